@@ -1,0 +1,17 @@
+"""The c-means family - hard, fuzzy, possibilistic - in kernel space, at any scale.
+
+Clustering here is a fold: one pass over blocks of rows returns a few small sums, and the sums give the next centres.
+"""
+
+from .estimators import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "CMeans",
+    "FuzzyCMeans",
+    "KernelKMeans",
+    "PossibilisticCMeans",
+    "TwoStepKernelKMeans",
+    "__version__",
+]

@@ -1,0 +1,85 @@
+"""Kernel values between rows by their numbers: what drawing landmarks and first centres asks for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import Float64, IntArray, host_float64, take
+from .blocks import Block, Blocks
+from .kernels import Kernel, Precomputed
+from .spaces.landmark import LandmarkSpace, in_float64
+
+
+ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+
+
+class Affinity(ABC):
+    """k(x_i, x_j) within a fixed set of p rows, which are numbered 0 ... p - 1 here."""
+
+    @abstractmethod
+    def between(self, columns: IntArray) -> Float64:
+        """k(x_i, x_j) for all i and the named j: (p, len(columns)) float64."""
+
+    @abstractmethod
+    def diag(self) -> Float64:
+        """k(x_i, x_i) (p,)."""
+
+    def squared_distances(self, columns: IntArray) -> Float64:
+        """|phi(x_i) - phi(x_j)|^2 (p, len(columns)); what rounding cannot tell from zero is zero."""
+        diag = self.diag()
+        size = diag[:, None] + diag[columns][None, :]
+        d2 = size - 2.0 * self.between(columns)
+        d2[columns, np.arange(len(columns))] = 0.0
+        return np.where(d2 > ROUNDING * size, d2, 0.0)
+
+
+class KernelAffinity(Affinity):
+    """Rows of data with a kernel, or rows and columns of a square precomputed one."""
+
+    def __init__(self, kernel: Kernel, block: Block, columns: IntArray | None) -> None:
+        self._kernel = kernel
+        self._block = block
+        self._columns = columns  # where a precomputed kernel keeps these rows' columns
+        self._diag: Float64 = host_float64(kernel.diag(block.x) if block.kxx is None else block.kxx)
+
+    def between(self, columns: IntArray) -> Float64:
+        points = take(self._block.x, columns) if self._columns is None else self._columns[columns]
+        return host_float64(self._kernel.prepare(points)(self._block.x))
+
+    def diag(self) -> Float64:
+        return self._diag
+
+
+@dataclass(frozen=True)
+class LandmarkAffinity(Affinity):
+    """Rows known only by a kernel's landmark columns: k between their projections, and the true k(x, x)."""
+
+    z: Float64  # (p, k) orthonormal coordinates of the projections
+    kxx: Float64  # (p,)
+
+    def between(self, columns: IntArray) -> Float64:
+        values: Float64 = self.z @ self.z[columns].T
+        values[columns, np.arange(len(columns))] = self.kxx[columns]
+        return values
+
+    def diag(self) -> Float64:
+        return self.kxx
+
+
+def affinity(kernel: Kernel, blocks: Blocks, rows: IntArray, space: LandmarkSpace | None = None) -> Affinity:
+    """The affinity among the named rows; `space` where a precomputed kernel has only its landmarks' columns.
+
+    Values are taken in float64 whatever the rows are: few rows are asked about, and chance must not hang on rounding.
+    """
+    block = blocks.take(rows)
+    if space is not None:
+        represented = space.rows(block).plain()
+        assert space.whitener is not None
+        return LandmarkAffinity(host_float64(represented.g) @ space.whitener, host_float64(represented.kxx))
+    if isinstance(kernel, Precomputed):
+        return KernelAffinity(kernel, block, rows)
+    x = in_float64(block.x)
+    return KernelAffinity(kernel, Block(x, block.weight, 0, block.kxx), None)

@@ -1,0 +1,99 @@
+"""The few questions the library asks of an array, whatever library made it (NumPy, SciPy CSR, PyTorch, CuPy, ...)."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import array_api_compat
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+Array: TypeAlias = Any  # an array of any array-API library, or a CSR matrix where the text says so
+Float64: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.intp]
+
+
+def is_sparse(x: Array) -> bool:
+    """Whether x is a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(x))
+
+
+def is_foreign(x: Array) -> bool:
+    """Whether x belongs to an array library other than NumPy (PyTorch, CuPy, array-api-strict, ...)."""
+    return not isinstance(x, np.ndarray) and not is_sparse(x) and bool(array_api_compat.is_array_api_obj(x))
+
+
+def namespace(x: Array) -> Any:
+    """The array-API namespace of x; a sparse matrix computes in NumPy's."""
+    return array_api_compat.array_namespace(np.empty(0) if is_sparse(x) else x)
+
+
+def device(x: Array) -> Any:
+    """Where x lives (the CPU for NumPy and sparse matrices)."""
+    return None if is_sparse(x) else array_api_compat.device(x)
+
+
+def to_numpy(x: Array) -> npt.NDArray[Any]:
+    """x on the host as a NumPy array (a view where that is possible)."""
+    if isinstance(x, np.ndarray):
+        return x
+    if array_api_compat.is_torch_array(x):
+        return x.detach().cpu().numpy()  # type: ignore[no-any-return]
+    if array_api_compat.is_cupy_array(x):
+        return x.get()  # type: ignore[no-any-return]
+    return np.from_dlpack(x) if hasattr(x, "__dlpack__") else np.asarray(x)
+
+
+def as_like(values: Array, like: Array, dtype: Any = None) -> Array:
+    """Host values as an array of `like`'s library, device and (unless given) dtype."""
+    xp = namespace(like)
+    dtype = like.dtype if dtype is None else dtype
+    if is_sparse(like) or isinstance(like, np.ndarray):
+        return np.asarray(values, dtype=dtype)
+    return xp.asarray(np.ascontiguousarray(values), dtype=dtype, device=device(like))
+
+
+def host_float64(x: Array) -> Float64:
+    """x as a dense float64 NumPy array."""
+    dense = x.toarray() if is_sparse(x) else to_numpy(x)
+    return np.asarray(dense, dtype=np.float64)
+
+
+def take(x: Array, rows: IntArray) -> Array:
+    """The named rows of x, in the given order."""
+    if is_sparse(x) or isinstance(x, np.ndarray):
+        return x[rows]
+    xp = namespace(x)
+    return xp.take(x, xp.asarray(rows, device=device(x)), axis=0)
+
+
+def squared_norms(x: Array) -> Array:
+    """|x_i|^2 of every row, in x's dtype."""
+    if is_sparse(x):
+        return np.asarray(x.multiply(x).sum(axis=1)).ravel()
+    if isinstance(x, np.ndarray):
+        return np.einsum("ij,ij->i", x, x)
+    return namespace(x).sum(x * x, axis=1)
+
+
+def resolution(dtype: Any) -> float:
+    """The relative spacing of a float type of any array library."""
+    return 2.0**-23 if "float32" in str(dtype) else 2.0**-52
+
+
+def rows_in(x: Array) -> int:
+    """How many rows x has."""
+    return int(x.shape[0])
+
+
+def itemsize(x: Array) -> int:
+    """Bytes of one number of x."""
+    return 4 if resolution(x.dtype) > 1e-10 else 8
+
+
+def in_form_of(x: Array, points: Array) -> Array:
+    """A block of rows as dense or CSR as the points are that it will meet."""
+    if is_sparse(x) == is_sparse(points):
+        return x
+    return x.toarray() if is_sparse(x) else sparse.csr_array(x)

@@ -1,0 +1,83 @@
+"""Where the rows are: the only file that cuts rows into blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import Array, Float64, IntArray, is_sparse, take
+
+LARGEST_BLOCK = 1024  # rows that a float32 sum may run over before it joins a float64 total
+BLOCK_ELEMENTS = 2**22  # kernel values of one block, so that a basis of 70,000 rows still makes blocks of 32 MB
+TASKS = 64  # groups of blocks that a large input is split into: enough for any number of threads
+
+
+@dataclass(frozen=True)
+class Block:
+    """A few consecutive rows, with what belongs to them."""
+
+    x: Array  # (b, d)
+    weight: Float64  # (b,) sample weights
+    start: int  # number of the first row in its source
+    kxx: Array | None = None  # (b,) k(x, x) where the source brings it (precomputed kernels)
+
+    @property
+    def stop(self) -> int:
+        """One past the number of the last row."""
+        return self.start + int(self.x.shape[0])
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """All rows in memory (an array, CSR or a memory map), cut the same way whatever threads or memory there are.
+
+    Blocks are grouped into tasks; a task is what one thread folds before its sums are added, in the order of the tasks.
+    """
+
+    x: Array  # (n, d)
+    weight: Float64  # (n,)
+    kxx: Array | None = None  # (n,)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.x.shape[0])
+
+    def n_tasks(self, basis_size: int) -> int:
+        """How many tasks a basis of that many columns makes."""
+        return -(-self.n_rows // self._task_rows(basis_size))
+
+    def task(self, number: int, basis_size: int) -> Iterator[Block]:
+        """The blocks of one task."""
+        step, rows = self.block_rows(basis_size), self._task_rows(basis_size)
+        stop = min((number + 1) * rows, self.n_rows)
+        for start in range(number * rows, stop, step):
+            yield self.cut(start, min(start + step, stop))
+
+    def task_range(self, number: int, basis_size: int) -> tuple[int, int]:
+        """First row and one past the last row of a task."""
+        rows = self._task_rows(basis_size)
+        return number * rows, min((number + 1) * rows, self.n_rows)
+
+    def cut(self, start: int, stop: int) -> Block:
+        """Rows start ... stop - 1 as one block."""
+        kxx = None if self.kxx is None else self.kxx[start:stop]
+        x = self.x[start:stop] if is_sparse(self.x) else self.x[start:stop, ...]
+        return Block(x, self.weight[start:stop], start, kxx)
+
+    def take(self, rows: IntArray) -> Block:
+        """The named rows as one block (its `start` means nothing)."""
+        kxx = None if self.kxx is None else take(self.kxx, rows)
+        return Block(take(self.x, rows), self.weight[rows], 0, kxx)
+
+    @staticmethod
+    def block_rows(basis_size: int) -> int:
+        """Rows of one block: a function of shapes only, so that results never depend on memory or threads."""
+        return int(np.clip(BLOCK_ELEMENTS // max(basis_size, 1), 32, LARGEST_BLOCK))
+
+    def _task_rows(self, basis_size: int) -> int:
+        step = self.block_rows(basis_size)
+        blocks = -(-self.n_rows // step)
+        return step * max(1, -(-blocks // TASKS))

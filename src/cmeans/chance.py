@@ -1,0 +1,110 @@
+"""Whatever is drawn: in proportion to weight, among rows of positive weight, and blind to the order of a small input's rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from .arrays import Array, Float64, IntArray, is_sparse, to_numpy
+from .blocks import Blocks
+
+CANONICAL_ROWS = 2000  # inputs up to this size are drawn from by their distinct rows in a canonical order
+
+
+@dataclass(frozen=True)
+class Population:
+    """Rows that may be drawn.
+
+    For a small input they are its distinct rows, sorted, with the weights of equal rows added: then a weight of k is
+    k copies, and shuffling the rows changes nothing, exactly.
+    """
+
+    rows: IntArray  # (p,) row numbers; of equal rows, the first
+    weights: Float64  # (p,) all positive
+    member: IntArray | None  # (n,) which entry each row belongs to (-1: weight zero throughout); None: rows are not grouped
+    n_rows: int
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def members(self) -> IntArray:
+        """(n,) which entry each row belongs to, -1 for rows that cannot be drawn."""
+        if self.member is not None:
+            return self.member
+        member = np.full(self.n_rows, -1, dtype=np.intp)
+        member[self.rows] = np.arange(len(self.rows))
+        return member
+
+
+def population(blocks: Blocks, *, comparable: bool = True) -> Population:
+    """The rows of an input that may be drawn; `comparable` is False where equal rows cannot be told by their entries."""
+    n, weight = blocks.n_rows, blocks.weight
+    if n > CANONICAL_ROWS or not comparable:
+        rows = np.flatnonzero(weight > 0)
+        return Population(rows, weight[rows], None, n)
+    first, member = _distinct(blocks.x)
+    total = np.bincount(member, weights=weight, minlength=len(first))
+    kept = total > 0
+    number = np.where(kept, np.cumsum(kept) - 1, -1)
+    return Population(first[kept], total[kept], number[member], n)
+
+
+def draw(population: Population, size: int, rng: np.random.RandomState) -> IntArray:
+    """`size` different entries (positions in the population), one after the other in proportion to weight."""
+    keys = rng.exponential(size=len(population)) / population.weights
+    return np.argsort(keys, kind="stable")[:size]
+
+
+def sample(population: Population, size: int, rng: np.random.RandomState) -> tuple[IntArray, Float64]:
+    """A fair sample: positions and their weights. Everything if it is no more than `size`; else about `size` entries,
+    each taken in exact proportion to its weight, which its multiplicity then stands for."""
+    p = len(population)
+    if p <= size:
+        return np.arange(p), population.weights
+    order = rng.permutation(p)
+    ends = np.cumsum(population.weights[order])
+    ticks = (rng.uniform() + np.arange(size)) * (ends[-1] / size)
+    hits = np.minimum(np.searchsorted(ends, ticks, side="right"), p - 1)
+    chosen, counts = np.unique(order[hits], return_counts=True)
+    return chosen, counts.astype(np.float64)
+
+
+def _distinct(x: Array) -> tuple[IntArray, IntArray]:
+    """First row number of each distinct row in lexicographic order, and which of them each row is."""
+    if is_sparse(x):
+        keys = np.array(_sortable_rows(x), dtype=object)
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        new = [True, *(keys[a] != keys[b] for a, b in zip(order, order[1:], strict=False))]
+        member = np.empty(len(keys), dtype=np.intp)
+        member[order] = np.cumsum(new) - 1
+        return np.array([row for row, starts in zip(order, new, strict=True) if starts], dtype=np.intp), member
+    _, first, member = np.unique(to_numpy(x) + 0.0, axis=0, return_index=True, return_inverse=True)
+    return first.astype(np.intp), member.ravel().astype(np.intp)
+
+
+def _sortable_rows(x: Array) -> list[bytes]:
+    """One byte string per CSR row, sorting as the dense rows would.
+
+    Where two rows first differ in an entry, a negative one is smaller than none and a positive one larger; so entries are
+    written as (negative, column, value), end, (positive, column backwards, value), each part in an order-keeping encoding.
+    """
+    csr = sparse.csr_array(x, copy=True)
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    csr.sort_indices()
+    values = csr.data.astype(np.float64)
+    positive = values > 0
+    columns = csr.indices.astype(np.int64)
+    entry = np.empty((len(values), 17), dtype=np.uint8)
+    entry[:, 0] = np.where(positive, 2, 0)
+    entry[:, 1:9] = _big_endian(np.where(positive, -columns - 1, columns).astype(np.int64).view(np.uint64))
+    bits = values.view(np.uint64)
+    entry[:, 9:] = _big_endian(np.where(positive, bits | np.uint64(1 << 63), ~bits))
+    return [entry[a:b].tobytes() + b"\x01" for a, b in zip(csr.indptr[:-1], csr.indptr[1:], strict=True)]
+
+
+def _big_endian(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(numbers.astype(">u8")).view(np.uint8).reshape(len(numbers), 8)

@@ -1,0 +1,23 @@
+"""The command `cmeans`: cluster files from the shell. `main` is its entry point."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+_EXTRA = {"typer", "rich", "pyarrow"}  # what the extra `cli` installs and the library itself does without
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with `arguments` (None: those of the process) and return its exit code."""
+    try:
+        from .app import run
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in _EXTRA:
+            raise
+        print(f'cmeans: the command needs {missing}; run: python -m pip install "cmeans[cli]"', file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return run(sys.argv[1:] if arguments is None else list(arguments))

@@ -1,0 +1,5 @@
+"""`python -m cmeans.cli` is the command too."""
+
+from . import main
+
+raise SystemExit(main())

@@ -1,0 +1,120 @@
+"""Which columns of a file are meant: by name, by position, by range, or simply all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from .errors import InputError
+
+Label = str | int  # a column's name, or its position in a file that has no names
+
+
+@dataclass(frozen=True)
+class Field:
+    """One column of a file, as its header describes it."""
+
+    label: Label
+    kind: str  # the file's word for its type, e.g. "string"
+    numeric: bool
+    single: bool = False  # holds nothing finer than single precision
+    aside: bool = False  # a row index, which a file carries without being data
+
+
+@dataclass(frozen=True)
+class Header:
+    """The columns of one file, and the ways to ask for some of them."""
+
+    where: str  # the file, for messages
+    fields: tuple[Field, ...]
+
+    @property
+    def named(self) -> bool:
+        return any(isinstance(field.label, str) for field in self.fields)
+
+    def labels(self, picked: Iterable[int]) -> tuple[Label, ...]:
+        return tuple(self.fields[at].label for at in picked)
+
+    def position(self, word: Label) -> int:
+        """Where one name, or one position, is found. Positions count from 0, and not where columns have numbers for names."""
+        labels = [field.label for field in self.fields]
+        if word in labels:
+            return labels.index(word)
+        text = str(word)
+        if text.isdecimal() and not any(isinstance(label, str) and label.isdecimal() for label in labels):
+            if int(text) < len(labels):
+                return int(text)
+            raise InputError(f"{self.where}: there is no column {text}; it has {len(labels)} columns, counted from 0.")
+        raise InputError(f"{self.where}: there is no column {text!r}; it has {shortened(labels)}.")
+
+    def pick(self, words: Sequence[str]) -> list[int]:
+        """The columns that `--columns` asks for, in that order."""
+        picked = [at for word in words for at in self._listed(word)]
+        if not picked:
+            raise InputError("--columns: names no column; give names or positions, e.g. --columns a,b,c or --columns 0-9.")
+        twice = {self.fields[at].label for at in picked if picked.count(at) > 1}
+        if twice:
+            raise InputError(f"--columns: {shortened(sorted(twice, key=str))} named twice.")
+        self.refuse_text(picked)
+        return picked
+
+    def every(self, leave_out: Iterable[int] = ()) -> list[int]:
+        """All columns of data but those left out; one that holds no numbers is an error that says how to go on."""
+        kept = [at for at in range(len(self.fields)) if at not in set(leave_out) and not self.fields[at].aside]
+        numeric = [at for at in kept if self.fields[at].numeric]
+        if not numeric:
+            raise InputError(f"{self.where}: no numeric columns (it has {described(self.fields[at] for at in kept)}).")
+        nameless = [at for at in kept if self.fields[at].label == ""]
+        if nameless:
+            rest = self._as_option(at for at in numeric if at not in nameless)
+            raise InputError(f"{self.where}: column {nameless[0]} has no name (a row index?); say which columns are data, e.g. {rest}.")
+        self.refuse_text(kept, advice=f" Choose the columns that are data, e.g. {self._as_option(numeric)}.")
+        return kept
+
+    def refuse_text(self, picked: Iterable[int], advice: str = "") -> None:
+        text = [self.fields[at] for at in picked if not self.fields[at].numeric]
+        if text:
+            raise InputError(f"{self.where}: {described(text)} {'holds' if len(text) == 1 else 'hold'} no numbers.{advice}")
+
+    def _listed(self, word: str) -> list[int]:
+        # A name may hold commas and dashes: the whole word is tried first.
+        if any(field.label == word.strip() for field in self.fields):
+            return [self.position(word.strip())]
+        parts = [part.strip() for part in word.split(",")]
+        if len(parts) > 1:
+            return [at for part in parts if part for at in self._listed(part)]
+        first, dash, last = parts[0].partition("-")
+        if dash and first.isdecimal() and last.isdecimal():
+            if int(last) < int(first):
+                raise InputError(f"--columns: the range {word!r} runs backwards.")
+            self.position(last)  # a range far beyond the file is refused before it is spelt out
+            return [self.position(str(number)) for number in range(int(first), int(last) + 1)]
+        return [self.position(parts[0])] if parts[0] else []
+
+    def _as_option(self, picked: Iterable[int]) -> str:
+        """A `--columns ...` that can be copied: names if few and simple, else ranges of positions."""
+        places = list(picked)
+        names = [str(self.fields[at].label) for at in places]
+        if len(names) <= 8 and all(name.replace("_", "").isalnum() for name in names):
+            return f"--columns {','.join(names)}"
+        runs: list[list[int]] = []
+        for at in places:
+            if runs and at == runs[-1][-1] + 1:
+                runs[-1].append(at)
+            else:
+                runs.append([at])
+        return "--columns " + ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def described(fields: Iterable[Field]) -> str:
+    """Columns with their types, for a message."""
+    found = list(fields)
+    words = [f"{field.label!r} ({field.kind})" for field in found[:6]]
+    more = f" and {len(found) - 6} more" if len(found) > 6 else ""
+    return f"column{'' if len(found) == 1 else 's'} {', '.join(words)}{more}" if found else "no columns"
+
+
+def shortened(labels: Sequence[Label]) -> str:
+    """Columns by name only, for a message."""
+    more = f" and {len(labels) - 12} more" if len(labels) > 12 else ""
+    return f"column{'' if len(labels) == 1 else 's'} {', '.join(repr(label) for label in labels[:12])}{more}"

@@ -1,0 +1,68 @@
+"""`cmeans demo`: the main job on real data, by the same path that a user's own file takes."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_wine
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.cluster import contingency_matrix
+
+from .fitting import LABELS, MODEL, FitRequest, fit
+from .outputs import results_folder, staged_file
+from .predicting import PredictRequest, predict
+from .rows import Wish
+from .screen import Screen
+from .tables import read_labels, write_columns
+
+_DATA, _PREDICTED, _SEED, _STARTS = "wine.parquet", "predicted.parquet", 0, 5
+
+
+def demo(out: Path, screen: Screen) -> dict[str, Any]:
+    """Write the data, fit, predict, compare with the known classes, and say what to type next."""
+    wine = load_wine()
+    truth, file = wine.target, out / _DATA
+    screen.say("178 Italian wines of 3 growers, 13 chemical measurements each; the growers are not shown to the method")
+    with results_folder(out):
+        with staged_file(file) as place:
+            write_columns(place, dict(zip(wine.feature_names, wine.data.T, strict=True)))
+        summary = fit(_request(file, out), screen)
+        predict(PredictRequest(out / MODEL, Wish(file), out / _PREDICTED), screen)
+    labels = read_labels(out / LABELS)
+    agreement = {
+        "adjusted_rand_index": round(float(adjusted_rand_score(truth, labels)), 4),
+        "purity": round(purity(truth, labels), 4),
+        "predict_equals_fit": bool(np.array_equal(labels, read_labels(out / _PREDICTED))),
+    }
+    screen.say(
+        f"against the growers: adjusted Rand index {agreement['adjusted_rand_index']:.2f} (1 is perfect), purity {agreement['purity']:.2f}"
+    )
+    following = next_commands(file, out)
+    screen.say("the same by hand, and next with your own file:")
+    for command in following:
+        screen.say(f"  {command}")
+    outputs = {"data": str(file), **summary["outputs"], "predicted": str(out / _PREDICTED)}
+    return {**summary, "command": "demo", "agreement": agreement, "outputs": outputs, "next": following}
+
+
+def _request(file: Path, out: Path) -> FitRequest:
+    words = {"n_clusters": 3, "n_landmarks": "auto", "n_init": _STARTS, "random_state": _SEED}
+    return FitRequest(Wish(file), out, "fuzzy", words, scale="standard")
+
+
+def next_commands(file: Path, out: Path) -> list[str]:
+    """Command lines that do what the demo did; `fit` has its seed by default."""
+    return [
+        shlex.join(["cmeans", "fit", str(file), "--clusters", "3", "--scale", "standard", "--n-init", str(_STARTS), "--out", str(out)]),
+        shlex.join(["cmeans", "predict", str(out / MODEL), str(file), "--out", str(out / _PREDICTED)]),
+        shlex.join(["cmeans", "info", str(out / MODEL)]),
+    ]
+
+
+def purity(truth: NDArray[Any], labels: NDArray[Any]) -> float:
+    """The part of the rows that would be right if every cluster were named after its largest class."""
+    return float(contingency_matrix(truth, labels).max(axis=0).sum() / len(truth))

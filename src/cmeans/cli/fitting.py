@@ -1,0 +1,143 @@
+"""`cmeans fit`: rows in; labels, model and summary out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from .. import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans, __version__
+from ..model_file import read_metadata, save
+from .errors import InputError
+from .outputs import results_folder, staged
+from .rows import Rows, Wish, read_rows
+from .scaling import Scaling, learn_scaling
+from .screen import Screen
+from .summaries import Stopwatch, as_json, caught_warnings, sizes
+from .tables import write_table
+
+LABELS, MODEL, SUMMARY = "labels.parquet", "model.safetensors", "summary.json"
+
+
+@dataclass(frozen=True)
+class Method:
+    """One clustering method: who does it, and which words are its own."""
+
+    estimator: Callable[..., Any]
+    soft: bool = False  # has memberships worth writing
+    words: frozenset[str] = frozenset()  # constructor words that not every method has
+
+
+OPTIONS_OF_SOME = ("m", "pilot_m", "eta_scale")
+
+METHODS = {
+    "hard": Method(KernelKMeans),
+    "two-step": Method(TwoStepKernelKMeans),
+    "fuzzy": Method(FuzzyCMeans, True, frozenset({"m"})),
+    "possibilistic": Method(PossibilisticCMeans, True, frozenset({"m", "pilot_m", "eta_scale"})),
+}
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """Everything `cmeans fit` was told. `words` are the estimator's constructor words that were given; the others keep its defaults."""
+
+    wish: Wish
+    out: Path
+    method: str
+    words: dict[str, Any]
+    scale: str = "none"
+
+
+def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
+    """Fit, write all results or none, and return the summary."""
+    method = METHODS[request.method]
+    _check(request, method)
+    watch = Stopwatch()
+    with results_folder(request.out):
+        with caught_warnings(screen.warn) as warned:
+            with watch.part("read"):
+                rows, scaling = _read(request, screen)
+            with watch.part("fit"):
+                model = _fit(request, rows, screen)
+        with staged(request.out, seal=SUMMARY) as place:
+            with watch.part("write"):
+                write_table(place / LABELS, model.labels_, model.memberships_ if method.soft else None)
+                save(model, place / MODEL, rows=False, metadata=_metadata(request, rows, scaling))
+            summary = _summary(request, rows, model, read_metadata(place / MODEL))
+            summary |= {"seconds": watch.seconds, "warnings": warned, "outputs": _outputs(request.out)}
+            (place / SUMMARY).write_text(as_json(summary) + "\n", encoding="utf-8")
+    screen.say(f"wrote {', '.join((LABELS, MODEL, SUMMARY))} in {request.out}")
+    return summary
+
+
+def _check(request: FitRequest, method: Method) -> None:
+    """What can be known to be wrong before any row is read."""
+    for word in OPTIONS_OF_SOME:
+        if word in request.words and word not in method.words:
+            able = [name for name, other in METHODS.items() if word in other.words]
+            raise InputError(f"--{word.replace('_', '-')}: --method {request.method} has none; it belongs to {' and '.join(able)}.")
+    for name, path in _outputs(request.out).items():
+        if request.wish.file.resolve() == Path(path).resolve():
+            raise InputError(f"--out {request.out}: the {name} would overwrite the input file {request.wish.file}; choose another folder.")
+
+
+def _read(request: FitRequest, screen: Screen) -> tuple[Rows, Scaling]:
+    screen.say(f"reading {request.wish.file}")
+    rows = read_rows(request.wish)
+    scaling = learn_scaling(request.scale, rows.x, rows.weight)
+    return replace(rows, x=scaling.apply(rows.x)), scaling
+
+
+def _fit(request: FitRequest, rows: Rows, screen: Screen) -> Any:
+    model = METHODS[request.method].estimator(**request.words)
+    n, d = rows.x.shape
+    screen.say(f"fitting {type(model).__name__} to {n:,} rows and {d:,} columns of {rows.x.dtype.name}")
+    with screen.progress(model.tol):
+        model.fit(rows.x, sample_weight=rows.weight)
+    screen.say(model.stop_reason_)
+    return model
+
+
+def _metadata(request: FitRequest, rows: Rows, scaling: Scaling) -> dict[str, Any]:
+    """What `cmeans predict` must know beside the model."""
+    return {
+        "method": request.method,
+        "columns": list(rows.columns),
+        "weight": request.wish.weight,
+        "scaling": scaling.to_json(),
+        "dtype": rows.x.dtype.name,
+    }
+
+
+def _outputs(out: Path) -> dict[str, str]:
+    return {"labels": str(out / LABELS), "model": str(out / MODEL), "summary": str(out / SUMMARY)}
+
+
+def _summary(request: FitRequest, rows: Rows, model: Any, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """What there is to say of a fit; its numbers are those of the model file, so that `cmeans info` agrees."""
+    fitted, landmarks = stored["fitted"], stored["arrays"].get("landmarks_")
+    return {
+        "command": "fit",
+        "version": __version__,
+        "file": str(request.wish.file),
+        "rows": rows.x.shape[0],
+        "columns": rows.x.shape[1],
+        "dtype": rows.x.dtype.name,
+        "scale": request.scale,
+        "weight": request.wish.weight,
+        "method": request.method,
+        "n_clusters": request.words["n_clusters"],
+        "n_clusters_found": model.n_clusters_,
+        "m": fitted.get("m_"),
+        "kernel": model.kernel,
+        "gamma": fitted.get("gamma_"),
+        "n_landmarks": landmarks["shape"][0] if landmarks else None,
+        "seed": model.random_state,
+        "objective": model.objective_,
+        "n_iter": model.n_iter_,
+        "converged": model.converged_,
+        "reason": model.stop_reason_,
+        **sizes(model.labels_, model.n_clusters),
+    }

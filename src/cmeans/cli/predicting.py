@@ -1,0 +1,114 @@
+"""`cmeans predict`: a saved model and new rows in; labels and memberships out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import __version__, load
+from ..model_file import read_metadata
+from .columns import Label
+from .errors import InputError
+from .outputs import staged_file
+from .rows import Wish, read_rows
+from .scaling import Scaling
+from .screen import Screen
+from .summaries import Stopwatch, caught_warnings, sizes
+from .tables import write_table
+
+HARD = {"KernelKMeans", "TwoStepKernelKMeans"}  # estimators whose memberships say no more than the labels
+_ENDINGS = {".parquet", ".pq", ".csv", ".npy"}
+
+
+@dataclass(frozen=True)
+class PredictRequest:
+    """Everything `cmeans predict` was told."""
+
+    model: Path
+    wish: Wish
+    out: Path
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How rows are made ready for a model: what `cmeans fit` stored beside it."""
+
+    columns: tuple[Label, ...]
+    scaling: Scaling
+    dtype: str | None = None
+
+
+def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
+    """Label the rows of a file, write one file, and return the summary."""
+    _check(request)
+    watch = Stopwatch()
+    with staged_file(request.out) as place:
+        with caught_warnings(screen.warn) as warned:
+            with watch.part("read"):
+                stored = open_model(request.model)
+                model = load(request.model)
+                recipe = read_recipe(stored, model)
+                screen.say(f"reading {request.wish.file}")
+                rows = read_rows(replace(request.wish, dtype=recipe.dtype), recipe.columns)
+                x = recipe.scaling.apply(rows.x)
+            with watch.part("predict"):
+                labels = np.asarray(model.predict(x))
+                u = None if stored["estimator"] in HARD or place.suffix == ".npy" else np.asarray(model.memberships(x))
+        with watch.part("write"):
+            if place.suffix == ".npy":
+                np.save(place, labels.astype(np.int32))
+            else:
+                write_table(place, labels, u)
+    screen.say(f"wrote {request.out}")
+    return {
+        "command": "predict",
+        "version": __version__,
+        "model": str(request.model),
+        "estimator": stored["estimator"],
+        "file": str(request.wish.file),
+        "rows": len(labels),
+        "columns": len(recipe.columns),
+        "n_clusters": model.n_clusters,
+        **sizes(labels, model.n_clusters),
+        "memberships": u is not None,
+        "seconds": watch.seconds,
+        "warnings": warned,
+        "outputs": {"labels": str(request.out)},
+    }
+
+
+def open_model(file: Path) -> dict[str, Any]:
+    """The header of a model file."""
+    if not file.exists():
+        raise InputError(f"{file}: no such model file.")
+    if file.is_dir():
+        raise InputError(f"{file}: is a folder; the model is a file in it, e.g. {file / 'model.safetensors'}.")
+    return read_metadata(file)
+
+
+def read_recipe(stored: Mapping[str, Any], model: Any) -> Recipe:
+    """How to prepare rows; a model saved from Python brings names of columns at most, and scales nothing."""
+    beside = stored.get("metadata") or {}
+    if "columns" not in beside:
+        names: Sequence[Label] = getattr(model, "feature_names_in_", range(model.n_features_in_))
+        return Recipe(tuple(name if isinstance(name, int) else str(name) for name in names), Scaling())
+    columns, dtype = beside["columns"], beside.get("dtype")
+    if not isinstance(columns, list) or not columns or not all(isinstance(label, (str, int)) for label in columns):
+        raise InputError("the model's list of columns cannot be read.")
+    if dtype not in (None, "float32", "float64"):
+        raise InputError(f"the model's type of numbers, {dtype!r}, is neither float32 nor float64.")
+    return Recipe(tuple(columns), Scaling.from_json(beside.get("scaling") or {}, len(columns)), dtype)
+
+
+def _check(request: PredictRequest) -> None:
+    if request.out.suffix not in _ENDINGS:
+        raise InputError(f"--out {request.out}: unknown ending; known are .parquet, .csv and .npy (labels only).")
+    if request.out.is_dir():
+        raise InputError(f"--out {request.out}: is a folder; give a file, e.g. {request.out / 'labels.parquet'}.")
+    for path in (request.model, request.wish.file):
+        if path.resolve() == request.out.resolve():
+            raise InputError(f"--out {request.out}: would overwrite the input {path}; choose another name.")

@@ -1,0 +1,137 @@
+"""What a person sees while waiting: messages and a progress bar on stderr, never on stdout."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+from rich.text import Text
+
+from ..progress import Progress, watching
+from .errors import one_line
+
+_STAGES = {"pilot": "fuzzy pilot", "fit": "fit", "assign": "assign"}
+_BETWEEN_DRAWINGS = 0.05  # seconds
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Where messages go. `quiet` leaves warnings and errors."""
+
+    quiet: bool = False
+
+    def say(self, text: str) -> None:
+        if not self.quiet:
+            print(f"cmeans: {one_line(text)}", file=sys.stderr)
+
+    def warn(self, text: str) -> None:
+        print(f"cmeans: warning: {one_line(text)}", file=sys.stderr)
+
+    def fail(self, text: str) -> None:
+        print(f"cmeans: {one_line(text)}", file=sys.stderr)
+
+    @contextmanager
+    def progress(self, tol: float) -> Iterator[None]:
+        """Draw every fit inside the block, where there is a terminal to draw on and nobody asked for quiet."""
+        console = Console(stderr=True)
+        if self.quiet or not console.is_terminal:
+            yield
+            return
+        columns = (TextColumn("{task.description}"), BarColumn(bar_width=16), TextColumn("{task.fields[standing]}"), TimeElapsedColumn())
+        with Bar(*columns, console=console, transient=True) as bar, watching(_Painter(bar, Forecast(tol))):
+            yield
+
+
+@dataclass
+class Forecast:
+    """How long a fit may still take: sweeps shrink the movement by some factor, and it ends at `tol`."""
+
+    tol: float
+    movements: deque[float] = field(default_factory=lambda: deque(maxlen=6))
+    _sweep_ended: float | None = None
+    _seconds: float | None = None  # per sweep, smoothed
+
+    def note(self, progress: Progress, now: float) -> None:
+        """Hear of the end of a sweep."""
+        if progress.sweep == 1:
+            self.movements.clear()
+        if progress.movement is not None:
+            self.movements.append(progress.movement)
+        if self._sweep_ended is not None:
+            last = now - self._sweep_ended
+            self._seconds = last if self._seconds is None else 0.7 * self._seconds + 0.3 * last
+        self._sweep_ended = now
+
+    def sweeps_left(self, progress: Progress) -> int:
+        """Sweeps this start still needs, if the movement goes on shrinking as it did; at most what is allowed."""
+        allowed = progress.max_sweeps - progress.sweep
+        first, last = (self.movements[0], self.movements[-1]) if self.movements else (0.0, 0.0)
+        if not 0 < last < first or self.tol <= 0:
+            return allowed
+        shrinks = (last / first) ** (1 / (len(self.movements) - 1))
+        return min(allowed, max(0, math.ceil(math.log(self.tol / last) / math.log(shrinks))))
+
+    def seconds_left(self, progress: Progress) -> float | None:
+        """Seconds for this start and the ones after it, which are taken to be as long; None before anything is known."""
+        if self._seconds is None or progress.stage == "assign":
+            return None
+        here = self.sweeps_left(progress)
+        return self._seconds * (here + (progress.n_runs - progress.run - 1) * (progress.sweep + here))
+
+
+class _Painter:
+    """Turns what a fit tells into one line of a terminal."""
+
+    def __init__(self, bar: Bar, forecast: Forecast) -> None:
+        self._bar, self._forecast = bar, forecast
+        self._task: TaskID | None = None
+        self._drawn = 0.0
+        self._objective: float | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        ends_sweep = progress.objective is not None
+        if ends_sweep:
+            self._objective = progress.objective
+            self._forecast.note(progress, now)
+        # A fit tells far more often than an eye can see.
+        if now - self._drawn < _BETWEEN_DRAWINGS:
+            return
+        self._drawn = now
+        if self._task is None:
+            self._task = self._bar.add_task("", total=progress.n_rows, standing="")
+        text = standing(progress, self._objective, self._forecast.seconds_left(progress))
+        self._bar.update(self._task, description=described(progress), total=progress.n_rows, completed=progress.rows_done, standing=text)
+
+
+def described(progress: Progress) -> str:
+    start = f" {progress.run + 1}/{progress.n_runs}" if progress.n_runs > 1 else ""
+    sweep = "" if progress.stage == "assign" else f", sweep {progress.sweep}/{progress.max_sweeps}"
+    return f"{_STAGES.get(progress.stage, progress.stage)}{start}{sweep}"
+
+
+def standing(progress: Progress, objective: float | None, seconds_left: float | None) -> str:
+    words = [f"{progress.rows_done:,}/{progress.n_rows:,} rows"]
+    if objective is not None:
+        words.append(f"objective {objective:.6g}")
+    if seconds_left is not None:
+        words.append(f"about {int(seconds_left) // 60}:{int(seconds_left) % 60:02d} left")
+    return ", ".join(words)
+
+
+def print_table(title: str, rows: Mapping[str, Any]) -> None:
+    """A two-column table for a person at a terminal, on stdout."""
+    table = Table(title=Text(title), show_header=False, title_justify="left")
+    for name, value in rows.items():
+        table.add_row(Text(name), Text(str(value)))
+    Console().print(table)

@@ -1,0 +1,18 @@
+"""Warnings that point at the caller's own line."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+OUR_ROOMS = ("cmeans", "sklearn")
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the first frame outside this package and scikit-learn's wrappers around it."""
+    level = 2
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in OUR_ROOMS:
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level - 1)

@@ -1,0 +1,98 @@
+"""Threads of this process, each with one BLAS thread."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Self
+
+import threadpoolctl
+
+from .base import Engine, Result
+
+
+def usable_cpus() -> int:
+    """How many CPUs this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def count_threads(n_jobs: int | None, owner: str) -> int:
+    """n_jobs as scikit-learn counts it, but with None meaning every usable CPU: None -> all, k -> k, -1 -> all, -2 -> all but one."""
+    if n_jobs is None:
+        return usable_cpus()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise ValueError(f"{owner}(n_jobs={n_jobs!r}): give a positive number of threads, -1 for every CPU, or None.")
+    return n_jobs if n_jobs > 0 else max(1, usable_cpus() + 1 + n_jobs)
+
+
+class ThreadEngine(Engine):
+    """Folds in `n_threads` threads; use it as a context manager, so that its threads end with the fit.
+
+    Inside, BLAS runs one thread per worker whatever their number: results have the same bits for any `n_threads`.
+    """
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        _single_blas.enter()
+        if self.n_threads > 1:
+            self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="cmeans", initializer=_limit_this_thread)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+        _single_blas.leave()
+
+    def map(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
+        if self._pool is None or n_tasks == 1:
+            yield from (function(task) for task in range(n_tasks))
+            return
+        ahead: deque[Future[Result]] = deque()
+        try:
+            for task in range(n_tasks):
+                ahead.append(self._pool.submit(function, task))
+                if len(ahead) > 2 * self.n_threads:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for future in ahead:
+                future.cancel()
+
+
+def _limit_this_thread() -> None:
+    # Libraries on OpenMP count threads per calling thread, so each worker says it for itself.
+    threadpoolctl.threadpool_limits(1, user_api="blas")
+
+
+class _SingleBlas:
+    """BLAS at one thread while at least one engine is open; the former numbers come back with the last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open = 0
+        self._limits: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            self._open += 1
+            if self._open == 1:
+                self._limits = threadpoolctl.threadpool_limits(1, user_api="blas")
+
+    def leave(self) -> None:
+        with self._lock:
+            self._open -= 1
+            if self._open == 0:
+                self._limits.restore_original_limits()
+                self._limits = None
+
+
+_single_blas = _SingleBlas()

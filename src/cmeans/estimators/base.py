@@ -1,0 +1,400 @@
+"""What all estimators share: words in, a solver's result out, and the same questions answered about new rows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..arrays import Array, itemsize, namespace, to_numpy
+from ..blocks import Block, Blocks
+from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
+from ..centres import Centres
+from ..complaints import warn
+from ..diagnosis import COLLAPSED, coincident_pairs, separation
+from ..engines import ThreadEngine, count_threads
+from ..kernels import Kernel, Precomputed
+from ..memory import parse_budget, plan
+from ..rules import Fuzzy, Rule
+from ..runs import Result, best_of
+from ..solver import Assignment, Stopping, assign_all
+from ..spaces import EuclideanSpace, LandmarkSpace, Space
+from ..sweep import State
+from ..table import Table
+from .geometry import Geometry, build_geometry
+from .inputs import Input, foreign_like, integer, read_rows, read_weights, real
+from .precomputed import diagonal_for_prediction
+from .starts import starts
+
+
+def _rows_sum_to_one(estimator: Any) -> bool:
+    return bool(estimator._rule_class_sums_to_one())
+
+
+class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """The words and methods of the family. Estimators say which rule they mean and add the rule's own words."""
+
+    _space: Space
+    _state: State
+    _rule: Rule
+
+    def __init__(
+        self,
+        n_clusters: int,
+        *,
+        kernel: str | Kernel | Callable[..., Any],
+        gamma: str | float,
+        degree: int,
+        coef0: float,
+        kernel_params: Mapping[str, Any] | None,
+        n_landmarks: int | str | None,
+        landmarks: Any,
+        landmark_solver: str,
+        init: Any,
+        n_init: int,
+        max_iter: int,
+        tol: float,
+        memory_budget: int | float | str | None,
+        n_jobs: int | None,
+        random_state: Any,
+        verbose: int,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.landmark_solver = landmark_solver
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.memory_budget = memory_budget
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- what an estimator says of itself
+
+    @abstractmethod
+    def _make_rule(self, geometry: Geometry) -> Rule:
+        """The rule, from the estimator's words; `geometry` where a word is settled by the data."""
+
+    def _make_pilot(self, geometry: Geometry) -> tuple[Rule, float] | None:
+        """The fuzzy rule that goes first and eta_scale, for rules that need scales."""
+        return None
+
+    def _rule_class_sums_to_one(self) -> bool:
+        return True
+
+    def _criterion(self) -> str:
+        return "centres"
+
+    # ---- fitting
+
+    @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
+        """Find the clusters of X.
+
+        Parameters
+        ----------
+        X : (n, d) array, CSR matrix, data frame, memory map, or array of PyTorch, CuPy, ... ; kernel values for kernel="precomputed".
+        y : ignored.
+        sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For bad words, rows or weights, naming the argument, what came and what to do.
+        """
+        owner = type(self).__name__
+        given = read_rows(self, X, fitting=True)
+        blocks = Blocks(given.x, read_weights(sample_weight, int(given.x.shape[0]), owner))
+        n_clusters = self._checked_number_of_clusters(blocks.n_rows, owner)
+        hook = SweepHook(self, X, sample_weight, self.max_iter)
+        with ThreadEngine(self._threads(given.x)) as engine, verbose_log(self.verbose, owner):
+            geometry, result = self._cluster(given, blocks, n_clusters, engine, hook)
+        self._keep(geometry, result)
+        self._warn(geometry, result, owner)
+        if self.verbose:
+            logger.info("%s: %s, objective %.8g", owner, self.stop_reason_, self.objective_)
+        hook.fit_ended()
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:  # noqa: N803
+        """Find the clusters of X and return their labels: `fit(X).labels_`."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def _cluster(
+        self, given: Input, blocks: Blocks, n_clusters: int, engine: ThreadEngine, hook: SweepHook
+    ) -> tuple[Geometry, Result]:
+        owner = type(self).__name__
+        rng = check_random_state(self.random_state)
+        stopping = self._stopping(owner)
+        n_init = self._checked_n_init(owner)
+        budget = parse_budget(self.memory_budget, owner)
+        geometry = build_geometry(self, owner, blocks, n_clusters, rng)
+        blocks = geometry.blocks
+        rule, pilot = self._make_rule(geometry), self._make_pilot(geometry)
+        memory = plan(
+            budget,
+            owner,
+            geometry.space,
+            blocks,
+            n_clusters=n_clusters,
+            itemsize=itemsize(given.x),
+            n_threads=engine.n_threads,
+            copied=given.copied,
+        )
+        table = Table(geometry.space, blocks, memory.for_rows)
+        first_rule = rule if pilot is None else pilot[0]
+        result = best_of(
+            starts(self.init, n_init, n_clusters, geometry, table, first_rule, engine, rng, owner),
+            n_init,
+            table,
+            rule,
+            engine,
+            stopping,
+            pilot=None if pilot is None else pilot[0],
+            eta_scale=1.0 if pilot is None else pilot[1],
+            after_sweep=self._after_sweep(hook, geometry, rule),
+        )
+        return geometry, result
+
+    def _after_sweep(self, hook: SweepHook, geometry: Geometry, rule: Rule) -> Callable[[State, int], bool] | None:
+        if not hook.listens:
+            return None
+
+        def after_sweep(state: State, sweeps: int) -> bool:
+            def fitted() -> dict[str, Any]:
+                space, centres = geometry.space.portable(state.centres)
+                return {**self._model(geometry, rule, space, State(centres, state.scales)), "n_iter_": sweeps}
+
+            return hook.sweep_ended(fitted)
+
+        return after_sweep
+
+    # ---- what a fit leaves behind
+
+    def _model(self, geometry: Geometry, rule: Rule, space: Space, state: State) -> dict[str, Any]:
+        """The attributes that predicting needs."""
+        kernel_space = isinstance(space, LandmarkSpace)
+        diag = to_numpy(geometry.blocks.kxx).astype(np.float64) if isinstance(geometry.kernel, Precomputed) else None
+        model: dict[str, Any] = {
+            "_space": space,
+            "_state": state,
+            "_rule": rule,
+            "_training_diag": diag,
+            "kernel_": geometry.kernel,
+            "gamma_": geometry.gamma,
+            "_n_features_out": len(state.centres),
+        }
+        if isinstance(space, EuclideanSpace):
+            model["cluster_centers_"] = foreign_like(
+                space.points(state.centres).astype(_numpy_dtype(geometry.blocks.x)), geometry.blocks.x
+            )
+        if kernel_space:
+            model["dual_coef_"] = space.raw_coefficients(state.centres)
+            rows = geometry.landmark_rows
+            whole = geometry.landmark_rows is None and geometry.space.moment_width != geometry.space.size
+            model["landmark_indices_"] = np.arange(geometry.blocks.n_rows) if whole else rows
+            if diag is None:
+                model["landmarks_"] = space.points
+        if rule.needs_pilot:
+            model["eta_"] = state.scales
+        return model
+
+    def _keep(self, geometry: Geometry, result: Result) -> None:
+        for name in ("cluster_centers_", "dual_coef_", "landmark_indices_", "landmarks_", "eta_"):
+            self.__dict__.pop(name, None)  # a refit with other words must not leave these behind
+        for name, value in self._model(geometry, result.rule, result.space, result.state).items():
+            setattr(self, name, value)
+        solution, assignment = result.solution, result.assignment
+        labels = assignment.labels.astype(np.int64)
+        self.labels_ = foreign_like(labels, geometry.blocks.x)
+        self.memberships_ = assignment.memberships
+        self.objective_ = assignment.objective
+        self.objective_history_ = np.array(result.history)
+        self.n_iter_ = solution.n_iter
+        self.row_visits_ = result.row_visits
+        self.converged_ = solution.converged
+        self.stop_reason_ = solution.reason
+        self._nearest = assignment.nearest
+        self.n_clusters_ = int(result.alive.sum())
+        self.separation_ = separation(result.state.centres, self._mean_distance(assignment, geometry))
+
+    @staticmethod
+    def _mean_distance(assignment: Assignment, geometry: Geometry) -> float:
+        return assignment.total_distance / (float(geometry.blocks.weight.sum()) * assignment.memberships.shape[1])
+
+    def _warn(self, geometry: Geometry, result: Result, owner: str) -> None:
+        if not self.converged_ and "max_iter" in self.stop_reason_:
+            warn(f"{owner}: {self.stop_reason_}.", ConvergenceWarning)
+        dead = np.flatnonzero(~result.alive)
+        if len(dead):
+            warn(
+                f"{owner}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers {dead[:10].tolist()}). Take fewer clusters, "
+                "or another init.",
+            )
+        self._warn_of_fallen_centres(geometry, result, owner)
+
+    def _warn_of_fallen_centres(self, geometry: Geometry, result: Result, owner: str) -> None:
+        rule, centres = result.rule, result.state.centres
+        if not rule.is_soft or len(centres) < 2:
+            return
+        if self.separation_ < COLLAPSED:
+            advice = "take fewer clusters"
+            if isinstance(rule, Fuzzy):
+                limit = geometry.fuzzifier
+                advice = f'm={rule.m:g} is beyond m*={limit.critical:.4g}, where these rows fall together: take m="auto" ({limit.automatic:.4g} here)'
+            elif rule.needs_pilot:
+                advice = "the scales eta_ are as wide as the data: take a smaller eta_scale or fewer clusters"
+            warn(
+                f"{owner}: the clusters have collapsed, all centres are nearly the same point (separation_={self.separation_:.2g}); {advice}.",
+            )
+            return
+        mean = self._mean_distance(result.assignment, geometry)
+        pairs = coincident_pairs(centres, mean)
+        if pairs:
+            warn(
+                f"{owner}: {pairs} pairs of centres coincide. "
+                + ("Possibilistic clusters do not repel each other: take fewer clusters or a smaller eta_scale." if rule.needs_pilot else
+                   "Take fewer clusters or a smaller m."),
+            )  # fmt: skip
+
+    # ---- questions about new rows
+
+    def memberships(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
+        """Memberships (rows, c) of new rows, whatever the rule (typicalities for possibilistic ones).
+
+        `diag`: k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
+        """
+        return self._assign(X, diag).memberships
+
+    def predict(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
+        """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number."""
+        assignment = self._assign(X, diag)
+        return foreign_like(assignment.labels.astype(np.int64), assignment.memberships)
+
+    @available_if(_rows_sum_to_one)
+    def predict_proba(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
+        """Memberships (rows, c) of new rows, which sum to one (one-hot for hard rules)."""
+        return self.memberships(X, diag=diag)
+
+    def transform(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
+        """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
+        check_is_fitted(self)
+        table = self._table(X, diag)
+        parts = []
+        with ThreadEngine(self._threads(table.blocks.x)) as engine:
+
+            def distances(task: int) -> Array:
+                blocks = []
+                for piece in table.pieces(task):
+                    rows = piece.rows.plain()
+                    d2 = rows.squared_distances(self._space.view(self._state.centres, rows.kxx))
+                    blocks.append(namespace(d2).sqrt(d2))
+                return namespace(blocks[0]).concat(blocks)
+
+            parts = list(engine.map(distances, table.n_tasks))
+        return namespace(parts[0]).concat(parts)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:  # noqa: N803
+        """Minus the objective of X at the fitted centres: larger is better."""
+        return -self._assign(X, diag, sample_weight).objective
+
+    def outlier_score(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
+        """How far each row is from every cluster (rows,), larger for stranger rows.
+
+        1 - largest typicality for possibilistic rules; the distance to the nearest centre for the others, whose
+        memberships say nothing of rows that are far from everything.
+        """
+        assignment = self._assign(X, diag)
+        u = assignment.memberships
+        if not self._rule.rows_sum_to_one:
+            return 1.0 - namespace(u).max(u, axis=1)
+        return foreign_like(np.sqrt(assignment.nearest).astype(_numpy_dtype(u)), u)
+
+    def representatives(self, k: int = 1) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+        """Row numbers (c, k) of the k most typical training rows of each cluster, nearest first; -1 where it has fewer."""
+        check_is_fitted(self)
+        k = integer(k, "k", f"{type(self).__name__}.representatives", 1)
+        labels = to_numpy(self.labels_)
+        out = np.full((len(self._state.centres), k), -1, dtype=np.int64)
+        for j in range(len(out)):
+            rows = np.flatnonzero(labels == j)
+            nearest = rows[np.argsort(self._nearest[rows], kind="stable")[:k]]
+            out[j, : len(nearest)] = nearest
+        return out
+
+    def _assign(self, X: Any, diag: Any, sample_weight: Any = None) -> Assignment:  # noqa: N803
+        check_is_fitted(self)
+        table = self._table(X, diag, sample_weight)
+        with ThreadEngine(self._threads(table.blocks.x)) as engine:
+            return assign_all(table, self._space, self._rule, self._state, engine)
+
+    def _table(self, X: Any, diag: Any, sample_weight: Any = None) -> Table:  # noqa: N803
+        owner = type(self).__name__
+        x = read_rows(self, X, fitting=False).x
+        blocks = Blocks(x, read_weights(sample_weight, int(x.shape[0]), owner))
+        if isinstance(self.kernel_, Precomputed):
+            blocks = replace(blocks, kxx=diagonal_for_prediction(diag, x, owner, self._training_diag))
+        elif diag is not None:
+            raise ValueError(f'{owner}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
+        return Table(self._space, blocks, 0, training=False)
+
+    def _centres_for(self, space: Space, basis: Block | None, owner: str) -> Centres:
+        """The fitted centres as a start in another space."""
+        check_is_fitted(self)
+        if space.kernel != self._space.kernel:
+            raise ValueError(
+                f"{owner}(init=fitted {type(self).__name__}): it was fitted with {self._space.kernel!r} and this fit uses {space.kernel!r}; "
+                "centres carry over only within one kernel. Give the same kernel and the same gamma as a number."
+            )
+        return space.project(self._state.centres, self._space, basis)
+
+    # ---- words
+
+    def _threads(self, x: Array) -> int:
+        threads = count_threads(self.n_jobs, type(self).__name__)
+        return threads if isinstance(x, np.ndarray) or hasattr(x, "indptr") else 1  # other libraries bring their own threads
+
+    def _checked_number_of_clusters(self, n_rows: int, owner: str) -> int:
+        n_clusters = integer(self.n_clusters, "n_clusters", owner, 1)
+        if n_clusters > n_rows:
+            raise ValueError(f"{owner}(n_clusters={n_clusters}): there are fewer rows than clusters, n_samples={n_rows}.")
+        return n_clusters
+
+    def _checked_n_init(self, owner: str) -> int:
+        n_init = integer(self.n_init, "n_init", owner, 1)
+        return n_init if isinstance(self.init, str) else 1
+
+    def _stopping(self, owner: str) -> Stopping:
+        return Stopping(integer(self.max_iter, "max_iter", owner, 1), real(self.tol, "tol", owner), self._criterion())
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        precomputed = (isinstance(self.kernel, str) and self.kernel == "precomputed") or isinstance(self.kernel, Precomputed)
+        tags.input_tags.sparse = not precomputed
+        tags.input_tags.pairwise = precomputed
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _numpy_dtype(x: Array) -> Any:
+    return np.float32 if itemsize(x) == 4 else np.float64

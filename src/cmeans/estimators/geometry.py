@@ -1,0 +1,229 @@
+"""From constructor words and rows to a kernel and a space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..affinity import Affinity, affinity
+from ..arrays import Array, Float64, IntArray, host_float64, is_foreign, is_sparse, resolution, take, to_numpy
+from ..blocks import Block, Blocks
+from ..chance import Population, population, sample
+from ..complaints import warn
+from ..diagnosis import kernel_complaints
+from ..fuzzifier import SAMPLE_ROWS, Fuzzifier, fuzzifier
+from ..kernels import Kernel, Linear, Precomputed, kernel_class
+from ..landmarks import automatic_number, choose
+from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, landmark_space
+from .inputs import integer, one_of
+from .landmark_words import given_landmarks, row_numbers
+from .precomputed import checked_square_diagonal, diagonal
+from .widths import build_named_kernel
+
+SAMPLE_SEED = 0  # widths and m come from the same sample whatever random_state is, so that objectives of different seeds compare
+
+
+class GeometryWords(Protocol):
+    """The constructor words that make a geometry."""
+
+    kernel: str | Kernel | Callable[..., Any]
+    gamma: str | float
+    degree: int
+    coef0: float
+    kernel_params: Mapping[str, Any] | None
+    n_landmarks: int | str | None
+    landmarks: Any
+    landmark_solver: str
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A space over rows, with what is needed to draw from them and to keep the result."""
+
+    blocks: Blocks
+    kernel: Kernel
+    space: Space
+    population: Population
+    gamma: float | None = None
+    landmark_rows: IntArray | None = None  # row numbers of the landmarks, where they are rows
+    basis: Block | None = None  # the landmarks as rows of data, where the points themselves are column numbers
+    columns_only: LandmarkSpace | None = None  # set where a precomputed kernel has only its landmarks' columns
+
+    def affinity(self, positions: IntArray) -> Affinity:
+        """Kernel values among members of the population."""
+        return affinity(self.kernel, self.blocks, self.population.rows[positions], self.columns_only)
+
+    @cached_property
+    def fuzzifier(self) -> Fuzzifier:
+        """How fuzzy c-means may be on these rows."""
+        return fuzzifier(*self.sampled)
+
+    @cached_property
+    def sampled(self) -> tuple[Float64, Float64]:
+        """Kernel matrix and weights of a fair sample of at most 1,000 rows, the same for every random_state."""
+        positions, weights = fixed_sample(self.population)
+        return self.affinity(positions).between(np.arange(len(positions))), weights
+
+    def complain(self, owner: str) -> None:
+        """Warn of a kernel that cannot show clusters on these rows."""
+        for complaint in kernel_complaints(
+            *self.sampled, known_definite=self.kernel.positive_definite, rounding=resolution(self.blocks.x.dtype)
+        ):
+            warn(f"{owner}: {complaint}")
+
+
+def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState) -> Geometry:
+    """Check the words, settle the kernel's width, choose the landmarks, build the space."""
+    number = number_of_landmarks(words.n_landmarks, owner, blocks.n_rows)
+    factor = one_of(words.landmark_solver, "landmark_solver", owner, ("eigh", "gradient")) == "eigh"
+    if kernel_class(words.kernel, owner) is Precomputed or isinstance(words.kernel, Precomputed):
+        return _precomputed(words, owner, blocks, number, n_clusters, rng, factor=factor)
+    people = population(blocks)
+    positions, weights = fixed_sample(people)
+    kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights)
+    given = given_landmarks(words.landmarks, owner, blocks.x, number)
+    plain = Geometry(blocks, kernel, EuclideanSpace(_middle(blocks, people)), people, gamma)
+    if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
+        return plain
+    plain.complain(owner)
+    if given is None:
+        if number == "auto":
+            number = automatic_number(blocks.n_rows, n_clusters)
+        if number is None:
+            return replace(plain, space=ExactSpace(kernel, blocks, solver_tolerance=_tolerance(blocks)))
+        method = one_of(words.landmarks, "landmarks", owner, ("uniform", "k-means++"))
+        rows: IntArray | None = choose(method, int(number), kernel, blocks, people, rng)
+        points = take(blocks.x, rows)  # type: ignore[arg-type]
+    else:
+        rows, points = given
+    space = landmark_space(kernel, points, None, blocks.x.dtype, factor=factor)
+    return replace(plain, space=space, landmark_rows=rows)
+
+
+def build_sample_geometry(
+    words: GeometryWords, owner: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
+) -> tuple[Geometry, Geometry]:
+    """The exact geometry of a sample of rows: (all rows with `landmark_rows` = the sample, the sample alone)."""
+    number = number_of_landmarks(words.n_landmarks, owner, blocks.n_rows)
+    method = words.landmarks
+    precomputed = kernel_class(words.kernel, owner) is Precomputed or isinstance(words.kernel, Precomputed)
+    if precomputed:
+        blocks = replace(blocks, kxx=checked_square_diagonal(owner, blocks.x))
+    people = population(blocks, comparable=not precomputed)
+    positions, weights = fixed_sample(people)
+    kernel: Kernel = Precomputed()
+    gamma = None
+    if not precomputed:
+        kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights)
+    if not isinstance(method, str):
+        rows = row_numbers(method, owner, blocks.n_rows)
+        weights = blocks.weight[rows]
+    else:
+        size = automatic_number(blocks.n_rows, n_clusters) if number == "auto" else number
+        size = len(people) if size is None else int(size)
+        if one_of(method, "landmarks", owner, ("uniform", "k-means++")) == "uniform":
+            positions, weights = sample(people, size, rng)
+            rows = people.rows[positions]
+        else:
+            rows = choose(method, size, kernel, blocks, people, rng)
+            weights = blocks.weight[rows]
+    chosen = blocks.take(rows)
+    x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
+    part = Blocks(x, weights, chosen.kxx)
+    alone = Geometry(
+        part, kernel, ExactSpace(kernel, part, solver_tolerance=_tolerance(part)), population(part, comparable=not precomputed), gamma
+    )
+    alone.complain(owner)
+    if isinstance(kernel, Linear):
+        alone = replace(alone, space=EuclideanSpace(_middle(part, alone.population)))
+    return Geometry(blocks, kernel, alone.space, people, gamma, rows), alone
+
+
+def number_of_landmarks(value: Any, owner: str, n_rows: int) -> int | str | None:
+    """n_landmarks: a number of rows, "auto", or None for the exact space."""
+    if value is None or (isinstance(value, str) and value == "auto"):
+        return value
+    number = integer(value, "n_landmarks", owner, 1)
+    if number > n_rows:
+        raise ValueError(f"{owner}(n_landmarks={number}): there are only n_samples={n_rows} rows to take landmarks from.")
+    return number
+
+
+def fixed_sample(people: Population) -> tuple[IntArray, Float64]:
+    """Positions and weights of the sample that settles the kernel's width and m."""
+    return sample(people, SAMPLE_ROWS, np.random.RandomState(SAMPLE_SEED))
+
+
+def host_rows(blocks: Blocks, rows: IntArray) -> Array:
+    """A few rows as a NumPy array or CSR matrix."""
+    x = take(blocks.x, rows)
+    return to_numpy(x) if is_foreign(x) else x
+
+
+def _middle(blocks: Blocks, people: Population) -> Float64:
+    """A point amid the rows; the origin for CSR, which must not be shifted."""
+    if is_sparse(blocks.x):
+        return np.zeros(blocks.x.shape[1])
+    positions, weights = fixed_sample(people)
+    rows: Float64 = host_float64(take(blocks.x, people.rows[positions]))
+    return np.asarray(weights @ rows / weights.sum())
+
+
+def _tolerance(blocks: Blocks) -> float:
+    return 3e-6 if resolution(blocks.x.dtype) > 1e-10 else 1e-12
+
+
+def _precomputed(
+    words: GeometryWords,
+    owner: str,
+    blocks: Blocks,
+    number: int | str | None,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    *,
+    factor: bool,
+) -> Geometry:
+    """Rows that are kernel values: the square matrix, or only the columns of the landmarks with the diagonal."""
+    n, width = blocks.x.shape
+    kernel = Precomputed()
+    diag = dict(words.kernel_params or {}).get("diag")
+    listed = None if isinstance(words.landmarks, str) else row_numbers(words.landmarks, owner, n)
+    if listed is not None and diag is not None and width == len(listed):
+        return _columns_only(owner, blocks, listed, diag, factor=factor)
+    if n != width:
+        raise ValueError(
+            f'{owner}(kernel="precomputed"): X has shape ({n}, {width}); give the square kernel matrix, or only the columns of the '
+            'landmarks with landmarks=their row numbers and kernel_params={"diag": k(x, x) of every row}.'
+        )
+    blocks = replace(blocks, kxx=checked_square_diagonal(owner, blocks.x))
+    people = population(blocks, comparable=False)
+    plain = Geometry(blocks, kernel, ExactSpace(kernel, blocks, solver_tolerance=_tolerance(blocks)), people)
+    plain.complain(owner)
+    if listed is None:
+        if number == "auto":
+            number = automatic_number(n, n_clusters)
+        if number is None:
+            return plain
+        method = one_of(words.landmarks, "landmarks", owner, ("uniform", "k-means++"))
+        listed = choose(method, int(number), kernel, blocks, people, rng)
+    basis = blocks.take(listed)
+    gram = host_float64(kernel.prepare(listed)(basis.x))
+    space = landmark_space(kernel, listed, gram, blocks.x.dtype, factor=factor)
+    return replace(plain, space=space, landmark_rows=listed, basis=basis)
+
+
+def _columns_only(owner: str, blocks: Blocks, listed: IntArray, diag: Any, *, factor: bool) -> Geometry:
+    kernel = Precomputed()
+    blocks = replace(blocks, kxx=diagonal(diag, blocks.x, owner))
+    basis = blocks.take(listed)
+    gram = host_float64(basis.x)
+    space = landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype, factor=factor)
+    known = space if factor else landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype)
+    people = population(blocks, comparable=False)
+    geometry = Geometry(blocks, kernel, space, people, None, listed, basis, known)
+    geometry.complain(owner)
+    return geometry

@@ -1,0 +1,135 @@
+"""What comes in from outside: rows, weights and numbers, checked once and named in every complaint."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from ..arrays import Array, Float64, device, is_foreign, is_sparse, itemsize, namespace, to_numpy
+
+
+@dataclass(frozen=True)
+class Input:
+    """Checked rows, and how many bytes checking them had to copy."""
+
+    x: Array  # (n, d) float32 or float64: NumPy, CSR or an array of another library
+    copied: int
+
+
+def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Input:  # noqa: N803
+    """Rows as scikit-learn takes them (lists, arrays, CSR, data frames, memory maps), or as another array library has them."""
+    if is_foreign(X):
+        x = _foreign_rows(estimator, X, fitting=fitting)
+    else:
+        x = validate_data(
+            estimator,
+            X,
+            reset=fitting,
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+        )
+    _refuse_non_finite(x, type(estimator).__name__)
+    copied = 0 if x is X or (isinstance(x, np.ndarray) and np.shares_memory(x, X) if isinstance(X, np.ndarray) else False) else _nbytes(x)
+    return Input(x, copied)
+
+
+def read_weights(sample_weight: Any, n: int, owner: str) -> Float64:
+    """Sample weights (n,) in float64; None means one each."""
+    if sample_weight is None:
+        return np.ones(n)
+    weight = np.asarray(to_numpy(sample_weight) if is_foreign(sample_weight) else sample_weight)
+    if weight.ndim == 0:
+        weight = np.full(n, weight)
+    if weight.shape != (n,):
+        raise ValueError(f"{owner}: sample_weight has shape {weight.shape}; one weight for each of the {n} rows is needed: shape ({n},).")
+    try:
+        weight = weight.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{owner}: sample_weight must be numbers: {error}.") from None
+    if not np.isfinite(weight).all():
+        row = int(np.flatnonzero(~np.isfinite(weight))[0])
+        raise ValueError(f"{owner}: sample_weight[{row}] is {weight[row]}; weights must be finite.")
+    if (weight < 0).any():
+        row = int(np.flatnonzero(weight < 0)[0])
+        raise ValueError(f"{owner}: sample_weight[{row}] is {weight[row]:g}; weights must not be negative.")
+    if not weight.any():
+        raise ValueError(f"{owner}: every sample weight is zero; at least one row must have a positive weight.")
+    return weight
+
+
+def integer(value: Any, name: str, owner: str, least: int) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise ValueError(f"{owner}({name}={value!r}): {name} must be a whole number of at least {least}.")
+    return int(value)
+
+
+def real(value: Any, name: str, owner: str, *, least: float = 0.0, above: bool = False) -> float:
+    """A finite number of at least (or above) `least`."""
+    good = isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(float(value))
+    if not good or float(value) < least or (above and float(value) == least):
+        raise ValueError(f"{owner}({name}={value!r}): {name} must be a number {'greater than' if above else 'of at least'} {least:g}.")
+    return float(value)
+
+
+def one_of(value: Any, name: str, owner: str, known: tuple[str, ...]) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{owner}({name}={value!r}): unknown {name}; known are {list(known)}.")
+    return value
+
+
+def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:  # noqa: N803
+    owner = type(estimator).__name__
+    xp = namespace(X)
+    if X.ndim != 2:
+        raise ValueError(f"{owner}: expected a 2-D array of rows and features, got one of shape {tuple(X.shape)}. Reshape your data.")
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(f"{owner}: found an array of shape {tuple(X.shape)}; at least one row and one feature are needed.")
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError(f"{owner}: complex data not supported, got dtype {X.dtype}.")
+    if fitting:
+        estimator.n_features_in_ = int(X.shape[1])
+    elif X.shape[1] != estimator.n_features_in_:
+        raise ValueError(f"X has {X.shape[1]} features, but {owner} is expecting {estimator.n_features_in_} features as input.")
+    return X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)
+
+
+def _refuse_non_finite(x: Array, owner: str) -> None:
+    values = x.data if is_sparse(x) else x
+    xp = namespace(values)
+    # A sum shows NaN or infinity without a temporary; it may overflow by itself, so only a look at the entries decides.
+    if bool(xp.isfinite(xp.sum(values))):
+        return
+    step = max(1, 2**20 // max(1, int(x.shape[1])))
+    for start in range(0, int(x.shape[0]), step):
+        part = x[start : start + step] if is_sparse(x) else x[start : start + step, ...]
+        dense = part.toarray() if is_sparse(part) else to_numpy(part)
+        bad = np.argwhere(~np.isfinite(dense))
+        if len(bad):
+            row, column = int(bad[0, 0]), int(bad[0, 1])
+            what = "NaN" if np.isnan(dense[row, column]) else "infinity"
+            raise ValueError(
+                f"{owner}: Input X contains {what}, first at row {start + row}, column {column}. "
+                "Remove or impute such rows (scikit-learn's SimpleImputer), or mend the column."
+            )
+
+
+def _nbytes(x: Array) -> int:
+    if is_sparse(x):
+        return int(x.data.nbytes + x.indices.nbytes + x.indptr.nbytes)
+    return int(np.prod(x.shape)) * itemsize(x)
+
+
+def foreign_like(values: Array, like: Array) -> Array:
+    """Host results as arrays of the caller's own library, where that is not NumPy."""
+    if not is_foreign(like):
+        return values
+    return namespace(like).asarray(values, device=device(like))

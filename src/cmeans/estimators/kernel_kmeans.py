@@ -1,0 +1,129 @@
+"""Hard c-means in kernel space: k-means, kernel k-means, approximate kernel k-means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..kernels import Kernel
+from ..rules import Hard, Rule
+from .base import BaseCMeans
+from .geometry import Geometry
+
+
+class KernelKMeans(BaseCMeans):
+    """Kernel k-means: minimise  sum_i w_i min_j |phi(x_i) - v_j|^2.
+
+    Use it when clusters are clear-cut but not balls in the space of the features. With `n_landmarks` the centres are
+    sought in the span of that many rows (approximate kernel k-means, Chitta 2011 Alg. 2), which costs O(n s) a sweep
+    instead of O(n^2); with `kernel="linear"` it is plain k-means.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters sought.
+    kernel : str, kernel object or callable k(X, Y), default="rbf"
+        "rbf", "linear", "laplacian", "polynomial", "normalized_polynomial", "sigmoid", "cosine" or "precomputed"
+        (X is the square kernel matrix, or only the columns of `landmarks` with kernel_params={"diag": k(x, x)}).
+    gamma : "scale", "median" or float, default="scale"
+        Width of the kernel: 1 / (d var) or 1 / median squared distance for RBF (of L1 distances for Laplacian), 1 for the rest.
+    degree, coef0 : default=3, 1
+        Of polynomial and sigmoid kernels.
+    kernel_params : mapping, optional
+        Further arguments of the kernel or the callable.
+    n_landmarks : int, "auto" or None, default="auto"
+        Rows whose span holds the centres. None: all (exact). "auto": exact up to 2,000 rows, else 20 a cluster, at least 300 and at most 2,000.
+    landmarks : "uniform", "k-means++", row numbers or points, default="uniform"
+        Which rows; an array sets their number too.
+    landmark_solver : "eigh" or "gradient", default="eigh"
+        Whether to factor the landmarks' kernel matrix or to solve with it by conjugate gradients.
+    init : "k-means++", "random", "random-partition", array or fitted estimator, default="k-means++"
+        (c,) row numbers, (n,) labels, (c, d) points or (n, c) memberships; one start then, whatever n_init.
+    n_init : int, default=1
+        Starts; the lowest objective is kept.
+    max_iter, tol : default=300, 1e-4
+        Most sweeps, and the move of a centre, as a fraction of the typical distance, below which it stands still.
+    memory_budget : int, str such as "4GB" or None, default=None
+        Memory the fit may take beyond its input; half of what is free by default. It never changes results.
+    n_jobs : int or None, default=None
+        Threads; None: every usable CPU. It never changes results.
+    random_state : int, RandomState or None
+        Of landmarks and starts.
+    verbose : int, default=0
+        1: a line at the end, 2: a line a sweep (logger "cmeans").
+
+    Attributes
+    ----------
+    labels_ : (n,) cluster of each row.
+    memberships_ : (n, c) one-hot.
+    objective_, objective_history_ : the objective at the end, and after 0, 1, ... sweeps.
+    n_iter_, row_visits_, converged_, stop_reason_ : sweeps of the best run, rows looked at in all, and why it ended.
+    n_clusters_ : clusters that hold rows.
+    cluster_centers_ : (c, d), with kernel="linear" only.
+    landmarks_, landmark_indices_, dual_coef_ : points, their row numbers, and coefficients (c, s) of the centres over them.
+    kernel_, gamma_ : the kernel object and the width used.
+    separation_ : spread of the centres over the typical squared distance; near 0 when all have fallen together.
+
+    Raises
+    ------
+    ValueError
+        For bad words, rows or weights, naming the argument, what came and what to do.
+
+    References
+    ----------
+    Chitta, Jin, Havens, Jain: Approximate kernel k-means. KDD 2011, eq. 1-7, Alg. 2.
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, Alg. 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from cmeans import KernelKMeans
+    >>> X, rings = make_circles(300, noise=0.05, factor=0.2, random_state=0)
+    >>> labels = KernelKMeans(n_clusters=2, gamma=2.0, n_init=5, random_state=0).fit_predict(X)
+    >>> bool((labels == rings).mean() in (0.0, 1.0))
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        n_landmarks: int | str | None = "auto",
+        landmarks: Any = "uniform",
+        landmark_solver: str = "eigh",
+        init: Any = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        memory_budget: int | float | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            kernel_params=kernel_params,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            landmark_solver=landmark_solver,
+            init=init,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            memory_budget=memory_budget,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def _make_rule(self, geometry: Geometry) -> Rule:
+        return Hard()

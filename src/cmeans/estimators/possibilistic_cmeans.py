@@ -1,0 +1,126 @@
+"""Possibilistic c-means: plain, kernel, and approximate on landmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..arrays import Array
+from ..kernels import Kernel
+from ..rules import Fuzzy, Possibilistic, Rule
+from .base import BaseCMeans
+from .fuzzy_cmeans import settled_m
+from .geometry import Geometry
+from .inputs import real
+
+
+class PossibilisticCMeans(BaseCMeans):
+    """Possibilistic c-means: minimise  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2 + sum_j eta_j sum_i w_i (1 - u_ij)^m.
+
+    Use it when there are outliers: a row far from everything belongs nowhere, while fuzzy memberships must sum to one.
+    Each cluster looks for a dense place by itself, so clusters may coincide; start from no more of them than there are.
+    A fuzzy run goes first; it gives the start and the scales eta_j, the mean squared distance within fuzzy cluster j.
+    With landmarks it is akPCM (Havens 2011 Alg. 5).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters sought.
+    m : float > 1, default=2.0
+        How softly typicality falls with distance; it is 1/2 at the distance sqrt(eta_j) whatever m.
+    pilot_m : "auto" or float > 1, default="auto"
+        The fuzzifier of the fuzzy run, as in `FuzzyCMeans`; the value used is `pilot_m_`.
+    eta_scale : float > 0, default=1.0
+        Multiplies all eta_j (Theta in the papers).
+
+    All other words, attributes and methods are those of `KernelKMeans`; n_init counts fuzzy runs, the best of which is built on.
+
+    Attributes
+    ----------
+    memberships_ : (n, c) typicalities in [0, 1]; rows need not sum to one. `labels_` is their argmax.
+    eta_ : (c,) the scales, in squared units of the space.
+    m_, pilot_m_ : the fuzzifiers used.
+
+    Raises
+    ------
+    ValueError
+        For bad words, rows or weights, naming the argument, what came and what to do.
+
+    References
+    ----------
+    Krishnapuram, Keller: A possibilistic approach to clustering. IEEE Trans. Fuzzy Systems 1(2), 1993.
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011,
+    eq. 7 (with the exponent of squared distances) and 11, Alg. 3 and 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans import PossibilisticCMeans
+    >>> X = np.r_[np.random.default_rng(0).normal(size=(50, 2)), [[40.0, 40.0]]]
+    >>> model = PossibilisticCMeans(n_clusters=1, kernel="linear").fit(X)
+    >>> int(model.outlier_score(X).argmax())
+    50
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        m: float = 2.0,
+        pilot_m: str | float = "auto",
+        eta_scale: float = 1.0,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        n_landmarks: int | str | None = "auto",
+        landmarks: Any = "uniform",
+        landmark_solver: str = "eigh",
+        init: Any = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        memory_budget: int | float | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            kernel_params=kernel_params,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            landmark_solver=landmark_solver,
+            init=init,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            memory_budget=memory_budget,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.m = m
+        self.pilot_m = pilot_m
+        self.eta_scale = eta_scale
+
+    def typicality(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
+        """Typicalities (rows, c) of new rows in [0, 1]: 1 at a centre, 1/2 at the distance sqrt(eta_j), 0 far away."""
+        return self.memberships(X, diag=diag)
+
+    def _make_rule(self, geometry: Geometry) -> Rule:
+        self.m_ = settled_m(self.m, "m", type(self).__name__, geometry)
+        return Possibilistic(self.m_)
+
+    def _make_pilot(self, geometry: Geometry) -> tuple[Rule, float]:
+        owner = type(self).__name__
+        self.pilot_m_ = settled_m(self.pilot_m, "pilot_m", owner, geometry)
+        return Fuzzy(self.pilot_m_), real(self.eta_scale, "eta_scale", owner, above=True)
+
+    def _rule_class_sums_to_one(self) -> bool:
+        return False

@@ -1,0 +1,60 @@
+"""Rows that are kernel values: the diagonal they must bring along."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, Float64, as_like, is_foreign, is_sparse, namespace, to_numpy
+
+
+def diagonal(value: Any, x: Array, owner: str) -> Array:
+    """k(x, x) of every row (n,), as the user gives it, in the library and dtype of the rows."""
+    diag = np.asarray(to_numpy(value) if is_foreign(value) else value, dtype=np.float64)
+    if diag.ndim == 0:
+        diag = np.full(x.shape[0], diag)
+    if diag.shape != (x.shape[0],) or not np.isfinite(diag).all():
+        raise ValueError(
+            f"{owner}: diag must hold one finite k(x, x) for each of the {x.shape[0]} rows (or one number for all), got shape {diag.shape}."
+        )
+    return as_like(diag, x)
+
+
+def checked_square_diagonal(owner: str, gram: Array) -> Array:
+    """The diagonal of a square kernel matrix, which must be symmetric."""
+    if is_sparse(gram):
+        raise ValueError(f'{owner}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
+    n, step = int(gram.shape[0]), 1024
+    xp = namespace(gram)
+    size = max(abs(float(xp.max(gram))), abs(float(xp.min(gram))))
+    for start in range(0, n, step):
+        rows, columns = gram[start : start + step, start:], gram[start:, start : start + step]
+        worst = float(xp.max(xp.abs(rows - columns.T)))
+        if worst > 1e-5 * size:
+            raise ValueError(
+                f'{owner}(kernel="precomputed"): the kernel matrix is not symmetric (k(x, y) and k(y, x) differ by up to {worst:.3g}); '
+                "pass kernel values, not distances of a one-sided kind, or (K + K.T) / 2."
+            )
+    return xp.asarray(xp.linalg.diagonal(gram), copy=True)
+
+
+def diagonal_for_prediction(
+    diag: Any,
+    x: Array,
+    owner: str,
+    training: Float64,  # (n,) k(x, x) of the training rows
+) -> Array:
+    """k(x, x) of new rows: as given, or known where it is the same for all rows or the rows are the training rows."""
+    if diag is not None:
+        return diagonal(diag, x, owner)
+    if np.ptp(training) <= 1e-12 * np.abs(training).max():
+        return as_like(np.full(x.shape[0], training[0]), x)
+    if x.shape[0] == x.shape[1] == len(training):
+        own = to_numpy(namespace(x).linalg.diagonal(x)).astype(np.float64)
+        if np.allclose(own, training, rtol=1e-6, atol=0):
+            return as_like(own, x)
+    raise ValueError(
+        f'{owner}(kernel="precomputed"): distances of new rows need their own k(x, x), which differs from row to row here; '
+        "pass diag=..., one number for each row of X."
+    )

@@ -1,0 +1,137 @@
+"""First centres from the word `init`: names, rows, points, partitions, or another model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, IntArray, as_like, is_foreign, is_sparse, to_numpy
+from ..blocks import Block
+from ..centres import Centres
+from ..chance import draw, sample
+from ..complaints import warn
+from ..engines import Engine
+from ..kernels import Precomputed
+from ..rules import Rule
+from ..seeding import SEEDING_ROWS, kmeans_plus_plus
+from ..solver import centres_of
+from ..table import Table
+from .geometry import Geometry
+from .landmark_words import matching_points, row_numbers
+
+METHODS = ("k-means++", "random", "random-partition")
+
+
+def starts(
+    init: Any,
+    n_init: int,
+    n_clusters: int,
+    geometry: Geometry,
+    table: Table,
+    rule: Rule,
+    engine: Engine,
+    rng: np.random.RandomState,
+    owner: str,
+) -> Iterator[Centres]:
+    """`n_init` starts where chance makes them, one where they are given."""
+    if isinstance(init, str):
+        if init not in METHODS:
+            raise ValueError(f"{owner}(init={init!r}): unknown init; known are {list(METHODS)}, arrays and fitted estimators.")
+        for _ in range(n_init):
+            yield _drawn(init, n_clusters, geometry, table, rule, engine, rng, owner)
+    else:
+        yield _given(init, n_clusters, geometry, table, rule, engine, owner)
+
+
+def _drawn(
+    init: str,
+    n_clusters: int,
+    geometry: Geometry,
+    table: Table,
+    rule: Rule,
+    engine: Engine,
+    rng: np.random.RandomState,
+    owner: str,
+) -> Centres:
+    people = geometry.population
+    count = min(n_clusters, len(people))
+    if init == "random-partition":
+        _warn_if_fewer(count, n_clusters, owner)
+        labels = rng.permutation(len(people)) % count
+        members = people.members()
+        return centres_of(table, rule, one_hot(np.where(members >= 0, labels[members], 0), count, geometry.blocks.x), engine)
+    if init == "random":
+        rows = people.rows[draw(people, count, rng)]
+    else:
+        positions, weights = sample(people, max(SEEDING_ROWS, count), rng)
+        rows = people.rows[positions[kmeans_plus_plus(geometry.affinity(positions), weights, count, rng)]]
+    _warn_if_fewer(len(rows), n_clusters, owner)
+    return _at_rows(rows, geometry)
+
+
+def _given(init: Any, n_clusters: int, geometry: Geometry, table: Table, rule: Rule, engine: Engine, owner: str) -> Centres:
+    n, d = geometry.blocks.x.shape
+    if hasattr(init, "_centres_for"):
+        centres: Centres = init._centres_for(geometry.space, geometry.basis, owner)
+        return _checked_count(centres, n_clusters, owner)
+    if is_sparse(init):
+        return _at_points(init, n_clusters, geometry, owner)
+    values = np.asarray(to_numpy(init) if is_foreign(init) else init)
+    if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
+        if len(values) == n_clusters:
+            return _at_rows(row_numbers(values, owner, n, "init"), geometry)
+        if len(values) == n:
+            if values.min() < 0 or values.max() >= n_clusters:
+                raise ValueError(f"{owner}(init=labels): labels must lie in 0 ... {n_clusters - 1}, got {values.min()} ... {values.max()}.")
+            return centres_of(table, rule, one_hot(values, n_clusters, geometry.blocks.x), engine)
+    elif values.ndim == 2 and np.issubdtype(values.dtype, np.number):
+        if values.shape == (n_clusters, d) and not isinstance(geometry.kernel, Precomputed):
+            return _at_points(init, n_clusters, geometry, owner)
+        if values.shape == (n, n_clusters):
+            return centres_of(table, rule, _memberships(values, geometry.blocks.x, owner), engine)
+    raise ValueError(
+        f"{owner}(init=array of shape {values.shape}, {values.dtype}): with n_clusters={n_clusters} and X of shape ({n}, {d}), init is "
+        f"one of {list(METHODS)}, {n_clusters} row numbers (integers), {n} labels (integers), points ({n_clusters}, {d}), "
+        f"memberships ({n}, {n_clusters}) with rows that sum to one, or a fitted estimator."
+    )
+
+
+def _at_rows(rows: IntArray, geometry: Geometry) -> Centres:
+    return geometry.space.embed(geometry.blocks.take(rows), rows)
+
+
+def _at_points(points: Any, n_clusters: int, geometry: Geometry, owner: str) -> Centres:
+    matched = matching_points(points, "init", owner, geometry.blocks.x)
+    return _checked_count(geometry.space.embed(Block(matched, np.ones(matched.shape[0]), 0)), n_clusters, owner)
+
+
+def _checked_count(centres: Centres, n_clusters: int, owner: str) -> Centres:
+    if len(centres) != n_clusters:
+        raise ValueError(f"{owner}(n_clusters={n_clusters}): init brings {len(centres)} centres.")
+    return centres
+
+
+def _memberships(values: Any, like: Array, owner: str) -> Array:
+    values = values.astype(np.float64)
+    sums = values.sum(axis=1)
+    if not np.isfinite(values).all() or (values < 0).any() or np.abs(sums - 1.0).max() > 1e-3:
+        row = int(np.argmax(np.abs(sums - 1.0)))
+        raise ValueError(f"{owner}(init=memberships): rows must be non-negative and sum to one; row {row} sums to {sums[row]:.6g}.")
+    return as_like(values, like)
+
+
+def one_hot(labels: IntArray, count: int, like: Array) -> Array:
+    """Memberships (n, count) of a partition."""
+    return as_like(labels[:, None] == np.arange(count)[None, :], like)
+
+
+def _warn_if_fewer(count: int, n_clusters: int, owner: str) -> None:
+    if count < n_clusters:
+        warn(
+            f"{owner}(n_clusters={n_clusters}): there are only {count} distinct rows of positive weight to start from, so {count} clusters "
+            "are made. Take fewer clusters.",
+        )
+
+

@@ -1,0 +1,158 @@
+"""Two-step kernel k-means: the baseline that approximate kernel k-means is measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..arrays import IntArray, is_foreign, is_sparse, itemsize, take, to_numpy
+from ..blocks import Blocks
+from ..callbacks import SweepHook
+from ..engines import ThreadEngine
+from ..kernels import Kernel, Precomputed
+from ..memory import parse_budget, plan
+from ..rules import Hard, Rule
+from ..runs import Result, best_of
+from ..solver import assign_all
+from ..spaces import LandmarkSpace
+from ..table import Table
+from .base import BaseCMeans
+from .geometry import Geometry, build_sample_geometry
+from .inputs import Input
+from .landmark_words import row_numbers
+from .starts import one_hot, starts
+
+
+class TwoStepKernelKMeans(BaseCMeans):
+    """Two-step kernel k-means: exact kernel k-means on a sample of rows, then every row joins its nearest centre.
+
+    Use it as a baseline, or when a rough answer must come at once: rows outside the sample never move a centre, so it needs
+    a far larger sample than `KernelKMeans` needs landmarks (Chitta 2011, Alg. 1 against Alg. 2).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters sought.
+    n_landmarks : int, "auto" or None, default="auto"
+        Rows in the sample ("auto" and None as in `KernelKMeans`).
+
+    All other words, attributes and methods are those of `KernelKMeans`. Memberships, labels and row numbers in `init` speak of X;
+    those of rows outside the sample are not used. `objective_history_` is the sample's, `objective_` that of all rows.
+
+    Raises
+    ------
+    ValueError
+        For bad words, rows or weights, naming the argument, what came and what to do.
+
+    References
+    ----------
+    Chitta, Jin, Havens, Jain: Approximate kernel k-means. KDD 2011, Alg. 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from cmeans import TwoStepKernelKMeans
+    >>> X = load_digits().data
+    >>> TwoStepKernelKMeans(n_clusters=10, n_landmarks=200, random_state=0).fit(X).labels_.shape
+    (1797,)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        n_landmarks: int | str | None = "auto",
+        landmarks: Any = "uniform",
+        landmark_solver: str = "eigh",
+        init: Any = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        memory_budget: int | float | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            kernel_params=kernel_params,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            landmark_solver=landmark_solver,
+            init=init,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            memory_budget=memory_budget,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def _make_rule(self, geometry: Geometry) -> Rule:
+        return Hard()
+
+    def _cluster(
+        self, given: Input, blocks: Blocks, n_clusters: int, engine: ThreadEngine, hook: SweepHook
+    ) -> tuple[Geometry, Result]:
+        owner = type(self).__name__
+        rng = check_random_state(self.random_state)
+        stopping, n_init = self._stopping(owner), self._checked_n_init(owner)
+        whole, sample = build_sample_geometry(self, owner, blocks, n_clusters, rng)
+        memory = plan(
+            parse_budget(self.memory_budget, owner),
+            owner,
+            sample.space,
+            whole.blocks,
+            n_clusters=n_clusters,
+            itemsize=itemsize(given.x),
+            n_threads=engine.n_threads,
+            copied=given.copied,
+        )
+        table = Table(sample.space, sample.blocks, memory.for_rows)
+        assert whole.landmark_rows is not None
+        init = _init_on_sample(self.init, whole.landmark_rows, whole.blocks, n_clusters, owner)
+        first = starts(init, n_init, n_clusters, sample, table, Hard(), engine, rng, owner)
+        result = best_of(first, n_init, table, Hard(), engine, stopping, after_sweep=self._after_sweep(hook, whole, Hard()))
+        space = result.space
+        if isinstance(space, LandmarkSpace) and isinstance(space.kernel, Precomputed):
+            space = replace(space, points=whole.landmark_rows)
+        everybody = Table(space, whole.blocks, 0, training=False)
+        assignment = assign_all(everybody, space, result.rule, result.state, engine)
+        visits = result.row_visits + whole.blocks.n_rows
+        return whole, replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
+
+
+def _init_on_sample(init: Any, rows: IntArray, blocks: Blocks, n_clusters: int, owner: str) -> Any:
+    """What `init` says of X, said of the sample's rows."""
+    n = blocks.n_rows
+    if isinstance(init, str) or hasattr(init, "_centres_for") or is_sparse(init):
+        return init
+    values = np.asarray(to_numpy(init) if is_foreign(init) else init)
+    if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
+        if len(values) == n_clusters:
+            numbers = row_numbers(values, owner, n, "init")
+            position = {int(row): place for place, row in enumerate(rows)}
+            if all(int(row) in position for row in numbers):
+                return np.array([position[int(row)] for row in numbers])
+            return take(blocks.x, numbers)
+        if len(values) == n:
+            if values.min() < 0 or values.max() >= n_clusters:
+                raise ValueError(f"{owner}(init=labels): labels must lie in 0 ... {n_clusters - 1}, got {values.min()} ... {values.max()}.")
+            return one_hot(values[rows], n_clusters, np.zeros(0))
+    if values.ndim == 2 and values.shape == (n, n_clusters) and values.shape != (n_clusters, blocks.x.shape[1]):
+        return values[rows]
+    return init

@@ -1,0 +1,105 @@
+"""The width of a kernel: gamma from the data where the user gives a rule for it, and the size of polynomials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..arrays import Array, Float64, as_like, host_float64, is_sparse, namespace, squared_norms
+from ..blocks import Blocks
+from ..kernels import RBF, Kernel, Laplacian, Polynomial, build_kernel, kernel_class
+from ..kernels.laplacian import manhattan
+from .inputs import integer, real
+
+POLYNOMIAL_RANGE = 1e20  # mean k(x, x) beyond which a polynomial kernel is divided by it
+
+
+class KernelWords(Protocol):
+    """The constructor words that make a kernel."""
+
+    kernel: str | Kernel | Callable[..., Any]
+    gamma: str | float
+    degree: int
+    coef0: float
+    kernel_params: Mapping[str, Any] | None
+
+
+def build_named_kernel(
+    words: KernelWords,
+    owner: str,
+    blocks: Blocks,
+    rows: Array,  # (p, d) a fair sample of the rows
+    weights: Float64,  # (p,)
+) -> tuple[Kernel, float | None]:
+    """The kernel, and the gamma it was given (None where it has none)."""
+    cls = kernel_class(words.kernel, owner)
+    params = dict(words.kernel_params or {})
+    if cls is None:
+        return build_kernel(words.kernel, owner, params), None
+    gamma = _gamma(words.gamma, cls, owner, blocks, rows, weights)
+    degree = integer(words.degree, "degree", owner, 1)
+    coef0 = real(words.coef0, "coef0", owner, least=-np.inf)
+    kernel = build_kernel(words.kernel, owner, params, gamma=gamma, degree=degree, coef0=coef0)
+    used = getattr(kernel, "gamma", None)
+    return (_within_range(kernel, rows, weights) if isinstance(kernel, Polynomial) else kernel), used
+
+
+def _gamma(value: Any, cls: type[Kernel], owner: str, blocks: Blocks, rows: Array, weights: Float64) -> float:
+    if not isinstance(value, str):
+        return real(value, "gamma", owner, above=True)
+    if value not in ("scale", "median"):
+        raise ValueError(f'{owner}(gamma={value!r}): gamma is "scale", "median" or a positive number.')
+    if cls not in (RBF, Laplacian):
+        return 1.0
+    size = (_variance if value == "scale" else _median_distance)(cls, blocks, rows, weights)
+    return 1.0 / size if size > 0 else 1.0
+
+
+def _variance(cls: type[Kernel], blocks: Blocks, rows: Array, weights: Float64) -> float:
+    """d times the variance of all entries (its root for the Laplacian kernel, whose distance is not squared)."""
+    d = blocks.x.shape[1]
+    shift = 0.0 if is_sparse(rows) else float(weights @ host_float64(rows).mean(axis=1) / weights.sum())
+    first = second = 0.0
+    for task in range(blocks.n_tasks(d)):
+        for block in blocks.task(task, d):
+            x = block.x if is_sparse(block.x) else namespace(block.x).astype(block.x, namespace(block.x).float64) - shift
+            row_sums = np.asarray(x.sum(axis=1)).ravel() if is_sparse(x) else namespace(x).sum(x, axis=1)
+            weight = as_like(block.weight, row_sums, row_sums.dtype)
+            first += float((weight * row_sums).sum())
+            second += float((weight * squared_norms(x)).sum())
+    total = float(blocks.weight.sum()) * d
+    variance = max(second / total - (first / total) ** 2, 0.0)
+    return float(d * (np.sqrt(variance) if cls is Laplacian else variance))
+
+
+def _median_distance(cls: type[Kernel], blocks: Blocks, rows: Array, weights: Float64) -> float:
+    """Median squared distance between different rows of the sample (median L1 distance for the Laplacian kernel)."""
+    x = rows.astype(np.float64)
+    if cls is Laplacian:
+        distances = manhattan(x, x)
+    else:
+        x = x if is_sparse(x) else x - x.mean(axis=0)
+        norms = squared_norms(x)
+        product = (x @ x.T).toarray() if is_sparse(x) else x @ x.T
+        distances = norms[:, None] + norms[None, :] - 2.0 * product
+    i, j = np.triu_indices(len(weights), k=1)
+    values, pairs = distances[i, j], (weights[:, None] * weights[None, :])[i, j]
+    different = values > 0
+    if not different.any():
+        return 0.0
+    values, pairs = values[different], pairs[different]
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(pairs[order])
+    return float(values[order][np.searchsorted(reached, reached[-1] / 2.0)])
+
+
+def _within_range(kernel: Polynomial, rows: Array, weights: Float64) -> Kernel:
+    """Values far from 1 overflow float32 silently: such kernels are divided by their mean diagonal."""
+    base = host_float64(squared_norms(rows.astype(np.float64))) * kernel.gamma + kernel.coef0
+    size = float(weights @ np.abs(base) / weights.sum()) ** kernel.degree
+    if kernel.scale != 1.0 or not np.isfinite(size) or 1.0 / POLYNOMIAL_RANGE <= size <= POLYNOMIAL_RANGE or size == 0:
+        return kernel
+    return replace(kernel, scale=size)

@@ -1,0 +1,24 @@
+"""Kernels: the geometry that clusters are sought in."""
+
+from .base import Columns, Kernel
+from .given import CallableKernel, Precomputed
+from .laplacian import Laplacian
+from .names import KERNELS, build_kernel, kernel_class
+from .products import RBF, Cosine, Linear, NormalizedPolynomial, Polynomial, Sigmoid
+
+__all__ = [
+    "KERNELS",
+    "RBF",
+    "CallableKernel",
+    "Columns",
+    "Cosine",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "NormalizedPolynomial",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+    "build_kernel",
+    "kernel_class",
+]

@@ -1,0 +1,38 @@
+"""What a kernel is: a small frozen object that gives the inner products of rows in its feature space."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, TypeAlias
+
+from ..arrays import Array
+
+Columns: TypeAlias = Callable[[Array], Array]  # rows (b, d) -> kernel values (b, s) against fixed points
+
+
+class Kernel(ABC):
+    """k(x, y) = <phi(x), phi(y)>.
+
+    Calling a kernel gives a whole block of values; `prepare` fixes the points y so that what depends on them alone is
+    done once, which is how every loop over blocks of rows should use it.
+    """
+
+    constant_part: ClassVar[bool] = False  # True: values may share a large constant, so spaces centre the features first
+
+    @property
+    def positive_definite(self) -> bool:
+        """False where k may have negative eigenvalues on some data."""
+        return True
+
+    @abstractmethod
+    def prepare(self, y: Array) -> Columns:
+        """A function of rows x (b, d) giving k(x, y) (b, s), dense, in x's dtype."""
+
+    @abstractmethod
+    def diag(self, x: Array) -> Array:
+        """k(x_i, x_i) for every row (b,), in x's dtype."""
+
+    def __call__(self, x: Array, y: Array) -> Array:
+        """k(x_i, y_l) as a dense array (b, s)."""
+        return self.prepare(y)(x)

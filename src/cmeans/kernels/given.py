@@ -1,0 +1,88 @@
+"""Kernels that somebody else computes: ready-made matrices and the user's own functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from ..arrays import Array, namespace, to_numpy
+from .base import Columns, Kernel
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """Rows are kernel values already: row i holds k(x_i, .) and a "point" is the number of a column.
+
+    Nothing in a row tells k(x, x), so whoever cuts the rows brings the diagonal along (`Blocks.kxx`).
+    """
+
+    @property
+    def positive_definite(self) -> bool:
+        return False  # unknown, so it is looked at
+
+    def prepare(self, y: Array) -> Columns:
+        positions = to_numpy(y).astype(np.intp)
+        whole = np.array_equal(positions, np.arange(len(positions)))
+
+        def columns(x: Array) -> Array:
+            if whole and x.shape[1] == len(positions):
+                return x
+            if isinstance(x, np.ndarray):
+                return np.ascontiguousarray(x[:, positions])
+            xp = namespace(x)
+            return xp.take(x, xp.asarray(positions), axis=1)
+
+        return columns
+
+    def diag(self, x: Array) -> Array:
+        raise ValueError(
+            'kernel="precomputed": the kernel of each row with itself is not in its columns; '
+            'pass it as diag=... (predict, transform, ...) or kernel_params={"diag": ...} (fit).'
+        )
+
+
+@runtime_checkable
+class HasDiagonal(Protocol):
+    """A callable kernel that knows its own diagonal, as scikit-learn's Gaussian-process kernels do."""
+
+    def diag(self, X: Array) -> Array: ...  # noqa: N803 - scikit-learn's name
+
+
+@dataclass(frozen=True)
+class CallableKernel(Kernel):
+    """A function k(X, Y) -> (len(X), len(Y)); a method `diag(X)` on it is used where there is one."""
+
+    function: Callable[..., Array]
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def positive_definite(self) -> bool:
+        return False  # unknown, so it is looked at
+
+    def prepare(self, y: Array) -> Columns:
+        def columns(x: Array) -> Array:
+            return self._checked(self.function(x, y, **self.params), x, (x.shape[0], y.shape[0]))
+
+        return columns
+
+    def diag(self, x: Array) -> Array:
+        if isinstance(self.function, HasDiagonal):
+            return self._checked(self.function.diag(x), x, (x.shape[0],))
+        # Small squares waste a factor of 16 in evaluations where single rows would waste a Python call each.
+        n, step = x.shape[0], 16
+        squares = [self(x[i : i + step, ...], x[i : i + step, ...]) for i in range(0, n, step)]
+        xp = namespace(squares[0])
+        return xp.concat([xp.linalg.diagonal(s) for s in squares])
+
+    def _checked(self, values: Array, x: Array, shape: tuple[int, ...]) -> Array:
+        xp = namespace(x)
+        values = xp.asarray(values)
+        if tuple(values.shape) != shape:
+            raise ValueError(
+                f"kernel={self.function!r} returned an array of shape {tuple(values.shape)} where {shape} was expected: "
+                "a callable kernel takes two blocks of rows, k(X, Y), and returns all their pairs (len(X), len(Y))."
+            )
+        return xp.astype(values, x.dtype, copy=False)

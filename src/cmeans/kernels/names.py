@@ -1,0 +1,52 @@
+"""Kernels by name: the one table that turns constructor words into a kernel object."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .base import Kernel
+from .given import CallableKernel, Precomputed
+from .laplacian import Laplacian
+from .products import RBF, Cosine, Linear, NormalizedPolynomial, Polynomial, Sigmoid
+
+KERNELS: dict[str, type[Kernel]] = {
+    "linear": Linear,
+    "rbf": RBF,
+    "laplacian": Laplacian,
+    "polynomial": Polynomial,
+    "poly": Polynomial,
+    "normalized_polynomial": NormalizedPolynomial,
+    "sigmoid": Sigmoid,
+    "cosine": Cosine,
+    "precomputed": Precomputed,
+}
+
+
+def kernel_class(kernel: Any, owner: str) -> type[Kernel] | None:
+    """The class behind a name; None for kernel objects and callables."""
+    if isinstance(kernel, str):
+        if kernel not in KERNELS:
+            raise ValueError(f"{owner}(kernel={kernel!r}): unknown kernel; known are {sorted(KERNELS)}, a kernel object or a callable.")
+        return KERNELS[kernel]
+    if isinstance(kernel, Kernel) or callable(kernel):
+        return None
+    raise ValueError(f"{owner}(kernel={kernel!r}): a kernel is a name ({sorted(KERNELS)}), a kernel object or a callable k(X, Y).")
+
+
+def build_kernel(kernel: str | Kernel | Callable[..., Any], owner: str, params: Mapping[str, Any], **words: Any) -> Kernel:
+    """The kernel object for a name (taking from `words` what its class has, `params` on top), an object or a callable."""
+    cls = kernel_class(kernel, owner)
+    if cls is None:
+        if isinstance(kernel, Kernel):
+            return kernel
+        assert callable(kernel)
+        return CallableKernel(kernel, dict(params))
+    if cls is Precomputed:
+        return Precomputed()
+    known = set(inspect.signature(cls).parameters)
+    unknown = sorted(set(params) - known)
+    if unknown:
+        raise ValueError(f"{owner}(kernel_params={dict(params)!r}): {unknown} unknown to kernel={kernel!r}, which takes {sorted(known)}.")
+    return cls(**{**{k: v for k, v in words.items() if k in known}, **params})

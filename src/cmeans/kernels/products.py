@@ -1,0 +1,259 @@
+"""Kernels that are functions of inner products: one matrix product over augmented rows, then one transform in place.
+
+Every kernel here has the form
+
+    k(x, y) = f( (alpha x.y + beta) r(x) r(y) + p(x) + p(y) )
+
+so the argument of f is a single product of rows with up to three columns added, [alpha r x, r, p, 1] . [r y, beta r, 1, p].
+No array larger than the result is made.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array, is_sparse, namespace, squared_norms
+from .base import Columns, Kernel
+
+
+class ProductKernel(Kernel):
+    """The common form; the letters are those of the module's formula."""
+
+    translation_invariant = False  # True: a shift of all rows changes nothing, so float rounding can be kept small
+
+    @property
+    @abstractmethod
+    def coefficients(self) -> tuple[float, float]:
+        """alpha and beta."""
+
+    def factor(self, x: Array) -> Array | None:
+        """r(x) (b,), or None for 1."""
+        return None
+
+    def term(self, x: Array) -> Array | None:
+        """p(x) (b,), or None for 0."""
+        return None
+
+    @abstractmethod
+    def transform(self, s: Array) -> Array:
+        """f, in place where the library allows it."""
+
+    def prepare(self, y: Array) -> Columns:
+        shift = None
+        if self.translation_invariant and not is_sparse(y):
+            shift = namespace(y).mean(y, axis=0)
+            y = y - shift[None, :]
+        return _PreparedColumns(self, y, _augmented(self, y, left=False), shift)
+
+    def diag(self, x: Array) -> Array:
+        alpha, beta = self.coefficients
+        s = squared_norms(x) * alpha + beta
+        r, p = self.factor(x), self.term(x)
+        s = s if r is None else s * r * r
+        return self.transform(s if p is None else s + 2.0 * p)
+
+
+@dataclass(frozen=True)
+class _PreparedColumns:
+    """A kernel with its second argument fixed."""
+
+    kernel: ProductKernel
+    points: Array  # (s, d) shifted
+    right: Array  # (s, d + extra) augmented rows; for CSR points (s, d) as they are
+    shift: Array | None
+
+    def __call__(self, x: Array) -> Array:
+        if is_sparse(x):
+            return self.kernel.transform(self._sparse_argument(x))
+        x = x if self.shift is None else x - self.shift[None, :]
+        right = self.right if self.right.dtype == x.dtype else namespace(x).astype(self.right, x.dtype)
+        return self.kernel.transform(_augmented(self.kernel, x, left=True) @ right.T)
+
+    def _sparse_argument(self, x: Array) -> Array:
+        kernel, y = self.kernel, self.points
+        alpha, beta = kernel.coefficients
+        s = (x @ y.T).toarray()
+        s *= x.dtype.type(alpha)
+        s += x.dtype.type(beta)
+        for operator, left, right in (
+            (np.multiply, kernel.factor(x), kernel.factor(y)),
+            (np.add, kernel.term(x), kernel.term(y)),
+        ):
+            if left is not None and right is not None:
+                operator(s, left[:, None], out=s)
+                operator(s, right[None, :].astype(s.dtype), out=s)
+        return s
+
+
+def _augmented(kernel: ProductKernel, x: Array, *, left: bool) -> Array:
+    """[alpha r x, r, p, 1] (left) or [r x, beta r, 1, p] (right), without the columns that the kernel does not need."""
+    if is_sparse(x):
+        return x
+    xp = namespace(x)
+    alpha, beta = kernel.coefficients
+    r, p = kernel.factor(x), kernel.term(x)
+    body = x if r is None else x * r[:, None]
+    if left and alpha != 1.0:
+        body = body * alpha
+    one = None if beta == 0.0 and p is None else xp.ones_like(x[:, 0])
+    columns = []
+    if beta != 0.0:
+        column = one if r is None else r
+        columns.append(column if left else column * beta)
+    if p is not None:
+        columns += [p, one] if left else [one, p]
+    if not columns:
+        return body
+    return xp.concat([body, *(column[:, None] for column in columns)], axis=1)
+
+
+@dataclass(frozen=True)
+class Linear(ProductKernel):
+    """k(x, y) = x.y : clustering in the space of the rows themselves."""
+
+    constant_part = True
+
+    @property
+    def coefficients(self) -> tuple[float, float]:
+        return 1.0, 0.0
+
+    def transform(self, s: Array) -> Array:
+        return s
+
+
+@dataclass(frozen=True)
+class RBF(ProductKernel):
+    """k(x, y) = exp(-gamma |x - y|^2).
+
+    Other papers' widths: Havens 2011's sigma is 1/gamma, a standard deviation s means gamma = 1/(2 s^2).
+    """
+
+    gamma: float
+    translation_invariant = True
+
+    @property
+    def coefficients(self) -> tuple[float, float]:
+        return 2.0 * self.gamma, 0.0
+
+    def term(self, x: Array) -> Array:
+        return squared_norms(x) * -self.gamma
+
+    def transform(self, s: Array) -> Array:
+        return _exp(s)
+
+    def diag(self, x: Array) -> Array:
+        return _ones(x)
+
+
+@dataclass(frozen=True)
+class Polynomial(ProductKernel):
+    """k(x, y) = (gamma x.y + coef0)^degree / scale.
+
+    `scale` divides inside the power, so that values of 1e60 never appear; clusterings do not depend on it, objectives do.
+    On rows of unequal length `NormalizedPolynomial` is usually the better choice.
+    """
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 1.0
+    scale: float = 1.0
+    constant_part = True
+
+    @property
+    def positive_definite(self) -> bool:
+        return self.gamma >= 0 and self.coef0 >= 0
+
+    @property
+    def coefficients(self) -> tuple[float, float]:
+        inner = self.scale ** (-1.0 / self.degree)
+        return self.gamma * inner, self.coef0 * inner
+
+    def transform(self, s: Array) -> Array:
+        return _power(s, self.degree)
+
+
+@dataclass(frozen=True)
+class NormalizedPolynomial(ProductKernel):
+    """k(x, y) = (gamma x.y + coef0)^degree / sqrt(k(x, x) k(y, y)): a polynomial kernel with every k(x, x) = 1 (Zhang & Rudnicky 2002)."""
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 1.0
+
+    @property
+    def positive_definite(self) -> bool:
+        return self.gamma >= 0 and self.coef0 >= 0
+
+    @property
+    def coefficients(self) -> tuple[float, float]:
+        return self.gamma, self.coef0
+
+    def factor(self, x: Array) -> Array:
+        return _inverse_root(squared_norms(x) * self.gamma + self.coef0)
+
+    def transform(self, s: Array) -> Array:
+        return _power(s, self.degree)
+
+
+@dataclass(frozen=True)
+class Sigmoid(ProductKernel):
+    """k(x, y) = tanh(gamma x.y + coef0), the neural kernel of Chitta 2011 (gamma = .0045, coef0 = .11 there). Indefinite in general."""
+
+    gamma: float = 1.0
+    coef0: float = 1.0
+
+    @property
+    def positive_definite(self) -> bool:
+        return False
+
+    @property
+    def coefficients(self) -> tuple[float, float]:
+        return self.gamma, self.coef0
+
+    def transform(self, s: Array) -> Array:
+        return np.tanh(s, out=s) if isinstance(s, np.ndarray) else namespace(s).tanh(s)
+
+
+@dataclass(frozen=True)
+class Cosine(ProductKernel):
+    """k(x, y) = x.y / (|x| |y|): spherical clustering, for embeddings and text. A row of zeros has k = 0 with everything."""
+
+    @property
+    def coefficients(self) -> tuple[float, float]:
+        return 1.0, 0.0
+
+    def factor(self, x: Array) -> Array:
+        return _inverse_root(squared_norms(x))
+
+    def transform(self, s: Array) -> Array:
+        return s
+
+
+def _exp(s: Array) -> Array:
+    return np.exp(s, out=s) if isinstance(s, np.ndarray) else namespace(s).exp(s)
+
+
+def _power(s: Array, degree: int) -> Array:
+    """s ** degree by repeated multiplication: libraries' general powers are many times slower."""
+    result = None
+    while degree:
+        if degree & 1:
+            result = s if result is None else result * s
+        degree >>= 1
+        if degree:
+            s = s * s
+    return result
+
+
+def _inverse_root(squares: Array) -> Array:
+    xp = namespace(squares)
+    positive = squares > 0
+    safe = xp.where(positive, squares, xp.ones_like(squares))
+    return xp.where(positive, 1.0 / xp.sqrt(safe), xp.zeros_like(squares))
+
+
+def _ones(x: Array) -> Array:
+    return np.ones(x.shape[0], dtype=x.dtype) if is_sparse(x) else namespace(x).ones_like(x[:, 0])

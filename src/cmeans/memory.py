@@ -1,0 +1,82 @@
+"""How much memory a fit may take, and what it takes at least."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from .blocks import Blocks
+from .spaces import Space
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
+
+
+def parse_budget(budget: int | float | str | None, owner: str) -> int | None:
+    """Bytes of `memory_budget` (a number, or text such as "4GB" or "512MiB"); None stays None."""
+    if budget is None:
+        return None
+    if isinstance(budget, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", budget)
+        if match and match[2].upper() in UNITS:
+            return int(float(match[1]) * UNITS[match[2].upper()])
+    elif not isinstance(budget, bool) and budget > 0:
+        return int(budget)
+    raise ValueError(f'{owner}(memory_budget={budget!r}): give bytes or text such as "512MB" or "4GB".')
+
+
+def free_memory() -> int:
+    """Bytes this process could still take without swapping, as far as the system tells."""
+    bounds = []
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                bounds.append(int(line.split()[1]) * 1024)
+        limit, used = (Path("/sys/fs/cgroup", name).read_text().strip() for name in ("memory.max", "memory.current"))
+        if limit != "max":
+            bounds.append(int(limit) - int(used))
+    except (OSError, ValueError, IndexError):
+        pass
+    if not bounds and hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
+        bounds.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return max(min(bounds, default=4 * 10**9), 0)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit will take: `needed` bytes whatever happens, `for_rows` bytes to keep represented rows between sweeps."""
+
+    needed: int
+    for_rows: int
+
+
+def plan(
+    budget: int | None,
+    owner: str,
+    space: Space,
+    blocks: Blocks,
+    *,
+    n_clusters: int,
+    itemsize: int,
+    n_threads: int,
+    copied: int,  # bytes of the input that had to be converted
+) -> Plan:
+    """Divide the budget, or say the least that would do."""
+    n, r, c = blocks.n_rows, space.size, n_clusters
+    outputs = n * (c * itemsize + 16)
+    b = blocks.block_rows(r)
+    per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
+    waiting = (2 * n_threads + 3) * 8 * c * space.moment_width
+    factoring = 6 * 8 * space.factored_size**2
+    needed = copied + outputs + n_threads * per_thread + waiting + factoring + FIXED
+    if budget is None:
+        return Plan(needed, max(0, free_memory() // 2 - needed))
+    if budget < needed:
+        raise ValueError(
+            f"{owner}(memory_budget={budget}): {n} rows, {c} clusters and a basis of {r} need at least {needed} bytes "
+            f"(about {needed / 1e9:.3g} GB: {outputs / 1e9:.3g} for the results, {factoring / 1e9:.3g} to factor the landmarks' kernel). "
+            "Raise it, or take fewer landmarks or threads."
+        )
+    return Plan(needed, budget - needed)

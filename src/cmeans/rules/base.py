@@ -1,0 +1,33 @@
+"""What a rule is: how much a row belongs to each cluster, given its squared distances, and nothing else."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from ..arrays import Array, Float64
+
+
+class Rule(ABC):
+    """Memberships from distances. A frozen object of hyper-parameters; `scales` (one per cluster, or None) are passed in."""
+
+    rows_sum_to_one: ClassVar[bool] = True  # memberships are a distribution over the clusters
+    is_soft: ClassVar[bool] = True
+    refills_empty_clusters: ClassVar[bool] = False  # an empty cluster takes the row farthest from its own centre
+    needs_pilot: ClassVar[bool] = False  # scales come from a fuzzy run that goes first
+
+    @abstractmethod
+    def memberships(
+        self,
+        d2: Array,  # (b, c) squared distances, exactly 0 where a row and a centre coincide
+        scales: Float64 | None,  # (c,)
+    ) -> Array:
+        """u (b, c)."""
+
+    @abstractmethod
+    def weights(self, u: Array) -> Array:
+        """w (b, c): how strongly each row pulls each centre, before its sample weight."""
+
+    def penalty(self, u: Array, scales: Float64 | None) -> Array | None:
+        """What each row adds to the objective beyond sum_j w_ij d2_ij (b,), or None for nothing."""
+        return None

@@ -1,0 +1,43 @@
+"""Fuzzy c-means: a row divides one unit of membership among the clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..arrays import Array, Float64, namespace
+from .base import Rule
+
+
+@dataclass(frozen=True)
+class Fuzzy(Rule):
+    """u_ij = 1 / sum_k (d2_ij / d2_ik)^(1/(m-1)): Havens 2011 eq. 6 and Zhang 2013 eq. 2, with Bezdek's exponent.
+
+    A row that coincides with centres is shared equally among them. `exponent` replaces 1/(m-1): Havens 2011 prints
+    2/(m-1) on squared distances, which minimises nothing and is here for the papers' tables alone.
+    """
+
+    m: float
+    exponent: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.m > 1:
+            raise ValueError(f"Fuzzy(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans.")
+
+    def memberships(self, d2: Array, scales: Float64 | None) -> Array:
+        xp = namespace(d2)
+        power = 1.0 / (self.m - 1.0) if self.exponent is None else self.exponent
+        zero = d2 <= 0
+        # In logarithms: at m = 1.004 the power is 250, which overflows anything else.
+        u = xp.log(xp.where(zero, xp.ones_like(d2), d2))
+        u *= -power
+        u -= xp.max(u, axis=1, keepdims=True)
+        u = xp.exp(u)
+        u /= xp.sum(u, axis=1, keepdims=True)
+        if bool(xp.any(zero)):
+            shared = xp.astype(zero, d2.dtype)
+            count = xp.sum(shared, axis=1, keepdims=True)
+            u = xp.where(count > 0, shared / xp.where(count > 0, count, xp.ones_like(count)), u)
+        return u
+
+    def weights(self, u: Array) -> Array:
+        return u * u if self.m == 2 else u**self.m

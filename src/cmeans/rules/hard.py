@@ -1,0 +1,24 @@
+"""Hard c-means: a row belongs to its nearest centre."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..arrays import Array, Float64, device, namespace
+from .base import Rule
+
+
+@dataclass(frozen=True)
+class Hard(Rule):
+    """u_ij = 1 for the nearest centre (ties to the lowest number), else 0: Havens 2011 eq. 5."""
+
+    is_soft = False
+    refills_empty_clusters = True
+
+    def memberships(self, d2: Array, scales: Float64 | None) -> Array:
+        xp = namespace(d2)
+        numbers = xp.arange(d2.shape[1], device=device(d2))
+        return xp.astype(numbers[None, :] == xp.argmin(d2, axis=1)[:, None], d2.dtype)
+
+    def weights(self, u: Array) -> Array:
+        return u

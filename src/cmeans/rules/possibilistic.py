@@ -1,0 +1,57 @@
+"""Possibilistic c-means: each cluster judges a row by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..arrays import Array, Float64, as_like, namespace
+from .base import Rule
+
+
+@dataclass(frozen=True)
+class Possibilistic(Rule):
+    """u_ij = 1 / (1 + (d2_ij / eta_j)^(1/(m-1))): Havens 2011 eq. 7 with Krishnapuram & Keller's exponent.
+
+    The typicality is 1/2 at the distance sqrt(eta_j) from centre j. The objective adds sum_j eta_j sum_i (1 - u_ij)^m.
+    """
+
+    m: float = 2.0
+    rows_sum_to_one = False
+    needs_pilot = True
+
+    def __post_init__(self) -> None:
+        if not self.m > 1:
+            raise ValueError(f"Possibilistic(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans.")
+
+    def memberships(self, d2: Array, scales: Float64 | None) -> Array:
+        xp = namespace(d2)
+        zero = d2 <= 0
+        odds = xp.log(xp.where(zero, xp.ones_like(d2), d2))
+        odds -= as_like(_logarithm(_needed(scales)), d2)[None, :]
+        odds *= 1.0 / (self.m - 1.0)
+        u = _logistic(-odds)
+        return xp.where(zero, xp.ones_like(u), u)
+
+    def weights(self, u: Array) -> Array:
+        return u * u if self.m == 2 else u**self.m
+
+    def penalty(self, u: Array, scales: Float64 | None) -> Array:
+        rest = 1.0 - u
+        return namespace(u).sum(self.weights(rest) * as_like(_needed(scales), u)[None, :], axis=1)
+
+
+def _needed(scales: Float64 | None) -> Float64:
+    if scales is None:
+        raise ValueError("Possibilistic needs the clusters' scales eta; they come from a fuzzy run (Havens 2011 eq. 11).")
+    return scales
+
+
+def _logarithm(scales: Float64) -> Array:
+    return namespace(scales).log(scales)
+
+
+def _logistic(t: Array) -> Array:
+    """1 / (1 + exp(-t)) without overflow: only exponentials of negative numbers are taken."""
+    xp = namespace(t)
+    small = xp.exp(-xp.abs(t))
+    return xp.where(t >= 0, xp.ones_like(t), small) / (1.0 + small)

@@ -1,0 +1,42 @@
+"""First centres, drawn among rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .affinity import Affinity
+from .arrays import Float64, IntArray
+
+SEEDING_ROWS = 20_000  # rows that k-means++ looks at: a fair sample of a larger input
+
+
+def kmeans_plus_plus(
+    affinity: Affinity,
+    weights: Float64,  # (p,)
+    count: int,
+    rng: np.random.RandomState,
+    *,
+    candidates: int | None = None,
+) -> IntArray:
+    """Up to `count` rows far from each other: each is drawn in proportion to its squared distance from those before it.
+
+    Distances are the kernel's own. Of 2 + ln(count) candidates the one that lowers the sum of distances most is taken
+    (greedy k-means++, Arthur & Vassilvitskii 2007). Fewer rows come back when no further row differs from those taken.
+    """
+    tries = 2 + int(math.log(max(count, 1))) if candidates is None else candidates
+    first = int(np.searchsorted(np.cumsum(weights), rng.uniform() * weights.sum(), side="right"))
+    chosen = [min(first, len(weights) - 1)]
+    nearest = affinity.squared_distances(np.array(chosen))[:, 0]
+    while len(chosen) < count:
+        mass = np.cumsum(weights * nearest)
+        if not mass[-1] > 0:
+            break
+        draws = np.searchsorted(mass, rng.uniform(size=tries) * mass[-1], side="right")
+        draws = np.minimum(draws, np.searchsorted(mass, mass[-1]))  # never a row of no distance behind the last
+        after = np.minimum(nearest[:, None], affinity.squared_distances(draws))
+        best = int(np.argmin(weights @ after))
+        chosen.append(int(draws[best]))
+        nearest = after[:, best]
+    return np.array(chosen, dtype=np.intp)

@@ -1,0 +1,8 @@
+"""Spaces: how far a row is from a centre."""
+
+from .base import ProductRows, Rows, Space, View
+from .euclidean import EuclideanSpace
+from .exact import ExactSpace
+from .landmark import LandmarkSpace, landmark_space
+
+__all__ = ["EuclideanSpace", "ExactSpace", "LandmarkSpace", "ProductRows", "Rows", "Space", "View", "landmark_space"]

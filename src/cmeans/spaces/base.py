@@ -1,0 +1,154 @@
+"""What a space is: how far rows are from centres, and what centres the sums of one pass make."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array, Float64, IntArray, as_like, is_sparse, itemsize, namespace, resolution
+from ..blocks import Block
+from ..centres import Centres
+from ..kernels import Kernel
+
+
+@dataclass(frozen=True)
+class View:
+    """Centres as a sweep needs them: in the rows' library and dtype."""
+
+    coefficients: Array  # (c, r) a_j over the basis
+    norms: Array  # (c,) |v_j|^2
+    duals: Array | None = None  # (c, n) t_j = K a_j, where the space knows the rows' products with the centres beforehand
+
+
+class Rows(ABC):
+    """A block of rows as a space sees them."""
+
+    kxx: Array  # (b,) k(x, x)
+
+    @abstractmethod
+    def inner(self, view: View) -> Array:
+        """<phi(x_i), v_j> (b, c)."""
+
+    @abstractmethod
+    def add_moment(
+        self,
+        w: Array,  # (b, c)
+        total: Array,  # (c, moment_width) float64, added to in place
+    ) -> None:
+        """total_j += sum_i w_ij g(x_i)."""
+
+    @abstractmethod
+    def plain(self) -> ProductRows:
+        """The same rows as anybody's rows, without what only training rows know."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Memory that keeping these rows costs."""
+
+    def squared_distances(self, view: View) -> Array:
+        """d2 (b, c) = k(x, x) - 2 <phi(x), v> + |v|^2; what rounding cannot tell from zero is zero."""
+        xp = namespace(self.kxx)
+        d2 = self.inner(view)
+        d2 *= -2.0
+        size = self.kxx[:, None] + view.norms[None, :]
+        d2 += size
+        size *= 2.0 * resolution(d2.dtype)
+        return xp.where(d2 > size, d2, xp.zeros_like(d2))
+
+
+@dataclass(frozen=True)
+class ProductRows(Rows):
+    """Rows by their inner products with a basis."""
+
+    g: Array  # (b, r), dense or CSR
+    kxx: Array
+
+    def inner(self, view: View) -> Array:
+        return self.g @ view.coefficients.T
+
+    def add_moment(self, w: Array, total: Array) -> None:
+        moment = (self.g.T @ w).T if is_sparse(self.g) else w.T @ self.g
+        total += namespace(total).astype(moment, total.dtype)
+
+    def plain(self) -> ProductRows:
+        return self
+
+    @property
+    def nbytes(self) -> int:
+        if is_sparse(self.g):
+            return int(self.g.data.nbytes + self.g.indices.nbytes + self.g.indptr.nbytes + self.kxx.nbytes)
+        return itemsize(self.g) * self.g.shape[0] * (self.g.shape[1] + 1)
+
+
+class Space(ABC):
+    """A geometry. It has a basis b_1..b_r; a row is known by its products with it, g(x), and by k(x, x).
+
+    With t_j = moment_j / mass_j, the sums of one pass, the centres are the projections of the weighted means on the
+    span of the basis, and d2(x, j) = k(x, x) - 2 g(x).a_j + |v_j|^2 for coefficients a_j of the centre over the basis.
+    """
+
+    kernel: Kernel
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """r, the number of basis elements: what a row costs to represent."""
+
+    @property
+    def moment_width(self) -> int:
+        """How many columns the moments have."""
+        return self.size
+
+    @property
+    def factored_size(self) -> int:
+        """Side of the square float64 matrices the space holds or held to be built, for whoever plans memory."""
+        return 0
+
+    @property
+    def keeps_rows_cheaply(self) -> bool:
+        """False where represented rows are no cheaper to read than the rows themselves, so that keeping them gains nothing."""
+        return True
+
+    @abstractmethod
+    def rows(self, block: Block) -> Rows:
+        """Any rows, represented over the basis."""
+
+    def training_rows(self, block: Block) -> Rows:
+        """Rows of the very data the space was built on, cut at `block.start`."""
+        return self.rows(block)
+
+    @abstractmethod
+    def centres(self, mass: Float64, moment: Float64, near: Centres | None = None) -> Centres:
+        """The centres that the sums make (any value where mass is 0); `near` helps spaces that solve iteratively."""
+
+    @abstractmethod
+    def coefficients(self, centres: Centres) -> Float64:
+        """a (c, r) over the basis."""
+
+    @abstractmethod
+    def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
+        """Rows as centres: their projections on the span. `numbers` are their numbers if they are training rows."""
+
+    @abstractmethod
+    def inner_products(self, centres: Centres, block: Block) -> Float64:
+        """<phi(x_i), v_j> (c, b) for any rows, about the origin of feature space whatever the space's own origin is."""
+
+    @abstractmethod
+    def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
+        """Centres of another space projected onto this one; `basis` are the rows of this space's basis."""
+
+    @abstractmethod
+    def portable(self, centres: Centres) -> tuple[Space, Centres]:
+        """The same centres in a space that needs no factorisation and no training rows but its basis: what a model keeps."""
+
+    def view(self, centres: Centres, like: Array) -> View:
+        """The centres in the library and dtype of `like`."""
+        return View(as_like(self.coefficients(centres), like), as_like(centres.squared_norms(), like))
+
+
+def mean_products(mass: Float64, moment: Float64) -> Float64:
+    """t_j = moment_j / mass_j, zero where a cluster has no mass."""
+    return moment / np.where(mass > 0, mass, 1.0)[:, None]

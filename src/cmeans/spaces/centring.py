@@ -1,0 +1,49 @@
+"""Centring in feature space: kernels with a large constant part hide the clusters in the last digits of their values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array, Float64, as_like, namespace
+
+
+@dataclass(frozen=True)
+class Centring:
+    """The origin moved to mu = mean of phi over s basis points, which itself joins the basis as element s + 1.
+
+    Without that element the span of the centres would shrink to an affine hull; with it nothing changes but rounding.
+    """
+
+    row_means: Float64  # (s,) mean_i k(b_i, b_l)
+    mean: float  # |mu|^2
+
+    @classmethod
+    def of(cls, gram: Float64) -> Centring:
+        """The centring about the mean of points with this Gram matrix (s, s)."""
+        return cls(gram.mean(axis=0), float(gram.mean()))
+
+    def gram(self, gram: Float64) -> Float64:
+        """Gram matrix (s + 1, s + 1) of phi(b_l) - mu and mu."""
+        s = len(gram)
+        out = np.empty((s + 1, s + 1))
+        out[:s, :s] = gram - self.row_means[None, :] - self.row_means[:, None] + self.mean
+        out[s, :s] = out[:s, s] = self.row_means - self.mean
+        out[s, s] = self.mean
+        return out
+
+    def products(self, g: Array) -> Array:
+        """Products (b, s + 1) of phi(x) - mu with the new basis, from the raw products g (b, s)."""
+        xp = namespace(g)
+        mean = xp.mean(g, axis=1, keepdims=True)
+        return xp.concat([g - mean - as_like(self.row_means - self.mean, g)[None, :], mean - self.mean], axis=1)
+
+    def squared_norms(self, g: Array, kxx: Array) -> Array:
+        """|phi(x) - mu|^2 (b,)."""
+        return kxx - 2.0 * namespace(g).mean(g, axis=1) + self.mean
+
+    def raw_coefficients(self, a: Float64) -> Float64:
+        """Coefficients (c, s) of the centres over the raw basis, from those over the new one (c, s + 1)."""
+        inner, outer = a[:, :-1], a[:, -1:]
+        return inner + (1.0 - inner.sum(axis=1, keepdims=True) + outer) / inner.shape[1]

@@ -1,0 +1,72 @@
+"""The space of the rows themselves: plain k-means, fuzzy and possibilistic c-means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array, Float64, IntArray, as_like, host_float64, is_sparse, squared_norms
+from ..blocks import Block
+from ..centres import Centres
+from ..kernels import Kernel, Linear
+from .base import ProductRows, Rows, Space, mean_products
+
+
+@dataclass(frozen=True)
+class EuclideanSpace(Space):
+    """Basis = the coordinate axes about `shift`, a point amid the rows that keeps rounding small (CSR rows: the origin)."""
+
+    shift: Float64  # (d,)
+
+    @property
+    def kernel(self) -> Kernel:  # type: ignore[override]
+        return Linear()
+
+    @property
+    def size(self) -> int:
+        return len(self.shift)
+
+    @property
+    def keeps_rows_cheaply(self) -> bool:
+        return False
+
+    def rows(self, block: Block) -> Rows:
+        x = self._shifted(block.x)
+        return ProductRows(x, squared_norms(x))
+
+    def centres(self, mass: Float64, moment: Float64, near: Centres | None = None) -> Centres:
+        return Centres.orthonormal(mean_products(mass, moment))
+
+    def coefficients(self, centres: Centres) -> Float64:
+        return centres.coordinates
+
+    def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
+        return self.at(host_float64(block.x))
+
+    def at(self, points: Float64) -> Centres:
+        """Centres at given points (c, d) of the rows' own coordinates."""
+        return Centres.orthonormal(points - self.shift)
+
+    def points(self, centres: Centres) -> Float64:
+        """The centres in the rows' own coordinates (c, d)."""
+        return centres.coordinates + self.shift
+
+    def inner_products(self, centres: Centres, block: Block) -> Float64:
+        products: Float64 = np.asarray(host_float64(block.x) @ self.points(centres).T).T
+        return products
+
+    def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
+        if isinstance(origin, EuclideanSpace):
+            return self.at(origin.points(centres))
+        axes = Block(np.eye(self.size), np.ones(self.size), 0)
+        return self.at(origin.inner_products(centres, axes))
+
+    def portable(self, centres: Centres) -> tuple[Space, Centres]:
+        return self, centres
+
+    def _shifted(self, x: Array) -> Array:
+        if not self.shift.any():
+            return x
+        dense = x.toarray() if is_sparse(x) else x
+        return dense - as_like(self.shift, dense)[None, :]

@@ -1,0 +1,122 @@
+"""The whole feature space: centres are combinations of all rows, nothing is approximated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, Float64, IntArray, as_like, host_float64, namespace
+from ..blocks import Block, Blocks
+from ..centres import Centres
+from ..kernels import Columns, Kernel, Precomputed
+from .base import ProductRows, Rows, Space, View, mean_products
+from .landmark import LandmarkSpace
+from .linear_solvers import conjugate_gradients
+
+
+@dataclass(frozen=True)
+class OwnRows(Rows):
+    """Training rows of an exact space: their products with the centres, t = K a, came with the last pass's moments.
+
+    So a sweep is one product with K, not two: the moments are [w^T K_B, w_B], from which t and a follow by division.
+    """
+
+    g: Array  # (b, n) rows of K
+    kxx: Array  # (b,)
+    start: int
+
+    def inner(self, view: View) -> Array:
+        duals = view.duals
+        assert duals is not None
+        return namespace(duals).asarray(duals[:, self.start : self.start + self.kxx.shape[0]].T, copy=True)
+
+    def add_moment(self, w: Array, total: Array) -> None:
+        xp, n = namespace(total), self.g.shape[1]
+        total[:, :n] += xp.astype(w.T @ self.g, total.dtype)
+        total[:, n + self.start : n + self.start + w.shape[0]] += xp.astype(w.T, total.dtype)
+
+    def plain(self) -> ProductRows:
+        return ProductRows(self.g, self.kxx)
+
+    @property
+    def nbytes(self) -> int:
+        return self.plain().nbytes
+
+
+@dataclass(frozen=True)
+class ExactSpace(Space):
+    """Basis = every row, G = K (Havens 2011 eq. 8-10). Centres are pairs: coefficients a (c, n) and t = K a."""
+
+    kernel: Kernel
+    data: Blocks
+    solver_tolerance: float = 1e-12
+
+    @property
+    def size(self) -> int:
+        return self.data.n_rows
+
+    @property
+    def moment_width(self) -> int:
+        return 2 * self.size
+
+    def rows(self, block: Block) -> Rows:
+        kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
+        return ProductRows(self._columns(block.x), kxx)
+
+    def training_rows(self, block: Block) -> Rows:
+        rows = self.rows(block).plain()
+        return OwnRows(rows.g, rows.kxx, block.start)
+
+    def centres(self, mass: Float64, moment: Float64, near: Centres | None = None) -> Centres:
+        parts = mean_products(mass, moment)
+        return Centres(parts[:, self.size :], parts[:, : self.size])
+
+    def coefficients(self, centres: Centres) -> Float64:
+        return centres.coordinates
+
+    def view(self, centres: Centres, like: Array) -> View:
+        norms = as_like(centres.squared_norms(), like)
+        return View(as_like(centres.coordinates, like), norms, as_like(centres.duals, like))
+
+    def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
+        duals = host_float64(self._columns(block.x))
+        if numbers is None:
+            return self._from_products(duals)
+        a = np.zeros_like(duals)
+        a[np.arange(len(numbers)), numbers] = 1.0
+        return Centres(a, duals)
+
+    def inner_products(self, centres: Centres, block: Block) -> Float64:
+        return centres.coordinates @ host_float64(self._columns(block.x)).T
+
+    def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
+        pieces = (self.data.task(task, self.size) for task in range(self.data.n_tasks(self.size)))
+        return self._from_products(np.concatenate([origin.inner_products(centres, block) for piece in pieces for block in piece], axis=1))
+
+    def portable(self, centres: Centres) -> tuple[Space, Centres]:
+        return LandmarkSpace(self.kernel, self._points), centres
+
+    def _from_products(self, t: Float64) -> Centres:
+        a = conjugate_gradients(self._gram_product, t, None, self.solver_tolerance)
+        return Centres(a, self._gram_product(a))
+
+    def _gram_product(self, a: Float64) -> Float64:
+        pieces = (self.data.task(task, self.size) for task in range(self.data.n_tasks(self.size)))
+        return np.concatenate([a @ host_float64(self._columns(block.x)).T for piece in pieces for block in piece], axis=1)
+
+    @property
+    def _points(self) -> Array:
+        return np.arange(self.size) if isinstance(self.kernel, Precomputed) else self.data.x
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return self.kernel.prepare(self._points)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "_columns"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)

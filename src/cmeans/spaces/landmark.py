@@ -1,0 +1,162 @@
+"""Centres in the span of s landmarks: approximate kernel k-means, akFCM and akPCM without their n x s products."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, Float64, IntArray, host_float64, in_form_of, is_sparse, namespace, resolution
+from ..blocks import Block
+from ..centres import Centres
+from ..kernels import Columns, Kernel, Precomputed
+from .base import ProductRows, Rows, Space, mean_products
+from .centring import Centring
+from .linear_solvers import conjugate_gradients, whitener
+
+LARGEST_KEPT_GRAM = 8192  # landmarks up to which the gradient form keeps K_ss; beyond, its products are made tile by tile
+
+
+@dataclass(frozen=True)
+class LandmarkSpace(Space):
+    """Basis = the landmarks, G = K_ss (Havens 2011 eq. 12-20, Chitta 2011 eq. 4-7).
+
+    With W from the eigenpairs of G the centres live in orthonormal coordinates v = W^T t. Without W they are pairs
+    (a, t): a solves G a = t by conjugate gradients, the way out both papers name where s is too large to factor.
+    """
+
+    kernel: Kernel
+    points: Array  # (s, d) the landmarks; for a precomputed kernel the numbers (s,) of their columns
+    gram: Float64 | None = None  # (s, s) raw K_ss, where it is kept
+    centring: Centring | None = None
+    whitener: Float64 | None = None  # (r, k)
+    solver_tolerance: float = 1e-12
+
+    @property
+    def size(self) -> int:
+        return int(self.points.shape[0]) + (self.centring is not None)
+
+    @property
+    def factored_size(self) -> int:
+        return 0 if self.gram is None else len(self.gram)
+
+    def rows(self, block: Block) -> Rows:
+        g = self._columns(block.x)
+        kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
+        if self.centring is None:
+            return ProductRows(g, kxx)
+        return ProductRows(self.centring.products(g), self.centring.squared_norms(g, kxx))
+
+    def centres(self, mass: Float64, moment: Float64, near: Centres | None = None) -> Centres:
+        return self._from_products(mean_products(mass, moment), near)
+
+    def coefficients(self, centres: Centres) -> Float64:
+        return centres.coordinates if self.whitener is None else centres.coordinates @ self.whitener.T
+
+    def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
+        return self._from_raw_products(host_float64(self._columns(block.x)))
+
+    def inner_products(self, centres: Centres, block: Block) -> Float64:
+        return self.raw_coefficients(centres) @ host_float64(self._columns(block.x)).T
+
+    def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
+        rows = Block(self.points, np.ones(self.points.shape[0]), 0) if basis is None else basis
+        return self._from_raw_products(origin.inner_products(centres, rows))
+
+    def portable(self, centres: Centres) -> tuple[Space, Centres]:
+        a = self.coefficients(centres)
+        duals = centres.duals if self.whitener is None else self._gram_product(a)
+        # K_ss can be made again from the landmarks, except where it was given.
+        gram = self.gram if isinstance(self.kernel, Precomputed) else None
+        return replace(self, whitener=None, gram=gram), Centres(a, duals)
+
+    def raw_coefficients(self, centres: Centres) -> Float64:
+        """Coefficients (c, s) of the centres over the landmarks themselves."""
+        a = self.coefficients(centres)
+        return a if self.centring is None else self.centring.raw_coefficients(a)
+
+    def _from_raw_products(self, raw: Float64) -> Centres:
+        return self._from_products(raw if self.centring is None else self.centring.products(raw))
+
+    def _from_products(self, t: Float64, near: Centres | None = None) -> Centres:
+        if self.whitener is not None:
+            return Centres.orthonormal(t @ self.whitener)
+        a = conjugate_gradients(self._gram_product, t, None if near is None else near.coordinates, self.solver_tolerance)
+        return Centres(a, self._gram_product(a))
+
+    def _gram_product(self, a: Float64) -> Float64:
+        if self.gram is not None:
+            return a @ self._basis_gram
+        points = in_float64(self.points)
+        columns = self.kernel.prepare(points)
+        step = 512
+        raw = a if self.centring is None else a[:, :-1]
+        products = np.concatenate([raw @ host_float64(columns(points[i : i + step])).T for i in range(0, points.shape[0], step)], axis=1)
+        if self.centring is None:
+            return products
+        means, mean = self.centring.row_means, self.centring.mean
+        outer, total, tilt = a[:, -1:], raw.sum(axis=1, keepdims=True), raw @ means[:, None]
+        body = products - tilt - total * (means - mean) + outer * (means - mean)
+        return np.concatenate([body, tilt - total * mean + outer * mean], axis=1)
+
+    @cached_property
+    def _basis_gram(self) -> Float64:
+        assert self.gram is not None
+        return self.gram if self.centring is None else self.centring.gram(self.gram)
+
+    @cached_property
+    def _columns(self) -> Columns:
+        columns, points = self.kernel.prepare(self.points), self.points
+        return lambda x: columns(in_form_of(x, points))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is made on demand is made again: prepared kernels may hold closures, which do not pickle.
+        return {k: v for k, v in self.__dict__.items() if k not in ("_columns", "_basis_gram")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+
+def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: Any, *, factor: bool = True) -> LandmarkSpace:
+    """The space over given landmarks for rows of a dtype; `gram` is K_ss where the kernel cannot compute it (precomputed)."""
+    coarse = resolution(dtype) > 1e-10
+    s = int(points.shape[0])
+    if not factor and s > LARGEST_KEPT_GRAM and gram is None and not kernel.constant_part:
+        return LandmarkSpace(kernel, points, solver_tolerance=3e-6 if coarse else 1e-12)
+    gram = gram_matrix(kernel, points) if gram is None else checked_gram(gram)
+    centring = Centring.of(gram) if kernel.constant_part else None
+    space = LandmarkSpace(kernel, points, gram, centring, None, 3e-6 if coarse else 1e-12)
+    if not factor:
+        return space
+    cut = max(10.0 * s * np.finfo(float).eps, 1e-6 if coarse else 0.0)
+    return replace(space, whitener=whitener(space._basis_gram, cut))
+
+
+def gram_matrix(kernel: Kernel, points: Array) -> Float64:
+    """K_ss in float64, whatever the rows are."""
+    points = in_float64(points)
+    return checked_gram(host_float64(kernel(points, points)))
+
+
+def checked_gram(gram: Float64) -> Float64:
+    """A Gram matrix, made exactly symmetric; a kernel that gives anything else is refused."""
+    if not np.isfinite(gram).all():
+        i, j = np.argwhere(~np.isfinite(gram))[0]
+        raise ValueError(
+            f"the kernel gives {gram[i, j]} for landmarks {i} and {j}: it must be finite. "
+            "Polynomials overflow on large features: scale the data, or take NormalizedPolynomial."
+        )
+    asymmetry = float(np.abs(gram - gram.T).max())
+    if asymmetry > 1e-6 * max(float(np.abs(gram).max()), np.finfo(float).tiny):
+        raise ValueError(f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {asymmetry:.3g} between landmarks.")
+    return (gram + gram.T) / 2.0
+
+
+def in_float64(points: Array) -> Array:
+    """Points in float64 of their own library."""
+    if is_sparse(points) or isinstance(points, np.ndarray):
+        return points.astype(np.float64, copy=False)
+    xp = namespace(points)
+    return xp.astype(points, xp.float64, copy=False)

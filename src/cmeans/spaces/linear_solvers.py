@@ -1,0 +1,51 @@
+"""Systems with a Gram matrix: by its eigenpairs, or by conjugate gradients without factoring it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+
+from ..arrays import Float64
+
+
+def whitener(gram: Float64, relative_cut: float) -> Float64:
+    """W (r, k) with W^T G W = I on the eigenvectors of G above relative_cut times the largest eigenvalue.
+
+    Cutting keeps the pseudo-inverse sane when landmarks are redundant; negative eigenvalues of an indefinite kernel are clipped with it.
+    """
+    values, vectors = scipy.linalg.eigh(gram, check_finite=False)
+    kept = values > max(relative_cut * values[-1], 0.0)
+    return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def conjugate_gradients(
+    product: Callable[[Float64], Float64],  # a (c, r) -> a G (c, r), G symmetric and positive semi-definite
+    t: Float64,  # (c, r) right-hand sides
+    start: Float64 | None,  # (c, r) a guess
+    tolerance: float,  # stop when every residual is below this fraction of its right-hand side
+    max_iter: int = 2000,
+) -> Float64:
+    """a with a G = t in the least-squares sense on the range of G, all right-hand sides side by side."""
+    a = np.zeros_like(t) if start is None else start.copy()
+    residual = t - product(a) if start is not None else t.copy()
+    direction = residual.copy()
+    rho = np.einsum("ij,ij->i", residual, residual)
+    goal = tolerance**2 * np.maximum(np.einsum("ij,ij->i", t, t), np.finfo(float).tiny)
+    for _ in range(max_iter):
+        running = rho > goal
+        if not running.any():
+            break
+        image = product(direction)
+        curvature = np.einsum("ij,ij->i", direction, image)
+        running &= curvature > 0  # a null or negative direction: nothing more to gain there
+        if not running.any():
+            break
+        step = np.where(running, rho / np.where(curvature > 0, curvature, 1.0), 0.0)[:, None]
+        a += step * direction
+        residual -= step * image
+        new = np.einsum("ij,ij->i", residual, residual)
+        direction = residual + np.where(running, new / np.maximum(rho, np.finfo(float).tiny), 0.0)[:, None] * direction
+        rho = np.where(running, new, 0.0)
+    return a

@@ -1,0 +1,146 @@
+"""The generic sweep: one pass over the rows of a task, for any space, rule and array library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, Float64, IntArray, as_like, device, namespace, to_numpy
+from .centres import Centres
+from .rules import Rule
+from .spaces import Space
+from .statistics import Statistics
+from .table import Table
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a run stands: the centres, and the clusters' scales where the rule has any."""
+
+    centres: Centres
+    scales: Float64 | None = None
+
+
+def sweep(table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics:
+    """What the rows of one task say about all clusters. `before` asks for the largest change of a membership since that state."""
+    sums = _Sums(len(state.centres), table.space.moment_width)
+    view = before_view = None
+    for piece in table.pieces(task):
+        rows = piece.rows
+        if view is None:
+            view = table.space.view(state.centres, rows.kxx)
+        d2 = rows.squared_distances(view)
+        u = rule.memberships(d2, state.scales)
+        weight = as_like(piece.weight, d2)
+        w = rule.weights(u) * weight[:, None]
+        rows.add_moment(w, sums.moment(d2))
+        sums.add(w, d2, rule.penalty(u, state.scales), piece.weight, weight)
+        if before is not None:
+            if before_view is None:
+                before_view = table.space.view(before.centres, rows.kxx)
+            u_before = rule.memberships(rows.squared_distances(before_view), before.scales)
+            sums.change = max(sums.change, float(namespace(u).max(namespace(u).abs(u - u_before))))
+    return sums.statistics()
+
+
+def gather(table: Table, rule: Rule, memberships: Array, task: int) -> Statistics:
+    """The same sums from given memberships (n, c): how a run starts from a partition."""
+    sums = _Sums(memberships.shape[1], table.space.moment_width)
+    for piece in table.pieces(task):
+        kxx = piece.rows.kxx
+        u = as_like(to_numpy(memberships[piece.start : piece.start + kxx.shape[0], ...]), kxx)
+        weight = as_like(piece.weight, kxx)
+        w = rule.weights(u) * weight[:, None]
+        piece.rows.add_moment(w, sums.moment(w))
+        sums.add(w, w * 0.0, None, piece.weight, weight)
+    return sums.statistics()
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """The last word on the rows of one task."""
+
+    labels: IntArray  # (b,)
+    memberships: Array  # (b, c) in the rows' library
+    nearest: Float64  # (b,) squared distance to the centre of the row's own label
+    objective: float
+    total_distance: float  # sum_ij weight_i d2_ij
+    mass: Float64  # (c,) sum_i weight_i u_ij
+
+
+def assign(table: Table, space: Space, rule: Rule, state: State, task: int) -> Assigned:
+    """Memberships and labels of one task's rows, as any rows (what `predict` would say of them, to the last bit)."""
+    xp: Any = None
+    view = None
+    parts: list[tuple[Array, Array, Array]] = []
+    objective = total_distance = 0.0
+    mass = np.zeros(len(state.centres))
+    for piece in table.pieces(task):
+        rows = piece.rows.plain()
+        if view is None:
+            xp, view = namespace(rows.kxx), space.view(state.centres, rows.kxx)
+        d2 = rows.squared_distances(view)
+        u = rule.memberships(d2, state.scales)
+        labels = xp.argmax(u, axis=1)
+        nearest = xp.take_along_axis(d2, labels[:, None], axis=1)[:, 0]
+        parts.append((labels, u, nearest))
+        weight = as_like(piece.weight, d2, xp.float64)
+        costs = xp.sum(rule.weights(u) * d2, axis=1)
+        penalty = rule.penalty(u, state.scales)
+        costs = costs if penalty is None else costs + penalty
+        objective += float(xp.sum(xp.astype(costs, xp.float64) * weight))
+        total_distance += float(xp.sum(xp.sum(d2, axis=1, dtype=xp.float64) * weight))
+        mass += to_numpy(xp.sum(xp.astype(u, xp.float64) * weight[:, None], axis=0))
+    labels, memberships, nearest = (xp.concat(part) for part in zip(*parts, strict=True))
+    return Assigned(to_numpy(labels), memberships, to_numpy(nearest), objective, total_distance, mass)
+
+
+def own_distances(table: Table, state: State, task: int) -> Float64:
+    """(b,) squared distance of each row of one task to its nearest centre."""
+    parts = []
+    for piece in table.pieces(task):
+        d2 = piece.rows.squared_distances(table.space.view(state.centres, piece.rows.kxx))
+        parts.append(to_numpy(namespace(d2).min(d2, axis=1)).astype(np.float64))
+    return np.concatenate(parts)
+
+
+class _Sums:
+    """The sums of one task while they grow: float64, in the rows' own library, moved to the host once."""
+
+    def __init__(self, n_clusters: int, width: int) -> None:
+        self._shape = (n_clusters, width)
+        self._moment: Array = None
+        self._mass: Array = None
+        self._spread: Array = None
+        self._penalty: Any = 0.0
+        self._weight = 0.0
+        self.change = 0.0
+
+    def moment(self, like: Array) -> Array:
+        """The array that moments are added to."""
+        if self._moment is None:
+            xp = namespace(like)
+            self._moment = xp.zeros(self._shape, dtype=xp.float64, device=device(like))
+            self._mass = xp.zeros(self._shape[0], dtype=xp.float64, device=device(like))
+            self._spread = xp.zeros(self._shape[0], dtype=xp.float64, device=device(like))
+        return self._moment
+
+    def add(self, w: Array, d2: Array, penalty: Array | None, weight: Float64, weight_like: Array) -> None:
+        xp = namespace(w)
+        self._mass += xp.sum(w, axis=0, dtype=xp.float64)
+        self._spread += xp.sum(w * d2, axis=0, dtype=xp.float64)
+        self._weight += float(weight.sum())
+        if penalty is not None:
+            self._penalty = self._penalty + xp.sum(penalty * weight_like, dtype=xp.float64)
+
+    def statistics(self) -> Statistics:
+        return Statistics(
+            self._weight,
+            to_numpy(self._mass),
+            to_numpy(self._moment),
+            to_numpy(self._spread),
+            float(self._penalty),
+            self.change,
+        )
