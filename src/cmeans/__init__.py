@@ -3,9 +3,10 @@
 Clustering here is a fold: one pass over blocks of rows returns a few small sums, and the sums give the next centres.
 """
 
-from .estimators import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
-
 __version__ = "0.1.0.dev0"
+
+from .estimators import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from .model_file import load, save
 
 __all__ = [
     "CMeans",
@@ -14,4 +15,6 @@ __all__ = [
     "PossibilisticCMeans",
     "TwoStepKernelKMeans",
     "__version__",
+    "load",
+    "save",
 ]

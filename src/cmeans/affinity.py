@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import Float64, IntArray, host_float64, take
+from .arrays import Float64, IntArray, host_float64, in_float64, take
 from .blocks import Block, Blocks
 from .kernels import Kernel, Precomputed
-from .spaces.landmark import LandmarkSpace, in_float64
+from .spaces import LandmarkSpace
 
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)

@@ -47,10 +47,12 @@ def to_numpy(x: Array) -> npt.NDArray[Any]:
 
 def as_like(values: Array, like: Array, dtype: Any = None) -> Array:
     """Host values as an array of `like`'s library, device and (unless given) dtype."""
-    xp = namespace(like)
     dtype = like.dtype if dtype is None else dtype
     if is_sparse(like) or isinstance(like, np.ndarray):
         return np.asarray(values, dtype=dtype)
+    xp = namespace(like)
+    if is_foreign(values):
+        return xp.astype(values, dtype, copy=False)
     return xp.asarray(np.ascontiguousarray(values), dtype=dtype, device=device(like))
 
 
@@ -97,3 +99,11 @@ def in_form_of(x: Array, points: Array) -> Array:
     if is_sparse(x) == is_sparse(points):
         return x
     return x.toarray() if is_sparse(x) else sparse.csr_array(x)
+
+
+def in_float64(points: Array) -> Array:
+    """Points in float64 of their own library."""
+    if is_sparse(points) or isinstance(points, np.ndarray):
+        return points.astype(np.float64, copy=False)
+    xp = namespace(points)
+    return xp.astype(points, xp.float64, copy=False)

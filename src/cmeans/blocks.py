@@ -14,6 +14,22 @@ BLOCK_ELEMENTS = 2**22  # kernel values of one block, so that a basis of 70,000 
 TASKS = 64  # groups of blocks that a large input is split into: enough for any number of threads
 
 
+def spans(n: int, step: int) -> Iterator[tuple[int, int]]:
+    """(start, stop) of consecutive pieces of `step` rows, the last one short."""
+    for start in range(0, n, step):
+        yield start, min(start + step, n)
+
+
+def piece(x: Array, start: int, stop: int) -> Array:
+    """Rows start ... stop - 1 of an array or CSR matrix."""
+    return x[start:stop] if is_sparse(x) else x[start:stop, ...]
+
+
+def pieces(x: Array, step: int) -> Iterator[Array]:
+    """Consecutive pieces of `step` rows, the last one short."""
+    return (piece(x, start, stop) for start, stop in spans(int(x.shape[0]), step))
+
+
 @dataclass(frozen=True)
 class Block:
     """A few consecutive rows, with what belongs to them."""
@@ -51,10 +67,9 @@ class Blocks:
 
     def task(self, number: int, basis_size: int) -> Iterator[Block]:
         """The blocks of one task."""
-        step, rows = self.block_rows(basis_size), self._task_rows(basis_size)
-        stop = min((number + 1) * rows, self.n_rows)
-        for start in range(number * rows, stop, step):
-            yield self.cut(start, min(start + step, stop))
+        first, last = self.task_range(number, basis_size)
+        for start, stop in spans(last - first, self.block_rows(basis_size)):
+            yield self.cut(first + start, first + stop)
 
     def task_range(self, number: int, basis_size: int) -> tuple[int, int]:
         """First row and one past the last row of a task."""
@@ -64,8 +79,7 @@ class Blocks:
     def cut(self, start: int, stop: int) -> Block:
         """Rows start ... stop - 1 as one block."""
         kxx = None if self.kxx is None else self.kxx[start:stop]
-        x = self.x[start:stop] if is_sparse(self.x) else self.x[start:stop, ...]
-        return Block(x, self.weight[start:stop], start, kxx)
+        return Block(piece(self.x, start, stop), self.weight[start:stop], start, kxx)
 
     def take(self, rows: IntArray) -> Block:
         """The named rows as one block (its `start` means nothing)."""

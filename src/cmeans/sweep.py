@@ -50,7 +50,7 @@ def gather(table: Table, rule: Rule, memberships: Array, task: int) -> Statistic
     sums = _Sums(memberships.shape[1], table.space.moment_width)
     for piece in table.pieces(task):
         kxx = piece.rows.kxx
-        u = as_like(to_numpy(memberships[piece.start : piece.start + kxx.shape[0], ...]), kxx)
+        u = as_like(memberships[piece.start : piece.start + kxx.shape[0], ...], kxx)
         weight = as_like(piece.weight, kxx)
         w = rule.weights(u) * weight[:, None]
         piece.rows.add_moment(w, sums.moment(w))
@@ -103,6 +103,26 @@ def own_distances(table: Table, state: State, task: int) -> Float64:
     for piece in table.pieces(task):
         d2 = piece.rows.squared_distances(table.space.view(state.centres, piece.rows.kxx))
         parts.append(to_numpy(namespace(d2).min(d2, axis=1)).astype(np.float64))
+    return np.concatenate(parts)
+
+
+def distances(table: Table, space: Space, state: State, task: int) -> Array:
+    """(b, c) distances, square roots taken, of the rows of one task to every centre, as any rows."""
+    parts = []
+    for piece in table.pieces(task):
+        rows = piece.rows.plain()
+        d2 = rows.squared_distances(space.view(state.centres, rows.kxx))
+        parts.append(namespace(d2).sqrt(d2))
+    return namespace(parts[0]).concat(parts)
+
+
+def nearest(table: Table, space: Space, state: State, task: int) -> IntArray:
+    """(b,) numbers of the nearest centres, without k(x, x)."""
+    parts = []
+    for piece in table.pieces(task):
+        rows = piece.rows.plain()
+        view = space.view(state.centres, rows.kxx)
+        parts.append(to_numpy(namespace(rows.kxx).argmax(2.0 * rows.inner(view) - view.norms[None, :], axis=1)))
     return np.concatenate(parts)
 
 

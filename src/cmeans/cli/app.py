@@ -196,10 +196,10 @@ def info(
     """Say what a model file holds: a table at a terminal, JSON for programs."""
     with _plain_speech(Screen(), debug):
         facts = describe_model(model)
-        if as_json or not sys.stdout.isatty():
-            show(facts)
-        else:
+        if _at_terminal() and not as_json:
             print_table(str(model), facts)
+        else:
+            show(facts)
 
 
 @app.command()
@@ -262,6 +262,10 @@ def _terminable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, former or signal.SIG_DFL)
+
+
+def _at_terminal() -> bool:
+    return sys.stdout.isatty()
 
 
 def _value(choice: StrEnum | None) -> str | None:

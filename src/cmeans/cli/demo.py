@@ -26,21 +26,17 @@ def demo(out: Path, screen: Screen) -> dict[str, Any]:
     """Write the data, fit, predict, compare with the known classes, and say what to type next."""
     wine = load_wine()
     truth, file = wine.target, out / _DATA
-    screen.say("178 Italian wines of 3 growers, 13 chemical measurements each; the growers are not shown to the method")
+    screen.say("178 Italian wines of 3 cultivars, 13 chemical measurements each; the cultivars are not shown to the method")
     with results_folder(out):
         with staged_file(file) as place:
             write_columns(place, dict(zip(wine.feature_names, wine.data.T, strict=True)))
         summary = fit(_request(file, out), screen)
         predict(PredictRequest(out / MODEL, Wish(file), out / _PREDICTED), screen)
     labels = read_labels(out / LABELS)
-    agreement = {
-        "adjusted_rand_index": round(float(adjusted_rand_score(truth, labels)), 4),
-        "purity": round(purity(truth, labels), 4),
-        "predict_equals_fit": bool(np.array_equal(labels, read_labels(out / _PREDICTED))),
-    }
-    screen.say(
-        f"against the growers: adjusted Rand index {agreement['adjusted_rand_index']:.2f} (1 is perfect), purity {agreement['purity']:.2f}"
-    )
+    index, pure = float(adjusted_rand_score(truth, labels)), purity(truth, labels)
+    screen.say(f"against the cultivars: adjusted Rand index {index:.2f} (1 is perfect), purity {pure:.2f}")
+    same = bool(np.array_equal(labels, read_labels(out / _PREDICTED)))
+    agreement = {"adjusted_rand_index": round(index, 4), "purity": round(pure, 4), "predict_equals_fit": same}
     following = next_commands(file, out)
     screen.say("the same by hand, and next with your own file:")
     for command in following:

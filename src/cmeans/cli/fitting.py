@@ -96,7 +96,8 @@ def _fit(request: FitRequest, rows: Rows, screen: Screen) -> Any:
     screen.say(f"fitting {type(model).__name__} to {n:,} rows and {d:,} columns of {rows.x.dtype.name}")
     with screen.progress(model.tol):
         model.fit(rows.x, sample_weight=rows.weight)
-    screen.say(model.stop_reason_)
+    if model.converged_:  # else a warning says it
+        screen.say(model.stop_reason_)
     return model
 
 
@@ -117,7 +118,7 @@ def _outputs(out: Path) -> dict[str, str]:
 
 def _summary(request: FitRequest, rows: Rows, model: Any, stored: Mapping[str, Any]) -> dict[str, Any]:
     """What there is to say of a fit; its numbers are those of the model file, so that `cmeans info` agrees."""
-    fitted, landmarks = stored["fitted"], stored["arrays"].get("landmarks_")
+    fitted = stored["fitted"]
     return {
         "command": "fit",
         "version": __version__,
@@ -131,13 +132,20 @@ def _summary(request: FitRequest, rows: Rows, model: Any, stored: Mapping[str, A
         "n_clusters": request.words["n_clusters"],
         "n_clusters_found": model.n_clusters_,
         "m": fitted.get("m_"),
+        "pilot_m": fitted.get("pilot_m_"),
         "kernel": model.kernel,
         "gamma": fitted.get("gamma_"),
-        "n_landmarks": landmarks["shape"][0] if landmarks else None,
+        "n_landmarks": _landmark_count(model),
         "seed": model.random_state,
         "objective": model.objective_,
         "n_iter": model.n_iter_,
         "converged": model.converged_,
         "reason": model.stop_reason_,
-        **sizes(model.labels_, model.n_clusters),
+        **sizes(model.labels_, model.memberships_.shape[1]),
     }
+
+
+def _landmark_count(model: Any) -> int | None:
+    """How many landmarks stood for the rows; None where every row spoke for itself, exactly."""
+    indices = getattr(model, "landmark_indices_", None)
+    return None if indices is None or len(indices) == len(model.labels_) else len(indices)

@@ -64,6 +64,7 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
             else:
                 write_table(place, labels, u)
     screen.say(f"wrote {request.out}")
+    n_clusters = len(model.get_feature_names_out())
     return {
         "command": "predict",
         "version": __version__,
@@ -72,8 +73,8 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
         "file": str(request.wish.file),
         "rows": len(labels),
         "columns": len(recipe.columns),
-        "n_clusters": model.n_clusters,
-        **sizes(labels, model.n_clusters),
+        "n_clusters": n_clusters,
+        **sizes(labels, n_clusters),
         "memberships": u is not None,
         "seconds": watch.seconds,
         "warnings": warned,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .errors import InputError
 
-_ROWS = 8_192  # rows scaled at a time: what is copied to float64 stays small
+_CELLS = 1_000_000  # numbers scaled at a time: what is copied to float64 stays small
 KINDS = ("none", "standard", "unit")
 
 
@@ -31,8 +31,8 @@ class Scaling:
         _refuse_sparse(self.kind, x)
         scaled = x if x.flags.writeable else np.empty(x.shape, x.dtype)
         shift, factor = np.array(self.shift), np.array(self.factor)
-        for block, target in zip(_row_blocks(x), _row_blocks(scaled), strict=True):
-            target[:] = (block.astype(np.float64) - shift) * factor
+        for rows in _cuts(*x.shape):
+            scaled[rows] = (x[rows].astype(np.float64) - shift) * factor
         return scaled
 
     def to_json(self) -> dict[str, Any]:
@@ -98,10 +98,12 @@ def _mean_and_deviation(
     return mean, np.sqrt(square / total)
 
 
-def _row_blocks(x: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    return (x[start : start + _ROWS] for start in range(0, len(x), _ROWS))
+def _cuts(n_rows: int, n_columns: int) -> list[slice]:
+    step = max(1, _CELLS // max(1, n_columns))
+    return [slice(start, start + step) for start in range(0, n_rows, step)]
 
 
 def _weighted_blocks(x: NDArray[Any], weight: NDArray[np.float64] | None) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    for start, block in zip(range(0, len(x), _ROWS), _row_blocks(x), strict=True):
-        yield block.astype(np.float64), np.ones(len(block)) if weight is None else weight[start : start + _ROWS]
+    for rows in _cuts(*x.shape):
+        block = x[rows].astype(np.float64)
+        yield block, np.ones(len(block)) if weight is None else weight[rows]

@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -129,9 +129,20 @@ def standing(progress: Progress, objective: float | None, seconds_left: float | 
     return ", ".join(words)
 
 
-def print_table(title: str, rows: Mapping[str, Any]) -> None:
-    """A two-column table for a person at a terminal, on stdout."""
+def print_table(title: str, facts: Mapping[str, Any]) -> None:
+    """Facts as a table for a person at a terminal, on stdout; what is not set is left out."""
     table = Table(title=Text(title), show_header=False, title_justify="left")
-    for name, value in rows.items():
-        table.add_row(Text(name), Text(str(value)))
+    for name, value in _flat(facts):
+        table.add_row(Text(name), Text(value))
     Console().print(table)
+
+
+def _flat(facts: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{name}.")
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            more = f", ... ({len(value)} in all)" if len(value) > 6 else ""
+            yield f"{above}{name}", ", ".join(str(part) for part in value[:6]) + more
+        elif value is not None:
+            yield f"{above}{name}", str(value)

@@ -18,7 +18,7 @@ from .columns import Field, Header
 from .errors import InputError, one_line
 from .gathering import Block, Plan, gather
 
-ROWS = 65_536  # rows decoded or written at a time
+ROWS, CELLS = 65_536, 4_000_000  # rows, and numbers, that are decoded or written at a time, at most
 _DELIMITERS = ",;\t|"
 
 
@@ -33,12 +33,12 @@ class ParquetSource:
 
     def read(self, picked: Sequence[int], weight: int | None, dtype: DTypeLike) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
         plan = _plan(self.header, picked, weight, dtype, self._n_rows)
-        return gather(self._blocks(plan), plan)
+        return _gathered(self._blocks(plan), plan)
 
     def _blocks(self, plan: Plan) -> Iterator[Block]:
         names = _names(plan)
         with _readable(self._file, "Parquet"), pa.parquet.ParquetFile(self._file, memory_map=True) as opened:
-            for batch in opened.iter_batches(ROWS, columns=names):
+            for batch in opened.iter_batches(_batch(len(names), least=1_024), columns=names):
                 yield [_values(batch.column(name)) for name in names]
 
 
@@ -67,7 +67,7 @@ class CsvSource:
     def read(self, picked: Sequence[int], weight: int | None, dtype: DTypeLike) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
         plan = _plan(self.header, picked, weight, dtype, None)
         names = [self._raw_names[at] for at in [*picked, *([] if weight is None else [weight])]]
-        return gather(self._blocks(names), plan)
+        return _gathered(self._blocks(names), plan)
 
     def _blocks(self, names: Sequence[str]) -> Iterator[Block]:
         # What looks whole in the first block may turn out fractional later, so that every number is read as one kind.
@@ -92,8 +92,9 @@ def write_table(file: Path, labels: NDArray[Any], memberships: NDArray[Any] | No
     kinds = [pa.int32(), *([pa.from_numpy_dtype(memberships.dtype)] * memberships.shape[1])] if memberships is not None else [pa.int32()]
     schema = pa.schema(list(zip(names, kinds, strict=True)))
     with _writer(file, schema) as writer:
-        for start in range(0, len(labels), ROWS):
-            rows = slice(start, start + ROWS)
+        step = _batch(len(names), least=8_192)  # each makes a row group, which should not be small
+        for start in range(0, len(labels), step):
+            rows = slice(start, start + step)
             columns = [labels[rows].astype(np.int32)]
             if memberships is not None:
                 columns += list(np.ascontiguousarray(memberships[rows].T))
@@ -114,6 +115,17 @@ def _writer(file: Path, schema: pa.Schema) -> Any:
     if file.suffix == ".csv":
         return pa.csv.CSVWriter(file, schema)
     return pa.parquet.ParquetWriter(file, schema, use_dictionary=["label"])
+
+
+def _batch(n_columns: int, least: int) -> int:
+    return min(ROWS, max(least, CELLS // n_columns))
+
+
+def _gathered(blocks: Iterator[Block], plan: Plan) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    try:
+        return gather(blocks, plan)
+    finally:
+        pa.default_memory_pool().release_unused()  # pyarrow would keep some 100 MB for its next file
 
 
 def _header(where: str, names: Sequence[str], types: Sequence[pa.DataType], aside: frozenset[str] = frozenset()) -> Header:

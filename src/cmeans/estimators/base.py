@@ -10,11 +10,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import ClassifierTags, Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Array, itemsize, namespace, to_numpy
+from ..arrays import Array, as_like, itemsize, namespace, to_numpy
 from ..blocks import Block, Blocks
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
 from ..centres import Centres
@@ -27,7 +27,7 @@ from ..rules import Fuzzy, Rule
 from ..runs import Result, best_of
 from ..solver import Assignment, Stopping, assign_all
 from ..spaces import EuclideanSpace, LandmarkSpace, Space
-from ..sweep import State
+from ..sweep import State, distances, nearest
 from ..table import Table
 from .geometry import Geometry, build_geometry
 from .inputs import Input, foreign_like, integer, read_rows, read_weights, real
@@ -288,8 +288,14 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
 
     def predict(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
         """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number."""
-        assignment = self._assign(X, diag)
-        return foreign_like(assignment.labels.astype(np.int64), assignment.memberships)
+        check_is_fitted(self)
+        table, known = self._table(X, diag)
+        with ThreadEngine(self._threads(table.blocks.x)) as engine:
+            if known or not self._rule.rows_sum_to_one:
+                labels = assign_all(table, self._space, self._rule, self._state, engine).labels
+            else:  # the nearest centre is the same whatever k(x, x) is
+                labels = np.concatenate(list(engine.map(lambda task: nearest(table, self._space, self._state, task), table.n_tasks)))
+        return foreign_like(labels.astype(np.int64), table.blocks.x)
 
     @available_if(_rows_sum_to_one)
     def predict_proba(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
@@ -299,19 +305,9 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
     def transform(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
         """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
         check_is_fitted(self)
-        table = self._table(X, diag)
-        parts = []
+        table = self._known_table(X, diag)
         with ThreadEngine(self._threads(table.blocks.x)) as engine:
-
-            def distances(task: int) -> Array:
-                blocks = []
-                for piece in table.pieces(task):
-                    rows = piece.rows.plain()
-                    d2 = rows.squared_distances(self._space.view(self._state.centres, rows.kxx))
-                    blocks.append(namespace(d2).sqrt(d2))
-                return namespace(blocks[0]).concat(blocks)
-
-            parts = list(engine.map(distances, table.n_tasks))
+            parts = list(engine.map(lambda task: distances(table, self._space, self._state, task), table.n_tasks))
         return namespace(parts[0]).concat(parts)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:  # noqa: N803
@@ -344,19 +340,32 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
 
     def _assign(self, X: Any, diag: Any, sample_weight: Any = None) -> Assignment:  # noqa: N803
         check_is_fitted(self)
-        table = self._table(X, diag, sample_weight)
+        table = self._known_table(X, diag, sample_weight)
         with ThreadEngine(self._threads(table.blocks.x)) as engine:
             return assign_all(table, self._space, self._rule, self._state, engine)
 
-    def _table(self, X: Any, diag: Any, sample_weight: Any = None) -> Table:  # noqa: N803
+    def _known_table(self, X: Any, diag: Any, sample_weight: Any = None) -> Table:  # noqa: N803
+        table, known = self._table(X, diag, sample_weight)
+        if not known:
+            raise ValueError(
+                f'{type(self).__name__}(kernel="precomputed"): distances of new rows need their own k(x, x), which differs from row to '
+                "row here; pass diag=..., one number for each row of X."
+            )
+        return table
+
+    def _table(self, X: Any, diag: Any, sample_weight: Any = None) -> tuple[Table, bool]:  # noqa: N803
+        """New rows as the model sees them, and whether their k(x, x) are known."""
         owner = type(self).__name__
         x = read_rows(self, X, fitting=False).x
         blocks = Blocks(x, read_weights(sample_weight, int(x.shape[0]), owner))
+        known = True
         if isinstance(self.kernel_, Precomputed):
-            blocks = replace(blocks, kxx=diagonal_for_prediction(diag, x, owner, self._training_diag))
+            kxx = diagonal_for_prediction(diag, x, owner, self._training_diag)
+            known = kxx is not None
+            blocks = replace(blocks, kxx=kxx if known else as_like(np.zeros(blocks.n_rows), x))
         elif diag is not None:
             raise ValueError(f'{owner}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
-        return Table(self._space, blocks, 0, training=False)
+        return Table(self._space, blocks, 0, training=False), known
 
     def _centres_for(self, space: Space, basis: Block | None, owner: str) -> Centres:
         """The fitted centres as a start in another space."""
@@ -392,6 +401,8 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         precomputed = (isinstance(self.kernel, str) and self.kernel == "precomputed") or isinstance(self.kernel, Precomputed)
         tags.input_tags.sparse = not precomputed
         tags.input_tags.pairwise = precomputed
+        # Not a classifier, but scikit-learn's check of CSR input asks this tag of whatever has predict_proba.
+        tags.classifier_tags = ClassifierTags(multi_class=True)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ..arrays import Array, Float64, device, is_foreign, is_sparse, itemsize, namespace, to_numpy
+from ..blocks import piece, spans
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ def _refuse_non_finite(x: Array, owner: str) -> None:
     if bool(xp.isfinite(xp.sum(values))):
         return
     step = max(1, 2**20 // max(1, int(x.shape[1])))
-    for start in range(0, int(x.shape[0]), step):
-        part = x[start : start + step] if is_sparse(x) else x[start : start + step, ...]
+    for start, stop in spans(int(x.shape[0]), step):
+        part = piece(x, start, stop)
         dense = part.toarray() if is_sparse(part) else to_numpy(part)
         bad = np.argwhere(~np.isfinite(dense))
         if len(bad):

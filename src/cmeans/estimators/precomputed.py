@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Float64, as_like, is_foreign, is_sparse, namespace, to_numpy
+from ..blocks import spans
 
 
 def diagonal(value: Any, x: Array, owner: str) -> Array:
@@ -25,11 +26,10 @@ def checked_square_diagonal(owner: str, gram: Array) -> Array:
     """The diagonal of a square kernel matrix, which must be symmetric."""
     if is_sparse(gram):
         raise ValueError(f'{owner}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
-    n, step = int(gram.shape[0]), 1024
     xp = namespace(gram)
     size = max(abs(float(xp.max(gram))), abs(float(xp.min(gram))))
-    for start in range(0, n, step):
-        rows, columns = gram[start : start + step, start:], gram[start:, start : start + step]
+    for start, stop in spans(int(gram.shape[0]), 1024):
+        rows, columns = gram[start:stop, start:], gram[start:, start:stop]
         worst = float(xp.max(xp.abs(rows - columns.T)))
         if worst > 1e-5 * size:
             raise ValueError(
@@ -44,8 +44,8 @@ def diagonal_for_prediction(
     x: Array,
     owner: str,
     training: Float64,  # (n,) k(x, x) of the training rows
-) -> Array:
-    """k(x, x) of new rows: as given, or known where it is the same for all rows or the rows are the training rows."""
+) -> Array | None:
+    """k(x, x) of new rows: as given, or known where it is the same for all rows or the rows are the training rows; else None."""
     if diag is not None:
         return diagonal(diag, x, owner)
     if np.ptp(training) <= 1e-12 * np.abs(training).max():
@@ -54,7 +54,4 @@ def diagonal_for_prediction(
         own = to_numpy(namespace(x).linalg.diagonal(x)).astype(np.float64)
         if np.allclose(own, training, rtol=1e-6, atol=0):
             return as_like(own, x)
-    raise ValueError(
-        f'{owner}(kernel="precomputed"): distances of new rows need their own k(x, x), which differs from row to row here; '
-        "pass diag=..., one number for each row of X."
-    )
+    return None

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..arrays import Array, Float64, as_like, host_float64, is_sparse, namespace, squared_norms
+from ..arrays import Array, Float64, host_float64, in_float64, is_sparse, namespace, squared_norms, to_numpy
 from ..blocks import Blocks
 from ..kernels import RBF, Kernel, Laplacian, Polynomial, build_kernel, kernel_class
 from ..kernels.laplacian import manhattan
@@ -65,11 +65,10 @@ def _variance(cls: type[Kernel], blocks: Blocks, rows: Array, weights: Float64) 
     first = second = 0.0
     for task in range(blocks.n_tasks(d)):
         for block in blocks.task(task, d):
-            x = block.x if is_sparse(block.x) else namespace(block.x).astype(block.x, namespace(block.x).float64) - shift
-            row_sums = np.asarray(x.sum(axis=1)).ravel() if is_sparse(x) else namespace(x).sum(x, axis=1)
-            weight = as_like(block.weight, row_sums, row_sums.dtype)
-            first += float((weight * row_sums).sum())
-            second += float((weight * squared_norms(x)).sum())
+            x = block.x.astype(np.float64) if is_sparse(block.x) else in_float64(block.x) - shift
+            row_sums = np.asarray(x.sum(axis=1)).ravel() if is_sparse(x) else to_numpy(namespace(x).sum(x, axis=1))
+            first += float(block.weight @ row_sums)
+            second += float(block.weight @ to_numpy(squared_norms(x)))
     total = float(blocks.weight.sum()) * d
     variance = max(second / total - (first / total) ** 2, 0.0)
     return float(d * (np.sqrt(variance) if cls is Laplacian else variance))

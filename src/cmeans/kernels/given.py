@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ..arrays import Array, namespace, to_numpy
+from ..blocks import pieces
 from .base import Columns, Kernel
 
 
@@ -72,8 +73,7 @@ class CallableKernel(Kernel):
         if isinstance(self.function, HasDiagonal):
             return self._checked(self.function.diag(x), x, (x.shape[0],))
         # Small squares waste a factor of 16 in evaluations where single rows would waste a Python call each.
-        n, step = x.shape[0], 16
-        squares = [self(x[i : i + step, ...], x[i : i + step, ...]) for i in range(0, n, step)]
+        squares = [self(part, part) for part in pieces(x, 16)]
         xp = namespace(squares[0])
         return xp.concat([xp.linalg.diagonal(s) for s in squares])
 

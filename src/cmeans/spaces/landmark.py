@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Float64, IntArray, host_float64, in_form_of, is_sparse, namespace, resolution
-from ..blocks import Block
+from ..arrays import Array, Float64, IntArray, host_float64, in_float64, in_form_of, resolution
+from ..blocks import Block, pieces
 from ..centres import Centres
 from ..kernels import Columns, Kernel, Precomputed
 from .base import ProductRows, Rows, Space, mean_products
@@ -91,9 +91,8 @@ class LandmarkSpace(Space):
             return a @ self._basis_gram
         points = in_float64(self.points)
         columns = self.kernel.prepare(points)
-        step = 512
         raw = a if self.centring is None else a[:, :-1]
-        products = np.concatenate([raw @ host_float64(columns(points[i : i + step])).T for i in range(0, points.shape[0], step)], axis=1)
+        products = np.concatenate([raw @ host_float64(columns(part)).T for part in pieces(points, 512)], axis=1)
         if self.centring is None:
             return products
         means, mean = self.centring.row_means, self.centring.mean
@@ -152,11 +151,3 @@ def checked_gram(gram: Float64) -> Float64:
     if asymmetry > 1e-6 * max(float(np.abs(gram).max()), np.finfo(float).tiny):
         raise ValueError(f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {asymmetry:.3g} between landmarks.")
     return (gram + gram.T) / 2.0
-
-
-def in_float64(points: Array) -> Array:
-    """Points in float64 of their own library."""
-    if is_sparse(points) or isinstance(points, np.ndarray):
-        return points.astype(np.float64, copy=False)
-    xp = namespace(points)
-    return xp.astype(points, xp.float64, copy=False)

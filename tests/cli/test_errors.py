@@ -1,0 +1,146 @@
+"""What a wrong command line gets: exit code 2 and one line that says what came and what to do; a fault of ours gets 1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cli.command import Command, Ended
+from cmeans.cli import fitting
+from cmeans.cli.errors import verdict
+
+
+def refused(ended: Ended) -> str:
+    """The one line of a refusal."""
+    assert ended.code == 2, ended
+    assert ended.out == ""
+    lines = [line for line in ended.err.splitlines() if not line.startswith(("cmeans: reading", "cmeans: fitting"))]
+    assert len(lines) == 1, ended.err
+    assert lines[0].startswith("cmeans: ")
+    assert "Traceback" not in ended.err
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "columns 'text' (text)"),
+        (["--columns", "a,zz"], "there is no column 'zz'"),
+        (["--weight", "zz"], "--weight zz: "),
+        (["--columns", "a,w", "--weight", "w"], "--weight: column 'w' is also in --columns"),
+        (["--columns", "a", "--gamma", "wide"], "--gamma wide: give a number or scale or median."),
+        (["--columns", "a", "--gamma", "nan"], "--gamma nan: give a number or scale or median."),
+        (["--columns", "a", "--m", "two"], "--m two: give a number or auto."),
+        (["--columns", "a", "--m", "1"], "m"),
+        (["--columns", "a", "--m", "2", "--method", "hard"], "--m: --method hard has none; it belongs to fuzzy and possibilistic."),
+        (["--columns", "a", "--pilot-m", "2"], "--pilot-m: --method fuzzy has none; it belongs to possibilistic."),
+        (["--columns", "a", "--eta-scale", "2"], "--eta-scale: --method fuzzy has none; it belongs to possibilistic."),
+        (["--columns", "a", "--landmarks", "some"], "--landmarks some: give a whole number of at least 1, auto, or none"),
+        (["--columns", "a", "--landmarks", "0"], "--landmarks 0: give a whole number"),
+        (["--columns", "a", "--landmarks", "100000"], "landmarks"),
+        (["--columns", "a", "--clusters", "1000"], "clusters"),
+        (["--columns", "a", "--memory-budget", "much"], "memory_budget"),
+        (["--columns", "a", "--array", "X"], "--array X: only npz files hold several arrays"),
+        (["--columns", "a", "--no-header"], "--header, --no-header: only CSV files"),
+    ],
+)
+def test_wrong_words(cmeans: Command, table: Path, tmp_path: Path, words: list[str], message: str) -> None:
+    if message.startswith("columns 'text'"):
+        message = "column 'text' (text) holds no numbers. Choose the columns that are data, e.g. --columns a,b,c,d,w."
+    assert message in refused(cmeans("fit", table, "--clusters", 3, *words, "--out", tmp_path / "o"))
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("no.parquet", None, "no.parquet: no such file."),
+        ("e.csv", b"", "e.csv: is empty."),
+        ("t.parquet", b"PAR1 and then nothing", "t.parquet: cannot be read as Parquet; it is damaged or not such a file"),
+        ("t.npy", b"\x93NUMPY\x01", "t.npy: cannot be read as npy; it is truncated or not such a file"),
+        ("t.npz", b"PK\x03\x04", "t.npz: cannot be read as npz; it is truncated or not such a file"),
+        ("m.csv", b"a,b\n1,2\n3,x\n", "m.csv: column 'b' (text) holds no numbers. Choose the columns that are data, e.g. --columns a."),
+        ("n.csv", b"a,b\nx,y\n", "n.csv: no numeric columns (it has columns 'a' (text), 'b' (text))."),
+        (
+            "h.csv",
+            b"a,b\n1,2\n3,\n",
+            "h.csv: column 'b' is empty or not a number (NaN) in row 1 (rows count from 0). Fill or drop such rows first.",
+        ),
+        ("u.docx", b"words", "u.docx: unknown kind of file"),
+    ],
+)
+def test_wrong_files(cmeans: Command, tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    assert message in refused(cmeans("fit", tmp_path / name, "--clusters", 2, "--out", tmp_path / "o"))
+    assert not (tmp_path / "o").exists()
+
+
+def test_wrong_places(cmeans: Command, table: Path, tmp_path: Path) -> None:
+    assert "cannot be written (" in refused(cmeans("fit", table, "--clusters", 2, "--columns", "a", "--out", table))
+    own = tmp_path / "labels.parquet"
+    own.write_bytes(table.read_bytes())
+    line = refused(cmeans("fit", own, "--clusters", 2, "--columns", "a", "--out", tmp_path))
+    assert "the labels would overwrite the input file" in line
+    assert own.read_bytes() == table.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fit"],
+        ["fit", "x.csv"],
+        ["fit", "x.csv", "--clusters", "0", "--out", "o"],
+        ["fit", "x.csv", "--clusters", "two", "--out", "o"],
+        ["fit", "x.csv", "--clusters", "2", "--out", "o", "--kernel", "round"],
+        ["fit", "x.csv", "--clusters", "2", "--out", "o", "--method", "soft"],
+        ["fit", "x.csv", "--clusters", "2", "--out", "o", "--wrong"],
+        ["predict", "model"],
+        ["conjure"],
+    ],
+)
+def test_misuse_exits_2(cmeans: Command, words: list[str]) -> None:
+    ended = cmeans(*words)
+    assert ended.code == 2
+    assert ended.out == ""
+    assert "Traceback" not in ended.err
+
+
+def test_help_and_version(cmeans: Command) -> None:
+    for words in (["--help"], ["fit", "--help"], ["predict", "--help"], ["info", "--help"], ["demo", "--help"]):
+        assert cmeans(*words).code == 0
+    version = cmeans("--version")
+    assert (version.code, version.out.split()[0]) == (0, "cmeans")
+
+
+def test_a_fault_of_ours_exits_1(cmeans: Command, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr(fitting, "write_table", broken)
+    words = ["fit", table, "--clusters", 2, "--columns", "a", "--out", tmp_path / "o"]
+    ended = cmeans(*words, "--quiet")
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1].startswith(
+        "cmeans: a fault of cmeans, not of your input: RuntimeError: two lines (run again with --debug"
+    )
+    assert not (tmp_path / "o").exists()
+    assert "Traceback" in cmeans(*words, "--debug").err
+
+
+def test_debug_shows_where_input_was_refused(cmeans: Command, tmp_path: Path) -> None:
+    ended = cmeans("fit", tmp_path / "no.csv", "--clusters", 2, "--out", tmp_path / "o", "--debug")
+    assert ended.code == 2
+    assert "Traceback" in ended.err
+    assert ended.err.splitlines()[-1] == f"cmeans: {tmp_path / 'no.csv'}: no such file."
+
+
+def test_verdicts() -> None:
+    assert verdict(KeyboardInterrupt()) == (130, "interrupted; nothing was written.")
+    assert verdict(OSError(28, "No space left on device", "f")) == (2, "f: No space left on device")
+    assert verdict(ValueError("a\n b")) == (2, "a b")
+    code, line = verdict(np._core._exceptions._ArrayMemoryError((10**6, 10**6), np.dtype(float)))
+    assert code == 1
+    assert line.startswith("out of memory (Unable to allocate")

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse
+from sklearn.metrics import adjusted_rand_score
+
+from cli.command import Command
+from cmeans import load
+from cmeans.cli.tables import read_labels
+
+Blobs = tuple[np.ndarray, np.ndarray]
+
+SUMMARY = {
+    "command", "version", "file", "rows", "columns", "dtype", "scale", "weight", "method", "n_clusters", "n_clusters_found",
+    "m", "pilot_m", "kernel", "gamma", "n_landmarks", "seed", "objective", "n_iter", "converged", "reason", "sizes", "noise",
+    "seconds", "warnings", "outputs",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["hard", "two-step", "fuzzy", "possibilistic"])
+def test_every_method_from_file_to_files(cmeans: Command, table: Path, blobs: Blobs, tmp_path: Path, method: str) -> None:
+    out = tmp_path / "new" / "out"
+    words = ["--clusters", 3, "--columns", "a,b,c,d", "--scale", "unit", "--method", method, "--landmarks", 60, "--n-init", 5]
+    summary = cmeans("fit", table, *words, "--out", out).summary
+    assert set(summary) == SUMMARY
+    assert sorted(path.name for path in out.iterdir()) == ["labels.parquet", "model.safetensors", "summary.json"]
+    assert json.loads((out / "summary.json").read_text()) == summary
+    assert (summary["rows"], summary["columns"], summary["n_clusters"], summary["method"]) == (150, 4, 3, method)
+    assert sum(summary["sizes"]) + summary["noise"] == 150
+    assert set(summary["seconds"]) == {"read", "fit", "write"}
+    written = pq.read_table(out / "labels.parquet")
+    soft = method in ("fuzzy", "possibilistic")
+    assert written.schema.names == (["label", "u0", "u1", "u2"] if soft else ["label"])
+    assert str(written.schema.types[0]) == "int32"
+    labels = written["label"].to_numpy()
+    assert np.bincount(labels, minlength=3).tolist() == summary["sizes"]
+    if soft:
+        assert np.array_equal(np.column_stack([written[f"u{j}"] for j in range(3)]).argmax(1), labels)
+    if method != "possibilistic":
+        assert adjusted_rand_score(blobs[1], labels) > 0.95
+
+
+def test_only_the_summary_goes_to_stdout(cmeans: Command, table: Path, tmp_path: Path) -> None:
+    loud = cmeans("fit", table, "--clusters", 3, "--columns", "a,b", "--out", tmp_path / "o")
+    assert json.loads(loud.out)["rows"] == 150
+    assert "reading" in loud.err
+    assert all(line.startswith("cmeans: ") for line in loud.err.splitlines())
+    quiet = cmeans("fit", table, "--clusters", 3, "--columns", "a,b", "--out", tmp_path / "o", "--quiet")
+    assert quiet.code == 0
+    assert [line for line in quiet.err.splitlines() if not line.startswith("cmeans: warning: ")] == []
+
+
+def test_the_same_seed_gives_the_same_files(cmeans: Command, table: Path, tmp_path: Path) -> None:
+    for name in "pq":
+        assert cmeans("fit", table, "--clusters", 4, "--columns", "a,b", "--seed", 7, "--out", tmp_path / name).code == 0
+    for file in ("labels.parquet", "model.safetensors"):
+        assert (tmp_path / "p" / file).read_bytes() == (tmp_path / "q" / file).read_bytes()
+
+
+def test_a_second_run_replaces_the_results_and_leaves_other_files(cmeans: Command, table: Path, tmp_path: Path) -> None:
+    cmeans("fit", table, "--clusters", 3, "--columns", "a,b", "--out", tmp_path / "o")
+    (tmp_path / "o" / "notes.txt").write_text("mine")
+    cmeans("fit", table, "--clusters", 2, "--columns", "a,b", "--out", tmp_path / "o")
+    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == ["labels.parquet", "model.safetensors", "notes.txt", "summary.json"]
+    assert json.loads((tmp_path / "o" / "summary.json").read_text())["n_clusters"] == 2
+    assert set(read_labels(tmp_path / "o" / "labels.parquet").tolist()) == {0, 1}
+
+
+def test_a_failed_run_leaves_the_former_results(cmeans: Command, table: Path, tmp_path: Path) -> None:
+    cmeans("fit", table, "--clusters", 3, "--columns", "a,b", "--out", tmp_path / "o")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "o").iterdir()}
+    assert cmeans("fit", table, "--clusters", 3, "--out", tmp_path / "o").code == 2
+    assert cmeans("fit", table, "--clusters", 1000, "--columns", "a,b", "--out", tmp_path / "o").code == 2
+    assert {path.name: path.read_bytes() for path in (tmp_path / "o").iterdir()} == before
+
+
+def test_single_precision_stays_single(cmeans: Command, blobs: Blobs, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", blobs[0].astype(np.float32))
+    summary = cmeans("fit", tmp_path / "x.npy", "--clusters", 3, "--scale", "standard", "--out", tmp_path / "o").summary
+    assert summary["dtype"] == "float32"
+    assert str(pq.read_schema(tmp_path / "o" / "labels.parquet").field("u0").type) == "float"
+    assert cmeans("fit", tmp_path / "x.npy", "--clusters", 3, "--dtype", "float64", "--out", tmp_path / "o").summary["dtype"] == "float64"
+
+
+def test_the_weight_column_weighs(cmeans: Command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(60, 2)), rng.integers(1, 4, 60)
+    np.savez(tmp_path / "weighted.npz", X=x, w=w)
+    np.save(tmp_path / "copies.npy", np.repeat(x, w, axis=0))
+    words = ["--clusters", 3, "--landmarks", "none", "--scale", "standard", "--tol", 0, "--max-iter", 40]
+    weighted = cmeans("fit", tmp_path / "weighted.npz", "--weight", "w", *words, "--out", tmp_path / "p").summary
+    copies = cmeans("fit", tmp_path / "copies.npy", *words, "--out", tmp_path / "q").summary
+    assert weighted["weight"] == "w"
+    assert weighted["objective"] == pytest.approx(copies["objective"], rel=1e-6)
+
+
+def test_words_reach_the_estimator(cmeans: Command, table: Path, tmp_path: Path) -> None:
+    words = "--kernel polynomial --gamma 0.25 --degree 2 --coef0 0.5 --landmarks 40 --landmark-choice k-means++ --method possibilistic"
+    more = "--m 1.2 --pilot-m 1.3 --eta-scale 0.5 --init random --n-init 2 --max-iter 9 --tol 0.01 --seed 5 --memory-budget 1GB --jobs 1"
+    ended = cmeans("fit", table, "-c", 2, "--columns", "a,b", *words.split(), *more.split(), "--out", tmp_path / "o")
+    assert ended.summary["gamma"] == 0.25
+    kernel = {"kernel": "polynomial", "gamma": 0.25, "degree": 2, "coef0": 0.5, "n_landmarks": 40, "landmarks": "k-means++"}
+    method = {"n_clusters": 2, "m": 1.2, "pilot_m": 1.3, "eta_scale": 0.5}
+    run = {"init": "random", "n_init": 2, "max_iter": 9, "tol": 0.01, "random_state": 5, "memory_budget": "1GB", "n_jobs": 1}
+    params = load(tmp_path / "o" / "model.safetensors").get_params()
+    expected = kernel | method | run
+    assert {name: params[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize("landmarks", ["none", "auto", "30"])
+def test_landmarks_are_counted(cmeans: Command, table: Path, tmp_path: Path, landmarks: str) -> None:
+    words = ["--clusters", 2, "--columns", "a,b", "--landmarks", landmarks]
+    summary = cmeans("fit", table, *words, "--out", tmp_path / "o").summary
+    assert summary["n_landmarks"] == (30 if landmarks == "30" else None)
+
+
+def test_sparse_rows(cmeans: Command, tmp_path: Path) -> None:
+    x = scipy.sparse.random_array((300, 40), density=0.1, format="csr", rng=np.random.default_rng(0))
+    scipy.sparse.save_npz(tmp_path / "x.npz", x)
+    summary = cmeans("fit", tmp_path / "x.npz", "--clusters", 3, "--out", tmp_path / "o").summary
+    assert (summary["rows"], summary["columns"]) == (300, 40)
+    predicted = cmeans("predict", tmp_path / "o" / "model.safetensors", tmp_path / "x.npz", "--out", tmp_path / "p.parquet")
+    assert predicted.summary["sizes"] == summary["sizes"]
+
+
+def test_warnings_are_in_the_summary_and_on_stderr(cmeans: Command, table: Path, tmp_path: Path) -> None:
+    ended = cmeans("fit", table, "--clusters", 8, "--columns", "a,b", "--max-iter", 1, "--out", tmp_path / "o")
+    assert not ended.summary["converged"]
+    assert ended.summary["warnings"]
+    for text in ended.summary["warnings"]:
+        assert f"cmeans: warning: {text}\n" in ended.err

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from cmeans.cli import outputs
+from cmeans.cli.errors import InputError
+from cmeans.cli.outputs import PREFIX, results_folder, staged, staged_file
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def leftover(folder: Path, pid: int, host: str | None = None) -> Path:
+    path = folder / f"{PREFIX}{pid}-{host or outputs._host()}-abc"
+    path.mkdir()
+    (path / "labels.parquet").write_text("half")
+    return path
+
+
+def dead_process() -> int:
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    return process.pid
+
+
+def test_files_appear_together_and_replace_old_ones(tmp_path: Path) -> None:
+    for name in ("a", "seal", "other"):
+        (tmp_path / name).write_text("old")
+    with staged(tmp_path, seal="seal") as place:
+        for name in ("a", "b", "seal"):
+            (place / name).write_text("new")
+        assert (tmp_path / "a").read_text() == "old"
+    assert names(tmp_path) == ["a", "b", "other", "seal"]
+    assert [(tmp_path / name).read_text() for name in ("a", "b", "seal", "other")] == ["new", "new", "new", "old"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_on_any_exception_nothing_appears(tmp_path: Path, error: type[BaseException]) -> None:
+    def half() -> None:
+        with results_folder(tmp_path / "new" / "deep"), staged(tmp_path / "new" / "deep", seal="b") as place:
+            (place / "a").write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        half()
+    assert names(tmp_path) == []
+
+
+def test_the_seal_goes_first_and_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "seal").write_text("old")
+    seen: list[tuple[str, bool]] = []
+    replace = Path.replace
+
+    def watched(path: Path, target: Path) -> Path:
+        seen.append((target.name, (tmp_path / "seal").exists()))
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", watched)
+    with staged(tmp_path, seal="seal") as place:
+        for name in ("z", "seal", "a"):
+            (place / name).write_text("new")
+    assert seen == [("a", False), ("z", False), ("seal", False)]
+
+
+def test_one_file(tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    with staged_file(file) as place:
+        assert place.suffix == ".csv"
+        place.write_text("1")
+    with pytest.raises(ZeroDivisionError), staged_file(file) as place:
+        place.write_text(str(1 / 0))
+    assert file.read_text() == "1"
+    assert names(tmp_path) == ["labels.csv"]
+
+
+def test_leftovers_of_killed_runs_are_removed_those_of_living_ones_stay(tmp_path: Path) -> None:
+    leftover(tmp_path, dead_process())
+    alive, fresh_elsewhere = leftover(tmp_path, os.getpid()), leftover(tmp_path, 1, host="elsewhere")
+    old_elsewhere = leftover(tmp_path, 2, host="elsewhere")
+    os.utime(old_elsewhere, (0, 0))
+    (tmp_path / f"{PREFIX}mine").write_text("a file that only looks like one")
+    with results_folder(tmp_path):
+        pass
+    assert names(tmp_path) == sorted([alive.name, fresh_elsewhere.name, f"{PREFIX}mine"])
+
+
+def test_a_folder_that_cannot_be_written_fails_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for out in (tmp_path / "file", tmp_path / "file" / "deep"):
+        with pytest.raises(InputError, match="cannot be written"), results_folder(out):
+            pytest.fail("the work began")
+    with pytest.raises(InputError, match=r"--out .*: cannot be written \(No such file or directory\)"), staged_file(tmp_path / "no" / "f"):
+        pytest.fail("the work began")
+    assert names(tmp_path) == ["file"]
+
+
+def test_other_threads_may_write_too(tmp_path: Path) -> None:
+    def write() -> None:
+        with staged(tmp_path, seal="s") as place:
+            (place / "s").write_text("1")
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    thread.join()
+    assert names(tmp_path) == ["s"]

@@ -1,0 +1,107 @@
+"""The command as a process: its entry point, what signals do to it, what it says without its extra."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cmeans.cli
+
+COMMAND = [sys.executable, "-m", "cmeans.cli"]
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """Rows whose fit takes far longer than a test waits."""
+    file = tmp_path / "large.npy"
+    np.save(file, np.random.default_rng(0).normal(size=(60_000, 20)).astype(np.float32))
+    return file
+
+
+def started(file: Path, out: Path) -> subprocess.Popen[str]:
+    """A long fit that has read its rows."""
+    words = [
+        "fit",
+        str(file),
+        "--clusters",
+        "30",
+        "--landmarks",
+        "1000",
+        "--tol",
+        "0",
+        "--max-iter",
+        "100000",
+        "--jobs",
+        "2",
+        "--out",
+        str(out),
+    ]
+    process = subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    while "fitting" not in (line := process.stderr.readline()):
+        assert line, "the command ended before the fit began"
+    time.sleep(1)
+    return process
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_fit_leaves_nothing(large: Path, tmp_path: Path, number: signal.Signals) -> None:
+    out = tmp_path / "o"
+    process = started(large, out)
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stdout == ""
+    assert stderr.splitlines()[-1] == "cmeans: interrupted; nothing was written."
+    assert "Traceback" not in stderr
+    assert not out.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_a_killed_fit_leaves_no_half_written_result(large: Path, tmp_path: Path) -> None:
+    out = tmp_path / "o"
+    process = started(large, out)
+    process.kill()
+    process.communicate(timeout=60)
+    assert list(out.iterdir()) == []
+
+
+def test_exit_codes_and_streams(tmp_path: Path) -> None:
+    np.savetxt(tmp_path / "x.csv", np.random.default_rng(0).normal(size=(40, 2)), delimiter=",")
+    good = subprocess.run(
+        [*COMMAND, "fit", "x.csv", "--clusters", "2", "--out", "o"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert good.returncode == 0, good.stderr
+    assert json.loads(good.stdout)["outputs"]["labels"] == str(Path("o") / "labels.parquet")
+    bad = subprocess.run(
+        [*COMMAND, "fit", "y.csv", "--clusters", "2", "--out", "o"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (bad.returncode, bad.stdout, bad.stderr) == (2, "", "cmeans: reading y.csv\ncmeans: y.csv: no such file.\n")
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow"])
+def test_without_the_extra(missing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in [name for name in sys.modules if name.startswith("cmeans.cli.") or name.partition(".")[0] == missing]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(cmeans.cli, "app", raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert cmeans.cli.main(["demo"]) == 2
+    assert capsys.readouterr() == ("", f'cmeans: the command needs {missing}; run: python -m pip install "cmeans[cli]"\n')
+
+
+def test_a_missing_module_of_another_kind_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("cmeans.cli.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(cmeans.cli, "app", raising=False)
+    monkeypatch.setitem(sys.modules, "cmeans.cli.demo", None)
+    with pytest.raises(ModuleNotFoundError):
+        cmeans.cli.main(["demo"])

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from cmeans.cli.errors import InputError
+from cmeans.cli.scaling import Scaling, learn_scaling
+
+
+@pytest.fixture
+def x() -> np.ndarray:
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(300_000, 5)) * [1, 1e-3, 1e5, 10, 1] + [0, 5, 1e6, -3, 0]  # more rows than are scaled at a time
+
+
+@pytest.mark.parametrize(("kind", "reference"), [("standard", StandardScaler()), ("unit", MinMaxScaler())])
+def test_as_scikit_learn_scales(kind: str, reference: StandardScaler | MinMaxScaler, x: np.ndarray) -> None:
+    expected = reference.fit_transform(x)
+    np.testing.assert_allclose(learn_scaling(kind, x).apply(x.copy()), expected, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["standard", "unit"])
+def test_constant_columns_become_zero(kind: str) -> None:
+    x = np.full((1001, 3), [0.1, 1e8 + 0.1, 0])  # 0.1: its mean is not exactly 0.1
+    assert not learn_scaling(kind, x).apply(x).any()
+
+
+@pytest.mark.parametrize("kind", ["standard", "unit"])
+def test_a_weight_counts_as_copies(kind: str, x: np.ndarray) -> None:
+    x = x[:300]
+    weight = np.random.default_rng(2).integers(0, 4, 300)
+    copies, weighted = learn_scaling(kind, np.repeat(x, weight, axis=0)), learn_scaling(kind, x, weight.astype(float))
+    np.testing.assert_allclose(weighted.shift, copies.shift, rtol=1e-12)
+    np.testing.assert_allclose(weighted.factor, copies.factor, rtol=1e-9)
+
+
+def test_json_brings_back_the_same_bits(x: np.ndarray) -> None:
+    scaling = learn_scaling("standard", x)
+    again = Scaling.from_json(json.loads(json.dumps(scaling.to_json())), 5)
+    assert again == scaling
+    assert np.array_equal(again.apply(x.copy()), scaling.apply(x.copy()))
+
+
+def test_in_place_where_allowed_and_type_kept(x: np.ndarray, tmp_path: Path) -> None:
+    single = x.astype(np.float32)
+    scaling = learn_scaling("unit", single)
+    np.save(tmp_path / "x.npy", single)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    copy = scaling.apply(mapped)
+    assert scaling.apply(single) is single
+    assert copy.dtype == single.dtype == np.float32
+    assert np.array_equal(copy, single)
+    assert not isinstance(copy, np.memmap)
+
+
+def test_none_leaves_rows_alone(x: np.ndarray) -> None:
+    assert Scaling.from_json(learn_scaling("none", x).to_json(), 5).apply(x) is x
+
+
+def test_what_cannot_be_scaled_is_refused() -> None:
+    with pytest.raises(InputError, match="--scale unit: sparse rows would lose their zeros"):
+        learn_scaling("unit", scipy.sparse.csr_array(np.eye(3)))
+    with pytest.raises(InputError, match=r"--scale unit: values up to 1.5e\+308 are too large to scale"):
+        learn_scaling("unit", np.array([[1.5e308], [-1.5e308]]))
+    with pytest.raises(InputError, match="no row has a positive weight"):
+        learn_scaling("unit", np.eye(3), np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {},
+        {"kind": "standard"},
+        {"kind": "unit", "shift": [0, 0], "factor": [1]},
+        {"kind": "cube", "shift": [0, 0], "factor": [1, 1]},
+        {"kind": "unit", "shift": [0, "?"], "factor": [1, 1]},
+        {"kind": "unit", "shift": [0, float("nan")], "factor": [1, 1]},
+        {"kind": "none", "shift": [0, 0], "factor": [1, 1]},
+    ],
+)
+def test_a_damaged_scaling_is_refused(stored: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="the model's scaling"):
+        Scaling.from_json(stored, 2)

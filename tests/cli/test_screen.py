@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from cmeans.cli.screen import Forecast, Screen, described, print_table, standing
+from cmeans.progress import Progress, tell
+
+
+def told(sweep: int, movement: float | None = None, **other: int) -> Progress:
+    words = {"run": 0, "n_runs": 1, "max_sweeps": 300, "rows_done": 500, "n_rows": 1000} | other
+    return Progress(stage="fit", sweep=sweep, objective=None if movement is None else 12.5, movement=movement, **words)
+
+
+def test_a_forecast_from_movements_that_shrink() -> None:
+    forecast = Forecast(tol=2e-6)
+    assert forecast.seconds_left(told(1)) is None
+    for sweep in range(1, 5):
+        forecast.note(told(sweep, 0.1**sweep), now=2.0 * sweep)
+    assert forecast.sweeps_left(told(4)) == 2  # 1e-5, 1e-6
+    assert forecast.seconds_left(told(4)) == pytest.approx(4.0)
+    assert forecast.seconds_left(told(4, n_runs=3)) == pytest.approx(4.0 + 2 * 12.0)
+    assert forecast.sweeps_left(told(4, max_sweeps=5)) == 1
+
+
+def test_a_forecast_without_any_sign_of_an_end_is_what_is_allowed() -> None:
+    for movements, tol in (([0.1], 1e-4), ([0.1, 0.2], 1e-4), ([0.2, 0.1], 0.0)):
+        forecast = Forecast(tol)
+        for sweep, movement in enumerate(movements, 1):
+            forecast.note(told(sweep, movement), now=float(sweep))
+        assert forecast.sweeps_left(told(len(movements))) == 300 - len(movements)
+
+
+def test_a_new_start_begins_anew() -> None:
+    forecast = Forecast(1e-4)
+    for sweep in (1, 2, 3):
+        forecast.note(told(sweep, 0.1**sweep), now=float(sweep))
+    forecast.note(told(1, 0.5, run=1, n_runs=2), now=4.0)
+    assert list(forecast.movements) == [0.5]
+
+
+def test_the_words_of_the_bar() -> None:
+    assert described(told(12)) == "fit, sweep 12/300"
+    assert described(told(12, run=1, n_runs=3)) == "fit 2/3, sweep 12/300"
+    assert standing(told(1), None, None) == "500/1,000 rows"
+    assert standing(told(1), 1234567.0, 125.4) == "500/1,000 rows, objective 1.23457e+06, about 2:05 left"
+
+
+def test_the_bar_is_drawn_on_a_terminal_alone(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(screen: Screen) -> str:
+        with screen.progress(tol=1e-4):
+            tell(told(1))
+            tell(told(1, 0.1))
+        ended = capsys.readouterr()
+        assert ended.out == ""
+        return ended.err
+
+    assert fit(Screen()) == ""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    assert "500/1,000 rows" in fit(Screen())
+    assert fit(Screen(quiet=True)) == ""
+
+
+def test_messages(capsys: pytest.CaptureFixture[str]) -> None:
+    for screen in (Screen(), Screen(quiet=True)):
+        screen.say("read\nit")
+        screen.warn("careful")
+        screen.fail("wrong")
+    assert capsys.readouterr().err.splitlines() == [
+        *("cmeans: read it", "cmeans: warning: careful", "cmeans: wrong"),
+        *("cmeans: warning: careful", "cmeans: wrong"),
+    ]
+
+
+def test_a_table_shows_nested_facts_briefly(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    print_table("model", {"estimator": "FuzzyCMeans", "fitted": {"m_": 1.5, "none": None}, "columns": list(range(1000))})
+    text = capsys.readouterr().out
+    assert "fitted.m_" in text
+    assert "none" not in text
+    assert "999" not in text
+    assert "1000 in all" in text

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import gzip
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from cmeans.cli import tables
+from cmeans.cli.errors import InputError
+from cmeans.cli.rows import Wish, read_rows
+from cmeans.cli.tables import read_labels, write_table
+
+
+def written(folder: Path, text: str, name: str = "data.csv") -> Path:
+    file = folder / name
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def parquet(folder: Path, **columns: object) -> Path:
+    file = folder / "data.parquet"
+    pq.write_table(pa.table(columns), file, row_group_size=3)
+    return file
+
+
+class TestParquet:
+    def test_numbers_of_every_kind(self, tmp_path: Path) -> None:
+        file = parquet(
+            tmp_path,
+            whole=pa.array([1, 2, 3, 4], pa.int8()),
+            truth=[True, False, True, True],
+            half=pa.array(np.array([0.5, 1, 2, 4], np.float16)),
+            decimal=[Decimal("1.25"), Decimal("2.50"), Decimal("-1.00"), Decimal("0.00")],
+        )
+        rows = read_rows(Wish(file))
+        assert rows.columns == ("whole", "truth", "half", "decimal")
+        assert rows.x.dtype == np.float64
+        assert rows.x.tolist() == [[1, 1, 0.5, 1.25], [2, 0, 1, 2.5], [3, 1, 2, -1], [4, 1, 4, 0]]
+
+    @pytest.mark.parametrize(
+        ("columns", "asked", "dtype"),
+        [(("s",), None, np.float32), (("s", "d"), None, np.float64), (("d",), "float32", np.float32), (("s",), "float64", np.float64)],
+    )
+    def test_single_precision_is_kept_where_all_is_single(
+        self, tmp_path: Path, columns: tuple[str, ...], asked: str | None, dtype: type
+    ) -> None:
+        file = parquet(tmp_path, s=np.ones(4, np.float32), d=np.ones(4))
+        assert read_rows(Wish(file, columns, dtype=asked)).x.dtype == dtype
+
+    def test_many_batches_and_a_weight(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(tables, "ROWS", 7)
+        x = np.arange(60.0).reshape(20, 3)
+        file = parquet(tmp_path, a=x[:, 0], b=x[:, 1], w=x[:, 2])
+        rows = read_rows(Wish(file, ("b", "a"), weight="w"))
+        assert np.array_equal(rows.x, x[:, [1, 0]])
+        assert rows.weight is not None
+        assert np.array_equal(rows.weight, x[:, 2])
+        assert read_rows(Wish(file, weight="w")).columns == ("a", "b")
+
+    def test_the_index_of_a_frame_is_no_data(self, tmp_path: Path) -> None:
+        frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [3.0, 4.0, 5.0]}, index=[7, 9, 8])
+        frame.to_parquet(tmp_path / "frame.parquet")
+        assert read_rows(Wish(tmp_path / "frame.parquet")).columns == ("a", "b")
+
+    def test_dots_in_names(self, tmp_path: Path) -> None:
+        file = parquet(tmp_path, **{"a": [1.0, 2.0], "a.b": [3.0, 4.0]})
+        assert read_rows(Wish(file)).x.tolist() == [[1, 3], [2, 4]]
+        assert read_rows(Wish(file, ("a.b",))).x.tolist() == [[3], [4]]
+
+    @pytest.mark.parametrize(
+        ("hole", "words"),
+        [(None, "is empty or not a number"), (np.nan, "is empty or not a number"), (np.inf, "is infinite or too large for float64")],
+    )
+    def test_a_hole_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hole: float | None, words: str) -> None:
+        monkeypatch.setattr(tables, "ROWS", 2)
+        file = parquet(tmp_path, a=[1.0] * 5, b=[1.0, 1.0, 1.0, hole, 1.0])
+        with pytest.raises(InputError, match=rf"data\.parquet: column 'b' {words}.* in row 3 \(rows count from 0\)"):
+            read_rows(Wish(file))
+
+    def test_an_empty_cell_among_whole_numbers_and_truths(self, tmp_path: Path) -> None:
+        for column in ([1, None, 3], [True, None, False], pa.array([Decimal("1.0"), None, Decimal("2.0")]), pa.nulls(3)):
+            with pytest.raises(InputError, match="column 'a' is empty or not a number"):
+                read_rows(Wish(parquet(tmp_path, a=column)))
+
+    def test_too_large_for_single_precision(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="column 'a' is infinite or too large for float32 in row 1"):
+            read_rows(Wish(parquet(tmp_path, a=[1.0, 1e300]), dtype="float32"))
+
+    @pytest.mark.parametrize(("weight", "words"), [(-1.0, "is -1"), (None, "is empty"), (np.inf, "is infinite")])
+    def test_wrong_weights(self, tmp_path: Path, weight: float | None, words: str) -> None:
+        file = parquet(tmp_path, a=[1.0, 2.0], w=[1.0, weight])
+        with pytest.raises(InputError, match=rf"weight column 'w' {words}.* in row 1 .*; weights are 0 or more"):
+            read_rows(Wish(file, weight="w"))
+
+    def test_damaged_files(self, tmp_path: Path) -> None:
+        file = parquet(tmp_path, a=np.arange(10_000.0))
+        whole = file.read_bytes()
+        file.write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(InputError, match="cannot be read as Parquet; it is damaged or not such a file"):
+            read_rows(Wish(file))
+        start = bytearray(whole)
+        start[4:2000] = bytes(1996)  # the footer is whole, the data are not
+        file.write_bytes(start)
+        with pytest.raises(InputError, match="cannot be read as Parquet"):
+            read_rows(Wish(file))
+
+    def test_text_dates_and_lists_are_no_numbers(self, tmp_path: Path) -> None:
+        file = parquet(tmp_path, a=[1.0], t=["x"], d=pa.array([0], pa.date32()), e=[[1.0, 2.0]])
+        with pytest.raises(InputError, match=r"columns 't' \(text\), 'd' \(date32\[day\]\), 'e' \(list<.*>\) hold no numbers"):
+            read_rows(Wish(file))
+        with pytest.raises(InputError, match="--weight t: the column holds text, no numbers"):
+            read_rows(Wish(file, ("a",), weight="t"))
+
+    def test_no_rows_and_names_given_twice(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="has no rows"):
+            read_rows(Wish(parquet(tmp_path, a=pa.array([], pa.float64()))))
+        pq.write_table(pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"]), tmp_path / "twice.parquet")
+        with pytest.raises(InputError, match="column 'a' occurs 2 times"):
+            read_rows(Wish(tmp_path / "twice.parquet"))
+
+
+class TestCsv:
+    @pytest.mark.parametrize(
+        ("text", "columns"),
+        [
+            ("a,b\n1,2.5\n3,4\n", ("a", "b")),
+            ("1,2.5\n3,4\n", (0, 1)),
+            ("1,2.5\n3,4", (0, 1)),
+            ("\n\na, b\n1, 2.5\n3, 4\n\n", ("a", "b")),
+            ("\ufeffa;b\n1;2.5\n3;4\n", ("a", "b")),
+            ("a\tb\r\n1\t2.5\r\n3\t4\r\n", ("a", "b")),
+            ('"a,x",b\n1,2.5\n3,4\n', ("a,x", "b")),
+            ("1|2.5\n3|4\n", (0, 1)),
+        ],
+    )
+    def test_with_and_without_names(self, tmp_path: Path, text: str, columns: tuple[str | int, ...]) -> None:
+        rows = read_rows(Wish(written(tmp_path, text)))
+        assert rows.columns == columns
+        assert rows.x.dtype == np.float64
+        assert rows.x.tolist() == [[1, 2.5], [3, 4]]
+
+    def test_packed(self, tmp_path: Path) -> None:
+        (tmp_path / "data.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2.5\n3,4\n"))
+        assert read_rows(Wish(tmp_path / "data.csv.gz")).x.tolist() == [[1, 2.5], [3, 4]]
+
+    def test_truths_and_picked_columns(self, tmp_path: Path) -> None:
+        file = written(tmp_path, "name,a,ok,w\nx,1,true,1\ny,2,false,0.5\n")
+        rows = read_rows(Wish(file, ("ok,a",), weight="w"))
+        assert rows.x.tolist() == [[1, 1], [0, 2]]
+        assert rows.weight is not None
+        assert rows.weight.tolist() == [1, 0.5]
+
+    def test_a_fraction_after_the_first_block_and_a_growing_array(self, tmp_path: Path) -> None:
+        n = 400_000  # several of pyarrow's blocks of a megabyte
+        file = written(tmp_path, "a,b\n" + "1,2\n" * n + "0.5,2\n")
+        rows = read_rows(Wish(file, weight="b"))
+        assert rows.x.shape == (n + 1, 1)
+        assert rows.x.sum() == n + 0.5
+        assert rows.weight is not None
+        assert len(rows.weight) == n + 1
+
+    def test_text_after_the_first_block(self, tmp_path: Path) -> None:
+        file = written(tmp_path, "a,b\n" + "1,2\n" * 400_000 + "x,2\n")
+        with pytest.raises(InputError, match=r"has values of mixed types \(.*'x'.*\)"):
+            read_rows(Wish(file))
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("", r"data\.csv: is empty\."),
+            ("\n\n", r"data\.csv: is empty\."),
+            ("a,b\n", r"data\.csv: has no rows\."),
+            ("a,b\n1,2\n3\n", r"cannot be read as CSV.*Expected 2 columns, got 1"),
+            ("a,b\n1,\n", r"column 'b' is empty or not a number \(NaN\) in row 0"),
+            ("a,b\n1,2\n3,NA\n", r"column 'b' is empty or not a number \(NaN\) in row 1"),
+            ("a\n1\n\n3\n", r"column 'a' is empty or not a number \(NaN\) in row 1"),
+            ("a,b\nx,y\n", r"no numeric columns \(it has columns 'a' \(text\), 'b' \(text\)\)"),
+            ("a,b\n1,x\n", r"column 'b' \(text\) holds no numbers\. Choose the columns that are data, e\.g\. --columns a\."),
+            (",a\n0,5\n1,6\n", r"column 0 has no name"),
+            ("5.1,3.5,setosa\n4.9,3.0,setosa\n", r"the first line \(5.1,3.5,setosa\) may be names or data; add --header or --no-header\."),
+            ("0,1,2\n5,6,7\n", r"the first line \(0,1,2\) may be names or data"),
+        ],
+    )
+    def test_what_cannot_be_read(self, tmp_path: Path, text: str, message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            read_rows(Wish(written(tmp_path, text)))
+
+    def test_the_user_says_whether_the_first_line_holds_names(self, tmp_path: Path) -> None:
+        file = written(tmp_path, "0,1,2\n5,6,7\n")
+        assert read_rows(Wish(file, header=True)).columns == ("0", "1", "2")
+        assert read_rows(Wish(file, header=False)).x.tolist() == [[0, 1, 2], [5, 6, 7]]
+        iris = written(tmp_path, "5.1,3.5,setosa\n4.9,3.0,setosa\n", "iris.data")
+        assert read_rows(Wish(iris, ("0-1",), header=False)).x.tolist() == [[5.1, 3.5], [4.9, 3.0]]
+
+
+class TestResults:
+    def test_parquet_in_pieces(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(tables, "ROWS", 7)
+        u = np.random.default_rng(0).random((20, 3), np.float32)
+        write_table(tmp_path / "l.parquet", u.argmax(1), u)
+        table = pq.read_table(tmp_path / "l.parquet")
+        assert table.schema.names == ["label", "u0", "u1", "u2"]
+        assert table.schema.types == [pa.int32(), *[pa.float32()] * 3]
+        assert np.array_equal(np.column_stack([table[f"u{j}"] for j in range(3)]), u)
+        assert np.array_equal(read_labels(tmp_path / "l.parquet"), u.argmax(1))
+
+    def test_csv_and_labels_alone(self, tmp_path: Path) -> None:
+        write_table(tmp_path / "l.csv", np.array([1, 0, -1]), np.array([[0.25, 0.75], [1, 0], [0, 0]]))
+        assert pa.csv.read_csv(tmp_path / "l.csv").to_pydict() == {"label": [1, 0, -1], "u0": [0.25, 1, 0], "u1": [0.75, 0, 0]}
+        write_table(tmp_path / "l.parquet", np.array([1, 0, -1]), None)
+        assert pq.read_table(tmp_path / "l.parquet").to_pydict() == {"label": [1, 0, -1]}

@@ -1,0 +1,37 @@
+"""What every test may use: real data sets, and Hypothesis without a stopwatch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+settings.register_profile("cmeans", deadline=None)  # a shared machine is slow now and then
+settings.load_profile("cmeans")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Folder of the real data sets, one NAME.npz each with X and y: $CMEANS_DATA, else ../shared/data beside the repository."""
+    folder = Path(os.environ.get("CMEANS_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip(f"no data sets at {folder}; set CMEANS_DATA to a folder of NAME.npz files with X and y")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def load_data(data_folder: Path) -> Callable[[str], tuple[np.ndarray, np.ndarray]]:
+    """`X, y = load_data("wine")`: X in float64, labels as stored."""
+
+    def load(name: str) -> tuple[np.ndarray, np.ndarray]:
+        path = data_folder / f"{name}.npz"
+        if not path.is_file():
+            pytest.skip(f"no data set {path}")
+        with np.load(path) as stored:
+            return stored["X"].astype(np.float64), stored["y"]
+
+    return load

@@ -1,0 +1,292 @@
+"""The naive twin: the formulas as printed, in float64 and loops, with no cleverness. Fast code is compared with this, never with itself.
+
+n rows, c clusters, s landmarks. `K` (n, n) is a full kernel matrix; `Ks` (n, s), `Kss` (s, s), `diag` (n,) are the landmark pieces.
+`d2` (n, c) is always a SQUARED distance with k(x, x) kept; `u` (n, c) memberships; `A` (n, c) = sample_weight * u**m.
+
+    Havens, Chitta, Jain, Jin 2011, "Speedup of Fuzzy and Possibilistic Kernel c-Means" (H): eq. 4-11, 19, 20, Algorithms 1-5
+    Zhang, Havens 2013, "Scalable Approximation of Kernel Fuzzy c-Means" (Z): eq. 6, 7
+    Chitta, Jin, Havens, Jain 2011, "Approximate Kernel k-means" (C): Algorithms 1, 2
+
+Five slips of the print are put right here: the exponent of H (6) and (7) is 1 / (m - 1), as the distances are squared already; the first
+term of H (10) is over (sum u^m)^2, of Z (7) over the squared norm; H (19) has a plus sign; C's inverse of K_ss is a pseudo-inverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+Array = np.ndarray
+
+
+class Result(NamedTuple):
+    d2: Array  # (n, c) after the last update
+    memberships: Array  # (n, c) of that d2
+    objective: float  # of those two
+    history: list[float]  # sweeps + 1 values: at the start's distances, then after every update
+    centers: Array | None = None  # (c, d), only where centres are points
+
+
+# ---------------------------------------------------------------------------------------------------------------------- distances
+
+
+def _normalized(a: Array) -> Array:  # a~ of H (10)
+    if not a.sum() > 0:
+        raise ValueError("a cluster is empty; the naive twin has no rule for that, choose another start")
+    return a / a.sum()
+
+
+def exact_distances(K: Array, A: Array) -> Array:
+    """H (10), weighted as Z (7):  d2_ij = K_ii - 2 (K a~_j)_i + a~_j^T K a~_j."""
+    n, c = A.shape
+    d2 = np.empty((n, c))
+    for j in range(c):
+        a = _normalized(A[:, j])
+        norm = a @ K @ a
+        for i in range(n):
+            d2[i, j] = K[i, i] - 2 * (K[i] @ a) + norm
+    return d2
+
+
+def pseudo_solve(Kss: Array, t: Array, rcond: float) -> Array:
+    """K_ss^+ t over the eigenvalues above rcond times the largest. Never formed: the rounded matrix would lose half the digits."""
+    values, vectors = np.linalg.eigh(Kss)
+    alpha = np.zeros(len(Kss))
+    for value, v in zip(values, vectors.T, strict=True):
+        if value > rcond * values[-1]:
+            alpha += v * (v @ t) / value
+    return alpha
+
+
+def _distances_to_combinations(Ks: Array, Kss: Array, diag: Array, alphas: Array) -> Array:
+    """H (20):  d2_ij = alpha_j^T K_ss alpha_j + K_ii - 2 (K_s alpha_j)_i, centres with coefficients `alphas` (c, s) over the landmarks."""
+    d2 = np.empty((len(Ks), len(alphas)))
+    for j, alpha in enumerate(alphas):
+        norm = alpha @ Kss @ alpha
+        for i in range(len(Ks)):
+            d2[i, j] = norm + diag[i] - 2 * (Ks[i] @ alpha)
+    return d2
+
+
+def landmark_distances(Ks: Array, Kss: Array, diag: Array, A: Array, rcond: float) -> Array:
+    """akFCM, akPCM and approximate kernel k-means, H (19) and (20):  alpha_j = K_ss^+ K_s^T a~_j."""
+    alphas = np.array([pseudo_solve(Kss, Ks.T @ _normalized(a), rcond) for a in A.T])
+    return _distances_to_combinations(Ks, Kss, diag, alphas)
+
+
+def row_start_distances_exact(K: Array, rows: Array) -> Array:
+    """To rows as centres:  |phi(x_i) - phi(x_r)|^2 = K_ii + K_rr - 2 K_ir."""
+    return np.array([[K[i, i] + K[r, r] - 2 * K[i, r] for r in rows] for i in range(len(K))])
+
+
+def row_start_distances_landmark(Ks: Array, Kss: Array, diag: Array, rows: Array, rcond: float) -> Array:
+    """To rows as centres, each projected onto the span of the landmarks:  alpha_r = K_ss^+ k_s(x_r)."""
+    return _distances_to_combinations(Ks, Kss, diag, np.array([pseudo_solve(Kss, Ks[r], rcond) for r in rows]))
+
+
+# -------------------------------------------------------------------------------------------------------------------- memberships
+
+
+def hard_memberships(d2: Array) -> Array:
+    """H (5); ties go to the lowest number."""
+    u = np.zeros_like(d2)
+    for i in range(len(d2)):
+        nearest = 0
+        for j in range(1, d2.shape[1]):
+            if d2[i, j] < d2[i, nearest]:
+                nearest = j
+        u[i, nearest] = 1
+    return u
+
+
+def fuzzy_memberships(d2: Array, m: float, exponent: float | None = None) -> Array:
+    """H (6):  u_ij = 1 / sum_k (d2_ij / d2_ik)^exponent.  A row at distance zero of some centres is shared equally among them."""
+    power = 1 / (m - 1) if exponent is None else exponent
+    n, c = d2.shape
+    u = np.zeros((n, c))
+    for i in range(n):
+        zeros = [j for j in range(c) if d2[i, j] <= 0]  # rounding may leave a zero slightly negative
+        if zeros:
+            u[i, zeros] = 1 / len(zeros)
+            continue
+        for j in range(c):
+            with np.errstate(over="ignore"):  # near m = 1 the sum may be infinite, and then u_ij is 0 as it should be
+                u[i, j] = 1 / sum((d2[i, j] / d2[i, k]) ** power for k in range(c))
+    return u
+
+
+def possibilistic_memberships(d2: Array, eta: Array, m: float, exponent: float | None = None) -> Array:
+    """H (7):  u_ij = 1 / (1 + (d2_ij / eta_j)^exponent)."""
+    power = 1 / (m - 1) if exponent is None else exponent
+    u = np.zeros_like(d2)
+    for i in range(d2.shape[0]):
+        for j in range(d2.shape[1]):
+            with np.errstate(over="ignore"):
+                u[i, j] = 1 / (1 + (max(d2[i, j], 0.0) / eta[j]) ** power)
+    return u
+
+
+def possibilistic_scales(d2: Array, u: Array, m: float, weights: Array | None = None, eta_scale: float = 1.0) -> Array:
+    """H (11), weighted:  eta_j = eta_scale * sum_i w_i u_ij^m d2_ij / sum_i w_i u_ij^m."""
+    n, c = d2.shape
+    w = np.ones(n) if weights is None else weights
+    eta = np.empty(c)
+    for j in range(c):
+        eta[j] = eta_scale * sum(w[i] * u[i, j] ** m * d2[i, j] for i in range(n)) / sum(w[i] * u[i, j] ** m for i in range(n))
+    return eta
+
+
+def objective(d2: Array, u: Array, m: float, weights: Array | None = None, eta: Array | None = None) -> float:
+    """H (4) at given distances, weighted as Z (6):  sum_ij w_i u_ij^m d2_ij,  with eta + sum_ij w_i eta_j (1 - u_ij)^m."""
+    w = np.ones(len(d2)) if weights is None else weights
+    total = 0.0
+    for i in range(d2.shape[0]):
+        for j in range(d2.shape[1]):
+            total += w[i] * u[i, j] ** m * d2[i, j]
+            if eta is not None:
+                total += w[i] * eta[j] * (1 - u[i, j]) ** m
+    return float(total)
+
+
+# --------------------------------------------------------------------------------------------------------------------- algorithms
+
+
+def cmeans(
+    distances: Callable[[Array], Array],  # A -> d2, say `lambda A: exact_distances(K, A)`
+    memberships: Callable[[Array], Array],  # d2 -> u
+    d2_start: Array,
+    sweeps: int,
+    m: float,  # 1 for hard memberships
+    weights: Array | None = None,
+    eta: Array | None = None,  # for the objective alone
+) -> Result:
+    """H Algorithms 1-5 and C Algorithm 2, one loop for all, from the distances to the first centres."""
+    w = np.ones(len(d2_start)) if weights is None else weights
+    d2 = d2_start
+    u = memberships(d2)
+    history = [objective(d2, u, m, w, eta)]
+    for _ in range(sweeps):
+        d2 = distances(w[:, None] * u**m)
+        u = memberships(d2)
+        history.append(objective(d2, u, m, w, eta))
+    return Result(d2, u, history[-1], history)
+
+
+def two_step(K: Array, sample_rows: Array, start_rows: Array, sweeps: int) -> Result:
+    """C Algorithm 1: kernel k-means on the sample (`sweeps` >= 1), then every row to the nearest of its centres; history: the sample's."""
+    sample = np.asarray(sample_rows)
+    K_sample = K[np.ix_(sample, sample)]
+    d2_sample = row_start_distances_exact(K, start_rows)[sample]
+    history = []
+    for _ in range(sweeps):
+        u = hard_memberships(d2_sample)
+        history.append(objective(d2_sample, u, 1))
+        d2_sample = exact_distances(K_sample, u)
+    history.append(objective(d2_sample, hard_memberships(d2_sample), 1))
+    d2 = np.empty((len(K), u.shape[1]))
+    for j in range(u.shape[1]):
+        a = _normalized(u[:, j])
+        for i in range(len(K)):
+            d2[i, j] = K[i, i] - 2 * (K[i, sample] @ a) + a @ K_sample @ a
+    final = hard_memberships(d2)
+    return Result(d2, final, objective(d2, final, 1), history)
+
+
+def _points(memberships: Callable[[Array], Array], X: Array, V: Array, m: float, sweeps: int, weights: Array | None) -> Result:
+    """Means and memberships in turn, with centres that are points: no kernel anywhere."""
+    w = np.ones(len(X)) if weights is None else weights
+    V = np.array(V, dtype=float)
+
+    def distances() -> Array:
+        return np.array([[sum((X[i, k] - V[j, k]) ** 2 for k in range(X.shape[1])) for j in range(len(V))] for i in range(len(X))])
+
+    d2 = distances()
+    u = memberships(d2)
+    history = [objective(d2, u, m, w)]
+    for _ in range(sweeps):
+        for j in range(len(V)):
+            a = _normalized(w * u[:, j] ** m)
+            V[j] = sum(a[i] * X[i] for i in range(len(X)))
+        d2 = distances()
+        u = memberships(d2)
+        history.append(objective(d2, u, m, w))
+    return Result(d2, u, history[-1], history, V)
+
+
+def fcm_points(X: Array, V: Array, m: float, sweeps: int, weights: Array | None = None) -> Result:
+    """Euclidean fuzzy c-means (Bezdek 1981) from centres `V` (c, d)."""
+    return _points(lambda d2: fuzzy_memberships(d2, m), X, V, m, sweeps, weights)
+
+
+def kmeans_points(X: Array, V: Array, sweeps: int, weights: Array | None = None) -> Result:
+    """Lloyd's k-means from centres `V` (c, d)."""
+    return _points(hard_memberships, X, V, 1, sweeps, weights)
+
+
+# ------------------------------------------------------------------------------------------------------------- automatic fuzzifier
+
+
+def critical_fuzzifier(K: Array, weights: Array | None = None) -> tuple[float, float, float]:
+    """(lambda_max, m_star, m_auto): above m_star = 1 / (1 - 2 lambda_max) the solution of equal centres attracts fuzzy c-means.
+
+    lambda_max is the largest eigenvalue of C = sum_i p_i y_i y_i^T / |y_i|^2, where y_i = phi(x_i) - sum_l p_l phi(x_l) and p = w / sum w;
+    C shares it with the Gram matrix of its terms, sqrt(p_i p_k) y_i.y_k / (|y_i| |y_k|). Rows at the mean have no direction: no term.
+    m_auto = 1 + (m_star - 1) / 2, at most 2, and 2 where lambda_max >= 1/2.
+    """
+    n = len(K)
+    w = np.ones(n) if weights is None else weights
+    p = w / w.sum()
+    mean = K @ p  # phi(x_i).mean
+    centred = np.array([[K[i, k] - mean[i] - mean[k] + p @ mean for k in range(n)] for i in range(n)])
+    noise = 1e-12 * max(abs(K[i, i]) for i in range(n))  # what rounding may leave of |y_i|^2 = 0
+    gram = np.zeros((n, n))
+    for i in range(n):
+        for k in range(n):
+            if centred[i, i] > noise and centred[k, k] > noise:
+                gram[i, k] = np.sqrt(p[i] * p[k]) * centred[i, k] / np.sqrt(centred[i, i] * centred[k, k])
+    largest = float(np.linalg.eigvalsh(gram)[-1])
+    if largest >= 0.5:
+        return largest, np.inf, 2.0
+    m_star = 1 / (1 - 2 * largest)
+    return largest, m_star, min(2.0, 1 + (m_star - 1) / 2)
+
+
+# ------------------------------------------------------------------------------------------------------------------------ kernels
+
+
+def kernel_matrix(X: Array, Y: Array, function: Callable[[Array, Array], float]) -> Array:
+    return np.array([[function(x, y) for y in Y] for x in X], dtype=float)
+
+
+def linear(x: Array, y: Array) -> float:
+    return float(sum(a * b for a, b in zip(x, y, strict=True)))
+
+
+def rbf(x: Array, y: Array, gamma: float) -> float:
+    return float(np.exp(-gamma * sum((a - b) ** 2 for a, b in zip(x, y, strict=True))))
+
+
+def laplacian(x: Array, y: Array, gamma: float) -> float:
+    return float(np.exp(-gamma * sum(abs(a - b) for a, b in zip(x, y, strict=True))))
+
+
+def polynomial(x: Array, y: Array, gamma: float, coef0: float, degree: float) -> float:
+    return (gamma * linear(x, y) + coef0) ** degree
+
+
+def normalized_polynomial(x: Array, y: Array, gamma: float, coef0: float, degree: float) -> float:
+    """Zhang, Rudnicky 2002: the polynomial kernel over the root of its diagonals, so that k(x, x) = 1."""
+    diagonals = polynomial(x, x, gamma, coef0, degree) * polynomial(y, y, gamma, coef0, degree)
+    return polynomial(x, y, gamma, coef0, degree) / float(np.sqrt(diagonals))
+
+
+def sigmoid(x: Array, y: Array, gamma: float, coef0: float) -> float:
+    return float(np.tanh(gamma * linear(x, y) + coef0))
+
+
+def cosine(x: Array, y: Array) -> float:
+    """A row of zeros has no direction: 0 with every row, itself included."""
+    norms = linear(x, x) * linear(y, y)
+    return linear(x, y) / float(np.sqrt(norms)) if norms > 0 else 0.0
