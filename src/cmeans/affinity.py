@@ -7,13 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import Float64, IntArray, host_float64, in_float64, take
+from .arrays import Float64, IntArray, host_float64, in_float64, rounding, take
 from .blocks import Block, Blocks
 from .kernels import Kernel, Precomputed
 from .spaces import LandmarkSpace
-
-
-ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 
 class Affinity(ABC):
@@ -33,7 +30,7 @@ class Affinity(ABC):
         size = diag[:, None] + diag[columns][None, :]
         d2 = size - 2.0 * self.between(columns)
         d2[columns, np.arange(len(columns))] = 0.0
-        return np.where(d2 > ROUNDING * size, d2, 0.0)
+        return np.where(d2 > rounding(np.float64) * size, d2, 0.0)
 
 
 class KernelAffinity(Affinity):

@@ -39,7 +39,7 @@ def to_numpy(x: Array) -> npt.NDArray[Any]:
     if isinstance(x, np.ndarray):
         return x
     if array_api_compat.is_torch_array(x):
-        return x.detach().cpu().numpy()  # type: ignore[no-any-return]
+        return x.detach().cpu().numpy()  # type: ignore[no-any-return,unused-ignore]
     if array_api_compat.is_cupy_array(x):
         return x.get()  # type: ignore[no-any-return]
     return np.from_dlpack(x) if hasattr(x, "__dlpack__") else np.asarray(x)
@@ -84,14 +84,19 @@ def resolution(dtype: Any) -> float:
     return 2.0**-23 if "float32" in str(dtype) else 2.0**-52
 
 
-def rows_in(x: Array) -> int:
-    """How many rows x has."""
-    return int(x.shape[0])
+def rounding(dtype: Any) -> float:
+    """Relative error to expect of a squared distance made from inner products: what is below it may as well be zero."""
+    return 8 * 2.0**-23 if resolution(dtype) > 1e-10 else 64 * 2.0**-52
 
 
 def itemsize(x: Array) -> int:
     """Bytes of one number of x."""
     return 4 if resolution(x.dtype) > 1e-10 else 8
+
+
+def numpy_dtype(x: Array) -> Any:
+    """NumPy's name for the float type of x."""
+    return np.float32 if itemsize(x) == 4 else np.float64
 
 
 def in_form_of(x: Array, points: Array) -> Array:

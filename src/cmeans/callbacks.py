@@ -30,7 +30,7 @@ logger = logging.getLogger("cmeans")
 class SweepHook:
     """Tells the callbacks set on an estimator of the fit and of every sweep."""
 
-    def __init__(self, estimator: Any, X: Any, sample_weight: Any, max_iter: int) -> None:  # noqa: N803
+    def __init__(self, estimator: Any, X: Any, sample_weight: Any, max_iter: int) -> None:
         self._estimator = estimator
         self._data = {"X": X, "y": None, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
         self._root = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +47,7 @@ def population(blocks: Blocks, *, comparable: bool = True) -> Population:
         rows = np.flatnonzero(weight > 0)
         return Population(rows, weight[rows], None, n)
     first, member = _distinct(blocks.x)
-    total = np.bincount(member, weights=weight, minlength=len(first))
+    total: Float64 = np.bincount(member, weights=weight, minlength=len(first)).astype(np.float64)
     kept = total > 0
     number = np.where(kept, np.cumsum(kept) - 1, -1)
     return Population(first[kept], total[kept], number[member], n)
@@ -77,7 +78,7 @@ def _distinct(x: Array) -> tuple[IntArray, IntArray]:
     if is_sparse(x):
         keys = np.array(_sortable_rows(x), dtype=object)
         order = sorted(range(len(keys)), key=keys.__getitem__)
-        new = [True, *(keys[a] != keys[b] for a, b in zip(order, order[1:], strict=False))]
+        new = [True, *(keys[a] != keys[b] for a, b in itertools.pairwise(order))]
         member = np.empty(len(keys), dtype=np.intp)
         member[order] = np.cumsum(new) - 1
         return np.array([row for row, starts in zip(order, new, strict=True) if starts], dtype=np.intp), member

@@ -56,7 +56,9 @@ def best_of(
     visits = 0
     scales: Float64 | None = None
     for run, centres in enumerate(starts):
-        solution = solve(table, first, State(centres), engine, stopping, Place(stage, run, n_starts), after_sweep if pilot is None else None)
+        solution = solve(
+            table, first, State(centres), engine, stopping, Place(stage, run, n_starts), after_sweep if pilot is None else None
+        )
         visits += solution.row_visits
         objective = -np.inf
         if n_starts > 1 or pilot is not None:

@@ -54,6 +54,7 @@ class Solution:
     n_iter: int
     row_visits: int
     converged: bool
+    ended: bool  # whoever listened had heard enough
     reason: str  # in words, with advice where the run fell short
 
 
@@ -81,7 +82,7 @@ def solve(
     state: State,
     engine: Engine,
     stopping: Stopping,
-    place: Place = Place(),  # noqa: B008 - frozen
+    place: Place = Place(),
     after_sweep: AfterSweep | None = None,
 ) -> Solution:
     """Sweep from `state` until the centres stand still, or whoever listens after each sweep has heard enough."""
@@ -105,7 +106,7 @@ def solve(
         ended = after_sweep is not None and after_sweep(state, len(run.history))
         if converged or ended:
             break
-    return Solution(state, run.history, len(run.history), run.row_visits, converged, _reason(run, converged, ended))
+    return Solution(state, run.history, len(run.history), run.row_visits, converged, ended, _reason(run, converged, ended))
 
 
 def fold(table: Table, rule: Rule, state: State, engine: Engine, before: State | None = None, run: _Run | None = None) -> Statistics:
@@ -146,7 +147,7 @@ def assign_all(
     rule: Rule,
     state: State,
     engine: Engine,
-    place: Place = Place(),  # noqa: B008 - frozen
+    place: Place = Place(),
 ) -> Assignment:
     """Labels and memberships of all rows of a table for centres of `space` (the table's own, or its portable twin)."""
     out: Assignment | None = None

@@ -81,7 +81,7 @@ class TestNpz:
             read_rows(Wish(file, weight="w"))
 
     def test_sparse(self, tmp_path: Path) -> None:
-        x = scipy.sparse.random_array((50, 8), density=0.2, format="csc", rng=np.random.default_rng(0), dtype=np.float32)
+        x = scipy.sparse.random(50, 8, density=0.2, format="csc", random_state=0, dtype=np.float32)
         file = tmp_path / "s.npz"
         scipy.sparse.save_npz(file, x)
         rows = read_rows(Wish(file))

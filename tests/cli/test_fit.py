@@ -120,7 +120,7 @@ def test_landmarks_are_counted(cmeans: Command, table: Path, tmp_path: Path, lan
 
 
 def test_sparse_rows(cmeans: Command, tmp_path: Path) -> None:
-    x = scipy.sparse.random_array((300, 40), density=0.1, format="csr", rng=np.random.default_rng(0))
+    x = scipy.sparse.random(300, 40, density=0.1, format="csr", random_state=0)
     scipy.sparse.save_npz(tmp_path / "x.npz", x)
     summary = cmeans("fit", tmp_path / "x.npz", "--clusters", 3, "--out", tmp_path / "o").summary
     assert (summary["rows"], summary["columns"]) == (300, 40)

@@ -23,7 +23,7 @@ from .predicting import PredictRequest
 from .predicting import predict as run_predict
 from .rows import Wish
 from .screen import Screen, print_table
-from .showing import describe_model
+from .showing import briefly, describe_model
 from .summaries import show
 from .words import given, landmark_number, number_or_word
 
@@ -197,7 +197,7 @@ def info(
     with _plain_speech(Screen(), debug):
         facts = describe_model(model)
         if _at_terminal() and not as_json:
-            print_table(str(model), facts)
+            print_table(str(model), briefly(facts))
         else:
             show(facts)
 

@@ -108,10 +108,12 @@ class _Painter:
         if now - self._drawn < _BETWEEN_DRAWINGS:
             return
         self._drawn = now
+        words: dict[str, Any] = {"description": described(progress), "total": progress.n_rows, "completed": progress.rows_done}
+        words["standing"] = standing(progress, self._objective, self._forecast.seconds_left(progress))
         if self._task is None:
-            self._task = self._bar.add_task("", total=progress.n_rows, standing="")
-        text = standing(progress, self._objective, self._forecast.seconds_left(progress))
-        self._bar.update(self._task, description=described(progress), total=progress.n_rows, completed=progress.rows_done, standing=text)
+            self._task = self._bar.add_task(**words)
+        else:
+            self._bar.update(self._task, **words)
 
 
 def described(progress: Progress) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,3 +22,10 @@ def describe_model(file: Path) -> dict[str, Any]:
         "arrays": stored["arrays"],
         "metadata": stored.get("metadata") or {},
     }
+
+
+def briefly(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for a person: without the arrays and what only the library itself reads."""
+    brief = {name: value for name, value in facts.items() if name != "arrays"}
+    brief["fitted"] = {name: value for name, value in facts["fitted"].items() if not name.startswith("_")}
+    return brief

@@ -9,29 +9,27 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Array, as_like, itemsize, namespace, to_numpy
+from ..arrays import Array, as_like, itemsize, namespace, numpy_dtype, to_numpy
 from ..blocks import Block, Blocks
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
 from ..centres import Centres
-from ..complaints import warn
-from ..diagnosis import COLLAPSED, coincident_pairs, separation
 from ..engines import ThreadEngine, count_threads
 from ..kernels import Kernel, Precomputed
 from ..memory import parse_budget, plan
-from ..rules import Fuzzy, Rule
+from ..rules import Rule
 from ..runs import Result, best_of
 from ..solver import Assignment, Stopping, assign_all
-from ..spaces import EuclideanSpace, LandmarkSpace, Space
+from ..spaces import Space
 from ..sweep import State, distances, nearest
 from ..table import Table
 from .geometry import Geometry, build_geometry
 from .inputs import Input, foreign_like, integer, read_rows, read_weights, real
 from .precomputed import diagonal_for_prediction
+from .results import OPTIONAL, complain_of_result, model_attributes, row_attributes
 from .starts import starts
 
 
@@ -39,7 +37,7 @@ def _rows_sum_to_one(estimator: Any) -> bool:
     return bool(estimator._rule_class_sums_to_one())
 
 
-class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """The words and methods of the family. Estimators say which rule they mean and add the rule's own words."""
 
     _space: Space
@@ -104,7 +102,7 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
     # ---- fitting
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters of X.
 
         Parameters
@@ -130,19 +128,17 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         with ThreadEngine(self._threads(given.x)) as engine, verbose_log(self.verbose, owner):
             geometry, result = self._cluster(given, blocks, n_clusters, engine, hook)
         self._keep(geometry, result)
-        self._warn(geometry, result, owner)
+        complain_of_result(geometry, result, owner)
         if self.verbose:
             logger.info("%s: %s, objective %.8g", owner, self.stop_reason_, self.objective_)
         hook.fit_ended()
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:  # noqa: N803
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Find the clusters of X and return their labels: `fit(X).labels_`."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def _cluster(
-        self, given: Input, blocks: Blocks, n_clusters: int, engine: ThreadEngine, hook: SweepHook
-    ) -> tuple[Geometry, Result]:
+    def _cluster(self, given: Input, blocks: Blocks, n_clusters: int, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
         owner = type(self).__name__
         rng = check_random_state(self.random_state)
         stopping = self._stopping(owner)
@@ -183,110 +179,31 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         def after_sweep(state: State, sweeps: int) -> bool:
             def fitted() -> dict[str, Any]:
                 space, centres = geometry.space.portable(state.centres)
-                return {**self._model(geometry, rule, space, State(centres, state.scales)), "n_iter_": sweeps}
+                return {**model_attributes(geometry, rule, space, State(centres, state.scales)), "n_iter_": sweeps}
 
             return hook.sweep_ended(fitted)
 
         return after_sweep
 
-    # ---- what a fit leaves behind
-
-    def _model(self, geometry: Geometry, rule: Rule, space: Space, state: State) -> dict[str, Any]:
-        """The attributes that predicting needs."""
-        kernel_space = isinstance(space, LandmarkSpace)
-        diag = to_numpy(geometry.blocks.kxx).astype(np.float64) if isinstance(geometry.kernel, Precomputed) else None
-        model: dict[str, Any] = {
-            "_space": space,
-            "_state": state,
-            "_rule": rule,
-            "_training_diag": diag,
-            "kernel_": geometry.kernel,
-            "gamma_": geometry.gamma,
-            "_n_features_out": len(state.centres),
-        }
-        if isinstance(space, EuclideanSpace):
-            model["cluster_centers_"] = foreign_like(
-                space.points(state.centres).astype(_numpy_dtype(geometry.blocks.x)), geometry.blocks.x
-            )
-        if kernel_space:
-            model["dual_coef_"] = space.raw_coefficients(state.centres)
-            rows = geometry.landmark_rows
-            whole = geometry.landmark_rows is None and geometry.space.moment_width != geometry.space.size
-            model["landmark_indices_"] = np.arange(geometry.blocks.n_rows) if whole else rows
-            if diag is None:
-                model["landmarks_"] = space.points
-        if rule.needs_pilot:
-            model["eta_"] = state.scales
-        return model
-
     def _keep(self, geometry: Geometry, result: Result) -> None:
-        for name in ("cluster_centers_", "dual_coef_", "landmark_indices_", "landmarks_", "eta_"):
+        for name in OPTIONAL:
             self.__dict__.pop(name, None)  # a refit with other words must not leave these behind
-        for name, value in self._model(geometry, result.rule, result.space, result.state).items():
+        for name, value in {
+            **model_attributes(geometry, result.rule, result.space, result.state),
+            **row_attributes(geometry, result),
+        }.items():
             setattr(self, name, value)
-        solution, assignment = result.solution, result.assignment
-        labels = assignment.labels.astype(np.int64)
-        self.labels_ = foreign_like(labels, geometry.blocks.x)
-        self.memberships_ = assignment.memberships
-        self.objective_ = assignment.objective
-        self.objective_history_ = np.array(result.history)
-        self.n_iter_ = solution.n_iter
-        self.row_visits_ = result.row_visits
-        self.converged_ = solution.converged
-        self.stop_reason_ = solution.reason
-        self._nearest = assignment.nearest
-        self.n_clusters_ = int(result.alive.sum())
-        self.separation_ = separation(result.state.centres, self._mean_distance(assignment, geometry))
-
-    @staticmethod
-    def _mean_distance(assignment: Assignment, geometry: Geometry) -> float:
-        return assignment.total_distance / (float(geometry.blocks.weight.sum()) * assignment.memberships.shape[1])
-
-    def _warn(self, geometry: Geometry, result: Result, owner: str) -> None:
-        if not self.converged_ and "max_iter" in self.stop_reason_:
-            warn(f"{owner}: {self.stop_reason_}.", ConvergenceWarning)
-        dead = np.flatnonzero(~result.alive)
-        if len(dead):
-            warn(
-                f"{owner}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers {dead[:10].tolist()}). Take fewer clusters, "
-                "or another init.",
-            )
-        self._warn_of_fallen_centres(geometry, result, owner)
-
-    def _warn_of_fallen_centres(self, geometry: Geometry, result: Result, owner: str) -> None:
-        rule, centres = result.rule, result.state.centres
-        if not rule.is_soft or len(centres) < 2:
-            return
-        if self.separation_ < COLLAPSED:
-            advice = "take fewer clusters"
-            if isinstance(rule, Fuzzy):
-                limit = geometry.fuzzifier
-                advice = f'm={rule.m:g} is beyond m*={limit.critical:.4g}, where these rows fall together: take m="auto" ({limit.automatic:.4g} here)'
-            elif rule.needs_pilot:
-                advice = "the scales eta_ are as wide as the data: take a smaller eta_scale or fewer clusters"
-            warn(
-                f"{owner}: the clusters have collapsed, all centres are nearly the same point (separation_={self.separation_:.2g}); {advice}.",
-            )
-            return
-        mean = self._mean_distance(result.assignment, geometry)
-        pairs = coincident_pairs(centres, mean)
-        if pairs:
-            warn(
-                f"{owner}: {pairs} pairs of centres coincide. "
-                + ("Possibilistic clusters do not repel each other: take fewer clusters or a smaller eta_scale." if rule.needs_pilot else
-                   "Take fewer clusters or a smaller m."),
-            )  # fmt: skip
 
     # ---- questions about new rows
 
-    def memberships(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
+    def memberships(self, X: Any, *, diag: Any = None) -> Array:
         """Memberships (rows, c) of new rows, whatever the rule (typicalities for possibilistic ones).
 
         `diag`: k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
         """
         return self._assign(X, diag).memberships
 
-    def predict(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
+    def predict(self, X: Any, *, diag: Any = None) -> Array:
         """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number."""
         check_is_fitted(self)
         table, known = self._table(X, diag)
@@ -298,11 +215,11 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         return foreign_like(labels.astype(np.int64), table.blocks.x)
 
     @available_if(_rows_sum_to_one)
-    def predict_proba(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
+    def predict_proba(self, X: Any, *, diag: Any = None) -> Array:
         """Memberships (rows, c) of new rows, which sum to one (one-hot for hard rules)."""
         return self.memberships(X, diag=diag)
 
-    def transform(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
+    def transform(self, X: Any, *, diag: Any = None) -> Array:
         """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
         check_is_fitted(self)
         table = self._known_table(X, diag)
@@ -310,11 +227,11 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             parts = list(engine.map(lambda task: distances(table, self._space, self._state, task), table.n_tasks))
         return namespace(parts[0]).concat(parts)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:  # noqa: N803
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
         """Minus the objective of X at the fitted centres: larger is better."""
         return -self._assign(X, diag, sample_weight).objective
 
-    def outlier_score(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
+    def outlier_score(self, X: Any, *, diag: Any = None) -> Array:
         """How far each row is from every cluster (rows,), larger for stranger rows.
 
         1 - largest typicality for possibilistic rules; the distance to the nearest centre for the others, whose
@@ -324,7 +241,7 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         u = assignment.memberships
         if not self._rule.rows_sum_to_one:
             return 1.0 - namespace(u).max(u, axis=1)
-        return foreign_like(np.sqrt(assignment.nearest).astype(_numpy_dtype(u)), u)
+        return foreign_like(np.sqrt(assignment.nearest).astype(numpy_dtype(u)), u)
 
     def representatives(self, k: int = 1) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
         """Row numbers (c, k) of the k most typical training rows of each cluster, nearest first; -1 where it has fewer."""
@@ -338,13 +255,13 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             out[j, : len(nearest)] = nearest
         return out
 
-    def _assign(self, X: Any, diag: Any, sample_weight: Any = None) -> Assignment:  # noqa: N803
+    def _assign(self, X: Any, diag: Any, sample_weight: Any = None) -> Assignment:
         check_is_fitted(self)
         table = self._known_table(X, diag, sample_weight)
         with ThreadEngine(self._threads(table.blocks.x)) as engine:
             return assign_all(table, self._space, self._rule, self._state, engine)
 
-    def _known_table(self, X: Any, diag: Any, sample_weight: Any = None) -> Table:  # noqa: N803
+    def _known_table(self, X: Any, diag: Any, sample_weight: Any = None) -> Table:
         table, known = self._table(X, diag, sample_weight)
         if not known:
             raise ValueError(
@@ -353,7 +270,7 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             )
         return table
 
-    def _table(self, X: Any, diag: Any, sample_weight: Any = None) -> tuple[Table, bool]:  # noqa: N803
+    def _table(self, X: Any, diag: Any, sample_weight: Any = None) -> tuple[Table, bool]:
         """New rows as the model sees them, and whether their k(x, x) are known."""
         owner = type(self).__name__
         x = read_rows(self, X, fitting=False).x
@@ -372,7 +289,7 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         check_is_fitted(self)
         if space.kernel != self._space.kernel:
             raise ValueError(
-                f"{owner}(init=fitted {type(self).__name__}): it was fitted with {self._space.kernel!r} and this fit uses {space.kernel!r}; "
+                f"{owner}(init=fitted {type(self).__name__}): it was fitted with {self._space.kernel!r}, this fit has {space.kernel!r}; "
                 "centres carry over only within one kernel. Give the same kernel and the same gamma as a number."
             )
         return space.project(self._state.centres, self._space, basis)
@@ -405,7 +322,3 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         tags.classifier_tags = ClassifierTags(multi_class=True)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _numpy_dtype(x: Array) -> Any:
-    return np.float32 if itemsize(x) == 4 else np.float64

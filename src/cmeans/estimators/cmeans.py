@@ -115,7 +115,7 @@ class CMeans(BaseCMeans):
         self.stop = stop
 
     @available_if(_has_typicalities)
-    def typicality(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
+    def typicality(self, X: Any, *, diag: Any = None) -> Array:
         """Typicalities (rows, c) of new rows, for rules whose rows need not sum to one."""
         return self.memberships(X, diag=diag)
 

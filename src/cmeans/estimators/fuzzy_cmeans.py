@@ -42,7 +42,8 @@ class FuzzyCMeans(BaseCMeans):
     References
     ----------
     Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011,
-    eq. 6 (with Bezdek's exponent), Alg. 2 and 4. Zhang, Havens: Scalable approximation of kernel fuzzy c-means. IEEE Big Data 2013, eq. 2-7.
+    eq. 6 (with Bezdek's exponent), Alg. 2 and 4.
+    Zhang, Havens: Scalable approximation of kernel fuzzy c-means. IEEE Big Data 2013, eq. 2-7.
 
     Examples
     --------

@@ -94,7 +94,8 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
         if number == "auto":
             number = automatic_number(blocks.n_rows, n_clusters)
         if number is None:
-            return replace(plain, space=ExactSpace(kernel, blocks, solver_tolerance=_tolerance(blocks)))
+            space: Space = ExactSpace(kernel, blocks, solver_tolerance=_tolerance(blocks))
+            return replace(plain, space=space, landmark_rows=np.arange(blocks.n_rows))
         method = one_of(words.landmarks, "landmarks", owner, ("uniform", "k-means++"))
         rows: IntArray | None = choose(method, int(number), kernel, blocks, people, rng)
         points = take(blocks.x, rows)  # type: ignore[arg-type]
@@ -201,7 +202,8 @@ def _precomputed(
         )
     blocks = replace(blocks, kxx=checked_square_diagonal(owner, blocks.x))
     people = population(blocks, comparable=False)
-    plain = Geometry(blocks, kernel, ExactSpace(kernel, blocks, solver_tolerance=_tolerance(blocks)), people)
+    everything = np.arange(n)
+    plain = Geometry(blocks, kernel, ExactSpace(kernel, blocks, solver_tolerance=_tolerance(blocks)), people, None, everything)
     plain.complain(owner)
     if listed is None:
         if number == "auto":

@@ -22,7 +22,7 @@ class Input:
     copied: int
 
 
-def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Input:  # noqa: N803
+def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Input:
     """Rows as scikit-learn takes them (lists, arrays, CSR, data frames, memory maps), or as another array library has them."""
     if is_foreign(X):
         x = _foreign_rows(estimator, X, fitting=fitting)
@@ -87,7 +87,7 @@ def one_of(value: Any, name: str, owner: str, known: tuple[str, ...]) -> str:
     return value
 
 
-def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:  # noqa: N803
+def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
     owner = type(estimator).__name__
     xp = namespace(X)
     if X.ndim != 2:

@@ -32,7 +32,8 @@ class KernelKMeans(BaseCMeans):
     kernel_params : mapping, optional
         Further arguments of the kernel or the callable.
     n_landmarks : int, "auto" or None, default="auto"
-        Rows whose span holds the centres. None: all (exact). "auto": exact up to 2,000 rows, else 20 a cluster, at least 300 and at most 2,000.
+        Rows whose span holds the centres. None: all (exact). "auto": exact up to 2,000 rows, else 20 a cluster, but at least 300
+        and at most 2,000.
     landmarks : "uniform", "k-means++", row numbers or points, default="uniform"
         Which rows; an array sets their number too.
     landmark_solver : "eigh" or "gradient", default="eigh"

@@ -37,7 +37,7 @@ def row_numbers(value: Any, owner: str, n_rows: int, name: str = "landmarks") ->
 
 def matching_points(value: Any, name: str, owner: str, x: Array) -> Array:
     """Points (s, d) in the form of the rows x: dense or CSR, same library and dtype."""
-    points = value if is_sparse(value) else np.asarray(to_numpy(value) if is_foreign(value) else value)
+    points: Any = value if is_sparse(value) else np.asarray(to_numpy(value) if is_foreign(value) else value)
     if points.ndim != 2 or points.shape[0] == 0 or points.shape[1] != x.shape[1]:
         raise ValueError(f"{owner}({name}=...): points must have shape (count, {x.shape[1]}) as the rows have, got {tuple(points.shape)}.")
     if not is_sparse(points) and not np.issubdtype(points.dtype, np.number):

@@ -109,7 +109,7 @@ class PossibilisticCMeans(BaseCMeans):
         self.pilot_m = pilot_m
         self.eta_scale = eta_scale
 
-    def typicality(self, X: Any, *, diag: Any = None) -> Array:  # noqa: N803
+    def typicality(self, X: Any, *, diag: Any = None) -> Array:
         """Typicalities (rows, c) of new rows in [0, 1]: 1 at a centre, 1/2 at the distance sqrt(eta_j), 0 far away."""
         return self.memberships(X, diag=diag)
 

@@ -133,5 +133,3 @@ def _warn_if_fewer(count: int, n_clusters: int, owner: str) -> None:
             f"{owner}(n_clusters={n_clusters}): there are only {count} distinct rows of positive weight to start from, so {count} clusters "
             "are made. Take fewer clusters.",
         )
-
-

@@ -105,9 +105,7 @@ class TwoStepKernelKMeans(BaseCMeans):
     def _make_rule(self, geometry: Geometry) -> Rule:
         return Hard()
 
-    def _cluster(
-        self, given: Input, blocks: Blocks, n_clusters: int, engine: ThreadEngine, hook: SweepHook
-    ) -> tuple[Geometry, Result]:
+    def _cluster(self, given: Input, blocks: Blocks, n_clusters: int, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
         owner = type(self).__name__
         rng = check_random_state(self.random_state)
         stopping, n_init = self._stopping(owner), self._checked_n_init(owner)

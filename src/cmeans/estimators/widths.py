@@ -54,7 +54,7 @@ def _gamma(value: Any, cls: type[Kernel], owner: str, blocks: Blocks, rows: Arra
         raise ValueError(f'{owner}(gamma={value!r}): gamma is "scale", "median" or a positive number.')
     if cls not in (RBF, Laplacian):
         return 1.0
-    size = (_variance if value == "scale" else _median_distance)(cls, blocks, rows, weights)
+    size = _variance(cls, blocks, rows, weights) if value == "scale" else _median_distance(cls, rows, weights)
     return 1.0 / size if size > 0 else 1.0
 
 
@@ -74,7 +74,7 @@ def _variance(cls: type[Kernel], blocks: Blocks, rows: Array, weights: Float64) 
     return float(d * (np.sqrt(variance) if cls is Laplacian else variance))
 
 
-def _median_distance(cls: type[Kernel], blocks: Blocks, rows: Array, weights: Float64) -> float:
+def _median_distance(cls: type[Kernel], rows: Array, weights: Float64) -> float:
     """Median squared distance between different rows of the sample (median L1 distance for the Laplacian kernel)."""
     x = rows.astype(np.float64)
     if cls is Laplacian:

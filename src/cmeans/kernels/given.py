@@ -49,7 +49,7 @@ class Precomputed(Kernel):
 class HasDiagonal(Protocol):
     """A callable kernel that knows its own diagonal, as scikit-learn's Gaussian-process kernels do."""
 
-    def diag(self, X: Array) -> Array: ...  # noqa: N803 - scikit-learn's name
+    def diag(self, X: Array) -> Array: ...
 
 
 @dataclass(frozen=True)

@@ -98,12 +98,12 @@ def _augmented(kernel: ProductKernel, x: Array, *, left: bool) -> Array:
     body = x if r is None else x * r[:, None]
     if left and alpha != 1.0:
         body = body * alpha
-    one = None if beta == 0.0 and p is None else xp.ones_like(x[:, 0])
-    columns = []
+    columns: list[Array] = []
     if beta != 0.0:
-        column = one if r is None else r
-        columns.append(column if left else column * beta)
+        root = xp.ones_like(x[:, 0]) if r is None else r
+        columns.append(root if left else root * beta)
     if p is not None:
+        one = xp.ones_like(p)
         columns += [p, one] if left else [one, p]
     if not columns:
         return body

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, Float64, IntArray, as_like, is_sparse, itemsize, namespace, resolution
+from ..arrays import Array, Float64, IntArray, as_like, is_sparse, itemsize, namespace, rounding
 from ..blocks import Block
 from ..centres import Centres
 from ..kernels import Kernel
@@ -55,7 +55,7 @@ class Rows(ABC):
         d2 *= -2.0
         size = self.kxx[:, None] + view.norms[None, :]
         d2 += size
-        size *= 2.0 * resolution(d2.dtype)
+        size *= rounding(d2.dtype)
         return xp.where(d2 > size, d2, xp.zeros_like(d2))
 
 
@@ -80,7 +80,7 @@ class ProductRows(Rows):
     def nbytes(self) -> int:
         if is_sparse(self.g):
             return int(self.g.data.nbytes + self.g.indices.nbytes + self.g.indptr.nbytes + self.kxx.nbytes)
-        return itemsize(self.g) * self.g.shape[0] * (self.g.shape[1] + 1)
+        return itemsize(self.g) * int(self.g.shape[0]) * (int(self.g.shape[1]) + 1)
 
 
 class Space(ABC):

@@ -46,4 +46,5 @@ class Centring:
     def raw_coefficients(self, a: Float64) -> Float64:
         """Coefficients (c, s) of the centres over the raw basis, from those over the new one (c, s + 1)."""
         inner, outer = a[:, :-1], a[:, -1:]
-        return inner + (1.0 - inner.sum(axis=1, keepdims=True) + outer) / inner.shape[1]
+        raw: Float64 = inner + (1.0 - inner.sum(axis=1, keepdims=True) + outer) / inner.shape[1]
+        return raw

@@ -1,0 +1,107 @@
+"""What a fit leaves behind: the attributes of the model and of its rows, and the warnings they give cause for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..arrays import numpy_dtype, to_numpy
+from ..complaints import warn
+from ..diagnosis import COLLAPSED, coincident_pairs, separation
+from ..kernels import Precomputed
+from ..rules import Fuzzy, Rule
+from ..runs import Result
+from ..spaces import EuclideanSpace, LandmarkSpace, Space
+from ..sweep import State
+from .geometry import Geometry
+from .inputs import foreign_like
+
+OPTIONAL = ("cluster_centers_", "dual_coef_", "landmark_indices_", "landmarks_", "eta_")  # attributes that only some fits have
+
+
+def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State) -> dict[str, Any]:
+    """What predicting needs and what describes the centres."""
+    x = geometry.blocks.x
+    precomputed = isinstance(geometry.kernel, Precomputed)
+    model: dict[str, Any] = {
+        "_space": space,
+        "_state": state,
+        "_rule": rule,
+        "_training_diag": to_numpy(geometry.blocks.kxx).astype(np.float64) if precomputed else None,
+        "_n_features_out": len(state.centres),
+        "kernel_": geometry.kernel,
+        "gamma_": geometry.gamma,
+    }
+    if isinstance(space, EuclideanSpace):
+        model["cluster_centers_"] = foreign_like(space.points(state.centres).astype(numpy_dtype(x)), x)
+    if isinstance(space, LandmarkSpace):
+        model["dual_coef_"] = space.raw_coefficients(state.centres)
+        model["landmark_indices_"] = geometry.landmark_rows
+        if not precomputed:
+            model["landmarks_"] = space.points
+    if rule.needs_pilot:
+        model["eta_"] = state.scales
+    return model
+
+
+def row_attributes(geometry: Geometry, result: Result) -> dict[str, Any]:
+    """What the solver and the last pass say."""
+    solution, assignment = result.solution, result.assignment
+    return {
+        "labels_": foreign_like(assignment.labels.astype(np.int64), geometry.blocks.x),
+        "memberships_": assignment.memberships,
+        "_nearest": assignment.nearest,
+        "objective_": assignment.objective,
+        "objective_history_": np.array(result.history),
+        "n_iter_": solution.n_iter,
+        "row_visits_": result.row_visits,
+        "converged_": solution.converged,
+        "stop_reason_": solution.reason,
+        "n_clusters_": int(result.alive.sum()),
+        "separation_": separation(result.state.centres, _mean_distance(geometry, result)),
+    }
+
+
+def complain_of_result(geometry: Geometry, result: Result, owner: str) -> None:
+    """Warn of a run cut short, of clusters without rows, and of centres that have fallen together."""
+    if not result.solution.converged and not result.solution.ended:
+        warn(f"{owner}: {result.solution.reason}.", ConvergenceWarning)
+    dead = np.flatnonzero(~result.alive)
+    if len(dead):
+        warn(
+            f"{owner}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers {dead[:10].tolist()}). "
+            "Take fewer clusters, or another init."
+        )
+    if result.rule.is_soft and len(result.alive) > 1:
+        _complain_of_fallen_centres(geometry, result, owner)
+
+
+def _complain_of_fallen_centres(geometry: Geometry, result: Result, owner: str) -> None:
+    rule, mean = result.rule, _mean_distance(geometry, result)
+    apart = separation(result.state.centres, mean)
+    if apart < COLLAPSED:
+        advice = "take fewer clusters"
+        if isinstance(rule, Fuzzy):
+            limit = geometry.fuzzifier
+            where = "beyond" if rule.m > limit.critical else "below"
+            advice = f'm={rule.m:g} is {where} m*={limit.critical:.4g}, from which these rows fall together: take m="auto" ({limit.automatic:.4g} here)'
+            if rule.m <= limit.critical:
+                advice += ", another init or more sweeps"
+        elif rule.needs_pilot:
+            advice = "the scales eta_ are as wide as the data: take a smaller eta_scale or fewer clusters"
+        warn(f"{owner}: the clusters have collapsed, all centres are nearly the same point (separation_={apart:.2g}); {advice}.")
+        return
+    pairs = coincident_pairs(result.state.centres, mean)
+    if pairs:
+        advice = (
+            "Possibilistic clusters do not repel each other: take fewer clusters or a smaller eta_scale."
+            if rule.needs_pilot
+            else "Take fewer clusters or a smaller m."
+        )
+        warn(f"{owner}: {pairs} pairs of centres coincide. {advice}")
+
+
+def _mean_distance(geometry: Geometry, result: Result) -> float:
+    return result.assignment.total_distance / (float(geometry.blocks.weight.sum()) * len(result.alive))

@@ -1,0 +1,43 @@
+"""The same rows in every kind of array that the library takes, and blocks small enough that small tests cut them raggedly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import cmeans.blocks
+
+DENSE = ("numpy", "torch", "array_api_strict")
+FORMS = (*DENSE, "csr", "csr64")
+DTYPES = ("float64", "float32")
+
+
+def as_form(x: np.ndarray, form: str, dtype: str = "float64") -> Any:
+    """Host values as an array of some library, or as CSR with 32- or 64-bit indices."""
+    x = np.ascontiguousarray(x, dtype=dtype)
+    if form == "numpy":
+        return x
+    if form == "csr":
+        return sparse.csr_array(x)
+    if form == "csr64":
+        csr = sparse.csr_matrix(x)
+        csr.indices, csr.indptr = csr.indices.astype(np.int64), csr.indptr.astype(np.int64)
+        return csr
+    library = pytest.importorskip(form)
+    return library.asarray(x.copy())
+
+
+def on_host(x: Any) -> np.ndarray:
+    """Any of these as a dense NumPy array of the same dtype."""
+    if sparse.issparse(x):
+        return x.toarray()
+    return x.numpy() if hasattr(x, "numpy") else np.asarray(np.from_dlpack(x) if hasattr(x, "__dlpack__") else x)
+
+
+def cut_raggedly(monkeypatch: pytest.MonkeyPatch, block: int = 9, tasks: int = 3) -> None:
+    """Blocks of `block` rows in about `tasks` tasks. With 67 rows: blocks of 9, three to a task, the last block of 4."""
+    monkeypatch.setattr(cmeans.blocks, "LARGEST_BLOCK", block)
+    monkeypatch.setattr(cmeans.blocks, "TASKS", tasks)
