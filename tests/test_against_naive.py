@@ -168,3 +168,11 @@ def test_scales_of_the_possibilistic_run_come_from_the_pilot():
     pilot = naive.cmeans(partial(naive.exact_distances, K), partial(naive.fuzzy_memberships, m=PILOT_M), d2, SWEEPS, PILOT_M, weights)
     eta = naive.possibilistic_scales(pilot.d2, pilot.memberships, PILOT_M, weights, ETA_SCALE)
     np.testing.assert_allclose(model.fit(X, sample_weight=weights).eta_, eta, rtol=1e-8)
+
+
+@pytest.mark.parametrize("space", ["landmark", "gradient"])
+def test_landmarks_given_twice_change_nothing(space):
+    X, weights, _ = problem()
+    words = {**SPACES[space], "landmarks": np.concatenate([LANDMARKS, LANDMARKS[:3]]), "init": START, "max_iter": SWEEPS, "tol": 0.0}
+    model = FuzzyCMeans(C, m=1.3, **words).fit(X, sample_weight=weights)
+    assert_same(model, naive_run("fuzzy-1.3", space, True, "rows"), "float64")

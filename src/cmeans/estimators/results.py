@@ -85,10 +85,10 @@ def _complain_of_fallen_centres(geometry: Geometry, result: Result, owner: str) 
         advice = "take fewer clusters"
         if isinstance(rule, Fuzzy):
             limit = geometry.fuzzifier
-            where = "beyond" if rule.m > limit.critical else "below"
-            advice = f'm={rule.m:g} is {where} m*={limit.critical:.4g}, from which these rows fall together: take m="auto" ({limit.automatic:.4g} here)'
+            automatic = f'take m="auto" ({limit.automatic:.4g} here)'
+            advice = f"m={rule.m:g} is beyond m*={limit.critical:.4g}, from where these rows fall together: {automatic}"
             if rule.m <= limit.critical:
-                advice += ", another init or more sweeps"
+                advice = f"m={rule.m:g} is close below m*={limit.critical:.4g}: {automatic}, another init or more sweeps"
         elif rule.needs_pilot:
             advice = "the scales eta_ are as wide as the data: take a smaller eta_scale or fewer clusters"
         warn(f"{owner}: the clusters have collapsed, all centres are nearly the same point (separation_={apart:.2g}); {advice}.")

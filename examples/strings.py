@@ -1,0 +1,37 @@
+"""Any kernel of anything: words by the letter pairs they share, as a full kernel matrix and as landmark columns only."""
+
+from collections import Counter
+
+import numpy as np
+
+from cmeans import KernelKMeans
+
+WORDS = (
+    "cluster clusters clustered clustering clusterings kernel kernels kernelised kernelise landmark landmarks "
+    "landmarked fuzzy fuzzier fuzziness fuzzifier fuzzifiers"
+).split()
+
+
+def pairs(word: str) -> Counter[str]:
+    """How often each pair of neighbouring letters occurs."""
+    return Counter(a + b for a, b in zip(word, word[1:], strict=False))
+
+
+def kernel(left: list[str], right: list[str]) -> np.ndarray:
+    """Normalised 2-spectrum kernel between two lists of words."""
+    counts = [[pairs(word) for word in words] for words in (left, right)]
+    values = np.array([[sum(a[p] * b[p] for p in a) for b in counts[1]] for a in counts[0]], dtype=float)
+    norms = [np.sqrt([sum(v * v for v in a.values()) for a in side]) for side in counts]
+    return values / np.outer(*norms)
+
+
+full = KernelKMeans(n_clusters=4, kernel="precomputed", n_init=5, random_state=0).fit(kernel(WORDS, WORDS))
+rows = [0, 5, 9, 12, 3, 14]  # six words stand for all
+columns = KernelKMeans(
+    n_clusters=4, kernel="precomputed", landmarks=rows, kernel_params={"diag": np.ones(len(WORDS))}, init=full.labels_
+).fit(kernel(WORDS, [WORDS[i] for i in rows]))
+for name, model in (("full kernel matrix", full), ("six columns of it", columns)):
+    print(name)
+    for j in range(4):
+        print("   ", ", ".join(word for word, label in zip(WORDS, model.labels_, strict=True) if label == j))
+print("kernelisation belongs to cluster", full.predict(kernel(["kernelisation"], WORDS))[0], "like", WORDS[5])

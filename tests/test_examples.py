@@ -1,0 +1,38 @@
+"""What a newcomer runs first must run: every example script, and the code of the README."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SHOWS = {  # a line that each script must come to
+    "rings": "rbf     adjusted Rand index  1.00",
+    "overlapping_wines": "m=1.56: mean largest membership 0.69, adjusted Rand index 0.90",
+    "outliers": "1 - typicality:                 AUC 1.00",
+    "landmarks": "KernelKMeans         s=400",
+    "strings": "kernel, kernels, kernelised, kernelise",
+}
+
+
+def test_every_example_is_run_and_listed() -> None:
+    scripts = {path.stem for path in (ROOT / "examples").glob("*.py")}
+    listed = set(re.findall(r"`(\w+)\.py`", (ROOT / "examples" / "README.md").read_text()))
+    assert scripts == set(SHOWS) == listed
+
+
+@pytest.mark.parametrize("name", SHOWS)
+def test_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(ROOT / "examples" / f"{name}.py"))
+    assert SHOWS[name] in capsys.readouterr().out
+
+
+def test_the_python_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert printed.startswith("1.5586")
+    assert "0.899" in printed.splitlines()[-1]
