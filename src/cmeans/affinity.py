@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import Float64, IntArray, host_float64, in_float64, rounding, take
-from .blocks import Block, Blocks
+from .arrays import Array, Float64, IntArray, host_float64, in_float64, rounding, take
+from .blocks import Blocks
 from .kernels import Kernel, Precomputed
 from .spaces import LandmarkSpace
 
@@ -33,21 +33,35 @@ class Affinity(ABC):
         return np.where(d2 > rounding(np.float64) * size, d2, 0.0)
 
 
+@dataclass(frozen=True)
 class KernelAffinity(Affinity):
-    """Rows of data with a kernel, or rows and columns of a square precomputed one."""
+    """Rows of data with a kernel."""
 
-    def __init__(self, kernel: Kernel, block: Block, columns: IntArray | None) -> None:
-        self._kernel = kernel
-        self._block = block
-        self._columns = columns  # where a precomputed kernel keeps these rows' columns
-        self._diag: Float64 = host_float64(kernel.diag(block.x) if block.kxx is None else block.kxx)
+    kernel: Kernel
+    x: Array  # (p, d) float64
 
     def between(self, columns: IntArray) -> Float64:
-        points = take(self._block.x, columns) if self._columns is None else self._columns[columns]
-        return host_float64(self._kernel.prepare(points)(self._block.x))
+        return host_float64(self.kernel.prepare(take(self.x, columns))(self.x))
 
     def diag(self) -> Float64:
-        return self._diag
+        return host_float64(self.kernel.diag(self.x))
+
+
+@dataclass(frozen=True)
+class MatrixAffinity(Affinity):
+    """Rows and columns of a square precomputed kernel matrix, picked out as they are asked for."""
+
+    gram: Array  # (n, n)
+    kxx: Float64  # (p,)
+    rows: IntArray  # (p,) which of the n
+
+    def between(self, columns: IntArray) -> Float64:
+        if isinstance(self.gram, np.ndarray):
+            return host_float64(self.gram[np.ix_(self.rows, self.rows[columns])])
+        return host_float64(take(self.gram, self.rows[columns])).T[self.rows]  # it is symmetric
+
+    def diag(self) -> Float64:
+        return self.kxx
 
 
 @dataclass(frozen=True)
@@ -71,12 +85,10 @@ def affinity(kernel: Kernel, blocks: Blocks, rows: IntArray, space: LandmarkSpac
 
     Values are taken in float64 whatever the rows are: few rows are asked about, and chance must not hang on rounding.
     """
-    block = blocks.take(rows)
     if space is not None:
-        represented = space.rows(block).plain()
+        represented = space.rows(blocks.take(rows)).plain()
         assert space.whitener is not None
         return LandmarkAffinity(host_float64(represented.g) @ space.whitener, host_float64(represented.kxx))
     if isinstance(kernel, Precomputed):
-        return KernelAffinity(kernel, block, rows)
-    x = in_float64(block.x)
-    return KernelAffinity(kernel, Block(x, block.weight, 0, block.kxx), None)
+        return MatrixAffinity(blocks.x, host_float64(take(blocks.kxx, rows)), rows)
+    return KernelAffinity(kernel, in_float64(take(blocks.x, rows)))

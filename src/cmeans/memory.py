@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from .blocks import Blocks
+from .kernels import Precomputed
+from .seeding import SEEDING_ROWS
 from .spaces import Space
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -66,11 +69,13 @@ def plan(
     """Divide the budget, or say the least that would do."""
     n, r, c = blocks.n_rows, space.size, n_clusters
     outputs = n * (c * itemsize + 16)
+    features = 0 if isinstance(space.kernel, Precomputed) else int(blocks.x.shape[1])
+    drawing = 48 * n + 8 * min(n, SEEDING_ROWS) * (2 * features + 4 * (2 + int(math.log(c))))
     b = blocks.block_rows(r)
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
     waiting = (2 * n_threads + 3) * 8 * c * space.moment_width
     factoring = 6 * 8 * space.factored_size**2
-    needed = copied + outputs + n_threads * per_thread + waiting + factoring + FIXED
+    needed = copied + outputs + drawing + n_threads * per_thread + waiting + factoring + FIXED
     if budget is None:
         return Plan(needed, max(0, free_memory() // 2 - needed))
     if budget < needed:

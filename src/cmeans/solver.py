@@ -115,11 +115,7 @@ def fold(table: Table, rule: Rule, state: State, engine: Engine, before: State |
     sums = engine.fold(lambda task: sweep(table, rule, state, task, before), table.n_tasks, done)
     if run is not None:
         run.row_visits += table.n_rows
-    if not sums.is_finite():
-        raise ValueError(
-            "the kernel or the data give values that are not finite (overflow, or a kernel that returns NaN): "
-            "scale the features, take float64, or take a normalised kernel."
-        )
+    _refuse_non_finite(sums.is_finite())
     return sums
 
 
@@ -165,7 +161,16 @@ def assign_all(
         out.mass[:] += part.mass
         tell(Progress("assign", place.run, place.n_runs, 1, 1, stop, table.n_rows))
     assert out is not None
+    _refuse_non_finite(math.isfinite(objective))
     return Assignment(out.labels, out.memberships, out.nearest, objective, total_distance, out.mass)
+
+
+def _refuse_non_finite(finite: bool) -> None:
+    if not finite:
+        raise ValueError(
+            "the kernel or the data give values that are not finite (overflow, or a kernel that returns NaN): "
+            "scale the features, take float64, or take a normalised kernel."
+        )
 
 
 def _empty_assignment(n: int, like: Array) -> Assignment:

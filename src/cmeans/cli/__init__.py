@@ -19,5 +19,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'cmeans: the command needs {missing}; run: python -m pip install "cmeans[cli]"', file=sys.stderr)
         return 2
     except KeyboardInterrupt:
+        print("cmeans: interrupted; nothing was written.", file=sys.stderr)
         return 130
     return run(sys.argv[1:] if arguments is None else list(arguments))

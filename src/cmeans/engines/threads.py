@@ -10,9 +10,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 import threadpoolctl
 
 from .base import Engine, Result
+
+
+# Overflow and NaN are looked for in the sums, and refused there in words; NumPy's own warnings would come first, once a block.
+QUIET: Any = {"over": "ignore", "invalid": "ignore", "divide": "ignore", "under": "ignore"}
 
 
 def usable_cpus() -> int:
@@ -41,6 +46,8 @@ class ThreadEngine(Engine):
 
     def __enter__(self) -> Self:
         _single_blas.enter()
+        self._quiet = np.errstate(**QUIET)
+        self._quiet.__enter__()
         if self.n_threads > 1:
             self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="cmeans", initializer=_limit_this_thread)
         return self
@@ -49,6 +56,7 @@ class ThreadEngine(Engine):
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
+        self._quiet.__exit__(kind, error, trace)
         _single_blas.leave()
 
     def map(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
@@ -69,6 +77,7 @@ class ThreadEngine(Engine):
 
 
 def _limit_this_thread() -> None:
+    np.seterr(**QUIET)
     # Libraries on OpenMP count threads per calling thread, so each worker says it for itself.
     threadpoolctl.threadpool_limits(1, user_api="blas")
 
