@@ -32,6 +32,14 @@ class Result:
     row_visits: int
 
 
+@dataclass(frozen=True)
+class Pilot:
+    """The fuzzy run that gives another rule its start and its scales."""
+
+    rule: Rule
+    eta_scale: float = 1.0
+
+
 def best_of(
     starts: Iterable[Centres],
     n_starts: int,
@@ -40,8 +48,7 @@ def best_of(
     engine: Engine,
     stopping: Stopping,
     *,
-    pilot: Rule | None = None,
-    eta_scale: float = 1.0,
+    pilot: Pilot | None = None,
     after_sweep: AfterSweep | None = None,
 ) -> Result:
     """Solve from every start, keep the lowest objective, and assign the rows.
@@ -49,7 +56,7 @@ def best_of(
     A rule that needs scales gets them from its pilot: the best pilot run is what the rule starts from, since objectives
     with different scales do not compare.
     """
-    first = rule if pilot is None else pilot
+    first = rule if pilot is None else pilot.rule
     stage = "fit" if pilot is None else "pilot"
     best: Solution | None = None
     lowest = np.inf
@@ -67,7 +74,7 @@ def best_of(
             objective = sums.objective
         if best is None or objective < lowest:
             best, lowest = solution, objective
-            scales = None if pilot is None else possibilistic_scales(sums.spread, sums.mass, eta_scale)
+            scales = None if pilot is None else possibilistic_scales(sums.spread, sums.mass, pilot.eta_scale)
     assert best is not None, "there is always a start"
     if pilot is not None:
         best = solve(table, rule, State(best.state.centres, scales), engine, stopping, Place("fit"), after_sweep)

@@ -15,7 +15,6 @@ import threadpoolctl
 
 from .base import Engine, Result
 
-
 # Overflow and NaN are looked for in the sums, and refused there in words; NumPy's own warnings would come first, once a block.
 QUIET: Any = {"over": "ignore", "invalid": "ignore", "divide": "ignore", "under": "ignore"}
 

@@ -1,48 +1,48 @@
-"""What all estimators share: words in, a solver's result out, and the same questions answered about new rows."""
+"""What all estimators share: words in, a solver's result out."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import ClassifierTags, Tags, check_random_state
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Array, as_like, itemsize, namespace, numpy_dtype, to_numpy
-from ..blocks import Block, Blocks
+from ..arrays import Array, itemsize
+from ..blocks import Blocks
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
-from ..centres import Centres
-from ..engines import ThreadEngine, count_threads
+from ..engines import ThreadEngine
 from ..kernels import Kernel, Precomputed
-from ..memory import parse_budget, plan
+from ..memory import Plan, parse_budget, plan
 from ..rules import Rule
-from ..runs import Result, best_of
-from ..solver import Assignment, Stopping, assign_all
+from ..runs import Pilot, Result, best_of
+from ..solver import Stopping
 from ..spaces import Space
-from ..sweep import State, distances, nearest
+from ..sweep import State
 from ..table import Table
 from .geometry import Geometry, build_geometry
-from .inputs import Input, foreign_like, integer, read_rows, read_weights, real
-from .precomputed import diagonal_for_prediction
+from .inputs import Input, integer, read_rows, read_weights, real
+from .predicting import Predicting
 from .results import OPTIONAL, complain_of_result, model_attributes, row_attributes
 from .starts import starts
 
 
-def _rows_sum_to_one(estimator: Any) -> bool:
-    return bool(estimator._rule_class_sums_to_one())
+@dataclass(frozen=True)
+class Run:
+    """The words about how a fit goes, checked."""
+
+    n_clusters: int
+    n_init: int
+    stopping: Stopping
+    budget: int | None
+    rng: np.random.RandomState
 
 
-class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
-    """The words and methods of the family. Estimators say which rule they mean and add the rule's own words."""
-
-    _space: Space
-    _state: State
-    _rule: Rule
+class BaseCMeans(CallbackSupportMixin, Predicting, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """The words of the family and its fit. Estimators say which rule they mean and add the rule's own words."""
 
     def __init__(
         self,
@@ -83,23 +83,16 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         self.random_state = random_state
         self.verbose = verbose
 
-    # ---- what an estimator says of itself
-
     @abstractmethod
     def _make_rule(self, geometry: Geometry) -> Rule:
         """The rule, from the estimator's words; `geometry` where a word is settled by the data."""
 
-    def _make_pilot(self, geometry: Geometry) -> tuple[Rule, float] | None:
-        """The fuzzy rule that goes first and eta_scale, for rules that need scales."""
+    def _make_pilot(self, geometry: Geometry) -> Pilot | None:
+        """The fuzzy run that goes first, for rules that need scales."""
         return None
-
-    def _rule_class_sums_to_one(self) -> bool:
-        return True
 
     def _criterion(self) -> str:
         return "centres"
-
-    # ---- fitting
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -121,12 +114,14 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             For bad words, rows or weights, naming the argument, what came and what to do.
         """
         owner = type(self).__name__
+        run = self._checked_run(owner)
         given = read_rows(self, X, fitting=True)
         blocks = Blocks(given.x, read_weights(sample_weight, int(given.x.shape[0]), owner))
-        n_clusters = self._checked_number_of_clusters(blocks.n_rows, owner)
-        hook = SweepHook(self, X, sample_weight, self.max_iter)
+        if run.n_clusters > blocks.n_rows:
+            raise ValueError(f"{owner}(n_clusters={run.n_clusters}): there are fewer rows than clusters, n_samples={blocks.n_rows}.")
+        hook = SweepHook(self, X, sample_weight, run.stopping.max_iter)
         with ThreadEngine(self._threads(given.x)) as engine, verbose_log(self.verbose, owner):
-            geometry, result = self._cluster(given, blocks, n_clusters, engine, hook)
+            geometry, result = self._cluster(run, given, blocks, engine, hook)
         self._keep(geometry, result)
         complain_of_result(geometry, result, owner)
         if self.verbose:
@@ -138,39 +133,30 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         """Find the clusters of X and return their labels: `fit(X).labels_`."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def _cluster(self, given: Input, blocks: Blocks, n_clusters: int, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
+    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
         owner = type(self).__name__
-        rng = check_random_state(self.random_state)
-        stopping = self._stopping(owner)
-        n_init = self._checked_n_init(owner)
-        budget = parse_budget(self.memory_budget, owner)
-        geometry = build_geometry(self, owner, blocks, n_clusters, rng)
-        blocks = geometry.blocks
+        geometry = build_geometry(self, owner, blocks, run.n_clusters, run.rng)
         rule, pilot = self._make_rule(geometry), self._make_pilot(geometry)
-        memory = plan(
-            budget,
-            owner,
-            geometry.space,
+        memory = self._plan(run, given, geometry.space, geometry.blocks, engine)
+        table = Table(geometry.space, geometry.blocks, memory.for_rows)
+        first_rule = rule if pilot is None else pilot.rule
+        first = starts(self.init, run.n_init, run.n_clusters, geometry, table, first_rule, engine, run.rng, owner)
+        result = best_of(
+            first, run.n_init, table, rule, engine, run.stopping, pilot=pilot, after_sweep=self._after_sweep(hook, geometry, rule)
+        )
+        return geometry, result
+
+    def _plan(self, run: Run, given: Input, space: Space, blocks: Blocks, engine: ThreadEngine) -> Plan:
+        return plan(
+            run.budget,
+            type(self).__name__,
+            space,
             blocks,
-            n_clusters=n_clusters,
+            n_clusters=run.n_clusters,
             itemsize=itemsize(given.x),
             n_threads=engine.n_threads,
             copied=given.copied,
         )
-        table = Table(geometry.space, blocks, memory.for_rows)
-        first_rule = rule if pilot is None else pilot[0]
-        result = best_of(
-            starts(self.init, n_init, n_clusters, geometry, table, first_rule, engine, rng, owner),
-            n_init,
-            table,
-            rule,
-            engine,
-            stopping,
-            pilot=None if pilot is None else pilot[0],
-            eta_scale=1.0 if pilot is None else pilot[1],
-            after_sweep=self._after_sweep(hook, geometry, rule),
-        )
-        return geometry, result
 
     def _after_sweep(self, hook: SweepHook, geometry: Geometry, rule: Rule) -> Callable[[State, int], bool] | None:
         if not hook.listens:
@@ -194,124 +180,15 @@ class BaseCMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         }.items():
             setattr(self, name, value)
 
-    # ---- questions about new rows
-
-    def memberships(self, X: Any, *, diag: Any = None) -> Array:
-        """Memberships (rows, c) of new rows, whatever the rule (typicalities for possibilistic ones).
-
-        `diag`: k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
-        """
-        return self._assign(X, diag).memberships
-
-    def predict(self, X: Any, *, diag: Any = None) -> Array:
-        """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number."""
-        check_is_fitted(self)
-        table, known = self._table(X, diag)
-        with ThreadEngine(self._threads(table.blocks.x)) as engine:
-            if known or not self._rule.rows_sum_to_one:
-                labels = assign_all(table, self._space, self._rule, self._state, engine).labels
-            else:  # the nearest centre is the same whatever k(x, x) is
-                labels = np.concatenate(list(engine.map(lambda task: nearest(table, self._space, self._state, task), table.n_tasks)))
-        return foreign_like(labels.astype(np.int64), table.blocks.x)
-
-    @available_if(_rows_sum_to_one)
-    def predict_proba(self, X: Any, *, diag: Any = None) -> Array:
-        """Memberships (rows, c) of new rows, which sum to one (one-hot for hard rules)."""
-        return self.memberships(X, diag=diag)
-
-    def transform(self, X: Any, *, diag: Any = None) -> Array:
-        """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
-        check_is_fitted(self)
-        table = self._known_table(X, diag)
-        with ThreadEngine(self._threads(table.blocks.x)) as engine:
-            parts = list(engine.map(lambda task: distances(table, self._space, self._state, task), table.n_tasks))
-        return namespace(parts[0]).concat(parts)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
-        """Minus the objective of X at the fitted centres: larger is better."""
-        return -self._assign(X, diag, sample_weight).objective
-
-    def outlier_score(self, X: Any, *, diag: Any = None) -> Array:
-        """How far each row is from every cluster (rows,), larger for stranger rows.
-
-        1 - largest typicality for possibilistic rules; the distance to the nearest centre for the others, whose
-        memberships say nothing of rows that are far from everything.
-        """
-        assignment = self._assign(X, diag)
-        u = assignment.memberships
-        if not self._rule.rows_sum_to_one:
-            return 1.0 - namespace(u).max(u, axis=1)
-        return foreign_like(np.sqrt(assignment.nearest).astype(numpy_dtype(u)), u)
-
-    def representatives(self, k: int = 1) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-        """Row numbers (c, k) of the k most typical training rows of each cluster, nearest first; -1 where it has fewer."""
-        check_is_fitted(self)
-        k = integer(k, "k", f"{type(self).__name__}.representatives", 1)
-        labels = to_numpy(self.labels_)
-        out = np.full((len(self._state.centres), k), -1, dtype=np.int64)
-        for j in range(len(out)):
-            rows = np.flatnonzero(labels == j)
-            nearest = rows[np.argsort(self._nearest[rows], kind="stable")[:k]]
-            out[j, : len(nearest)] = nearest
-        return out
-
-    def _assign(self, X: Any, diag: Any, sample_weight: Any = None) -> Assignment:
-        check_is_fitted(self)
-        table = self._known_table(X, diag, sample_weight)
-        with ThreadEngine(self._threads(table.blocks.x)) as engine:
-            return assign_all(table, self._space, self._rule, self._state, engine)
-
-    def _known_table(self, X: Any, diag: Any, sample_weight: Any = None) -> Table:
-        table, known = self._table(X, diag, sample_weight)
-        if not known:
-            raise ValueError(
-                f'{type(self).__name__}(kernel="precomputed"): distances of new rows need their own k(x, x), which differs from row to '
-                "row here; pass diag=..., one number for each row of X."
-            )
-        return table
-
-    def _table(self, X: Any, diag: Any, sample_weight: Any = None) -> tuple[Table, bool]:
-        """New rows as the model sees them, and whether their k(x, x) are known."""
-        owner = type(self).__name__
-        x = read_rows(self, X, fitting=False).x
-        blocks = Blocks(x, read_weights(sample_weight, int(x.shape[0]), owner))
-        known = True
-        if isinstance(self.kernel_, Precomputed):
-            kxx = diagonal_for_prediction(diag, x, owner, self._training_diag)
-            known = kxx is not None
-            blocks = replace(blocks, kxx=kxx if known else as_like(np.zeros(blocks.n_rows), x))
-        elif diag is not None:
-            raise ValueError(f'{owner}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
-        return Table(self._space, blocks, 0, training=False), known
-
-    def _centres_for(self, space: Space, basis: Block | None, owner: str) -> Centres:
-        """The fitted centres as a start in another space."""
-        check_is_fitted(self)
-        if space.kernel != self._space.kernel:
-            raise ValueError(
-                f"{owner}(init=fitted {type(self).__name__}): it was fitted with {self._space.kernel!r}, this fit has {space.kernel!r}; "
-                "centres carry over only within one kernel. Give the same kernel and the same gamma as a number."
-            )
-        return space.project(self._state.centres, self._space, basis)
-
-    # ---- words
-
-    def _threads(self, x: Array) -> int:
-        threads = count_threads(self.n_jobs, type(self).__name__)
-        return threads if isinstance(x, np.ndarray) or hasattr(x, "indptr") else 1  # other libraries bring their own threads
-
-    def _checked_number_of_clusters(self, n_rows: int, owner: str) -> int:
-        n_clusters = integer(self.n_clusters, "n_clusters", owner, 1)
-        if n_clusters > n_rows:
-            raise ValueError(f"{owner}(n_clusters={n_clusters}): there are fewer rows than clusters, n_samples={n_rows}.")
-        return n_clusters
-
-    def _checked_n_init(self, owner: str) -> int:
+    def _checked_run(self, owner: str) -> Run:
         n_init = integer(self.n_init, "n_init", owner, 1)
-        return n_init if isinstance(self.init, str) else 1
-
-    def _stopping(self, owner: str) -> Stopping:
-        return Stopping(integer(self.max_iter, "max_iter", owner, 1), real(self.tol, "tol", owner), self._criterion())
+        return Run(
+            integer(self.n_clusters, "n_clusters", owner, 1),
+            n_init if isinstance(self.init, str) else 1,
+            Stopping(integer(self.max_iter, "max_iter", owner, 1), real(self.tol, "tol", owner), self._criterion()),
+            parse_budget(self.memory_budget, owner),
+            check_random_state(self.random_state),
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from ..arrays import Array
 from ..kernels import Kernel
 from ..rules import Fuzzy, Hard, Possibilistic, Rule
+from ..runs import Pilot
 from .base import BaseCMeans
 from .fuzzy_cmeans import settled_m
 from .geometry import Geometry
@@ -131,12 +132,12 @@ class CMeans(BaseCMeans):
         self.m_ = settled_m(m, "m", type(self).__name__, geometry)
         return Fuzzy(self.m_) if cls is Fuzzy else Possibilistic(self.m_)
 
-    def _make_pilot(self, geometry: Geometry) -> tuple[Rule, float] | None:
+    def _make_pilot(self, geometry: Geometry) -> Pilot | None:
         if not self._rule_class().needs_pilot:
             return None
         owner = type(self).__name__
         self.pilot_m_ = settled_m(self.pilot_m, "pilot_m", owner, geometry)
-        return Fuzzy(self.pilot_m_), real(self.eta_scale, "eta_scale", owner, above=True)
+        return Pilot(Fuzzy(self.pilot_m_), real(self.eta_scale, "eta_scale", owner, above=True))
 
     def _rule_class(self) -> type[Rule]:
         if isinstance(self.rule, Rule):

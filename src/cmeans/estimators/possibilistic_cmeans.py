@@ -8,6 +8,7 @@ from typing import Any
 from ..arrays import Array
 from ..kernels import Kernel
 from ..rules import Fuzzy, Possibilistic, Rule
+from ..runs import Pilot
 from .base import BaseCMeans
 from .fuzzy_cmeans import settled_m
 from .geometry import Geometry
@@ -117,10 +118,10 @@ class PossibilisticCMeans(BaseCMeans):
         self.m_ = settled_m(self.m, "m", type(self).__name__, geometry)
         return Possibilistic(self.m_)
 
-    def _make_pilot(self, geometry: Geometry) -> tuple[Rule, float]:
+    def _make_pilot(self, geometry: Geometry) -> Pilot:
         owner = type(self).__name__
         self.pilot_m_ = settled_m(self.pilot_m, "pilot_m", owner, geometry)
-        return Fuzzy(self.pilot_m_), real(self.eta_scale, "eta_scale", owner, above=True)
+        return Pilot(Fuzzy(self.pilot_m_), real(self.eta_scale, "eta_scale", owner, above=True))
 
     def _rule_class_sums_to_one(self) -> bool:
         return False

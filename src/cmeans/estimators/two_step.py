@@ -7,20 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from ..arrays import IntArray, is_foreign, is_sparse, itemsize, take, to_numpy
+from ..arrays import IntArray, is_foreign, is_sparse, take, to_numpy
 from ..blocks import Blocks
 from ..callbacks import SweepHook
 from ..engines import ThreadEngine
 from ..kernels import Kernel, Precomputed
-from ..memory import parse_budget, plan
 from ..rules import Hard, Rule
 from ..runs import Result, best_of
 from ..solver import assign_all
 from ..spaces import LandmarkSpace
 from ..table import Table
-from .base import BaseCMeans
+from .base import BaseCMeans, Run
 from .geometry import Geometry, build_sample_geometry
 from .inputs import Input
 from .landmark_words import row_numbers
@@ -105,26 +103,15 @@ class TwoStepKernelKMeans(BaseCMeans):
     def _make_rule(self, geometry: Geometry) -> Rule:
         return Hard()
 
-    def _cluster(self, given: Input, blocks: Blocks, n_clusters: int, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
+    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
         owner = type(self).__name__
-        rng = check_random_state(self.random_state)
-        stopping, n_init = self._stopping(owner), self._checked_n_init(owner)
-        whole, sample = build_sample_geometry(self, owner, blocks, n_clusters, rng)
-        memory = plan(
-            parse_budget(self.memory_budget, owner),
-            owner,
-            sample.space,
-            whole.blocks,
-            n_clusters=n_clusters,
-            itemsize=itemsize(given.x),
-            n_threads=engine.n_threads,
-            copied=given.copied,
-        )
+        whole, sample = build_sample_geometry(self, owner, blocks, run.n_clusters, run.rng)
+        memory = self._plan(run, given, sample.space, whole.blocks, engine)
         table = Table(sample.space, sample.blocks, memory.for_rows)
         assert whole.landmark_rows is not None
-        init = _init_on_sample(self.init, whole.landmark_rows, whole.blocks, n_clusters, owner)
-        first = starts(init, n_init, n_clusters, sample, table, Hard(), engine, rng, owner)
-        result = best_of(first, n_init, table, Hard(), engine, stopping, after_sweep=self._after_sweep(hook, whole, Hard()))
+        init = _init_on_sample(self.init, whole.landmark_rows, whole.blocks, run.n_clusters, owner)
+        first = starts(init, run.n_init, run.n_clusters, sample, table, Hard(), engine, run.rng, owner)
+        result = best_of(first, run.n_init, table, Hard(), engine, run.stopping, after_sweep=self._after_sweep(hook, whole, Hard()))
         space = result.space
         if isinstance(space, LandmarkSpace) and isinstance(space.kernel, Precomputed):
             space = replace(space, points=whole.landmark_rows)

@@ -1,0 +1,146 @@
+"""Questions about new rows, answered by any fitted model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..arrays import Array, as_like, namespace, numpy_dtype, to_numpy
+from ..blocks import Block, Blocks
+from ..centres import Centres
+from ..engines import ThreadEngine, count_threads
+from ..kernels import Kernel, Precomputed
+from ..rules import Rule
+from ..solver import Assignment, assign_all
+from ..spaces import Space
+from ..sweep import State, distances, nearest
+from ..table import Table
+from .inputs import foreign_like, integer, read_rows, read_weights
+from .precomputed import diagonal_for_prediction
+
+
+def _rows_sum_to_one(estimator: Any) -> bool:
+    return bool(estimator._rule_class_sums_to_one())
+
+
+class Predicting:
+    """Needs only what a fit keeps: a space, the centres in it, and the rule."""
+
+    n_jobs: int | None
+    kernel_: Kernel
+    labels_: Array
+    _space: Space
+    _state: State
+    _rule: Rule
+    _training_diag: Any
+    _nearest: Any
+
+    def _rule_class_sums_to_one(self) -> bool:
+        """Whether the rule, fitted or not, has memberships that sum to one."""
+        return True
+
+    def memberships(self, X: Any, *, diag: Any = None) -> Array:
+        """Memberships (rows, c) of new rows, whatever the rule (typicalities for possibilistic ones).
+
+        `diag`: k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
+        """
+        return self._assign(X, diag).memberships
+
+    def predict(self, X: Any, *, diag: Any = None) -> Array:
+        """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number."""
+        check_is_fitted(self)
+        table, known = self._table(X, diag)
+        with ThreadEngine(self._threads(table.blocks.x)) as engine:
+            if known or not self._rule.rows_sum_to_one:
+                labels = assign_all(table, self._space, self._rule, self._state, engine).labels
+            else:  # the nearest centre is the same whatever k(x, x) is
+                labels = np.concatenate(list(engine.map(lambda task: nearest(table, self._space, self._state, task), table.n_tasks)))
+        return foreign_like(labels.astype(np.int64), table.blocks.x)
+
+    @available_if(_rows_sum_to_one)
+    def predict_proba(self, X: Any, *, diag: Any = None) -> Array:
+        """Memberships (rows, c) of new rows, which sum to one (one-hot for hard rules)."""
+        return self.memberships(X, diag=diag)
+
+    def transform(self, X: Any, *, diag: Any = None) -> Array:
+        """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
+        check_is_fitted(self)
+        table = self._known_table(X, diag)
+        with ThreadEngine(self._threads(table.blocks.x)) as engine:
+            parts = list(engine.map(lambda task: distances(table, self._space, self._state, task), table.n_tasks))
+        return namespace(parts[0]).concat(parts)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
+        """Minus the objective of X at the fitted centres: larger is better."""
+        return -self._assign(X, diag, sample_weight).objective
+
+    def outlier_score(self, X: Any, *, diag: Any = None) -> Array:
+        """How far each row is from every cluster (rows,), larger for stranger rows.
+
+        1 - largest typicality for possibilistic rules; the distance to the nearest centre for the others, whose
+        memberships say nothing of rows that are far from everything.
+        """
+        assignment = self._assign(X, diag)
+        u = assignment.memberships
+        if not self._rule.rows_sum_to_one:
+            return 1.0 - namespace(u).max(u, axis=1)
+        return foreign_like(np.sqrt(assignment.nearest).astype(numpy_dtype(u)), u)
+
+    def representatives(self, k: int = 1) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+        """Row numbers (c, k) of the k most typical training rows of each cluster, nearest first; -1 where it has fewer."""
+        check_is_fitted(self)
+        k = integer(k, "k", f"{type(self).__name__}.representatives", 1)
+        labels = to_numpy(self.labels_)
+        out = np.full((len(self._state.centres), k), -1, dtype=np.int64)
+        for j in range(len(out)):
+            rows = np.flatnonzero(labels == j)
+            nearest = rows[np.argsort(self._nearest[rows], kind="stable")[:k]]
+            out[j, : len(nearest)] = nearest
+        return out
+
+    def _assign(self, X: Any, diag: Any, sample_weight: Any = None) -> Assignment:
+        check_is_fitted(self)
+        table = self._known_table(X, diag, sample_weight)
+        with ThreadEngine(self._threads(table.blocks.x)) as engine:
+            return assign_all(table, self._space, self._rule, self._state, engine)
+
+    def _known_table(self, X: Any, diag: Any, sample_weight: Any = None) -> Table:
+        table, known = self._table(X, diag, sample_weight)
+        if not known:
+            raise ValueError(
+                f'{type(self).__name__}(kernel="precomputed"): distances of new rows need their own k(x, x), which differs from row to '
+                "row here; pass diag=..., one number for each row of X."
+            )
+        return table
+
+    def _table(self, X: Any, diag: Any, sample_weight: Any = None) -> tuple[Table, bool]:
+        """New rows as the model sees them, and whether their k(x, x) are known."""
+        owner = type(self).__name__
+        x = read_rows(self, X, fitting=False).x
+        blocks = Blocks(x, read_weights(sample_weight, int(x.shape[0]), owner))
+        known = True
+        if isinstance(self.kernel_, Precomputed):
+            kxx = diagonal_for_prediction(diag, x, owner, self._training_diag)
+            known = kxx is not None
+            blocks = replace(blocks, kxx=kxx if known else as_like(np.zeros(blocks.n_rows), x))
+        elif diag is not None:
+            raise ValueError(f'{owner}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
+        return Table(self._space, blocks, 0, training=False), known
+
+    def _centres_for(self, space: Space, basis: Block | None, owner: str) -> Centres:
+        """The fitted centres as a start in another space."""
+        check_is_fitted(self)
+        if space.kernel != self._space.kernel:
+            raise ValueError(
+                f"{owner}(init=fitted {type(self).__name__}): it was fitted with {self._space.kernel!r}, this fit has {space.kernel!r}; "
+                "centres carry over only within one kernel. Give the same kernel and the same gamma as a number."
+            )
+        return space.project(self._state.centres, self._space, basis)
+
+    def _threads(self, x: Array) -> int:
+        threads = count_threads(self.n_jobs, type(self).__name__)
+        return threads if isinstance(x, np.ndarray) or hasattr(x, "indptr") else 1  # other libraries bring their own threads
