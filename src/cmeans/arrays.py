@@ -29,6 +29,11 @@ def namespace(x: Array) -> Any:
     return array_api_compat.array_namespace(np.empty(0) if is_sparse(x) else x)
 
 
+def without_gradients(x: Array) -> Array:
+    """x cut loose from PyTorch's record of where it came from, which a fit would only make longer."""
+    return x.detach() if array_api_compat.is_torch_array(x) else x
+
+
 def device(x: Array) -> Any:
     """Where x lives (the CPU for NumPy and sparse matrices)."""
     return None if is_sparse(x) else array_api_compat.device(x)

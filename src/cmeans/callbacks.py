@@ -30,9 +30,9 @@ logger = logging.getLogger("cmeans")
 class SweepHook:
     """Tells the callbacks set on an estimator of the fit and of every sweep."""
 
-    def __init__(self, estimator: Any, X: Any, sample_weight: Any, max_iter: int) -> None:
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, max_iter: int) -> None:
         self._estimator = estimator
-        self._data = {"X": X, "y": None, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
+        self._data = {"X": X, "y": y, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
         self._root = None
         if getattr(estimator, "_skl_callbacks", None) or hasattr(estimator, "_parent_callback_ctx"):
             self._root = estimator._init_callback_context(max_subtasks=max_iter)

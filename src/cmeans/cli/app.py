@@ -16,7 +16,7 @@ import typer
 
 from .. import __version__
 from .demo import demo as run_demo
-from .errors import INTERRUPTED, verdict
+from .errors import verdict
 from .fitting import FitRequest
 from .fitting import fit as run_fit
 from .predicting import PredictRequest
@@ -227,8 +227,10 @@ def run(arguments: list[str]) -> int:
             typer.main.get_command(app).main(args=arguments, prog_name="cmeans")
         except SystemExit as end:
             return end.code if isinstance(end.code, int) else int(end.code is not None)
-        except KeyboardInterrupt:
-            return INTERRUPTED
+        except KeyboardInterrupt as error:  # before any command was at work
+            code, line = verdict(error)
+            Screen().fail(line)
+            return code
     return 0
 
 

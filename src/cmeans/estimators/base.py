@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import ClassifierTags, Tags, check_random_state
 
 from ..arrays import Array, itemsize
@@ -41,7 +41,7 @@ class Run:
     rng: np.random.RandomState
 
 
-class BaseCMeans(CallbackSupportMixin, Predicting, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     """The words of the family and its fit. Estimators say which rule they mean and add the rule's own words."""
 
     def __init__(
@@ -101,7 +101,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClassNamePrefixFeaturesOutMix
         Parameters
         ----------
         X : (n, d) array, CSR matrix, data frame, memory map, or array of PyTorch, CuPy, ... ; kernel values for kernel="precomputed".
-        y : ignored.
+        y : not used to cluster; callbacks that score see it.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
 
         Returns
@@ -119,7 +119,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClassNamePrefixFeaturesOutMix
         blocks = Blocks(given.x, read_weights(sample_weight, int(given.x.shape[0]), owner))
         if run.n_clusters > blocks.n_rows:
             raise ValueError(f"{owner}(n_clusters={run.n_clusters}): there are fewer rows than clusters, n_samples={blocks.n_rows}.")
-        hook = SweepHook(self, X, sample_weight, run.stopping.max_iter)
+        hook = SweepHook(self, X, y, sample_weight, run.stopping.max_iter)
         with ThreadEngine(self._threads(given.x)) as engine, verbose_log(self.verbose, owner):
             geometry, result = self._cluster(run, given, blocks, engine, hook)
         self._keep(geometry, result)
@@ -131,7 +131,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClassNamePrefixFeaturesOutMix
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Find the clusters of X and return their labels: `fit(X).labels_`."""
-        return self.fit(X, sample_weight=sample_weight).labels_
+        return self.fit(X, y, sample_weight=sample_weight).labels_
 
     def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
         owner = type(self).__name__

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..arrays import Array, Float64, device, is_foreign, is_sparse, itemsize, namespace, to_numpy
+from ..arrays import Array, Float64, device, is_foreign, is_sparse, itemsize, namespace, to_numpy, without_gradients
 from ..blocks import piece, spans
 
 
@@ -100,7 +100,8 @@ def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
         estimator.n_features_in_ = int(X.shape[1])
     elif X.shape[1] != estimator.n_features_in_:
         raise ValueError(f"X has {X.shape[1]} features, but {owner} is expecting {estimator.n_features_in_} features as input.")
-    return X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)
+    x = without_gradients(X)
+    return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)
 
 
 def _refuse_non_finite(x: Array, owner: str) -> None:

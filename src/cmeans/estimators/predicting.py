@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,7 +28,7 @@ def _rows_sum_to_one(estimator: Any) -> bool:
     return bool(estimator._rule_class_sums_to_one())
 
 
-class Predicting:
+class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Needs only what a fit keeps: a space, the centres in it, and the rule."""
 
     n_jobs: int | None

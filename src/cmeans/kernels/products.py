@@ -68,8 +68,9 @@ class _PreparedColumns:
     def __call__(self, x: Array) -> Array:
         if is_sparse(x):
             return self.kernel.transform(self._sparse_argument(x))
-        x = x if self.shift is None else x - self.shift[None, :]
-        right = self.right if self.right.dtype == x.dtype else namespace(x).astype(self.right, x.dtype)
+        xp = namespace(x)
+        x = x if self.shift is None else x - xp.astype(self.shift, x.dtype, copy=False)[None, :]
+        right = xp.astype(self.right, x.dtype, copy=False)
         return self.kernel.transform(_augmented(self.kernel, x, left=True) @ right.T)
 
     def _sparse_argument(self, x: Array) -> Array:
