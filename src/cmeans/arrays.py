@@ -105,7 +105,9 @@ def numpy_dtype(x: Array) -> Any:
 
 
 def in_form_of(x: Array, points: Array) -> Array:
-    """A block of rows as dense or CSR as the points are that it will meet."""
+    """A block of rows dense or CSR, and in the array library, as the points are that it will meet."""
+    if is_foreign(points) and not is_foreign(x):
+        return as_like(x.toarray() if is_sparse(x) else x, points)
     if is_sparse(x) == is_sparse(points):
         return x
     return x.toarray() if is_sparse(x) else sparse.csr_array(x)

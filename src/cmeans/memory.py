@@ -75,7 +75,8 @@ def plan(
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
     waiting = (2 * n_threads + 3) * 8 * c * space.moment_width
     factoring = 6 * 8 * space.factored_size**2
-    needed = copied + outputs + drawing + n_threads * per_thread + waiting + factoring + FIXED
+    prepared = 2 * itemsize * r * (features + 4) * space.keeps_rows_cheaply  # the basis as the kernel wants it
+    needed = copied + outputs + drawing + prepared + n_threads * per_thread + waiting + factoring + FIXED
     if budget is None:
         return Plan(needed, max(0, free_memory() // 2 - needed))
     if budget < needed:

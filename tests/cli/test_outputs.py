@@ -101,6 +101,16 @@ def test_a_folder_that_cannot_be_written_fails_before_the_work(tmp_path: Path) -
     assert names(tmp_path) == ["file"]
 
 
+def test_an_interrupt_while_the_folder_is_made_leaves_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(folder: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(outputs, "remove_leftovers", interrupted)
+    with pytest.raises(KeyboardInterrupt), results_folder(tmp_path / "new"):
+        pytest.fail("the work began")
+    assert names(tmp_path) == []
+
+
 def test_other_threads_may_write_too(tmp_path: Path) -> None:
     def write() -> None:
         with staged(tmp_path, seal="s") as place:

@@ -16,7 +16,7 @@ import typer
 
 from .. import __version__
 from .demo import demo as run_demo
-from .errors import verdict
+from .errors import DONE, INTERRUPTED, verdict
 from .fitting import FitRequest
 from .fitting import fit as run_fit
 from .predicting import PredictRequest
@@ -225,13 +225,14 @@ def run(arguments: list[str]) -> int:
     with _terminable():
         try:
             typer.main.get_command(app).main(args=arguments, prog_name="cmeans")
+            code = DONE
         except SystemExit as end:
-            return end.code if isinstance(end.code, int) else int(end.code is not None)
-        except KeyboardInterrupt as error:  # before any command was at work
-            code, line = verdict(error)
-            Screen().fail(line)
-            return code
-    return 0
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+    if code == INTERRUPTED:  # typer says nothing then
+        Screen().fail(verdict(KeyboardInterrupt())[1])
+    return code
 
 
 @contextmanager
@@ -242,9 +243,11 @@ def _plain_speech(screen: Screen, debug: bool) -> Iterator[Screen]:
     except BrokenPipeError:
         raise  # nobody reads stdout any more; typer knows how to leave
     except (Exception, KeyboardInterrupt) as error:
-        code, line = verdict(error)
         if debug:
             traceback.print_exception(error)
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        code, line = verdict(error)
         screen.fail(line)
         raise typer.Exit(code) from None
 

@@ -27,13 +27,12 @@ def results_folder(folder: Path) -> Iterator[None]:
     """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]  # deepest first
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(folder)
-        _new_staging(folder).rmdir()
-    except OSError as error:
-        _remove_empty(missing)
-        raise InputError(f"--out {folder}: cannot be written ({error.strerror or error}).") from error
-    try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            remove_leftovers(folder)
+            _new_staging(folder).rmdir()
+        except OSError as error:
+            raise InputError(f"--out {folder}: cannot be written ({error.strerror or error}).") from error
         yield
     except BaseException:
         _remove_empty(missing)

@@ -21,9 +21,6 @@ from .gathering import Block, Plan, gather
 ROWS, CELLS = 65_536, 4_000_000  # rows, and numbers, that are decoded or written at a time, at most
 _DELIMITERS = ",;\t|"
 
-# pyarrow's own handler of Ctrl-C may end the process at once, before anything is tidied up; between two batches ours is heard.
-pa.enable_signal_handlers(False)
-
 
 class ParquetSource:
     """One Parquet file."""

@@ -119,6 +119,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         blocks = Blocks(given.x, read_weights(sample_weight, int(given.x.shape[0]), owner))
         if run.n_clusters > blocks.n_rows:
             raise ValueError(f"{owner}(n_clusters={run.n_clusters}): there are fewer rows than clusters, n_samples={blocks.n_rows}.")
+        for name in OPTIONAL:
+            self.__dict__.pop(name, None)  # a refit with other words must not leave these behind
         hook = SweepHook(self, X, y, sample_weight, run.stopping.max_iter)
         with ThreadEngine(self._threads(given.x)) as engine, verbose_log(self.verbose, owner):
             geometry, result = self._cluster(run, given, blocks, engine, hook)
@@ -172,8 +174,6 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         return after_sweep
 
     def _keep(self, geometry: Geometry, result: Result) -> None:
-        for name in OPTIONAL:
-            self.__dict__.pop(name, None)  # a refit with other words must not leave these behind
         for name, value in {
             **model_attributes(geometry, result.rule, result.space, result.state),
             **row_attributes(geometry, result),

@@ -53,6 +53,11 @@ class Geometry:
     basis: Block | None = None  # the landmarks as rows of data, where the points themselves are column numbers
     columns_only: LandmarkSpace | None = None  # set where a precomputed kernel has only its landmarks' columns
 
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether rows are kernel values already."""
+        return isinstance(self.kernel, Precomputed)
+
     def affinity(self, positions: IntArray) -> Affinity:
         """Kernel values among members of the population."""
         return affinity(self.kernel, self.blocks, self.population.rows[positions], self.columns_only)

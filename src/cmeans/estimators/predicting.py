@@ -17,7 +17,7 @@ from ..engines import ThreadEngine, count_threads
 from ..kernels import Kernel, Precomputed
 from ..rules import Rule
 from ..solver import Assignment, assign_all
-from ..spaces import Space
+from ..spaces import LandmarkSpace, Space
 from ..sweep import State, distances, nearest
 from ..table import Table
 from .inputs import foreign_like, integer, read_rows, read_weights
@@ -57,9 +57,9 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         table, known = self._table(X, diag)
         with ThreadEngine(self._threads(table.blocks.x)) as engine:
             if known or not self._rule.rows_sum_to_one:
-                labels = assign_all(table, self._space, self._rule, self._state, engine).labels
+                labels = assign_all(table, table.space, self._rule, self._state, engine).labels
             else:  # the nearest centre is the same whatever k(x, x) is
-                labels = np.concatenate(list(engine.map(lambda task: nearest(table, self._space, self._state, task), table.n_tasks)))
+                labels = np.concatenate(list(engine.map(lambda task: nearest(table, table.space, self._state, task), table.n_tasks)))
         return foreign_like(labels.astype(np.int64), table.blocks.x)
 
     @available_if(_rows_sum_to_one)
@@ -72,7 +72,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         check_is_fitted(self)
         table = self._known_table(X, diag)
         with ThreadEngine(self._threads(table.blocks.x)) as engine:
-            parts = list(engine.map(lambda task: distances(table, self._space, self._state, task), table.n_tasks))
+            parts = list(engine.map(lambda task: distances(table, table.space, self._state, task), table.n_tasks))
         return namespace(parts[0]).concat(parts)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
@@ -107,7 +107,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         check_is_fitted(self)
         table = self._known_table(X, diag, sample_weight)
         with ThreadEngine(self._threads(table.blocks.x)) as engine:
-            return assign_all(table, self._space, self._rule, self._state, engine)
+            return assign_all(table, table.space, self._rule, self._state, engine)
 
     def _known_table(self, X: Any, diag: Any, sample_weight: Any = None) -> Table:
         table, known = self._table(X, diag, sample_weight)
@@ -130,7 +130,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             blocks = replace(blocks, kxx=kxx if known else as_like(np.zeros(blocks.n_rows), x))
         elif diag is not None:
             raise ValueError(f'{owner}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
-        return Table(self._space, blocks, 0, training=False), known
+        space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
+        return Table(space, blocks, 0, training=False), known
 
     def _centres_for(self, space: Space, basis: Block | None, owner: str) -> Centres:
         """The fitted centres as a start in another space."""

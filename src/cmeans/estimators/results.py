@@ -10,7 +10,6 @@ from sklearn.exceptions import ConvergenceWarning
 from ..arrays import numpy_dtype, to_numpy
 from ..complaints import warn
 from ..diagnosis import COLLAPSED, coincident_pairs, separation
-from ..kernels import Precomputed
 from ..rules import Fuzzy, Rule
 from ..runs import Result
 from ..spaces import EuclideanSpace, LandmarkSpace, Space
@@ -18,13 +17,13 @@ from ..sweep import State
 from .geometry import Geometry
 from .inputs import foreign_like
 
-OPTIONAL = ("cluster_centers_", "dual_coef_", "landmark_indices_", "landmarks_", "eta_")  # attributes that only some fits have
+OPTIONAL = ("cluster_centers_", "dual_coef_", "landmark_indices_", "landmarks_", "eta_", "pilot_m_")  # attributes that only some fits have
 
 
 def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State) -> dict[str, Any]:
     """What predicting needs and what describes the centres."""
     x = geometry.blocks.x
-    precomputed = isinstance(geometry.kernel, Precomputed)
+    precomputed = geometry.is_precomputed
     model: dict[str, Any] = {
         "_space": space,
         "_state": state,

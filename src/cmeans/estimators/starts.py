@@ -13,7 +13,6 @@ from ..centres import Centres
 from ..chance import draw, sample
 from ..complaints import warn
 from ..engines import Engine
-from ..kernels import Precomputed
 from ..rules import Rule
 from ..seeding import SEEDING_ROWS, kmeans_plus_plus
 from ..solver import centres_of
@@ -73,6 +72,8 @@ def _drawn(
 
 def _given(init: Any, n_clusters: int, geometry: Geometry, table: Table, rule: Rule, engine: Engine, owner: str) -> Centres:
     n, d = geometry.blocks.x.shape
+    if isinstance(init, Centres):
+        return init
     if hasattr(init, "_centres_for"):
         centres: Centres = init._centres_for(geometry.space, geometry.basis, owner)
         return _checked_count(centres, n_clusters, owner)
@@ -83,11 +84,10 @@ def _given(init: Any, n_clusters: int, geometry: Geometry, table: Table, rule: R
         if len(values) == n_clusters:
             return _at_rows(row_numbers(values, owner, n, "init"), geometry)
         if len(values) == n:
-            if values.min() < 0 or values.max() >= n_clusters:
-                raise ValueError(f"{owner}(init=labels): labels must lie in 0 ... {n_clusters - 1}, got {values.min()} ... {values.max()}.")
-            return centres_of(table, rule, one_hot(values, n_clusters, geometry.blocks.x), engine)
+            labels = checked_labels(values, n_clusters, owner)
+            return centres_of(table, rule, one_hot(labels, n_clusters, geometry.blocks.x), engine)
     elif values.ndim == 2 and np.issubdtype(values.dtype, np.number):
-        if values.shape == (n_clusters, d) and not isinstance(geometry.kernel, Precomputed):
+        if values.shape == (n_clusters, d) and not geometry.is_precomputed:
             return _at_points(init, n_clusters, geometry, owner)
         if values.shape == (n, n_clusters):
             return centres_of(table, rule, _memberships(values, geometry.blocks.x, owner), engine)
@@ -120,6 +120,13 @@ def _memberships(values: Any, like: Array, owner: str) -> Array:
         row = int(np.argmax(np.abs(sums - 1.0)))
         raise ValueError(f"{owner}(init=memberships): rows must be non-negative and sum to one; row {row} sums to {sums[row]:.6g}.")
     return as_like(values, like)
+
+
+def checked_labels(labels: IntArray, n_clusters: int, owner: str) -> IntArray:
+    """Labels of a partition to start from."""
+    if labels.min() < 0 or labels.max() >= n_clusters:
+        raise ValueError(f"{owner}(init=labels): labels must lie in 0 ... {n_clusters - 1}, got {labels.min()} ... {labels.max()}.")
+    return labels
 
 
 def one_hot(labels: IntArray, count: int, like: Array) -> Array:

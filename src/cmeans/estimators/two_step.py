@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import IntArray, is_foreign, is_sparse, take, to_numpy
+from ..arrays import is_foreign, is_sparse, to_numpy
 from ..blocks import Blocks
 from ..callbacks import SweepHook
 from ..engines import ThreadEngine
-from ..kernels import Kernel, Precomputed
+from ..kernels import Kernel
 from ..rules import Hard, Rule
 from ..runs import Result, best_of
 from ..solver import assign_all
@@ -22,7 +22,7 @@ from .base import BaseCMeans, Run
 from .geometry import Geometry, build_sample_geometry
 from .inputs import Input
 from .landmark_words import row_numbers
-from .starts import one_hot, starts
+from .starts import checked_labels, one_hot, starts
 
 
 class TwoStepKernelKMeans(BaseCMeans):
@@ -108,12 +108,12 @@ class TwoStepKernelKMeans(BaseCMeans):
         whole, sample = build_sample_geometry(self, owner, blocks, run.n_clusters, run.rng)
         memory = self._plan(run, given, sample.space, whole.blocks, engine)
         table = Table(sample.space, sample.blocks, memory.for_rows)
-        assert whole.landmark_rows is not None
-        init = _init_on_sample(self.init, whole.landmark_rows, whole.blocks, run.n_clusters, owner)
+        init = _init_on_sample(self.init, whole, sample, run.n_clusters, owner)
         first = starts(init, run.n_init, run.n_clusters, sample, table, Hard(), engine, run.rng, owner)
         result = best_of(first, run.n_init, table, Hard(), engine, run.stopping, after_sweep=self._after_sweep(hook, whole, Hard()))
         space = result.space
-        if isinstance(space, LandmarkSpace) and isinstance(space.kernel, Precomputed):
+        if isinstance(space, LandmarkSpace) and whole.is_precomputed:
+            assert whole.landmark_rows is not None
             space = replace(space, points=whole.landmark_rows)
         everybody = Table(space, whole.blocks, 0, training=False)
         assignment = assign_all(everybody, space, result.rule, result.state, engine)
@@ -121,23 +121,19 @@ class TwoStepKernelKMeans(BaseCMeans):
         return whole, replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
 
 
-def _init_on_sample(init: Any, rows: IntArray, blocks: Blocks, n_clusters: int, owner: str) -> Any:
+def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, n_clusters: int, owner: str) -> Any:
     """What `init` says of X, said of the sample's rows."""
-    n = blocks.n_rows
+    n, rows = whole.blocks.n_rows, whole.landmark_rows
+    assert rows is not None
     if isinstance(init, str) or hasattr(init, "_centres_for") or is_sparse(init):
         return init
     values = np.asarray(to_numpy(init) if is_foreign(init) else init)
     if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
         if len(values) == n_clusters:
-            numbers = row_numbers(values, owner, n, "init")
-            position = {int(row): place for place, row in enumerate(rows)}
-            if all(int(row) in position for row in numbers):
-                return np.array([position[int(row)] for row in numbers])
-            return take(blocks.x, numbers)
+            named = whole.blocks.take(row_numbers(values, owner, n, "init"))
+            return sample.space.embed(replace(named, x=whole.kernel.prepare(rows)(named.x)) if sample.is_precomputed else named)
         if len(values) == n:
-            if values.min() < 0 or values.max() >= n_clusters:
-                raise ValueError(f"{owner}(init=labels): labels must lie in 0 ... {n_clusters - 1}, got {values.min()} ... {values.max()}.")
-            return one_hot(values[rows], n_clusters, np.zeros(0))
-    if values.ndim == 2 and values.shape == (n, n_clusters) and values.shape != (n_clusters, blocks.x.shape[1]):
+            return one_hot(checked_labels(values, n_clusters, owner)[rows], n_clusters, np.zeros(0))
+    if values.ndim == 2 and values.shape == (n, n_clusters) and values.shape != (n_clusters, whole.blocks.x.shape[1]):
         return values[rows]
     return init

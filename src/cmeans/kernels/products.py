@@ -46,7 +46,7 @@ class ProductKernel(Kernel):
         if self.translation_invariant and not is_sparse(y):
             shift = namespace(y).mean(y, axis=0)
             y = y - shift[None, :]
-        return _PreparedColumns(self, y, _augmented(self, y, left=False), shift)
+        return _PreparedColumns(self, _augmented(self, y, left=False), shift)
 
     def diag(self, x: Array) -> Array:
         alpha, beta = self.coefficients
@@ -61,7 +61,6 @@ class _PreparedColumns:
     """A kernel with its second argument fixed."""
 
     kernel: ProductKernel
-    points: Array  # (s, d) shifted
     right: Array  # (s, d + extra) augmented rows; for CSR points (s, d) as they are
     shift: Array | None
 
@@ -74,7 +73,7 @@ class _PreparedColumns:
         return self.kernel.transform(_augmented(self.kernel, x, left=True) @ right.T)
 
     def _sparse_argument(self, x: Array) -> Array:
-        kernel, y = self.kernel, self.points
+        kernel, y = self.kernel, self.right
         alpha, beta = kernel.coefficients
         s = (x @ y.T).toarray()
         s *= x.dtype.type(alpha)

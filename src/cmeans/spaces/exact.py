@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Float64, IntArray, as_like, host_float64, namespace
+from ..arrays import Array, Float64, IntArray, as_like, host_float64, in_form_of, namespace
 from ..blocks import Block, Blocks
 from ..centres import Centres
 from ..kernels import Columns, Kernel, Precomputed
@@ -113,7 +113,9 @@ class ExactSpace(Space):
 
     @cached_property
     def _columns(self) -> Columns:
-        return self.kernel.prepare(self._points)
+        points = self._points
+        columns = self.kernel.prepare(points)
+        return lambda x: columns(in_form_of(x, points))
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_columns"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Float64, IntArray, host_float64, in_float64, in_form_of, resolution
+from ..arrays import Array, Float64, IntArray, as_like, host_float64, in_float64, in_form_of, is_foreign, is_sparse, resolution, to_numpy
 from ..blocks import Block, pieces
 from ..centres import Centres
 from ..kernels import Columns, Kernel, Precomputed
@@ -71,6 +71,13 @@ class LandmarkSpace(Space):
         # K_ss can be made again from the landmarks, except where it was given.
         gram = self.gram if isinstance(self.kernel, Precomputed) else None
         return replace(self, whitener=None, gram=gram), Centres(a, duals)
+
+    def in_library_of(self, x: Array) -> LandmarkSpace:
+        """The same space for rows of another array library than the landmarks' own."""
+        if isinstance(self.kernel, Precomputed) or is_foreign(self.points) == is_foreign(x):
+            return self
+        points = self.points.toarray() if is_sparse(self.points) else self.points
+        return replace(self, points=as_like(points, x) if is_foreign(x) else to_numpy(points))
 
     def raw_coefficients(self, centres: Centres) -> Float64:
         """Coefficients (c, s) of the centres over the landmarks themselves."""

@@ -32,6 +32,7 @@ def conjugate_gradients(
     residual = t - product(a) if start is not None else t.copy()
     direction = residual.copy()
     rho = np.einsum("ij,ij->i", residual, residual)
+    largest = 0.0  # the largest stretch seen: what "negative beyond rounding" is measured by
     goal = tolerance**2 * np.maximum(np.einsum("ij,ij->i", t, t), np.finfo(float).tiny)
     for _ in range(max_iter):
         running = rho > goal
@@ -39,13 +40,20 @@ def conjugate_gradients(
             break
         image = product(direction)
         curvature = np.einsum("ij,ij->i", direction, image)
-        running &= curvature > 0  # a null or negative direction: nothing more to gain there
+        lengths = np.einsum("ij,ij->i", direction, direction)
+        largest = max(largest, float(np.sqrt((np.einsum("ij,ij->i", image, image) / np.where(lengths > 0, lengths, 1.0)).max())))
+        if (running & (curvature < -1e-8 * largest * lengths)).any():
+            raise ValueError(
+                "the kernel has negative eigenvalues on these rows, which conjugate gradients cannot solve with: "
+                'take landmark_solver="eigh", which clips them (and, without landmarks, start from rows instead of points).'
+            )
+        running &= curvature > 0  # a direction of nothing: no more to gain there
         if not running.any():
             break
         step = np.where(running, rho / np.where(curvature > 0, curvature, 1.0), 0.0)[:, None]
         a += step * direction
         residual -= step * image
         new = np.einsum("ij,ij->i", residual, residual)
-        direction = residual + np.where(running, new / np.maximum(rho, np.finfo(float).tiny), 0.0)[:, None] * direction
+        direction = residual + np.where(running, new / np.where(running, rho, 1.0), 0.0)[:, None] * direction
         rho = np.where(running, new, 0.0)
     return a

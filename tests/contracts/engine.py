@@ -1,0 +1,210 @@
+"""What every engine promises. A new engine passes with a class of ten lines: see test_engines.py."""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import threadpoolctl
+
+from cmeans.engines import Engine
+
+
+@dataclass(frozen=True)
+class Text:
+    """A sum that shows its order."""
+
+    letters: str
+
+    def __add__(self, other: Text) -> Text:
+        return Text(self.letters + other.letters)
+
+
+class Refused(Exception):
+    """What a task throws."""
+
+
+def blas_threads() -> list[int]:
+    return [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+
+
+@pytest.fixture
+def two_blas_threads():
+    """So that a limit of one can be seen, and seen to end."""
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        yield
+
+
+class EngineContract(ABC):
+    """An engine of a given number of workers, used as a context manager."""
+
+    @abstractmethod
+    def make(self, workers: int) -> AbstractContextManager[Engine]:
+        """The engine."""
+
+    @pytest.fixture(params=[1, 2, 5])
+    def workers(self, request: pytest.FixtureRequest) -> int:
+        return request.param
+
+    def test_map_gives_results_in_the_order_of_the_tasks(self, workers: int) -> None:
+        def late_if_early(task: int) -> int:
+            time.sleep(0.002 * ((7 - task) % 4))
+            return task
+
+        with self.make(workers) as engine:
+            assert list(engine.map(late_if_early, 20)) == list(range(20))
+            assert list(engine.map(late_if_early, 1)) == [0]
+
+    def test_fold_adds_in_the_order_of_the_tasks(self, workers: int) -> None:
+        def letter(task: int) -> Text:
+            time.sleep(0.002 * (task % 3))
+            return Text(chr(ord("a") + task))
+
+        heard: list[int] = []
+        with self.make(workers) as engine:
+            assert engine.fold(letter, 26, heard.append) == Text("abcdefghijklmnopqrstuvwxyz")
+            assert engine.fold(letter, 1) == Text("a")
+        assert heard == list(range(26))
+
+    def test_every_number_of_workers_gives_the_same_bits(self) -> None:
+        def numbers(task: int) -> np.ndarray:
+            rng = np.random.default_rng(task)
+            a, b = rng.normal(size=(2, 60, 60)).astype(np.float32)
+            return (a @ b).astype(np.float64).sum(axis=0) * 10.0 ** rng.integers(-8, 8)
+
+        def total(workers: int) -> np.ndarray:
+            with self.make(workers) as engine:
+                return engine.fold(numbers, 41)
+
+        once = total(1)
+        for workers in (2, 5, 5):
+            np.testing.assert_array_equal(total(workers), once)
+
+    @pytest.mark.parametrize("failing", [0, 7, 19])
+    def test_exceptions_come_through_and_the_engine_goes_on(self, workers: int, failing: int) -> None:
+        def fail(task: int) -> Text:
+            if task == failing:
+                raise Refused(f"task {task}")
+            return Text("x")
+
+        with self.make(workers) as engine:
+            with pytest.raises(Refused, match=f"task {failing}"):
+                engine.fold(fail, 20)
+            assert engine.fold(lambda task: Text("y"), 3) == Text("yyy")
+
+    def test_after_an_exception_the_rest_is_not_run(self, workers: int) -> None:
+        ran: list[int] = []
+
+        def fail_first(task: int) -> Text:
+            ran.append(task)
+            if task == 0:
+                raise Refused
+            time.sleep(0.001)
+            return Text("x")
+
+        with self.make(workers) as engine, pytest.raises(Refused):
+            engine.fold(fail_first, 1000)
+        assert len(ran) < 100
+
+    def test_results_wait_in_small_numbers(self, workers: int) -> None:
+        """A slow reader must not find all results of a long input in memory."""
+        made: list[int] = []
+        with self.make(workers) as engine:
+            results = engine.map(lambda task: made.append(task), 300)
+            next(results)
+            time.sleep(0.05)
+            assert len(made) <= 3 * workers + 2
+            assert len([0 for _ in results]) == 299
+
+    def test_a_reader_may_leave_early(self, workers: int) -> None:
+        with self.make(workers) as engine:
+            results = engine.map(lambda task: task, 300)
+            assert next(results) == 0
+            results.close()
+            assert list(engine.map(lambda task: task, 3)) == [0, 1, 2]
+
+    @pytest.mark.usefixtures("two_blas_threads")
+    def test_blas_runs_one_thread_inside_and_as_before_after(self, workers: int) -> None:
+        before = blas_threads()
+        if before.count(1) == len(before):
+            pytest.skip("this BLAS knows one thread only")
+        with self.make(workers) as engine:
+            assert set(blas_threads()) == {1}
+            assert {count for counts in engine.map(lambda task: blas_threads(), 8) for count in counts} == {1}
+        assert blas_threads() == before
+
+    @pytest.mark.usefixtures("two_blas_threads")
+    def test_blas_is_given_back_after_an_exception(self, workers: int) -> None:
+        before = blas_threads()
+        with pytest.raises(Refused), self.make(workers):
+            raise Refused
+        assert blas_threads() == before
+
+    @pytest.mark.usefixtures("two_blas_threads")
+    def test_engines_nest(self, workers: int) -> None:
+        before = blas_threads()
+        with self.make(workers) as outer:
+
+            def inner(task: int) -> Text:
+                with self.make(2) as engine:
+                    return engine.fold(lambda number: Text(str(number)), task + 1)
+
+            assert outer.fold(inner, 4) == Text("0010120123")
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+
+    @pytest.mark.usefixtures("two_blas_threads")
+    def test_engines_of_several_threads_overlap(self, workers: int) -> None:
+        """Fits of one process may start and end in any order."""
+        before = blas_threads()
+        first_is_in, second_is_in = threading.Event(), threading.Event()
+        seen: list[Text] = []
+
+        def first() -> None:
+            with self.make(workers) as engine:
+                first_is_in.set()
+                second_is_in.wait(5)
+                seen.append(engine.fold(lambda task: Text("a"), 9))
+
+        def second() -> None:
+            first_is_in.wait(5)
+            with self.make(workers) as engine:
+                second_is_in.set()
+                earlier.join(5)
+                seen.append(engine.fold(lambda task: Text("b"), 9))
+
+        earlier, later = threading.Thread(target=first), threading.Thread(target=second)
+        self._run(earlier, later)
+        assert seen == [Text("a" * 9), Text("b" * 9)]
+        assert blas_threads() == before
+
+    def test_floating_point_errors_are_as_before_after(self, workers: int) -> None:
+        with np.errstate(over="raise", invalid="print"):
+            before = np.geterr()
+            with self.make(workers) as engine:
+                engine.fold(lambda task: Text("x"), 9)
+            assert np.geterr() == before
+            with pytest.raises(Refused), self.make(workers):
+                raise Refused
+            assert np.geterr() == before
+
+    def test_no_thread_is_left_behind(self, workers: int) -> None:
+        before = threading.active_count()
+        with self.make(workers) as engine:
+            engine.fold(lambda task: Text("x"), 50)
+        assert threading.active_count() == before
+
+    @staticmethod
+    def _run(*threads: threading.Thread) -> None:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+            assert not thread.is_alive()
+
+

@@ -1,0 +1,77 @@
+"""Every rule keeps the contract, and agrees with the naive loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts.rule import RuleContract, distances
+
+import naive
+from cmeans.rules import Fuzzy, Hard, Possibilistic
+
+SCALES = np.array([0.5, 1.0, 3.0, 20.0])
+
+
+class TestHard(RuleContract):
+    rule = Hard()
+
+
+class TestFuzzy(RuleContract):
+    rule = Fuzzy(2.0)
+
+
+class TestNearlyHard(RuleContract):
+    rule = Fuzzy(1.004)
+
+
+class TestVeryFuzzy(RuleContract):
+    rule = Fuzzy(4.5)
+
+
+class TestFuzzyWithThePrintedExponent(RuleContract):
+    rule = Fuzzy(2.0, exponent=2.0)
+    minimises = False
+
+
+class TestPossibilistic(RuleContract):
+    rule, scales = Possibilistic(2.0), SCALES
+
+
+class TestNearlyHardPossibilistic(RuleContract):
+    rule, scales = Possibilistic(1.05), SCALES
+
+
+class TestVeryPossibilistic(RuleContract):
+    rule, scales = Possibilistic(3.0), SCALES
+
+
+def test_hard_is_naive():
+    np.testing.assert_array_equal(Hard().memberships(distances(), None), naive.hard_memberships(distances()))
+
+
+@pytest.mark.parametrize(("m", "exponent"), [(2, None), (1.3, None), (1.05, None), (4, None), (2, 2.0), (1.5, 1.0)])
+def test_fuzzy_is_naive(m, exponent):
+    np.testing.assert_allclose(
+        Fuzzy(m, exponent).memberships(distances(), None), naive.fuzzy_memberships(distances(), m, exponent), rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("m", [2, 1.3, 1.05, 4])
+def test_possibilistic_is_naive(m):
+    u = Possibilistic(m).memberships(distances(), SCALES)
+    np.testing.assert_allclose(u, naive.possibilistic_memberships(distances(), SCALES, m), rtol=0, atol=1e-12)
+    penalty = Possibilistic(m).penalty(u, SCALES)
+    expected = naive.objective(distances(), u, m, eta=SCALES) - naive.objective(distances(), u, m)
+    assert penalty.sum() == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("rule", [Fuzzy, Possibilistic])
+@pytest.mark.parametrize("m", [1, 0.5, -2, np.nan])
+def test_m_beyond_reason_is_refused(rule, m):
+    with pytest.raises(ValueError, match=r"must be greater than 1.*KernelKMeans"):
+        rule(m)
+
+
+def test_possibilistic_without_scales_says_where_they_come_from():
+    with pytest.raises(ValueError, match="fuzzy run"):
+        Possibilistic(2.0).memberships(distances(), None)
