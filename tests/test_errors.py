@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import make_pipeline
 
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.kernels import RBF, Laplacian, Polynomial
@@ -32,12 +33,18 @@ def spoilt(value, rows=X, row=5, column=2):
     return out
 
 
+def build(estimator, **words):
+    narrow = {"eta_scale": 0.1} if estimator is PossibilisticCMeans else {}  # else two clusters of so few rows may become one
+    return estimator(**{"n_clusters": 2, "random_state": 0, **narrow, **words})
+
+
 def refused(pattern, estimator, rows=X, sample_weight=None, **words):
     """The message, once it matches; nothing is left behind."""
-    model = estimator(**{"n_clusters": 2, "random_state": 0, **words})
-    with pytest.raises(ValueError, match=pattern) as caught, warnings.catch_warnings():
+    model = build(estimator, **words)
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what was said on the way
-        model.fit(rows, sample_weight=sample_weight)
+        with pytest.raises(ValueError, match=pattern) as caught:
+            model.fit(rows, sample_weight=sample_weight)
     assert not hasattr(model, "labels_")
     return str(caught.value)
 
@@ -53,7 +60,7 @@ def test_nan_and_infinity_are_shown(estimator, kernel, form, value, word):
     rows = form(spoilt(value))
     message = refused(rf"{estimator.__name__}: Input X contains {word}, first at row 5, column 2", estimator, rows, kernel=kernel)
     assert "Remove or impute" in message
-    model = estimator(2, kernel=kernel, random_state=0).fit(X)
+    model = build(estimator, kernel=kernel).fit(X)
     for method in ("predict", "transform", "score", "memberships", "outlier_score"):
         with pytest.raises(ValueError, match=rf"{word}, first at row 5, column 2"):
             getattr(model, method)(np.asarray(form(spoilt(value))) if isinstance(rows, pd.DataFrame) else rows)
@@ -78,12 +85,9 @@ def test_no_rows_no_columns_no_table(estimator):
 
 
 @over_paths
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial", "laplacian"])
-@pytest.mark.parametrize("size", [1e155, 1e200, 1e300])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial"])
+@pytest.mark.parametrize("size", [1e160, 1e300])
 def test_rows_too_large_to_square(estimator, kernel, size):
-    if kernel == "laplacian" and size < 1e300:
-        estimator(2, kernel=kernel, random_state=0).fit(X * size)  # it squares nothing
-        return
     refused(rf"{estimator.__name__}.*([Ss]cale|finite)", estimator, X * size, kernel=kernel)
 
 
@@ -95,7 +99,7 @@ def test_rows_too_large_for_float32(estimator):
 @over_paths
 @pytest.mark.parametrize("method", ["predict", "transform", "score", "memberships", "outlier_score"])
 def test_other_features_when_asked(estimator, method):
-    model = estimator(2, random_state=0).fit(X)
+    model = build(estimator).fit(X)
     with pytest.raises(ValueError, match=rf"X has 2 features, but {estimator.__name__} is expecting 3 features"):
         getattr(model, method)(X[:, :2])
     with pytest.raises(ValueError, match="minimum of 1"):
@@ -199,7 +203,7 @@ def weights(**changes):
 )
 def test_weights(estimator, weight, message):
     refused(rf"{estimator.__name__}.*{message}", estimator, sample_weight=weight)
-    model = estimator(2, random_state=0).fit(X)
+    model = build(estimator).fit(X)
     with pytest.raises(ValueError, match=message):
         model.score(X, sample_weight=weight)
 
@@ -210,7 +214,7 @@ def test_weights(estimator, weight, message):
 def test_only_the_ratios_of_weights_matter(estimator, kernel, scale, dtype):
     weight = np.random.default_rng(1).uniform(1, 2, 40)
     rows = X.astype(dtype)
-    model = estimator(2, kernel=kernel, random_state=0).fit(rows, sample_weight=weight)
+    model = build(estimator, kernel=kernel).fit(rows, sample_weight=weight)
     other = clone(model).fit(rows, sample_weight=weight * scale)
     assert other.n_iter_ == model.n_iter_
     np.testing.assert_allclose(other.memberships_, model.memberships_, rtol=1e-3)
@@ -283,9 +287,9 @@ def test_what_is_no_kernel(value):
         ({"kernel_params": {"gamma": "wide"}}, r"gamma"),
         ({"kernel": "polynomial", "kernel_params": {"degree": 0}}, r"degree.*at least 1"),
         ({"kernel": RBF(1.0), "kernel_params": {"gamma": 1}}, r"kernel_params"),
-        ({"kernel_params": 5}, r"kernel_params=5.*mapping|dict"),
-        ({"kernel_params": "a"}, r"kernel_params='a'.*mapping|dict"),
-        ({"kernel_params": [1]}, r"kernel_params=\[1\].*mapping|dict"),
+        ({"kernel_params": 5}, r"kernel_params=5.*(mapping|dict)"),
+        ({"kernel_params": "a"}, r"kernel_params='a'.*(mapping|dict)"),
+        ({"kernel_params": [1]}, r"kernel_params=\[1\].*(mapping|dict)"),
     ],
 )
 def test_kernel_params(words, message):
@@ -373,7 +377,7 @@ def test_precomputed_kernels(estimator):
 def test_landmark_columns(estimator):
     rows = K[:, LANDMARKS]
     good = {**COLUMNS, "kernel_params": {"diag": 1.0}}
-    estimator(2, **good, random_state=0).fit(rows)
+    build(estimator, **good).fit(rows)
     refused(r"landmarks=their row numbers.*diag", estimator, rows, **COLUMNS)
     refused(r"shape \(40, 8\).*row numbers", estimator, rows, **{**good, "landmarks": LANDMARKS[:-1]})
     refused(r"diag.*40 rows.*shape \(8,\)", estimator, rows, **{**good, "kernel_params": {"diag": np.ones(8)}})
@@ -392,7 +396,7 @@ def test_two_steps_need_the_kernel_among_their_sample():
 @over_paths
 def test_precomputed_rows_when_asked(estimator):
     scaled = K * np.linspace(1, 2, 40)[:, None] * np.linspace(1, 2, 40)
-    model = estimator(2, **PRECOMPUTED, random_state=0).fit(scaled)
+    model = build(estimator, **PRECOMPUTED).fit(scaled)
     with pytest.raises(ValueError, match=r"k\(x, x\).*diag="):
         model.transform(scaled[:3])
     with pytest.raises(ValueError, match=r"diag.*3 rows.*shape \(4,\)"):
@@ -528,8 +532,185 @@ def test_the_least_budget_is_named_and_does(estimator, words, budget):
     least = int(re.search(r"at least (\d+) bytes", message)[1])
     assert int(re.search(r"memory_budget=(\d+)", message)[1]) < least < 4e9
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = estimator(2, random_state=0, memory_budget=least, **given).fit(rows)
-        free = estimator(2, random_state=0, **given).fit(rows)
+        warnings.simplefilter("ignore", UserWarning)
+        model, free = (build(estimator, memory_budget=budget, **given).fit(rows) for budget in (least, None))
     np.testing.assert_array_equal(model.memberships_, free.memberships_)
     refused(rf"at least {least} bytes", estimator, rows, memory_budget=least - 1, **given)
+
+
+# ------------------------------------------------------------------------------------------------------------------ warnings
+
+
+def complaints(fit, category=UserWarning):
+    """The messages of all warnings of a fit, each of which points here."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = fit()
+    assert all(w.filename == __file__ for w in caught), [w.filename for w in caught]
+    assert all(issubclass(w.category, UserWarning) for w in caught)
+    return model, [str(w.message) for w in caught if issubclass(w.category, category)]
+
+
+def only(pattern, fit, category=UserWarning):
+    model, messages = complaints(fit, category)
+    assert len(messages) == 1, messages
+    assert re.search(pattern, messages[0]), messages[0]
+    return model
+
+
+BLOBS = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 30, axis=0) + np.random.default_rng(1).normal(scale=0.4, size=(90, 2))
+
+
+@over_estimators
+@pytest.mark.parametrize("words", [{}, {"kernel": "linear"}, {"n_landmarks": 10}])
+def test_nothing_is_said_of_a_good_fit(estimator, words):
+    assert complaints(lambda: build(estimator, n_clusters=3, **{"gamma": "median", **words}).fit(BLOBS))[1] == []
+
+
+@over_estimators
+def test_fewer_distinct_rows_than_clusters(estimator):
+    rows = np.repeat([[0.0, 0.0], [1.0, 1.0]], 5, axis=0)
+    pattern = rf"{estimator.__name__}\(n_clusters=3\).*only 2 distinct rows.*2 clusters are made"
+    model = only(pattern, lambda: build(estimator, n_clusters=3, kernel="linear").fit(rows))
+    assert model.n_clusters_ == 2
+
+
+@over_estimators
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_not_converged(estimator, kernel):
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    words = (
+        {"n_clusters": 5, "kernel": kernel, "eta_scale": 0.05} if estimator is PossibilisticCMeans else {"n_clusters": 5, "kernel": kernel}
+    )
+    model = only(
+        rf"{estimator.__name__}: .*max_iter=2 .*raise max_iter or loosen tol=1e-12",
+        lambda: build(estimator, max_iter=2, tol=1e-12, **words).fit(rows),
+        ConvergenceWarning,
+    )
+    assert not model.converged_
+    assert model.n_iter_ == 2
+    assert model.stop_reason_.startswith("stopped at max_iter=2")
+
+
+def test_what_is_said_of_the_fall_is_true():
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    for max_iter in (1, 2, 5):
+        model = KernelKMeans(5, kernel="linear", max_iter=max_iter, tol=0.0, random_state=0)
+        with pytest.warns(ConvergenceWarning) as caught:
+            model.fit(rows)
+        said = float(re.search(r"still falling ([\d.e+-]+)%", str(caught[0].message))[1])
+        fall = -np.diff(model.objective_history_) / model.objective_history_[:-1]
+        assert said == pytest.approx(100 * fall[-1], rel=0.1)
+
+
+def test_no_sweep_wanted_beyond_max_iter_is_a_choice():
+    """tol=0 runs all sweeps unless nothing moves."""
+    model = KernelKMeans(3, kernel="linear", tol=0.0, random_state=0).fit(BLOBS)
+    assert model.converged_
+    assert model.n_iter_ < 300
+
+
+@pytest.mark.parametrize("estimator", [KernelKMeans, CMeans])
+def test_clusters_that_died(estimator):
+    rows = np.repeat([[0.0, 0.0], [1.0, 1.0]], 5, axis=0)
+    words = {"rule": "hard"} if estimator is CMeans else {}
+    model = only(
+        rf"{estimator.__name__}: 2 of 4 clusters hold no row \(numbers \[1, 3\]\).*[Ff]ewer clusters",
+        lambda: estimator(4, kernel="linear", init=np.array([0, 1, 5, 6]), **words).fit(rows),
+    )
+    assert model.n_clusters_ == 2
+
+
+@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"gamma": 0.1}])
+def test_fuzzy_clusters_that_coincide(words):
+    pattern = r"FuzzyCMeans: \d+ pairs? of centres coincide.*fewer clusters"
+    model = only(pattern, lambda: FuzzyCMeans(4, init=np.array([0, 0, 30, 60]), m=1.5, **words).fit(BLOBS))
+    np.testing.assert_allclose(model.memberships_[:, 0], model.memberships_[:, 1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"gamma": 0.02}])
+def test_possibilistic_clusters_that_coincide(words):
+    pattern = r"PossibilisticCMeans: \d+ pairs? of centres coincide.*(fewer clusters|eta_scale)"
+    only(pattern, lambda: PossibilisticCMeans(6, eta_scale=2.0, random_state=0, **words).fit(BLOBS))
+
+
+@pytest.mark.parametrize("estimator", [FuzzyCMeans, CMeans])
+@pytest.mark.parametrize("words", [{"n_landmarks": None}, {"n_landmarks": 20}])
+def test_collapse_names_the_critical_m(estimator, words):
+    rows = np.random.default_rng(0).normal(size=(200, 6))
+    model = only(
+        rf"{estimator.__name__}: the clusters have collapsed.*m=4 is beyond m\*=1\.\d+.*m=\"auto\" \(1\.\d+ here\)",
+        lambda: estimator(3, m=4.0, gamma=0.2, random_state=0, init="random-partition", **words).fit(rows),
+    )
+    assert model.separation_ < 1e-2
+    said, advised = (float(x) for x in re.findall(r"(?:m\*=|\()(1\.\d+)", complaints(lambda: clone(model).fit(rows))[1][0]))
+    assert advised == pytest.approx(1 + (said - 1) / 2, abs=2e-3)
+    assert clone(model).set_params(m="auto", init="k-means++", max_iter=1000).fit(rows).m_ == pytest.approx(advised, abs=1e-3)
+
+
+def test_a_collapse_is_not_laid_to_m_where_m_is_right():
+    """All centres start at the mean, where no m moves them: "auto" was taken, so it cannot be the advice."""
+    model, messages = complaints(lambda: FuzzyCMeans(2, kernel="linear", init=np.full((90, 2), 0.5)).fit(BLOBS))
+    assert model.separation_ < 1e-2
+    assert len(messages) == 1
+    assert "collapsed" in messages[0]
+    assert "m*=inf" not in messages[0]
+    assert 'take m="auto"' not in messages[0]
+    assert "init" in messages[0]
+
+
+def test_a_possibilistic_collapse():
+    pattern = r"PossibilisticCMeans: the clusters have collapsed.*smaller eta_scale or fewer clusters"
+    only(pattern, lambda: PossibilisticCMeans(3, eta_scale=100.0, kernel="linear", random_state=0).fit(BLOBS))
+
+
+@over_estimators
+@pytest.mark.parametrize(
+    "words", [{"kernel": "sigmoid"}, {"kernel": "polynomial", "coef0": -3}, {"kernel": lambda x, y: np.tanh(x @ y.T - 1)}]
+)
+@pytest.mark.parametrize("space", [{}, {"n_landmarks": 20}], ids=["exact", "landmarks"])
+def test_indefinite_kernels(estimator, words, space):
+    """How negative: the share of the spectrum, told right."""
+    rows = X / 4
+    model, messages = complaints(lambda: build(estimator, **words, **space).fit(rows))
+    found = [re.search(r"indefinite.*?(\d[\d.]*)% of its spectrum", message) for message in messages]
+    shares = [float(match[1]) for match in found if match]
+    assert len(shares) == 1
+    if not (space and estimator is TwoStepKernelKMeans):  # which looks at its sample
+        values = np.linalg.eigvalsh(model.kernel_(rows, rows))
+        assert shares[0] == pytest.approx(-100 * values[values < 0].sum() / np.abs(values).sum(), rel=0.06)
+    assert np.isfinite(model.objective_)
+
+
+@over_paths
+def test_a_negative_kernel(estimator):
+    messages = complaints(lambda: build(estimator, kernel="precomputed").fit(-K))[1]
+    assert any("100% of its spectrum" in message for message in messages), messages
+
+
+@over_estimators
+def test_a_kernel_that_is_nearly_the_identity(estimator):
+    messages = complaints(lambda: build(estimator, gamma=1e6).fit(X))[1]
+    assert re.search(rf"{estimator.__name__}: the kernel is nearly the identity.*smaller gamma.*\"median\"", messages[0])
+
+
+@over_estimators
+def test_a_kernel_that_is_nearly_constant(estimator):
+    messages = complaints(lambda: build(estimator, gamma=1e-12).fit(X))[1]
+    assert re.search(rf"{estimator.__name__}: the kernel is nearly constant.*larger gamma.*\"median\"", messages[0])
+
+
+def test_warnings_point_here_whoever_calls_fit():
+    rows = np.repeat([[0.0, 0.0], [1.0, 1.0]], 5, axis=0)
+    model = KernelKMeans(3, kernel="linear", random_state=0)
+    ways = [
+        lambda: model.fit(rows),
+        lambda: model.fit_predict(rows),
+        lambda: model.fit_transform(rows),
+        lambda: model.set_output(transform="pandas").fit_transform(rows),
+        lambda: make_pipeline(model).fit(rows),
+        lambda: make_pipeline(model).fit_predict(rows),
+    ]
+    for way in ways:
+        _, messages = complaints(way)
+        assert len(messages) == 1

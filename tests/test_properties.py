@@ -301,7 +301,7 @@ BITS = {
 
 
 def many_rows(space, form):
-    n = 700 if space == "exact" else 5000
+    n = 500 if space == "exact" else 2500
     X = np.random.default_rng(8).normal(size=(n, 3)) + 3 * np.eye(3)[np.arange(n) % 3]
     X[np.abs(X) < 0.3] = 0
     return as_form(X, form, "float32")
@@ -313,16 +313,16 @@ def bits(model):
 
 @pytest.mark.parametrize("form", ["numpy", "csr"])
 @pytest.mark.parametrize("space", BITS)
-@pytest.mark.parametrize("rule", ESTIMATORS)
+@pytest.mark.parametrize("rule", ["hard", "fuzzy-auto", "possibilistic"])
 def test_a_seed_gives_the_same_bits_for_any_number_of_threads_and_any_memory(rule, space, form):
     X = many_rows(space, form)
-    make = partial(ESTIMATORS[rule], 4, random_state=1, max_iter=8, **BITS[space])
-    with blocks_of(64, tasks=20), warnings.catch_warnings():
+    make = partial(ESTIMATORS[rule], 4, random_state=1, max_iter=4, **BITS[space])
+    with blocks_of(50, tasks=20), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         assert Blocks(X, np.ones(len(X) if form == "numpy" else X.shape[0])).n_tasks(40) > 4
         expected = bits(make(n_jobs=1).fit(X))
         least = least_budget(make(n_jobs=5, memory_budget=1), X)
-        for other in ({"n_jobs": 2}, {"n_jobs": 5}, {"n_jobs": 5, "memory_budget": least}, {"n_jobs": 2, "memory_budget": least + 300_000}):
+        for other in ({"n_jobs": 2}, {"n_jobs": 5}, {"n_jobs": 5, "memory_budget": least}, {"n_jobs": 2, "memory_budget": least + 100_000}):
             for ours, one in zip(bits(make(**other).fit(X)), expected, strict=True):
                 np.testing.assert_array_equal(ours, one)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .arrays import Array, Float64, IntArray, host_float64, in_float64, rounding, take
 from .blocks import Blocks
+from .complaints import NOT_FINITE
 from .kernels import Kernel, Precomputed
 from .spaces import LandmarkSpace
 
@@ -30,6 +31,8 @@ class Affinity(ABC):
         size = diag[:, None] + diag[columns][None, :]
         d2 = size - 2.0 * self.between(columns)
         d2[columns, np.arange(len(columns))] = 0.0
+        if not np.isfinite(d2).all():
+            raise ValueError(NOT_FINITE)
         return np.where(d2 > rounding(np.float64) * size, d2, 0.0)
 
 

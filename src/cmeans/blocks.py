@@ -55,6 +55,7 @@ class Blocks:
     x: Array  # (n, d)
     weight: Float64  # (n,)
     kxx: Array | None = None  # (n,)
+    unit: float = 1.0  # what a weight of 1 stands for in the user's weights
 
     @property
     def n_rows(self) -> int:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 import warnings
 
+NOT_FINITE = (
+    "X and the kernel give values that are not finite (overflow, or a kernel that returns NaN): "
+    "scale the features of X, take float64, or take a normalised kernel."
+)
 OUR_ROOMS = ("cmeans", "sklearn")
 
 
@@ -15,4 +19,4 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in OUR_ROOMS:
         frame = frame.f_back
         level += 1
-    warnings.warn(message, category, stacklevel=level - 1)
+    warnings.warn(message, category, stacklevel=level)

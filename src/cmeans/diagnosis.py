@@ -27,7 +27,7 @@ def kernel_complaints(
         negative = float(-values[values < 0].sum() / max(np.abs(values).sum(), np.finfo(float).tiny))
         if negative > max(1e-6, 100 * rounding):
             complaints.append(
-                f"the kernel is indefinite on these rows: {100 * negative:.2g}% of its spectrum (by absolute value) is negative. "
+                f"the kernel is indefinite on these rows: {100 * negative:.3g}% of its spectrum (by absolute value) is negative. "
                 "With landmarks the negative part is clipped; without them negative squared distances count as zero and the "
                 "objective may rise. Prefer landmarks or a positive definite kernel."
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import os
 import re
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ def parse_budget(budget: int | float | str | None, owner: str) -> int | None:
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", budget)
         if match and match[2].upper() in UNITS:
             return int(float(match[1]) * UNITS[match[2].upper()])
-    elif not isinstance(budget, bool) and budget > 0:
+    elif isinstance(budget, numbers.Real) and not isinstance(budget, bool) and 0 < budget < math.inf:
         return int(budget)
     raise ValueError(f'{owner}(memory_budget={budget!r}): give bytes or text such as "512MB" or "4GB".')
 

@@ -12,7 +12,7 @@ from .arrays import Float64
 from .centres import Centres
 from .engines import Engine
 from .rules import Rule
-from .solver import AfterSweep, Assignment, Place, Solution, Stopping, assign_all, fold, solve
+from .solver import AfterSweep, Assignment, Place, Solution, Stopping, assign_all, fold, reason, solve
 from .spaces import Space
 from .sweep import State
 from .table import Table
@@ -24,6 +24,7 @@ class Result:
 
     solution: Solution
     history: list[float]  # the objective at the start and after each sweep
+    reason: str  # why the run ended, and what to do if it fell short
     assignment: Assignment
     space: Space  # where `state` lives: the portable twin of the table's space
     state: State
@@ -82,7 +83,18 @@ def best_of(
     space, centres = table.space.portable(best.state.centres)
     state = State(centres, best.state.scales)
     assignment = assign_all(table, space, rule, state, engine)
-    return Result(best, [*best.history, assignment.objective], assignment, space, state, rule, assignment.mass > 0, visits + table.n_rows)
+    history = [*best.history, assignment.objective]
+    return Result(
+        best,
+        history,
+        reason(best, stopping, assignment.objective),
+        assignment,
+        space,
+        state,
+        rule,
+        assignment.mass > 0,
+        visits + table.n_rows,
+    )
 
 
 def possibilistic_scales(spread: Float64, mass: Float64, eta_scale: float) -> Float64:

@@ -11,6 +11,7 @@ import numpy as np
 
 from .arrays import Array, Float64, IntArray, device, namespace
 from .centres import Centres
+from .complaints import NOT_FINITE
 from .engines import Engine
 from .progress import Progress, tell
 from .rules import Rule
@@ -50,12 +51,11 @@ class Solution:
     """A fixed point, or as near to one as `max_iter` allowed."""
 
     state: State
-    history: list[float]  # objective at the centres each sweep started from; [0] is the start's
+    history: list[float]  # objective at the centres each sweep started from, in the user's unit of weight; [0] is the start's
     n_iter: int
     row_visits: int
     converged: bool
     ended: bool  # whoever listened had heard enough
-    reason: str  # in words, with advice where the run fell short
 
 
 @dataclass
@@ -106,7 +106,8 @@ def solve(
         ended = after_sweep is not None and after_sweep(state, len(run.history))
         if converged or ended:
             break
-    return Solution(state, run.history, len(run.history), run.row_visits, converged, ended, _reason(run, converged, ended))
+    history = [value * table.blocks.unit for value in run.history]
+    return Solution(state, history, len(history), run.row_visits, converged, ended)
 
 
 def fold(table: Table, rule: Rule, state: State, engine: Engine, before: State | None = None, run: _Run | None = None) -> Statistics:
@@ -162,15 +163,12 @@ def assign_all(
         tell(Progress("assign", place.run, place.n_runs, 1, 1, stop, table.n_rows))
     assert out is not None
     _refuse_non_finite(math.isfinite(objective))
-    return Assignment(out.labels, out.memberships, out.nearest, objective, total_distance, out.mass)
+    return Assignment(out.labels, out.memberships, out.nearest, objective * table.blocks.unit, total_distance, out.mass)
 
 
 def _refuse_non_finite(finite: bool) -> None:
     if not finite:
-        raise ValueError(
-            "the kernel or the data give values that are not finite (overflow, or a kernel that returns NaN): "
-            "scale the features, take float64, or take a normalised kernel."
-        )
+        raise ValueError(NOT_FINITE)
 
 
 def _empty_assignment(n: int, like: Array) -> Assignment:
@@ -213,14 +211,15 @@ def _farthest_rows(run: _Run, state: State, new: Centres, count: int) -> Centres
     return Centres.stack(chosen)
 
 
-def _reason(run: _Run, converged: bool, ended: bool) -> str:
-    stopping, history = run.stopping, run.history
-    if converged:
-        return f"converged: {stopping.criterion} stand still to tol={stopping.tol:g} after {len(history)} sweeps"
-    if ended:
-        return f"ended by a callback after {len(history)} sweeps"
-    fall = (history[-2] - history[-1]) / abs(history[-2]) if len(history) > 1 and history[-2] else 0.0
+def reason(solution: Solution, stopping: Stopping, last: float) -> str:
+    """Why a run ended, in words, with advice where it fell short; `last` is the objective of the last pass."""
+    if solution.converged:
+        return f"converged: {stopping.criterion} stand still to tol={stopping.tol:g} after {solution.n_iter} sweeps"
+    if solution.ended:
+        return f"ended by a callback after {solution.n_iter} sweeps"
+    before = solution.history[-1]
+    fall = 100 * (before - last) / abs(before) if before else 0.0
     return (
-        f"stopped at max_iter={stopping.max_iter} with the objective still falling {100 * fall:.2g}% a sweep; "
+        f"stopped at max_iter={stopping.max_iter} with the objective still falling {fall:.2g}% a sweep; "
         f"raise max_iter or loosen tol={stopping.tol:g}"
     )

@@ -102,7 +102,7 @@ def test_a_folder_that_cannot_be_written_fails_before_the_work(tmp_path: Path) -
 
 
 def test_an_interrupt_while_the_folder_is_made_leaves_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(folder: Path) -> None:
+    def interrupted(_: Path) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(outputs, "remove_leftovers", interrupted)

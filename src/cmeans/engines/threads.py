@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 import threading
 from collections import deque
@@ -28,8 +29,9 @@ def count_threads(n_jobs: int | None, owner: str) -> int:
     """n_jobs as scikit-learn counts it, but with None meaning every usable CPU: None -> all, k -> k, -1 -> all, -2 -> all but one."""
     if n_jobs is None:
         return usable_cpus()
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
         raise ValueError(f"{owner}(n_jobs={n_jobs!r}): give a positive number of threads, -1 for every CPU, or None.")
+    n_jobs = int(n_jobs)
     return n_jobs if n_jobs > 0 else max(1, usable_cpus() + 1 + n_jobs)
 
 

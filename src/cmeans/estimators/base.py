@@ -115,10 +115,13 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         """
         owner = type(self).__name__
         run = self._checked_run(owner)
-        given = read_rows(self, X, fitting=True)
-        blocks = Blocks(given.x, read_weights(sample_weight, int(given.x.shape[0]), owner))
+        given = read_rows(self, X, fitting=True, sparse=not self._takes_kernel_values())
+        weight, unit = read_weights(sample_weight, int(given.x.shape[0]), owner)
+        blocks = Blocks(given.x, weight, unit=unit)
         if run.n_clusters > blocks.n_rows:
-            raise ValueError(f"{owner}(n_clusters={run.n_clusters}): there are fewer rows than clusters, n_samples={blocks.n_rows}.")
+            raise ValueError(
+                f"{owner}(n_clusters={run.n_clusters}): there are fewer rows than clusters, n_samples={blocks.n_rows}; take fewer clusters."
+            )
         for name in OPTIONAL:
             self.__dict__.pop(name, None)  # a refit with other words must not leave these behind
         hook = SweepHook(self, X, y, sample_weight, run.stopping.max_iter)
@@ -182,6 +185,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
 
     def _checked_run(self, owner: str) -> Run:
         n_init = integer(self.n_init, "n_init", owner, 1)
+        integer(int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", owner, 0)
         return Run(
             integer(self.n_clusters, "n_clusters", owner, 1),
             n_init if isinstance(self.init, str) else 1,
@@ -190,9 +194,12 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             check_random_state(self.random_state),
         )
 
+    def _takes_kernel_values(self) -> bool:
+        return (isinstance(self.kernel, str) and self.kernel == "precomputed") or isinstance(self.kernel, Precomputed)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        precomputed = (isinstance(self.kernel, str) and self.kernel == "precomputed") or isinstance(self.kernel, Precomputed)
+        precomputed = self._takes_kernel_values()
         tags.input_tags.sparse = not precomputed
         tags.input_tags.pairwise = precomputed
         # Not a classifier, but scikit-learn's check of CSR input asks this tag of whatever has predict_proba.

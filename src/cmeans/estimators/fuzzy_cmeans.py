@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -108,6 +109,6 @@ def settled_m(value: Any, name: str, owner: str, geometry: Geometry) -> float:
     """A fuzzifier: as given, or half-way to the critical one."""
     if isinstance(value, str) and value == "auto":
         return geometry.fuzzifier.automatic
-    if isinstance(value, (int, float)) and value == 1:
+    if isinstance(value, numbers.Real) and value == 1:
         raise ValueError(f"{owner}({name}={value!r}): {name} must be greater than 1; for m = 1, hard memberships, use KernelKMeans.")
-    return real(value, name, owner, least=1.0, above=True)
+    return real(value, name, owner, least=1.0, above=True, words='"auto" or ')

@@ -16,9 +16,9 @@ from ..chance import Population, population, sample
 from ..complaints import warn
 from ..diagnosis import kernel_complaints
 from ..fuzzifier import SAMPLE_ROWS, Fuzzifier, fuzzifier
-from ..kernels import Kernel, Linear, Precomputed, kernel_class
+from ..kernels import Kernel, Linear, Precomputed, checked_params, kernel_class
 from ..landmarks import automatic_number, choose
-from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, landmark_space
+from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, checked_gram, landmark_space
 from .inputs import integer, one_of
 from .landmark_words import given_landmarks, row_numbers
 from .precomputed import checked_square_diagonal, diagonal
@@ -71,7 +71,7 @@ class Geometry:
     def sampled(self) -> tuple[Float64, Float64]:
         """Kernel matrix and weights of a fair sample of at most 1,000 rows, the same for every random_state."""
         positions, weights = fixed_sample(self.population)
-        return self.affinity(positions).between(np.arange(len(positions))), weights
+        return checked_gram(self.affinity(positions).between(np.arange(len(positions)))), weights
 
     def complain(self, owner: str) -> None:
         """Warn of a kernel that cannot show clusters on these rows."""
@@ -83,8 +83,7 @@ class Geometry:
 
 def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState) -> Geometry:
     """Check the words, settle the kernel's width, choose the landmarks, build the space."""
-    number = number_of_landmarks(words.n_landmarks, owner, blocks.n_rows)
-    factor = one_of(words.landmark_solver, "landmark_solver", owner, ("eigh", "gradient")) == "eigh"
+    number, factor = _checked_words(words, owner, blocks.n_rows)
     if kernel_class(words.kernel, owner) is Precomputed or isinstance(words.kernel, Precomputed):
         return _precomputed(words, owner, blocks, number, n_clusters, rng, factor=factor)
     people = population(blocks)
@@ -101,8 +100,7 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
         if number is None:
             space: Space = ExactSpace(kernel, blocks, solver_tolerance=_tolerance(blocks))
             return replace(plain, space=space, landmark_rows=np.arange(blocks.n_rows))
-        method = one_of(words.landmarks, "landmarks", owner, ("uniform", "k-means++"))
-        rows: IntArray | None = choose(method, int(number), kernel, blocks, people, rng)
+        rows: IntArray | None = choose(words.landmarks, int(number), kernel, blocks, people, rng)
         points = take(blocks.x, rows)  # type: ignore[arg-type]
     else:
         rows, points = given
@@ -114,7 +112,7 @@ def build_sample_geometry(
     words: GeometryWords, owner: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
 ) -> tuple[Geometry, Geometry]:
     """The exact geometry of a sample of rows: (all rows with `landmark_rows` = the sample, the sample alone)."""
-    number = number_of_landmarks(words.n_landmarks, owner, blocks.n_rows)
+    number, _ = _checked_words(words, owner, blocks.n_rows)
     method = words.landmarks
     precomputed = kernel_class(words.kernel, owner) is Precomputed or isinstance(words.kernel, Precomputed)
     if precomputed:
@@ -127,11 +125,15 @@ def build_sample_geometry(
         kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights)
     if not isinstance(method, str):
         rows = row_numbers(method, owner, blocks.n_rows)
+        if isinstance(number, int) and number != len(rows):
+            raise ValueError(f"{owner}(n_landmarks={number}): landmarks holds {len(rows)}; leave n_landmarks out when they are given.")
         weights = blocks.weight[rows]
+        if not weights.any():
+            raise ValueError(f"{owner}(landmarks=...): every row of the sample has a weight of zero; name rows of positive weight.")
     else:
         size = automatic_number(blocks.n_rows, n_clusters) if number == "auto" else number
         size = len(people) if size is None else int(size)
-        if one_of(method, "landmarks", owner, ("uniform", "k-means++")) == "uniform":
+        if method == "uniform":
             positions, weights = sample(people, size, rng)
             rows = people.rows[positions]
         else:
@@ -139,7 +141,7 @@ def build_sample_geometry(
             weights = blocks.weight[rows]
     chosen = blocks.take(rows)
     x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
-    part = Blocks(x, weights, chosen.kxx)
+    part = Blocks(x, weights, chosen.kxx, blocks.unit)
     alone = Geometry(
         part, kernel, ExactSpace(kernel, part, solver_tolerance=_tolerance(part)), population(part, comparable=not precomputed), gamma
     )
@@ -149,11 +151,19 @@ def build_sample_geometry(
     return Geometry(blocks, kernel, alone.space, people, gamma, rows), alone
 
 
+def _checked_words(words: GeometryWords, owner: str, n_rows: int) -> tuple[int | str | None, bool]:
+    """The number of landmarks and whether to factor their kernel; the words are checked even where they will not be used."""
+    if isinstance(words.landmarks, str):
+        one_of(words.landmarks, "landmarks", owner, ("uniform", "k-means++"))
+    factor = one_of(words.landmark_solver, "landmark_solver", owner, ("eigh", "gradient")) == "eigh"
+    return number_of_landmarks(words.n_landmarks, owner, n_rows), factor
+
+
 def number_of_landmarks(value: Any, owner: str, n_rows: int) -> int | str | None:
     """n_landmarks: a number of rows, "auto", or None for the exact space."""
     if value is None or (isinstance(value, str) and value == "auto"):
         return value
-    number = integer(value, "n_landmarks", owner, 1)
+    number = integer(value, "n_landmarks", owner, 1, words='"auto", None or ')
     if number > n_rows:
         raise ValueError(f"{owner}(n_landmarks={number}): there are only n_samples={n_rows} rows to take landmarks from.")
     return number
@@ -196,17 +206,14 @@ def _precomputed(
     """Rows that are kernel values: the square matrix, or only the columns of the landmarks with the diagonal."""
     n, width = blocks.x.shape
     kernel = Precomputed()
-    diag = dict(words.kernel_params or {}).get("diag")
+    diag = _diagonal_word(words, owner)
     listed = None if isinstance(words.landmarks, str) else row_numbers(words.landmarks, owner, n)
     if listed is not None and diag is not None and width == len(listed):
         return _columns_only(owner, blocks, listed, diag, factor=factor)
-    if n != width:
-        raise ValueError(
-            f'{owner}(kernel="precomputed"): X has shape ({n}, {width}); give the square kernel matrix, or only the columns of the '
-            'landmarks with landmarks=their row numbers and kernel_params={"diag": k(x, x) of every row}.'
-        )
     blocks = replace(blocks, kxx=checked_square_diagonal(owner, blocks.x))
     people = population(blocks, comparable=False)
+    if diag is not None:
+        raise ValueError(f'{owner}(kernel_params={{"diag": ...}}): the square kernel matrix has a diagonal of its own; leave it out.')
     everything = np.arange(n)
     plain = Geometry(blocks, kernel, ExactSpace(kernel, blocks, solver_tolerance=_tolerance(blocks)), people, None, everything)
     plain.complain(owner)
@@ -215,12 +222,18 @@ def _precomputed(
             number = automatic_number(n, n_clusters)
         if number is None:
             return plain
-        method = one_of(words.landmarks, "landmarks", owner, ("uniform", "k-means++"))
-        listed = choose(method, int(number), kernel, blocks, people, rng)
+        listed = choose(words.landmarks, int(number), kernel, blocks, people, rng)
     basis = blocks.take(listed)
     gram = host_float64(kernel.prepare(listed)(basis.x))
     space = landmark_space(kernel, listed, gram, blocks.x.dtype, factor=factor)
     return replace(plain, space=space, landmark_rows=listed, basis=basis)
+
+
+def _diagonal_word(words: GeometryWords, owner: str) -> Any:
+    params = checked_params(words.kernel_params, owner)
+    if set(params) - {"diag"}:
+        raise ValueError(f'{owner}(kernel_params={params!r}): kernel="precomputed" takes "diag" only.')
+    return params.get("diag")
 
 
 def _columns_only(owner: str, blocks: Blocks, listed: IntArray, diag: Any, *, factor: bool) -> Geometry:

@@ -22,7 +22,7 @@ class Input:
     copied: int
 
 
-def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Input:
+def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool = True) -> Input:
     """Rows as scikit-learn takes them (lists, arrays, CSR, data frames, memory maps), or as another array library has them."""
     if is_foreign(X):
         x = _foreign_rows(estimator, X, fitting=fitting)
@@ -31,7 +31,7 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Input:
             estimator,
             X,
             reset=fitting,
-            accept_sparse="csr",
+            accept_sparse="csr" if sparse else False,
             accept_large_sparse=True,
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
@@ -41,17 +41,21 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Input:
     return Input(x, copied)
 
 
-def read_weights(sample_weight: Any, n: int, owner: str) -> Float64:
-    """Sample weights (n,) in float64; None means one each."""
+def read_weights(sample_weight: Any, n: int, owner: str) -> tuple[Float64, float]:
+    """Sample weights (n,) in float64 and their unit, one each for None.
+
+    Weights far from 1, which float32 could not hold, are divided by a power of two, the unit, and results multiplied by it:
+    only ratios matter, and such factors round nothing.
+    """
     if sample_weight is None:
-        return np.ones(n)
+        return np.ones(n), 1.0
     weight = np.asarray(to_numpy(sample_weight) if is_foreign(sample_weight) else sample_weight)
     if weight.ndim == 0:
         weight = np.full(n, weight)
     if weight.shape != (n,):
         raise ValueError(f"{owner}: sample_weight has shape {weight.shape}; one weight for each of the {n} rows is needed: shape ({n},).")
     try:
-        weight = weight.astype(np.float64)
+        weight = weight.astype(np.float64, casting="safe" if np.iscomplexobj(weight) else "unsafe")
     except (TypeError, ValueError) as error:
         raise ValueError(f"{owner}: sample_weight must be numbers: {error}.") from None
     if not np.isfinite(weight).all():
@@ -62,21 +66,25 @@ def read_weights(sample_weight: Any, n: int, owner: str) -> Float64:
         raise ValueError(f"{owner}: sample_weight[{row}] is {weight[row]:g}; weights must not be negative.")
     if not weight.any():
         raise ValueError(f"{owner}: every sample weight is zero; at least one row must have a positive weight.")
-    return weight
+    power = int(np.frexp(weight.max())[1])
+    if abs(power) <= 30:
+        return weight, 1.0
+    return np.ldexp(weight, -power), float(np.ldexp(1.0, min(power, 1023)))
 
 
-def integer(value: Any, name: str, owner: str, least: int) -> int:
-    """A whole number of at least `least`."""
+def integer(value: Any, name: str, owner: str, least: int, words: str = "") -> int:
+    """A whole number of at least `least`; `words` are the words that would have done too."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise ValueError(f"{owner}({name}={value!r}): {name} must be a whole number of at least {least}.")
+        raise ValueError(f"{owner}({name}={value!r}): {name} must be {words}a whole number of at least {least}.")
     return int(value)
 
 
-def real(value: Any, name: str, owner: str, *, least: float = 0.0, above: bool = False) -> float:
-    """A finite number of at least (or above) `least`."""
+def real(value: Any, name: str, owner: str, *, least: float = 0.0, above: bool = False, words: str = "") -> float:
+    """A finite number of at least (or above) `least`; `words` are the words that would have done too."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(float(value))
     if not good or float(value) < least or (above and float(value) == least):
-        raise ValueError(f"{owner}({name}={value!r}): {name} must be a number {'greater than' if above else 'of at least'} {least:g}.")
+        wanted = "a finite number" if least == -np.inf else f"a number {'greater than' if above else 'of at least'} {least:g}"
+        raise ValueError(f"{owner}({name}={value!r}): {name} must be {words}{wanted}.")
     return float(value)
 
 

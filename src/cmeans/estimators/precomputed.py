@@ -6,26 +6,36 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Float64, as_like, is_foreign, is_sparse, namespace, to_numpy
+from ..arrays import Array, Float64, as_like, is_foreign, namespace, to_numpy
 from ..blocks import spans
 
 
 def diagonal(value: Any, x: Array, owner: str) -> Array:
     """k(x, x) of every row (n,), as the user gives it, in the library and dtype of the rows."""
-    diag = np.asarray(to_numpy(value) if is_foreign(value) else value, dtype=np.float64)
+    try:
+        diag = np.asarray(to_numpy(value) if is_foreign(value) else value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{owner}: diag must be numbers, k(x, x) of every row: {error}.") from None
     if diag.ndim == 0:
         diag = np.full(x.shape[0], diag)
-    if diag.shape != (x.shape[0],) or not np.isfinite(diag).all():
+    if diag.shape != (x.shape[0],):
         raise ValueError(
-            f"{owner}: diag must hold one finite k(x, x) for each of the {x.shape[0]} rows (or one number for all), got shape {diag.shape}."
+            f"{owner}: diag must hold one k(x, x) for each of the {x.shape[0]} rows (or one number for all), got shape {diag.shape}."
         )
+    if not np.isfinite(diag).all():
+        row = int(np.flatnonzero(~np.isfinite(diag))[0])
+        raise ValueError(f"{owner}: diag[{row}] is {diag[row]}; every k(x, x) must be finite.")
     return as_like(diag, x)
 
 
 def checked_square_diagonal(owner: str, gram: Array) -> Array:
     """The diagonal of a square kernel matrix, which must be symmetric."""
-    if is_sparse(gram):
-        raise ValueError(f'{owner}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
+    n, width = gram.shape
+    if n != width:
+        raise ValueError(
+            f'{owner}(kernel="precomputed"): X has shape ({n}, {width}); give the square kernel matrix, or only the columns of the '
+            'landmarks with landmarks=their row numbers and kernel_params={"diag": k(x, x) of every row}.'
+        )
     xp = namespace(gram)
     size = max(abs(float(xp.max(gram))), abs(float(xp.min(gram))))
     for start, stop in spans(int(gram.shape[0]), 1024):

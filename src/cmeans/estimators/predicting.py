@@ -32,6 +32,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Needs only what a fit keeps: a space, the centres in it, and the rule."""
 
     n_jobs: int | None
+    n_features_in_: int
     kernel_: Kernel
     labels_: Array
     _space: Space
@@ -121,8 +122,9 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _table(self, X: Any, diag: Any, sample_weight: Any = None) -> tuple[Table, bool]:
         """New rows as the model sees them, and whether their k(x, x) are known."""
         owner = type(self).__name__
-        x = read_rows(self, X, fitting=False).x
-        blocks = Blocks(x, read_weights(sample_weight, int(x.shape[0]), owner))
+        x = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed)).x
+        weight, unit = read_weights(sample_weight, int(x.shape[0]), owner)
+        blocks = Blocks(x, weight, unit=unit)
         known = True
         if isinstance(self.kernel_, Precomputed):
             kxx = diagonal_for_prediction(diag, x, owner, self._training_diag)
@@ -133,9 +135,11 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
         return Table(space, blocks, 0, training=False), known
 
-    def _centres_for(self, space: Space, basis: Block | None, owner: str) -> Centres:
+    def _centres_for(self, space: Space, basis: Block | None, n_features: int, owner: str) -> Centres:
         """The fitted centres as a start in another space."""
         check_is_fitted(self)
+        if n_features != self.n_features_in_:
+            raise ValueError(f"{owner}(init=fitted {type(self).__name__}): it knows {self.n_features_in_} features and X has {n_features}.")
         if space.kernel != self._space.kernel:
             raise ValueError(
                 f"{owner}(init=fitted {type(self).__name__}): it was fitted with {self._space.kernel!r}, this fit has {space.kernel!r}; "

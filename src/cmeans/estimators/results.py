@@ -57,7 +57,7 @@ def row_attributes(geometry: Geometry, result: Result) -> dict[str, Any]:
         "n_iter_": solution.n_iter,
         "row_visits_": result.row_visits,
         "converged_": solution.converged,
-        "stop_reason_": solution.reason,
+        "stop_reason_": result.reason,
         "n_clusters_": int(result.alive.sum()),
         "separation_": separation(result.state.centres, _mean_distance(geometry, result)),
     }
@@ -66,7 +66,7 @@ def row_attributes(geometry: Geometry, result: Result) -> dict[str, Any]:
 def complain_of_result(geometry: Geometry, result: Result, owner: str) -> None:
     """Warn of a run cut short, of clusters without rows, and of centres that have fallen together."""
     if not result.solution.converged and not result.solution.ended:
-        warn(f"{owner}: {result.solution.reason}.", ConvergenceWarning)
+        warn(f"{owner}: {result.reason}.", ConvergenceWarning)
     dead = np.flatnonzero(~result.alive)
     if len(dead):
         warn(
@@ -84,10 +84,11 @@ def _complain_of_fallen_centres(geometry: Geometry, result: Result, owner: str) 
         advice = "take fewer clusters"
         if isinstance(rule, Fuzzy):
             limit = geometry.fuzzifier
-            automatic = f'take m="auto" ({limit.automatic:.4g} here)'
-            advice = f"m={rule.m:g} is beyond m*={limit.critical:.4g}, from where these rows fall together: {automatic}"
-            if rule.m <= limit.critical:
-                advice = f"m={rule.m:g} is close below m*={limit.critical:.4g}: {automatic}, another init or more sweeps"
+            if rule.m > limit.critical:
+                advice = f"m={rule.m:g} is beyond m*={limit.critical:.4g}, from where these rows fall together: "
+                advice += f'take m="auto" ({limit.automatic:.4g} here)'
+            else:
+                advice = f"m={rule.m:g} is below m*={limit.critical:.4g}, so they need not: take another init or more sweeps"
         elif rule.needs_pilot:
             advice = "the scales eta_ are as wide as the data: take a smaller eta_scale or fewer clusters"
         warn(f"{owner}: the clusters have collapsed, all centres are nearly the same point (separation_={apart:.2g}); {advice}.")

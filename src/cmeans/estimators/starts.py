@@ -75,7 +75,7 @@ def _given(init: Any, n_clusters: int, geometry: Geometry, table: Table, rule: R
     if isinstance(init, Centres):
         return init
     if hasattr(init, "_centres_for"):
-        centres: Centres = init._centres_for(geometry.space, geometry.basis, owner)
+        centres: Centres = init._centres_for(geometry.space, geometry.basis, d, owner)
         return _checked_count(centres, n_clusters, owner)
     if is_sparse(init):
         return _at_points(init, n_clusters, geometry, owner)

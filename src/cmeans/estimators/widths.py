@@ -10,7 +10,8 @@ import numpy as np
 
 from ..arrays import Array, Float64, host_float64, in_float64, is_sparse, namespace, squared_norms, to_numpy
 from ..blocks import Blocks
-from ..kernels import RBF, Kernel, Laplacian, Polynomial, build_kernel, kernel_class
+from ..complaints import NOT_FINITE
+from ..kernels import RBF, Kernel, Laplacian, Polynomial, build_kernel, checked_params, kernel_class
 from ..kernels.laplacian import manhattan
 from .inputs import integer, real
 
@@ -36,7 +37,7 @@ def build_named_kernel(
 ) -> tuple[Kernel, float | None]:
     """The kernel, and the gamma it was given (None where it has none)."""
     cls = kernel_class(words.kernel, owner)
-    params = dict(words.kernel_params or {})
+    params = checked_params(words.kernel_params, owner)
     if cls is None:
         return build_kernel(words.kernel, owner, params), None
     gamma = _gamma(words.gamma, cls, owner, blocks, rows, weights)
@@ -55,6 +56,8 @@ def _gamma(value: Any, cls: type[Kernel], owner: str, blocks: Blocks, rows: Arra
     if cls not in (RBF, Laplacian):
         return 1.0
     size = _variance(cls, blocks, rows, weights) if value == "scale" else _median_distance(cls, rows, weights)
+    if not np.isfinite(size):
+        raise ValueError(f"{owner}: {NOT_FINITE}")
     return 1.0 / size if size > 0 else 1.0
 
 
@@ -70,7 +73,8 @@ def _variance(cls: type[Kernel], blocks: Blocks, rows: Array, weights: Float64) 
             first += float(block.weight @ row_sums)
             second += float(block.weight @ to_numpy(squared_norms(x)))
     total = float(blocks.weight.sum()) * d
-    variance = max(second / total - (first / total) ** 2, 0.0)
+    mean = np.float64(first / total)
+    variance = max(second / total - mean * mean, 0.0)
     return float(d * (np.sqrt(variance) if cls is Laplacian else variance))
 
 
@@ -98,7 +102,7 @@ def _median_distance(cls: type[Kernel], rows: Array, weights: Float64) -> float:
 def _within_range(kernel: Polynomial, rows: Array, weights: Float64) -> Kernel:
     """Values far from 1 overflow float32 silently: such kernels are divided by their mean diagonal."""
     base = host_float64(squared_norms(rows.astype(np.float64))) * kernel.gamma + kernel.coef0
-    size = float(weights @ np.abs(base) / weights.sum()) ** kernel.degree
+    size = float((weights @ np.abs(base) / weights.sum()) ** kernel.degree)
     if kernel.scale != 1.0 or not np.isfinite(size) or 1.0 / POLYNOMIAL_RANGE <= size <= POLYNOMIAL_RANGE or size == 0:
         return kernel
     return replace(kernel, scale=size)

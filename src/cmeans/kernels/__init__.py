@@ -3,7 +3,7 @@
 from .base import Columns, Kernel
 from .given import CallableKernel, Precomputed
 from .laplacian import Laplacian
-from .names import KERNELS, build_kernel, kernel_class
+from .names import KERNELS, build_kernel, checked_params, kernel_class
 from .products import RBF, Cosine, Linear, NormalizedPolynomial, Polynomial, Sigmoid
 
 __all__ = [
@@ -20,5 +20,6 @@ __all__ = [
     "Precomputed",
     "Sigmoid",
     "build_kernel",
+    "checked_params",
     "kernel_class",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar, TypeAlias
@@ -9,6 +11,23 @@ from typing import ClassVar, TypeAlias
 from ..arrays import Array
 
 Columns: TypeAlias = Callable[[Array], Array]  # rows (b, d) -> kernel values (b, s) against fixed points
+
+
+def check_parameters(kernel: object, **least: float) -> None:
+    """Refuse parameters that are no finite numbers above their bound (`degree`: a whole number of at least its bound)."""
+    for name, bound in least.items():
+        value = getattr(kernel, name)
+        whole = name == "degree"
+        good = isinstance(value, numbers.Integral if whole else numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+        if not good or value < bound or (value == bound and not whole):
+            wanted = (
+                f"a whole number of at least {bound:g}"
+                if whole
+                else "a finite number"
+                if bound == -math.inf
+                else f"a number above {bound:g}"
+            )
+            raise ValueError(f"{type(kernel).__name__}({name}={value!r}): {name} must be {wanted}.")
 
 
 class Kernel(ABC):

@@ -80,6 +80,8 @@ class CallableKernel(Kernel):
     def _checked(self, values: Array, x: Array, shape: tuple[int, ...]) -> Array:
         xp = namespace(x)
         values = xp.asarray(values)
+        if xp.isdtype(values.dtype, "complex floating"):
+            raise ValueError(f"kernel={self.function!r} returned complex numbers: a kernel is real.")
         if tuple(values.shape) != shape:
             raise ValueError(
                 f"kernel={self.function!r} returned an array of shape {tuple(values.shape)} where {shape} was expected: "

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
 from ..arrays import Array, is_sparse, namespace
-from .base import Columns, Kernel
+from .base import Columns, Kernel, check_parameters
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,9 @@ class Laplacian(Kernel):
     """k(x, y) = exp(-gamma sum_f |x_f - y_f|). Rougher than RBF: its spectrum decays slowly, so it needs more landmarks."""
 
     gamma: float
+
+    def __post_init__(self) -> None:
+        check_parameters(self, gamma=0)
 
     def prepare(self, y: Array) -> Columns:
         def columns(x: Array) -> Array:

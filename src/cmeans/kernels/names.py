@@ -30,7 +30,9 @@ def kernel_class(kernel: Any, owner: str) -> type[Kernel] | None:
         if kernel not in KERNELS:
             raise ValueError(f"{owner}(kernel={kernel!r}): unknown kernel; known are {sorted(KERNELS)}, a kernel object or a callable.")
         return KERNELS[kernel]
-    if isinstance(kernel, Kernel) or callable(kernel):
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise ValueError(f"{owner}(kernel={kernel.__name__}): give a kernel object, {kernel.__name__}(...), not its class.")
+    if isinstance(kernel, Kernel) or (callable(kernel) and not isinstance(kernel, type)):
         return None
     raise ValueError(f"{owner}(kernel={kernel!r}): a kernel is a name ({sorted(KERNELS)}), a kernel object or a callable k(X, Y).")
 
@@ -40,6 +42,8 @@ def build_kernel(kernel: str | Kernel | Callable[..., Any], owner: str, params: 
     cls = kernel_class(kernel, owner)
     if cls is None:
         if isinstance(kernel, Kernel):
+            if params:
+                raise ValueError(f"{owner}(kernel_params={dict(params)!r}): kernel={kernel!r} is an object that holds its own parameters.")
             return kernel
         assert callable(kernel)
         return CallableKernel(kernel, dict(params))
@@ -50,3 +54,12 @@ def build_kernel(kernel: str | Kernel | Callable[..., Any], owner: str, params: 
     if unknown:
         raise ValueError(f"{owner}(kernel_params={dict(params)!r}): {unknown} unknown to kernel={kernel!r}, which takes {sorted(known)}.")
     return cls(**{**{k: v for k, v in words.items() if k in known}, **params})
+
+
+def checked_params(params: Any, owner: str) -> dict[str, Any]:
+    """kernel_params as a dictionary; None is an empty one."""
+    if params is None:
+        return {}
+    if not isinstance(params, Mapping) or not all(isinstance(key, str) for key in params):
+        raise ValueError(f"{owner}(kernel_params={params!r}): give a mapping of names to values, or None.")
+    return dict(params)

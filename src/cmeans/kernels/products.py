@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
 from ..arrays import Array, is_sparse, namespace, squared_norms
-from .base import Columns, Kernel
+from .base import Columns, Kernel, check_parameters
 
 
 class ProductKernel(Kernel):
@@ -134,6 +135,9 @@ class RBF(ProductKernel):
     gamma: float
     translation_invariant = True
 
+    def __post_init__(self) -> None:
+        check_parameters(self, gamma=0)
+
     @property
     def coefficients(self) -> tuple[float, float]:
         return 2.0 * self.gamma, 0.0
@@ -162,9 +166,12 @@ class Polynomial(ProductKernel):
     scale: float = 1.0
     constant_part = True
 
+    def __post_init__(self) -> None:
+        check_parameters(self, degree=1, gamma=0, coef0=-inf, scale=0)
+
     @property
     def positive_definite(self) -> bool:
-        return self.gamma >= 0 and self.coef0 >= 0
+        return self.coef0 >= 0
 
     @property
     def coefficients(self) -> tuple[float, float]:
@@ -183,9 +190,12 @@ class NormalizedPolynomial(ProductKernel):
     gamma: float = 1.0
     coef0: float = 1.0
 
+    def __post_init__(self) -> None:
+        check_parameters(self, degree=1, gamma=0, coef0=-inf)
+
     @property
     def positive_definite(self) -> bool:
-        return self.gamma >= 0 and self.coef0 >= 0
+        return self.coef0 >= 0
 
     @property
     def coefficients(self) -> tuple[float, float]:
@@ -204,6 +214,9 @@ class Sigmoid(ProductKernel):
 
     gamma: float = 1.0
     coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_parameters(self, gamma=0, coef0=-inf)
 
     @property
     def positive_definite(self) -> bool:

@@ -3,6 +3,6 @@
 from .base import ProductRows, Rows, Space, View
 from .euclidean import EuclideanSpace
 from .exact import ExactSpace
-from .landmark import LandmarkSpace, landmark_space
+from .landmark import LandmarkSpace, checked_gram, landmark_space
 
-__all__ = ["EuclideanSpace", "ExactSpace", "LandmarkSpace", "ProductRows", "Rows", "Space", "View", "landmark_space"]
+__all__ = ["EuclideanSpace", "ExactSpace", "LandmarkSpace", "ProductRows", "Rows", "Space", "View", "checked_gram", "landmark_space"]

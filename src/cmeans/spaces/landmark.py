@@ -136,7 +136,8 @@ def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: A
     space = LandmarkSpace(kernel, points, gram, centring, None, 3e-6 if coarse else 1e-12)
     if not factor:
         return space
-    cut = max(10.0 * s * np.finfo(float).eps, 1e-6 if coarse else 0.0)
+    # Below 1e-11 rounding makes the objective rise by 1e-7 where landmarks are nearly redundant.
+    cut = max(10.0 * s * np.finfo(float).eps, 1e-6 if coarse else 1e-11)
     return replace(space, whitener=whitener(space._basis_gram, cut))
 
 
@@ -151,10 +152,10 @@ def checked_gram(gram: Float64) -> Float64:
     if not np.isfinite(gram).all():
         i, j = np.argwhere(~np.isfinite(gram))[0]
         raise ValueError(
-            f"the kernel gives {gram[i, j]} for landmarks {i} and {j}: it must be finite. "
+            f"the kernel gives {gram[i, j]} for a pair of rows (landmarks or sample, {i} and {j}): it must be finite. "
             "Polynomials overflow on large features: scale the data, or take NormalizedPolynomial."
         )
     asymmetry = float(np.abs(gram - gram.T).max())
     if asymmetry > 1e-6 * max(float(np.abs(gram).max()), np.finfo(float).tiny):
-        raise ValueError(f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {asymmetry:.3g} between landmarks.")
+        raise ValueError(f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {asymmetry:.3g}.")
     return (gram + gram.T) / 2.0
