@@ -9,6 +9,7 @@ import numpy as np
 
 from .arrays import Array, Float64, IntArray, as_like, device, namespace, to_numpy
 from .centres import Centres
+from .complaints import NOT_FINITE
 from .rules import Rule
 from .spaces import Space
 from .statistics import Statistics
@@ -112,7 +113,10 @@ def distances(table: Table, space: Space, state: State, task: int) -> Array:
     for piece in table.pieces(task):
         rows = piece.rows.plain()
         d2 = rows.squared_distances(space.view(state.centres, rows.kxx))
-        parts.append(namespace(d2).sqrt(d2))
+        xp = namespace(d2)
+        if not bool(xp.all(xp.isfinite(d2))):
+            raise ValueError(NOT_FINITE)
+        parts.append(xp.sqrt(d2))
     return namespace(parts[0]).concat(parts)
 
 

@@ -14,6 +14,7 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 from ..arrays import Array, itemsize
 from ..blocks import Blocks
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
+from ..complaints import naming
 from ..engines import ThreadEngine
 from ..kernels import Kernel, Precomputed
 from ..memory import Plan, parse_budget, plan
@@ -125,7 +126,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         for name in OPTIONAL:
             self.__dict__.pop(name, None)  # a refit with other words must not leave these behind
         hook = SweepHook(self, X, y, sample_weight, run.stopping.max_iter)
-        with ThreadEngine(self._threads(given.x)) as engine, verbose_log(self.verbose, owner):
+        with ThreadEngine(self._threads(given.x)) as engine, verbose_log(self.verbose, owner), naming(owner):
             geometry, result = self._cluster(run, given, blocks, engine, hook)
         self._keep(geometry, result)
         complain_of_result(geometry, result, owner)

@@ -24,6 +24,8 @@ class Input:
 
 def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool = True) -> Input:
     """Rows as scikit-learn takes them (lists, arrays, CSR, data frames, memory maps), or as another array library has them."""
+    if not sparse and is_sparse(X):
+        raise ValueError(f'{type(estimator).__name__}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
     if is_foreign(X):
         x = _foreign_rows(estimator, X, fitting=fitting)
     else:
@@ -31,7 +33,7 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
             estimator,
             X,
             reset=fitting,
-            accept_sparse="csr" if sparse else False,
+            accept_sparse="csr",
             accept_large_sparse=True,
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
@@ -66,6 +68,10 @@ def read_weights(sample_weight: Any, n: int, owner: str) -> tuple[Float64, float
         raise ValueError(f"{owner}: sample_weight[{row}] is {weight[row]:g}; weights must not be negative.")
     if not weight.any():
         raise ValueError(f"{owner}: every sample weight is zero; at least one row must have a positive weight.")
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise ValueError(f"{owner}: the sample weights add up to more than float64 holds; divide them by {weight.max():.3g}.")
     power = int(np.frexp(weight.max())[1])
     if abs(power) <= 30:
         return weight, 1.0

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import Array, as_like, namespace, numpy_dtype, to_numpy
 from ..blocks import Block, Blocks
 from ..centres import Centres
+from ..complaints import naming
 from ..engines import ThreadEngine, count_threads
 from ..kernels import Kernel, Precomputed
 from ..rules import Rule
@@ -56,7 +57,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number."""
         check_is_fitted(self)
         table, known = self._table(X, diag)
-        with ThreadEngine(self._threads(table.blocks.x)) as engine:
+        with ThreadEngine(self._threads(table.blocks.x)) as engine, naming(type(self).__name__):
             if known or not self._rule.rows_sum_to_one:
                 labels = assign_all(table, table.space, self._rule, self._state, engine).labels
             else:  # the nearest centre is the same whatever k(x, x) is
@@ -72,7 +73,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
         check_is_fitted(self)
         table = self._known_table(X, diag)
-        with ThreadEngine(self._threads(table.blocks.x)) as engine:
+        with ThreadEngine(self._threads(table.blocks.x)) as engine, naming(type(self).__name__):
             parts = list(engine.map(lambda task: distances(table, table.space, self._state, task), table.n_tasks))
         return namespace(parts[0]).concat(parts)
 
@@ -107,7 +108,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _assign(self, X: Any, diag: Any, sample_weight: Any = None) -> Assignment:
         check_is_fitted(self)
         table = self._known_table(X, diag, sample_weight)
-        with ThreadEngine(self._threads(table.blocks.x)) as engine:
+        with ThreadEngine(self._threads(table.blocks.x)) as engine, naming(type(self).__name__):
             return assign_all(table, table.space, self._rule, self._state, engine)
 
     def _known_table(self, X: Any, diag: Any, sample_weight: Any = None) -> Table:

@@ -88,7 +88,7 @@ def _complain_of_fallen_centres(geometry: Geometry, result: Result, owner: str) 
                 advice = f"m={rule.m:g} is beyond m*={limit.critical:.4g}, from where these rows fall together: "
                 advice += f'take m="auto" ({limit.automatic:.4g} here)'
             else:
-                advice = f"m={rule.m:g} is below m*={limit.critical:.4g}, so they need not: take another init or more sweeps"
+                advice = f"m={rule.m:g} is not too large for these rows, so they need not: take another init or more sweeps"
         elif rule.needs_pilot:
             advice = "the scales eta_ are as wide as the data: take a smaller eta_scale or fewer clusters"
         warn(f"{owner}: the clusters have collapsed, all centres are nearly the same point (separation_={apart:.2g}); {advice}.")

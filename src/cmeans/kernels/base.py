@@ -20,13 +20,8 @@ def check_parameters(kernel: object, **least: float) -> None:
         whole = name == "degree"
         good = isinstance(value, numbers.Integral if whole else numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
         if not good or value < bound or (value == bound and not whole):
-            wanted = (
-                f"a whole number of at least {bound:g}"
-                if whole
-                else "a finite number"
-                if bound == -math.inf
-                else f"a number above {bound:g}"
-            )
+            wanted = "a finite number" if bound == -math.inf else f"a number greater than {bound:g}"
+            wanted = f"a whole number of at least {bound:g}" if whole else wanted
             raise ValueError(f"{type(kernel).__name__}({name}={value!r}): {name} must be {wanted}.")
 
 
