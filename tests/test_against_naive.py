@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from contracts.arrays import DTYPES, as_form, cut_raggedly, on_host
 
 import naive
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
 from cmeans.blocks import Blocks
 from cmeans.rules import Fuzzy
+from contracts.arrays import DTYPES, as_form, cut_raggedly, on_host
 
 # Five sweeps from anywhere seldom end a run.
 pytestmark = pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
@@ -102,7 +102,7 @@ def least_budget(model: Any, X: Any) -> int:
 
 
 def assert_same(model: Any, expected: naive.Result, dtype: str) -> None:
-    history = np.array(expected.history[: model.n_iter_] + [expected.objective])  # a hard run may stand still before the last sweep
+    history = np.array([*expected.history[: model.n_iter_], expected.objective])  # a hard run may stand still before the last sweep
     np.testing.assert_allclose(model.objective_history_, history, rtol=OBJECTIVE[dtype])
     np.testing.assert_allclose(model.objective_, expected.objective, rtol=OBJECTIVE[dtype])
     np.testing.assert_allclose(on_host(model.memberships_), expected.memberships, rtol=0, atol=MEMBERSHIPS[dtype])
@@ -176,3 +176,30 @@ def test_landmarks_given_twice_change_nothing(space):
     words = {**SPACES[space], "landmarks": np.concatenate([LANDMARKS, LANDMARKS[:3]]), "init": START, "max_iter": SWEEPS, "tol": 0.0}
     model = FuzzyCMeans(C, m=1.3, **words).fit(X, sample_weight=weights)
     assert_same(model, naive_run("fuzzy-1.3", space, True, "rows"), "float64")
+
+
+@pytest.mark.parametrize("space", [{"n_landmarks": None}, {"landmarks": LANDMARKS}], ids=["exact", "landmark"])
+def test_rows_are_made_once_where_memory_allows_and_in_every_sweep_where_not(space, monkeypatch):
+    cut_raggedly(monkeypatch)
+    X, _, _ = problem()
+
+    class Counting:
+        seen = 0
+
+        def __call__(self, a, b):
+            self.seen += len(a)
+            return np.exp(-GAMMA * ((a[:, None] - b) ** 2).sum(axis=2))
+
+        def diag(self, a):
+            return np.ones(len(a))
+
+    def rows_seen(sweeps, **memory):
+        kernel = Counting()
+        FuzzyCMeans(C, m=1.3, kernel=kernel, **space, init=START, tol=0, max_iter=sweeps, n_jobs=1, **memory).fit(X)
+        return kernel.seen
+
+    least = least_budget(FuzzyCMeans(C, m=1.3, kernel=Counting(), **space, n_jobs=1), X)
+    assert rows_seen(7) == rows_seen(4)
+    assert rows_seen(7, memory_budget=least) == rows_seen(4, memory_budget=least) + 3 * N
+    some = least + 27 * 8 * (2 + (N if "n_landmarks" in space else len(LANDMARKS)))  # room for one task of three
+    assert rows_seen(7, memory_budget=some) == rows_seen(4, memory_budget=some) + 3 * (N - 27)

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import cosine_similarity, laplacian_kernel, pairwise_distances, polynomial_kernel, rbf_kernel
 
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
 
 N, D, C = 90, 3, 3
@@ -66,7 +67,7 @@ def weight():
 
 def build(model_name, space, **words):
     estimator, own = MODELS[model_name]
-    return estimator(C, **{"random_state": 0, **own, **SPACES[space], **words})
+    return estimator(**{"n_clusters": C, "random_state": 0, **own, **SPACES[space], **words})
 
 
 def rows_for(space, X):
@@ -330,6 +331,7 @@ def test_gamma_of_the_data(X):
     assert KernelKMeans(C, gamma=0.25).fit(X).gamma_ == 0.25
     assert KernelKMeans(C, kernel="linear").fit(X).gamma_ is None
     assert KernelKMeans(C, kernel_params={"gamma": 0.5}).fit(X).gamma_ == 0.5
+    assert KernelKMeans(C, kernel=RBF(0.125)).fit(X).gamma_ == 0.125
 
 
 def test_m_of_the_data(X):
@@ -439,6 +441,27 @@ def test_a_fit_that_fails_leaves_the_words_alone(X):
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.where(X > 5, np.nan, X))
     assert model.get_params() == before
+
+
+@over_pairs
+def test_one_cluster_is_the_mean(model_name, space, X):
+    rows = rows_for(space, X)
+    model = build(model_name, space, n_clusters=1).fit(rows)
+    assert model.labels_.tolist() == [0] * N
+    assert model.n_clusters_ == 1
+    if "possibilistic" not in model_name:
+        np.testing.assert_allclose(model.memberships_, 1, rtol=1e-12)
+        if space == "euclidean":
+            np.testing.assert_allclose(model.cluster_centers_[0], X.mean(axis=0), rtol=1e-9)
+            assert model.objective_ == pytest.approx(N * X.var(axis=0).sum())
+
+
+@over_models
+def test_words_changed_after_a_fit_wait_for_the_next(model_name, X):
+    model = build(model_name, "landmarks").fit(X)
+    before = model.transform(X)
+    words = {"kernel": "linear", "n_clusters": 7, "n_landmarks": None, "gamma": 3.0}
+    np.testing.assert_array_equal(model.set_params(**words).transform(X), before)
 
 
 @over_models

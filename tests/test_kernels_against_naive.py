@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contracts.arrays import DTYPES, FORMS, as_form, on_host
 from sklearn.gaussian_process.kernels import RationalQuadratic
 
 import naive
@@ -24,6 +23,7 @@ from cmeans.kernels import (
     Sigmoid,
     build_kernel,
 )
+from contracts.arrays import DTYPES, FORMS, as_form, on_host
 
 PAIRS = {
     "linear": (Linear(), naive.linear),
@@ -35,10 +35,13 @@ PAIRS = {
         Polynomial(degree=6, gamma=0.5, coef0=1.0, scale=1e4),
         lambda x, y: naive.polynomial(x, y, gamma=0.5, coef0=1.0, degree=6) / 1e4,
     ),
-    "normalized": (NormalizedPolynomial(degree=4, gamma=2.0, coef0=0.7), partial(naive.normalized_polynomial, gamma=2.0, coef0=0.7, degree=4)),
+    "normalized": (
+        NormalizedPolynomial(degree=4, gamma=2.0, coef0=0.7),
+        partial(naive.normalized_polynomial, gamma=2.0, coef0=0.7, degree=4),
+    ),
     "sigmoid": (Sigmoid(gamma=0.05, coef0=0.11), partial(naive.sigmoid, gamma=0.05, coef0=0.11)),
     "cosine": (Cosine(), naive.cosine),
-}  # fmt: skip
+}
 ROUNDING = {"float64": 1e-12, "float32": 2e-5}
 
 

@@ -7,13 +7,15 @@ import json
 import os
 import pickle
 import random
+import signal
 import stat
 import struct
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from safetensors import safe_open
+from safetensors.numpy import load as from_bytes
 from safetensors.numpy import save_file
 from scipy import sparse
 from sklearn.cluster import KMeans
@@ -342,28 +344,50 @@ def originals(tmp_path_factory):
     return out
 
 
+@contextmanager
+def within(seconds):
+    """A file that makes us loop for ever fails a test instead of the whole run."""
+
+    def late(*_):
+        raise TimeoutError(f"not done after {seconds} s")
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def harmless(path, rows):
     """Loading raises ValueError, or gives a model that predicts finite numbers or says with a ValueError why not; True if it loads."""
-    try:
-        model = load(path)
-    except ValueError:
-        return False
-    with warnings.catch_warnings():
+    with within(20), warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            answers = [getattr(model, question)(rows) for question in QUESTIONS]
+            model = load(path)
+        except ValueError:
+            return False
+        try:
+            answers = [getattr(model, question)(rows) for question in ("predict", "memberships", "transform")]
         except ValueError:
             return True
     assert all(np.isfinite(answer).all() for answer in answers)
     return True
 
 
+def parts_of(data):
+    """The header that is ours (JSON) and the arrays."""
+    outer = json.loads(data[8 : 8 + struct.unpack("<Q", data[:8])[0]])
+    return json.loads(outer["__metadata__"]["cmeans"]), from_bytes(data)
+
+
 def rewrite(data, path, change):
     """The file again, with its header (JSON) and arrays changed by hand, as someone who knows the format would."""
-    path.write_bytes(data)
-    with safe_open(path, framework="numpy") as file:
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-        header = json.loads(file.metadata()["cmeans"])
+    header, arrays = parts_of(data)
     changed = change(header, arrays)
     save_file(arrays, path, {"cmeans": json.dumps(header if changed is None else changed)})
 
@@ -417,7 +441,7 @@ def test_safetensors_of_other_people(path):
 @pytest.mark.parametrize("name", ["euclidean", "landmarks", "centred", "csr", "precomputed"])
 def test_truncated_files(name, originals, path):
     data, _ = originals[name]
-    for length in {*range(0, 40), *np.linspace(40, len(data) - 1, 80).astype(int), len(data) - 1, len(data) - 8}:
+    for length in {*range(40), *np.linspace(40, len(data) - 1, 80).astype(int), len(data) - 1, len(data) - 8}:
         path.write_bytes(data[:length])
         with pytest.raises(ValueError, match=path.name):
             load(path)
@@ -444,10 +468,7 @@ def test_flipped_bits(name, originals, path):
 def test_numbers_that_are_none(name, value, originals, path):
     """One after the other in every array of floats that predicting needs."""
     data, rows = originals[name]
-    path.write_bytes(data)
-    with safe_open(path, framework="numpy") as file:
-        names = [n for n in file.keys() if file.get_tensor(n).dtype.kind == "f"]  # noqa: SIM118 - no mapping
-    for array in names:
+    for array in [key for key, values in parts_of(data)[1].items() if values.dtype.kind == "f"]:
         rewrite(data, path, lambda _, arrays, array=array: arrays[array].reshape(-1).__setitem__(0, value))
         harmless(path, rows)
 
@@ -471,38 +492,14 @@ def test_parts_that_are_missing_or_of_another_kind(name, originals, path):
     data, rows = originals[name]
     rewrite(data, path, lambda *_: None)
     assert harmless(path, rows)
-    path.write_bytes(data)
-    with safe_open(path, framework="numpy") as file:
-        header = json.loads(file.metadata()["cmeans"])
-    kinds = [
-        None,
-        True,
-        -1,
-        0,
-        10**400,
-        1.5,
-        "x",
-        [],
-        {},
-        [1],
-        {"$array": "labels_"},
-        {"$array": "no such"},
-        {"$object": "RBF", "fields": {}},
-    ]
-    kinds += [
-        {"$object": "Hard", "fields": {}},
-        {"$list": [1]},
-        {"$dict": {"a": 1}},
-        {"$strings": ["a"]},
-        {"$csr": {}},
-        {"$array": ["a"]},
-        {"$what": 1},
-    ]
-    for where in ("params", "fitted"):
+    header, arrays = parts_of(data)
+    kinds = [None, -1, 1.5, "x", [], {}, {"$array": "no such"}, {"$array": ["a"]}, {"$array": next(iter(arrays))}, {"$what": 1}]
+    kinds += [{"$object": "Hard", "fields": {}}, {"$list": [1]}, {"$strings": ["a"]}, 10**400]
+    for where, values in (("params", kinds[:4]), ("fitted", kinds)):
         for key in header[where]:
             rewrite(data, path, drop(where, key))
             harmless(path, rows)
-            for value in kinds:
+            for value in values:
                 rewrite(data, path, put(where, key, value))
                 harmless(path, rows)
     for key in header:
@@ -514,9 +511,6 @@ def test_parts_that_are_missing_or_of_another_kind(name, originals, path):
 @pytest.mark.parametrize("name", ["euclidean", "landmarks", "centred", "csr", "precomputed"])
 def test_arrays_of_other_shapes_and_types(name, originals, path):
     data, rows = originals[name]
-    path.write_bytes(data)
-    with safe_open(path, framework="numpy") as file:
-        names = list(file.keys())
     changes = [
         lambda a: a[:-1],
         lambda a: a[:0],
@@ -526,11 +520,11 @@ def test_arrays_of_other_shapes_and_types(name, originals, path):
         lambda a: a.astype(np.float16),
         lambda a: a.astype(np.int8),
         lambda a: a != 0,
-        lambda a: -a.astype(np.float64),
+        lambda a: a.astype(np.float64) * -1e30,
         lambda a: np.zeros_like(a),
         lambda a: np.array(a.flat[0]),
     ]
-    for array in names:
+    for array in parts_of(data)[1]:
         for change in changes:
             rewrite(
                 data,
@@ -668,10 +662,8 @@ def test_versions_of_the_format(originals, path):
 @pytest.mark.parametrize("where", ["metadata", "params", "fitted"])
 def test_deep_nesting(depth, where, originals, path):
     data, _ = originals["euclidean"]
-    path.write_bytes(data)
-    with safe_open(path, framework="numpy") as file:
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-        text = file.metadata()["cmeans"]
+    header, arrays = parts_of(data)
+    text = json.dumps(header)
     nested = '{"$list":[' * depth + "1" + "]}" * depth
     text = text.replace(f'"{where}": {{', f'"{where}": {{"m": {nested}, ', 1) if where == "params" else text
     text = text.replace(f'"{where}": {{', f'"{where}": {{"deep_": {nested}, ', 1) if where == "fitted" else text
@@ -684,34 +676,35 @@ def test_deep_nesting(depth, where, originals, path):
     assert depth == 500 or where == "params"  # the later "m" of the same object wins
 
 
-@pytest.mark.parametrize("shape", [[2**40, 2**20], [2**62], [3, -1], [10**30], ["x"], [1.5]])
+def lie(data, path, array, **change):
+    """The outer header, safetensors' own, says something else of an array."""
+    size = struct.unpack("<Q", data[:8])[0]
+    outer = json.loads(data[8 : 8 + size])
+    lying = json.dumps({**outer, array: {**outer[array], **change}}).encode()
+    path.write_bytes(struct.pack("<Q", len(lying)) + lying + data[8 + size :])
+
+
+@pytest.mark.parametrize("shape", [[2**40, 2**20], [2**62], [3, -1], [10**30], ["x"], [1.5], 5, None])
 @pytest.mark.parametrize("dtype", ["F64", "I8", "BF16", "F8_E4M3", "C64", "X"])
-def test_declared_shapes_and_types(shape, dtype, originals, path):
-    """The outer header lies about an array."""
+def test_declared_shapes(shape, dtype, originals, path):
     data, _ = originals["landmarks"]
-    size = struct.unpack("<Q", data[:8])[0]
-    outer = json.loads(data[8 : 8 + size])
-    name = next(key for key in outer if key != "__metadata__")
-    for change in ({"shape": shape}, {"dtype": dtype}, {"shape": shape, "dtype": dtype}):
-        lying = json.dumps({**outer, name: {**outer[name], **change}}).encode()
-        path.write_bytes(struct.pack("<Q", len(lying)) + lying + data[8 + size :])
-        if change != {"dtype": "F64"} or outer[name]["dtype"] != "F64":
+    for array in parts_of(data)[1]:
+        lie(data, path, array, shape=shape, dtype=dtype)
+        for read in (load, read_metadata):
             with pytest.raises(ValueError, match=path.name):
-                load(path)
+                read(path)
 
 
-@pytest.mark.parametrize("dtype", ["BF16", "F16", "F8_E4M3", "F8_E5M2", "U16", "I16", "BOOL", "U8"])
-def test_types_of_the_same_size_or_another(dtype, originals, path):
-    """Types that NumPy lacks, with offsets that fit them."""
+@pytest.mark.parametrize("dtype", ["BF16", "F16", "F8_E4M3", "F8_E5M2", "U16", "I64", "F32", "BOOL", "U8", "C64"])
+def test_declared_types(dtype, originals, path):
+    """Also such as NumPy lacks, with a shape that fills the bytes."""
     data, rows = originals["landmarks"]
-    size = struct.unpack("<Q", data[:8])[0]
-    outer = json.loads(data[8 : 8 + size])
-    width = {"BF16": 2, "F16": 2, "U16": 2, "I16": 2}.get(dtype, 1)
-    for name in outer:
-        if name != "__metadata__":
-            start, stop = outer[name]["data_offsets"]
-            lying = json.dumps({**outer, name: {**outer[name], "dtype": dtype, "shape": [(stop - start) // width]}}).encode()
-            path.write_bytes(struct.pack("<Q", len(lying)) + lying + data[8 + size :])
+    width = {"BF16": 2, "F16": 2, "U16": 2, "F32": 4, "I64": 8, "C64": 8}.get(dtype, 1)
+    for array, values in parts_of(data)[1].items():
+        lie(data, path, array, dtype=dtype, shape=[values.nbytes // width])
+        harmless(path, rows)
+        if values.dtype.itemsize == width:
+            lie(data, path, array, dtype=dtype)
             harmless(path, rows)
 
 
@@ -729,7 +722,7 @@ def test_csr_parts_that_do_not_fit(originals, path):
         spoil("indices", lambda a: a + 100),
         spoil("indices", lambda a: -a - 1),
         spoil("indices", lambda a: a[:-1]),
-        spoil("indices", lambda a: a.astype(np.float64)),
+        spoil("indices", lambda a: a + 0.5),
         spoil("indptr", lambda a: a[::-1].copy()),
         spoil("indptr", lambda a: a + 1),
         spoil("indptr", lambda a: a[:-1]),

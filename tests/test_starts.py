@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from contracts.arrays import FORMS, as_form, on_host
 from scipy import sparse
 
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from contracts.arrays import FORMS, as_form, on_host
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
 
@@ -117,10 +117,8 @@ def test_a_square_of_floats_is_points():
 def test_arrays_of_any_library(kind, form, X):
     labels = np.arange(N) % C
     values = {"rows": np.array([3, 4, 5]), "labels": labels, "points": X[[3, 4, 5]], "memberships": np.eye(C)[labels]}[kind]
-    if form.startswith("csr"):
-        init = as_form(values, form) if kind == "points" else values
-    else:
-        init = as_form(values, form, str(values.dtype))
+    as_given = "numpy" if form.startswith("csr") and kind != "points" else form
+    init = as_form(values, as_given, str(values.dtype))
     make = partial(FuzzyCMeans, C, m=1.3, gamma=GAMMA, n_landmarks=None, **STEPS)
     assert_same_runs(make(init=init).fit(as_form(X, form)), make(init=values).fit(X))
 

@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from contracts.arrays import as_form, cut_raggedly, on_host
 
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.rules import Fuzzy
+from contracts.arrays import as_form, cut_raggedly, on_host
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import numbers
 import os
 import re
@@ -46,6 +47,10 @@ OBJECTS: dict[str, type[Any]] = {
 ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__}
 PRIVATE = {"_space", "_state", "_rule", "_training_diag", "_nearest", "_n_features_out"}
 PER_ROW = {"labels_", "memberships_", "_nearest"}
+DTYPES = {"float32", "float64", "int32", "int64"}
+NEEDED = {"_space", "_state", "_rule", "_training_diag", "_n_features_out", "kernel_", "n_features_in_"}
+# What parsing a damaged file may run into; anything else would be a fault of ours.
+UNREADABLE = (SafetensorError, OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError, MemoryError)
 FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
 
 
@@ -75,6 +80,8 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = Tru
     True
     """
     check_is_fitted(model)
+    if metadata is not None and not (isinstance(metadata, Mapping) and all(isinstance(key, str) for key in metadata)):
+        raise ValueError(f"save(metadata={metadata!r}): give a mapping of names to what JSON can hold.")
     name = type(model).__name__
     if ESTIMATORS.get(name) is not type(model):
         raise ValueError(f"save: {type(model)!r} is not one of the library's estimators ({sorted(ESTIMATORS)}).")
@@ -105,7 +112,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         model = _build(header, arrays)
         _check(model)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+    except UNREADABLE as error:
         raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {error}.") from None
     return model
 
@@ -139,8 +146,10 @@ def write_atomically(path: Path, write: Any) -> None:
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise ValueError(f"cannot write {path}: {error.strerror or error}.") from None
         raise
 
 
@@ -160,7 +169,7 @@ class _Writer:
         if isinstance(value, numbers.Real):
             return float(value)
         if is_sparse(value):
-            csr = sparse.csr_array(value)
+            csr = value if value.format == "csr" else sparse.csr_array(value)
             parts = {k: self._array(getattr(csr, k), f"{where}.{k}") for k in ("data", "indices", "indptr")}
             return {"$csr": parts, "shape": [int(n) for n in csr.shape]}
         if is_foreign(value):
@@ -191,7 +200,9 @@ class _Writer:
 
 def _storable(name: str, value: Any) -> Any:
     # A generator's state is no part of a model, and a model given as start is another model.
-    return None if (name == "random_state" and not isinstance(value, numbers.Integral)) or isinstance(value, BaseEstimator) else value
+    if isinstance(value, BaseEstimator):
+        return "k-means++"
+    return None if name == "random_state" and not isinstance(value, numbers.Integral) else value
 
 
 def _decode(value: Any, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
@@ -203,6 +214,8 @@ def _decode(value: Any, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
         return np.array([str(item) for item in value["$strings"]], dtype=object)
     if "$csr" in value:
         parts = {k: arrays[value["$csr"][k]["$array"]] for k in ("data", "indices", "indptr")}
+        if not all(np.issubdtype(parts[k].dtype, np.integer) for k in ("indices", "indptr")):
+            raise ValueError("the places of a CSR matrix are not integers")
         matrix = sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(value["shape"]))
         matrix.check_format(full_check=True)
         return matrix
@@ -223,10 +236,12 @@ def _check_field(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
         good = "None" in kinds
     elif "Float64" in kinds:
         good = isinstance(value, np.ndarray) and value.dtype == np.float64 and bool(np.isfinite(value).all())
-    elif kinds.startswith(("float", "int")):
-        good = isinstance(value, (int, float)) and not isinstance(value, bool)
+    elif kinds.startswith("int"):
+        good = isinstance(value, int) and not isinstance(value, bool)
+    elif kinds.startswith("float"):
+        good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
     elif kinds == "Array":
-        good = isinstance(value, np.ndarray) or is_sparse(value)
+        good = (isinstance(value, np.ndarray) or is_sparse(value)) and bool(np.isfinite(value.data if is_sparse(value) else value).all())
     else:
         good = type(value) in OBJECTS.values()
     if not good:
@@ -240,8 +255,11 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         with safe_open(path, framework="numpy") as file:
             text = (file.metadata() or {}).get("cmeans")
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+        strange = sorted({str(a.dtype) for a in arrays.values()} - DTYPES)
+        if strange:
+            raise ValueError(f"arrays of {strange}, where a model has {sorted(DTYPES)}")
         header = json.loads(text) if text is not None else None
-    except (SafetensorError, OSError, ValueError) as error:
+    except UNREADABLE as error:
         raise ValueError(f"{path} is not a readable model file: {error}.") from None
     keys = {"format": int, "estimator": str, "version": str, "params": dict, "fitted": dict, "metadata": dict}
     if not isinstance(header, dict) or not all(isinstance(header.get(k), kind) for k, kind in keys.items()):
@@ -265,23 +283,56 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
 
 def _check(model: Any) -> None:
     """Whether the parts fit together, so that a changed file fails here and not in `predict`."""
+    missing = NEEDED - set(vars(model))
+    if missing:
+        raise ValueError(f"{sorted(missing)} missing")
     space, state = model._space, model._state
     if not isinstance(space, (EuclideanSpace, LandmarkSpace)) or not isinstance(state, State) or type(model._rule) not in OBJECTS.values():
         raise ValueError("space, state or rule is missing")
+    _check_words(model)
     coordinates, duals = state.centres.coordinates, state.centres.duals
-    if coordinates.ndim != 2 or coordinates.shape != duals.shape or coordinates.shape[1] != space.size:
+    if coordinates.ndim != 2 or coordinates.shape != duals.shape or coordinates.shape[1] != space.size or len(coordinates) == 0:
         raise ValueError(f"centres of shape {coordinates.shape} do not fit a space of size {space.size}")
+    if model._n_features_out != len(coordinates):
+        raise ValueError("the number of centres is wrong")
     if model._rule.needs_pilot and (state.scales is None or state.scales.shape != (len(coordinates),) or not (state.scales > 0).all()):
         raise ValueError("the clusters' scales are missing or not positive")
     if isinstance(space, LandmarkSpace):
-        if space.whitener is not None or (space.centring is not None and space.centring.row_means.shape != (space.points.shape[0],)):
-            raise ValueError("the landmarks do not fit together")
-        if not isinstance(space.kernel, Precomputed) and (space.points.ndim != 2 or space.points.shape[1] != model.n_features_in_):
-            raise ValueError(f"landmarks of shape {space.points.shape} do not fit {model.n_features_in_} features")
+        _check_landmarks(model, space)
     elif space.shift.shape != (model.n_features_in_,):
         raise ValueError(f"a space of {space.shift.shape} does not fit {model.n_features_in_} features")
-    if model._n_features_out != len(coordinates):
-        raise ValueError("the number of centres is wrong")
+
+
+def _check_words(model: Any) -> None:
+    if model._rule.rows_sum_to_one != model._rule_class_sums_to_one():
+        raise ValueError(f"{type(model._rule).__name__} is no rule of {type(model).__name__}")
+    if model.kernel_ != model._space.kernel:
+        raise ValueError("the kernel is not that of the space")
+    if type(model.n_features_in_) is not int or type(model._n_features_out) is not int:
+        raise ValueError("the numbers of features are no integers")
+    names = vars(model).get("feature_names_in_")
+    if names is not None and (not isinstance(names, np.ndarray) or names.dtype != object or names.shape != (model.n_features_in_,)):
+        raise ValueError("the names of the features do not fit their number")
+    for name, kind in {"labels_": np.integer, "memberships_": np.floating, "_nearest": np.floating}.items():
+        array = vars(model).get(name)
+        if array is not None and not (isinstance(array, np.ndarray) and np.issubdtype(array.dtype, kind)):
+            raise ValueError(f"{name} is no array of {kind.__name__}")
+
+
+def _check_landmarks(model: Any, space: LandmarkSpace) -> None:
+    points, diag = space.points, model._training_diag
+    if space.whitener is not None or (space.centring is not None and space.centring.row_means.shape != (points.shape[0],)):
+        raise ValueError("the landmarks do not fit together")
+    if not isinstance(space.kernel, Precomputed):
+        if diag is not None or points.ndim != 2 or points.shape[1] != model.n_features_in_ or not np.issubdtype(points.dtype, np.floating):
+            raise ValueError(f"landmarks of shape {points.shape} and {points.dtype} do not fit {model.n_features_in_} features")
+        return
+    if not isinstance(diag, np.ndarray) or diag.ndim != 1 or diag.dtype != np.float64 or len(diag) == 0 or not np.isfinite(diag).all():
+        raise ValueError("the diagonal of the training rows is missing or damaged")
+    if is_sparse(points) or points.ndim != 1 or not np.issubdtype(points.dtype, np.integer):
+        raise ValueError("the landmarks of a precomputed kernel are no column numbers")
+    if len(points) and (points.min() < 0 or points.max() >= model.n_features_in_):
+        raise ValueError(f"column numbers beyond the {model.n_features_in_} columns")
 
 
 def _is_fitted_name(name: str) -> bool:

@@ -178,7 +178,7 @@ def _empty_assignment(n: int, like: Array) -> Assignment:
 
 
 def _next_centres(run: _Run, state: State, sums: Statistics) -> Centres:
-    new = run.table.space.centres(sums.mass, sums.moment, state.centres)
+    new = run.table.space.centres(sums.mass, sums.moment)
     empty = np.flatnonzero(sums.mass <= 0)
     if len(empty) == 0:
         return new
@@ -218,7 +218,7 @@ def reason(solution: Solution, stopping: Stopping, last: float) -> str:
     if solution.ended:
         return f"ended by a callback after {solution.n_iter} sweeps"
     before = solution.history[-1]
-    fall = 100 * (before - last) / abs(before) if before else 0.0
+    fall = 100 * max(before - last, 0.0) / abs(before) if before else 0.0
     return (
         f"stopped at max_iter={stopping.max_iter} with the objective still falling {fall:.2g}% a sweep; "
         f"raise max_iter or loosen tol={stopping.tol:g}"

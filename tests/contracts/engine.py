@@ -25,7 +25,7 @@ class Text:
         return Text(self.letters + other.letters)
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """What a task throws."""
 
 
@@ -89,13 +89,13 @@ class EngineContract(ABC):
     def test_exceptions_come_through_and_the_engine_goes_on(self, workers: int, failing: int) -> None:
         def fail(task: int) -> Text:
             if task == failing:
-                raise Refused(f"task {task}")
+                raise RefusedError(f"task {task}")
             return Text("x")
 
         with self.make(workers) as engine:
-            with pytest.raises(Refused, match=f"task {failing}"):
+            with pytest.raises(RefusedError, match=f"task {failing}"):
                 engine.fold(fail, 20)
-            assert engine.fold(lambda task: Text("y"), 3) == Text("yyy")
+            assert engine.fold(lambda _: Text("y"), 3) == Text("yyy")
 
     def test_after_an_exception_the_rest_is_not_run(self, workers: int) -> None:
         ran: list[int] = []
@@ -103,11 +103,11 @@ class EngineContract(ABC):
         def fail_first(task: int) -> Text:
             ran.append(task)
             if task == 0:
-                raise Refused
+                raise RefusedError
             time.sleep(0.001)
             return Text("x")
 
-        with self.make(workers) as engine, pytest.raises(Refused):
+        with self.make(workers) as engine, pytest.raises(RefusedError):
             engine.fold(fail_first, 1000)
         assert len(ran) < 100
 
@@ -135,14 +135,14 @@ class EngineContract(ABC):
             pytest.skip("this BLAS knows one thread only")
         with self.make(workers) as engine:
             assert set(blas_threads()) == {1}
-            assert {count for counts in engine.map(lambda task: blas_threads(), 8) for count in counts} == {1}
+            assert {count for counts in engine.map(lambda _: blas_threads(), 8) for count in counts} == {1}
         assert blas_threads() == before
 
     @pytest.mark.usefixtures("two_blas_threads")
     def test_blas_is_given_back_after_an_exception(self, workers: int) -> None:
         before = blas_threads()
-        with pytest.raises(Refused), self.make(workers):
-            raise Refused
+        with pytest.raises(RefusedError), self.make(workers):
+            raise RefusedError
         assert blas_threads() == before
 
     @pytest.mark.usefixtures("two_blas_threads")
@@ -169,14 +169,14 @@ class EngineContract(ABC):
             with self.make(workers) as engine:
                 first_is_in.set()
                 second_is_in.wait(5)
-                seen.append(engine.fold(lambda task: Text("a"), 9))
+                seen.append(engine.fold(lambda _: Text("a"), 9))
 
         def second() -> None:
             first_is_in.wait(5)
             with self.make(workers) as engine:
                 second_is_in.set()
                 earlier.join(5)
-                seen.append(engine.fold(lambda task: Text("b"), 9))
+                seen.append(engine.fold(lambda _: Text("b"), 9))
 
         earlier, later = threading.Thread(target=first), threading.Thread(target=second)
         self._run(earlier, later)
@@ -187,16 +187,16 @@ class EngineContract(ABC):
         with np.errstate(over="raise", invalid="print"):
             before = np.geterr()
             with self.make(workers) as engine:
-                engine.fold(lambda task: Text("x"), 9)
+                engine.fold(lambda _: Text("x"), 9)
             assert np.geterr() == before
-            with pytest.raises(Refused), self.make(workers):
-                raise Refused
+            with pytest.raises(RefusedError), self.make(workers):
+                raise RefusedError
             assert np.geterr() == before
 
     def test_no_thread_is_left_behind(self, workers: int) -> None:
         before = threading.active_count()
         with self.make(workers) as engine:
-            engine.fold(lambda task: Text("x"), 50)
+            engine.fold(lambda _: Text("x"), 50)
         assert threading.active_count() == before
 
     @staticmethod
@@ -206,5 +206,3 @@ class EngineContract(ABC):
         for thread in threads:
             thread.join(20)
             assert not thread.is_alive()
-
-

@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from contracts.arrays import DENSE, DTYPES, as_form, on_host
 from scipy.optimize import minimize
 
 from cmeans.rules import Rule
+from contracts.arrays import DENSE, DTYPES, as_form, on_host
 
 B, C = 40, 4
 ROUNDING = {"float64": 1e-12, "float32": 2e-6}
 
 
-class RuleContract(ABC):  # noqa: B024 - there is nothing to implement, only words to give
+class RuleContract(ABC):
     """A rule on rows at distances between 1e-3 and 1e3, a hundredth of them zero."""
 
     rule: ClassVar[Rule]

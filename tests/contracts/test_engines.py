@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from contracts.engine import EngineContract, two_blas_threads  # noqa: F401 - a fixture
 
 from cmeans.engines import ThreadEngine, count_threads, usable_cpus
+from contracts.engine import EngineContract, two_blas_threads  # noqa: F401 - a fixture
 
 
 class TestThreads(EngineContract):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contracts.rule import RuleContract, distances
 
 import naive
 from cmeans.rules import Fuzzy, Hard, Possibilistic
+from contracts.rule import RuleContract, distances
 
 SCALES = np.array([0.5, 1.0, 3.0, 20.0])
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from contracts.arrays import DENSE
-from contracts.space import N, SpaceContract, solver_tolerance
 
 import naive
 from cmeans.arrays import host_float64, take
 from cmeans.blocks import Block, Blocks
 from cmeans.kernels import RBF, Linear, Polynomial, Precomputed
 from cmeans.spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, landmark_space
+from contracts.arrays import DENSE
+from contracts.space import N, SpaceContract, solver_tolerance
 
 LANDMARKS = np.arange(0, N, 4)
 RBF_LOOP = staticmethod(partial(naive.rbf, gamma=0.5))

@@ -135,7 +135,7 @@ def _summary(request: FitRequest, rows: Rows, model: Any, stored: Mapping[str, A
         "pilot_m": fitted.get("pilot_m_"),
         "kernel": model.kernel,
         "gamma": fitted.get("gamma_"),
-        "n_landmarks": _landmark_count(model),
+        "n_landmarks": model.n_landmarks_,
         "seed": model.random_state,
         "objective": model.objective_,
         "n_iter": model.n_iter_,
@@ -143,9 +143,3 @@ def _summary(request: FitRequest, rows: Rows, model: Any, stored: Mapping[str, A
         "reason": model.stop_reason_,
         **sizes(model.labels_, model.memberships_.shape[1]),
     }
-
-
-def _landmark_count(model: Any) -> int | None:
-    """How many landmarks stood for the rows; None where every row spoke for itself, exactly."""
-    indices = getattr(model, "landmark_indices_", None)
-    return None if indices is None or len(indices) == len(model.labels_) else len(indices)

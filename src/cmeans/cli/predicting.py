@@ -56,8 +56,9 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
                 rows = read_rows(replace(request.wish, dtype=recipe.dtype), recipe.columns)
                 x = recipe.scaling.apply(rows.x)
             with watch.part("predict"):
-                labels = np.asarray(model.predict(x))
-                u = None if stored["estimator"] in HARD or place.suffix == ".npy" else np.asarray(model.memberships(x))
+                soft = stored["estimator"] not in HARD and place.suffix != ".npy"
+                u = np.asarray(model.memberships(x)) if soft else None
+                labels = np.asarray(model.predict(x)) if u is None else u.argmax(axis=1)
         with watch.part("write"):
             if place.suffix == ".npy":
                 np.save(place, labels.astype(np.int32))

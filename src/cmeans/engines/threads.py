@@ -8,6 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from types import TracebackType
 from typing import Any, Self
 
@@ -80,7 +81,12 @@ class ThreadEngine(Engine):
 def _limit_this_thread() -> None:
     np.seterr(**QUIET)
     # Libraries on OpenMP count threads per calling thread, so each worker says it for itself.
-    threadpoolctl.threadpool_limits(1, user_api="blas")
+    _blas().limit(limits=1, user_api="blas")
+
+
+@cache
+def _blas() -> threadpoolctl.ThreadpoolController:
+    return threadpoolctl.ThreadpoolController()  # looking for libraries takes milliseconds, so it is done once
 
 
 class _SingleBlas:
@@ -95,7 +101,7 @@ class _SingleBlas:
         with self._lock:
             self._open += 1
             if self._open == 1:
-                self._limits = threadpoolctl.threadpool_limits(1, user_api="blas")
+                self._limits = _blas().limit(limits=1, user_api="blas")
 
     def leave(self) -> None:
         with self._lock:

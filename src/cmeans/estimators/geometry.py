@@ -116,7 +116,7 @@ def build_sample_geometry(
     method = words.landmarks
     precomputed = kernel_class(words.kernel, owner) is Precomputed or isinstance(words.kernel, Precomputed)
     if precomputed:
-        blocks = replace(blocks, kxx=checked_square_diagonal(owner, blocks.x))
+        blocks = replace(blocks, kxx=_whole_diagonal(words, owner, blocks.x))
     people = population(blocks, comparable=not precomputed)
     positions, weights = fixed_sample(people)
     kernel: Kernel = Precomputed()
@@ -138,7 +138,7 @@ def build_sample_geometry(
             rows = people.rows[positions]
         else:
             rows = choose(method, size, kernel, blocks, people, rng)
-            weights = blocks.weight[rows]
+            weights = people.weights[people.members()[rows]]
     chosen = blocks.take(rows)
     x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
     part = Blocks(x, weights, chosen.kxx, blocks.unit)
@@ -210,10 +210,8 @@ def _precomputed(
     listed = None if isinstance(words.landmarks, str) else row_numbers(words.landmarks, owner, n)
     if listed is not None and diag is not None and width == len(listed):
         return _columns_only(owner, blocks, listed, diag, factor=factor)
-    blocks = replace(blocks, kxx=checked_square_diagonal(owner, blocks.x))
+    blocks = replace(blocks, kxx=_whole_diagonal(words, owner, blocks.x))
     people = population(blocks, comparable=False)
-    if diag is not None:
-        raise ValueError(f'{owner}(kernel_params={{"diag": ...}}): the square kernel matrix has a diagonal of its own; leave it out.')
     everything = np.arange(n)
     plain = Geometry(blocks, kernel, ExactSpace(kernel, blocks, solver_tolerance=_tolerance(blocks)), people, None, everything)
     plain.complain(owner)
@@ -227,6 +225,13 @@ def _precomputed(
     gram = host_float64(kernel.prepare(listed)(basis.x))
     space = landmark_space(kernel, listed, gram, blocks.x.dtype, factor=factor)
     return replace(plain, space=space, landmark_rows=listed, basis=basis)
+
+
+def _whole_diagonal(words: GeometryWords, owner: str, gram: Array) -> Array:
+    diag = checked_square_diagonal(owner, gram)
+    if _diagonal_word(words, owner) is not None:
+        raise ValueError(f'{owner}(kernel_params={{"diag": ...}}): the square kernel matrix has a diagonal of its own; leave it out.')
+    return diag
 
 
 def _diagonal_word(words: GeometryWords, owner: str) -> Any:

@@ -61,7 +61,9 @@ class KernelKMeans(BaseCMeans):
     n_iter_, row_visits_, converged_, stop_reason_ : sweeps of the best run, rows looked at in all, and why it ended.
     n_clusters_ : clusters that hold rows.
     cluster_centers_ : (c, d), with kernel="linear" only.
-    landmarks_, landmark_indices_, dual_coef_ : points, their row numbers, and coefficients (c, s) of the centres over them.
+    n_landmarks_ : landmarks used; None when the fit was exact or Euclidean.
+    landmarks_, landmark_indices_, dual_coef_ : points, their row numbers, and coefficients (c, s) of the centres over them
+        (after an exact fit all rows).
     kernel_, gamma_ : the kernel object and the width used.
     separation_ : spread of the centres over the typical squared distance; near 0 when all have fallen together.
 

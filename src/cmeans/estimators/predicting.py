@@ -97,6 +97,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Row numbers (c, k) of the k most typical training rows of each cluster, nearest first; -1 where it has fewer."""
         check_is_fitted(self)
         k = integer(k, "k", f"{type(self).__name__}.representatives", 1)
+        if not hasattr(self, "labels_"):
+            raise ValueError("representatives: this model was saved without its rows (rows=False); ask before saving, or save with them.")
         labels = to_numpy(self.labels_)
         out = np.full((len(self._state.centres), k), -1, dtype=np.int64)
         for j in range(len(out)):

@@ -32,6 +32,7 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
         "_n_features_out": len(state.centres),
         "kernel_": geometry.kernel,
         "gamma_": geometry.gamma,
+        "n_landmarks_": _landmarks_used(geometry),
     }
     if isinstance(space, EuclideanSpace):
         model["cluster_centers_"] = foreign_like(space.points(state.centres).astype(numpy_dtype(x)), x)
@@ -43,6 +44,13 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
     if rule.needs_pilot:
         model["eta_"] = state.scales
     return model
+
+
+def _landmarks_used(geometry: Geometry) -> int | None:
+    if isinstance(geometry.space, LandmarkSpace):
+        return int(geometry.space.points.shape[0])
+    rows = geometry.landmark_rows
+    return None if rows is None or len(rows) == geometry.blocks.n_rows else len(rows)  # the sample of two-step k-means
 
 
 def row_attributes(geometry: Geometry, result: Result) -> dict[str, Any]:

@@ -43,6 +43,8 @@ class ProductKernel(Kernel):
         """f, in place where the library allows it."""
 
     def prepare(self, y: Array) -> Columns:
+        if isinstance(y, np.ndarray):
+            y = np.ascontiguousarray(y)  # so that a model read from a file gives the same bits as the one it was saved from
         shift = None
         if self.translation_invariant and not is_sparse(y):
             shift = namespace(y).mean(y, axis=0)

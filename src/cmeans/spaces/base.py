@@ -121,8 +121,8 @@ class Space(ABC):
         return self.rows(block)
 
     @abstractmethod
-    def centres(self, mass: Float64, moment: Float64, near: Centres | None = None) -> Centres:
-        """The centres that the sums make (any value where mass is 0); `near` helps spaces that solve iteratively."""
+    def centres(self, mass: Float64, moment: Float64) -> Centres:
+        """The centres that the sums make (any value where mass is 0)."""
 
     @abstractmethod
     def coefficients(self, centres: Centres) -> Float64:

@@ -14,30 +14,34 @@ class Centring:
     """The origin moved to mu = mean of phi over s basis points, which itself joins the basis as element s + 1.
 
     Without that element the span of the centres would shrink to an affine hull; with it nothing changes but rounding.
+    It is scaled to the size of the others, lest its own eigenvalue hide theirs as the constant part did.
     """
 
     row_means: Float64  # (s,) mean_i k(b_i, b_l)
     mean: float  # |mu|^2
+    scale: float  # element s + 1 is scale * mu
 
     @classmethod
     def of(cls, gram: Float64) -> Centring:
         """The centring about the mean of points with this Gram matrix (s, s)."""
-        return cls(gram.mean(axis=0), float(gram.mean()))
+        row_means, mean = gram.mean(axis=0), float(gram.mean())
+        size = float(np.mean(np.diag(gram) - 2.0 * row_means + mean))
+        return cls(row_means, mean, float(np.sqrt(size / mean)) if size > 0 and mean > 0 else 1.0)
 
     def gram(self, gram: Float64) -> Float64:
-        """Gram matrix (s + 1, s + 1) of phi(b_l) - mu and mu."""
+        """Gram matrix (s + 1, s + 1) of phi(b_l) - mu and scale * mu."""
         s = len(gram)
         out = np.empty((s + 1, s + 1))
         out[:s, :s] = gram - self.row_means[None, :] - self.row_means[:, None] + self.mean
-        out[s, :s] = out[:s, s] = self.row_means - self.mean
-        out[s, s] = self.mean
+        out[s, :s] = out[:s, s] = self.scale * (self.row_means - self.mean)
+        out[s, s] = self.scale**2 * self.mean
         return out
 
     def products(self, g: Array) -> Array:
         """Products (b, s + 1) of phi(x) - mu with the new basis, from the raw products g (b, s)."""
         xp = namespace(g)
         mean = xp.mean(g, axis=1, keepdims=True)
-        return xp.concat([g - mean - as_like(self.row_means - self.mean, g)[None, :], mean - self.mean], axis=1)
+        return xp.concat([g - mean - as_like(self.row_means - self.mean, g)[None, :], self.scale * (mean - self.mean)], axis=1)
 
     def squared_norms(self, g: Array, kxx: Array) -> Array:
         """|phi(x) - mu|^2 (b,)."""
@@ -45,6 +49,6 @@ class Centring:
 
     def raw_coefficients(self, a: Float64) -> Float64:
         """Coefficients (c, s) of the centres over the raw basis, from those over the new one (c, s + 1)."""
-        inner, outer = a[:, :-1], a[:, -1:]
+        inner, outer = a[:, :-1], self.scale * a[:, -1:]
         raw: Float64 = inner + (1.0 - inner.sum(axis=1, keepdims=True) + outer) / inner.shape[1]
         return raw

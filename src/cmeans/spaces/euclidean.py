@@ -35,7 +35,7 @@ class EuclideanSpace(Space):
         x = self._shifted(block.x)
         return ProductRows(x, squared_norms(x))
 
-    def centres(self, mass: Float64, moment: Float64, near: Centres | None = None) -> Centres:
+    def centres(self, mass: Float64, moment: Float64) -> Centres:
         return Centres.orthonormal(mean_products(mass, moment))
 
     def coefficients(self, centres: Centres) -> Float64:

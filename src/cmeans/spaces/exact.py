@@ -70,7 +70,7 @@ class ExactSpace(Space):
         rows = self.rows(block).plain()
         return OwnRows(rows.g, rows.kxx, block.start)
 
-    def centres(self, mass: Float64, moment: Float64, near: Centres | None = None) -> Centres:
+    def centres(self, mass: Float64, moment: Float64) -> Centres:
         parts = mean_products(mass, moment)
         return Centres(parts[:, self.size :], parts[:, : self.size])
 
@@ -100,12 +100,17 @@ class ExactSpace(Space):
         return LandmarkSpace(self.kernel, self._points), centres
 
     def _from_products(self, t: Float64) -> Centres:
-        a = conjugate_gradients(self._gram_product, t, None, self.solver_tolerance)
+        a = conjugate_gradients(self._gram_product, t, self.solver_tolerance, 1e-14 * self.size * self._mean_square)
         return Centres(a, self._gram_product(a))
 
     def _gram_product(self, a: Float64) -> Float64:
         pieces = (self.data.task(task, self.size) for task in range(self.data.n_tasks(self.size)))
         return np.concatenate([a @ host_float64(self._columns(block.x)).T for piece in pieces for block in piece], axis=1)
+
+    @cached_property
+    def _mean_square(self) -> float:
+        kxx = self.kernel.diag(self.data.x) if self.data.kxx is None else self.data.kxx
+        return float(np.abs(host_float64(kxx)).mean())
 
     @property
     def _points(self) -> Array:
@@ -118,7 +123,7 @@ class ExactSpace(Space):
         return lambda x: columns(in_form_of(x, points))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k != "_columns"}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_columns", "_mean_square")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -33,6 +33,7 @@ class LandmarkSpace(Space):
     centring: Centring | None = None
     whitener: Float64 | None = None  # (r, k)
     solver_tolerance: float = 1e-12
+    mean_square: float = 1.0  # mean |b_l|^2 of the basis, the scale of the gradient form's ridge
 
     @property
     def size(self) -> int:
@@ -49,8 +50,8 @@ class LandmarkSpace(Space):
             return ProductRows(g, kxx)
         return ProductRows(self.centring.products(g), self.centring.squared_norms(g, kxx))
 
-    def centres(self, mass: Float64, moment: Float64, near: Centres | None = None) -> Centres:
-        return self._from_products(mean_products(mass, moment), near)
+    def centres(self, mass: Float64, moment: Float64) -> Centres:
+        return self._from_products(mean_products(mass, moment))
 
     def coefficients(self, centres: Centres) -> Float64:
         return centres.coordinates if self.whitener is None else centres.coordinates @ self.whitener.T
@@ -87,10 +88,10 @@ class LandmarkSpace(Space):
     def _from_raw_products(self, raw: Float64) -> Centres:
         return self._from_products(raw if self.centring is None else self.centring.products(raw))
 
-    def _from_products(self, t: Float64, near: Centres | None = None) -> Centres:
+    def _from_products(self, t: Float64) -> Centres:
         if self.whitener is not None:
             return Centres.orthonormal(t @ self.whitener)
-        a = conjugate_gradients(self._gram_product, t, None if near is None else near.coordinates, self.solver_tolerance)
+        a = conjugate_gradients(self._gram_product, t, self.solver_tolerance, 1e-12 * self.size * self.mean_square)
         return Centres(a, self._gram_product(a))
 
     def _gram_product(self, a: Float64) -> Float64:
@@ -102,10 +103,10 @@ class LandmarkSpace(Space):
         products = np.concatenate([raw @ host_float64(columns(part)).T for part in pieces(points, 512)], axis=1)
         if self.centring is None:
             return products
-        means, mean = self.centring.row_means, self.centring.mean
-        outer, total, tilt = a[:, -1:], raw.sum(axis=1, keepdims=True), raw @ means[:, None]
-        body = products - tilt - total * (means - mean) + outer * (means - mean)
-        return np.concatenate([body, tilt - total * mean + outer * mean], axis=1)
+        means, mean, scale = self.centring.row_means, self.centring.mean, self.centring.scale
+        outer, total, tilt = scale * a[:, -1:], raw.sum(axis=1, keepdims=True), raw @ means[:, None]
+        body = products - tilt + (outer - total) * (means - mean)
+        return np.concatenate([body, scale * (tilt - total * mean + outer * mean)], axis=1)
 
     @cached_property
     def _basis_gram(self) -> Float64:
@@ -130,15 +131,20 @@ def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: A
     coarse = resolution(dtype) > 1e-10
     s = int(points.shape[0])
     if not factor and s > LARGEST_KEPT_GRAM and gram is None and not kernel.constant_part:
-        return LandmarkSpace(kernel, points, solver_tolerance=3e-6 if coarse else 1e-12)
+        size = float(np.abs(host_float64(kernel.diag(points))).mean())
+        return LandmarkSpace(kernel, points, solver_tolerance=3e-6 if coarse else 1e-12, mean_square=size)
     gram = gram_matrix(kernel, points) if gram is None else checked_gram(gram)
     centring = Centring.of(gram) if kernel.constant_part else None
     space = LandmarkSpace(kernel, points, gram, centring, None, 3e-6 if coarse else 1e-12)
+    size = float(np.abs(np.diag(space._basis_gram)).mean())
+    space = replace(space, mean_square=size)
     if not factor:
         return space
     # Below 1e-11 rounding makes the objective rise by 1e-7 where landmarks are nearly redundant.
     cut = max(10.0 * s * np.finfo(float).eps, 1e-6 if coarse else 1e-11)
-    return replace(space, whitener=whitener(space._basis_gram, cut))
+    # Values carry noise of the size of the raw kernel; in a direction of eigenvalue e it weighs noise^2 / e in a squared distance.
+    noise = 30 * resolution(dtype) * float(np.abs(np.diag(gram)).mean())
+    return replace(space, whitener=whitener(space._basis_gram, cut, noise**2 / size if size > 0 else 0.0))
 
 
 def gram_matrix(kernel: Kernel, points: Array) -> Float64:

@@ -10,38 +10,40 @@ import scipy.linalg
 from ..arrays import Float64
 
 
-def whitener(gram: Float64, relative_cut: float) -> Float64:
-    """W (r, k) with W^T G W = I on the eigenvectors of G above relative_cut times the largest eigenvalue.
+def whitener(gram: Float64, relative_cut: float, floor: float = 0.0) -> Float64:
+    """W (r, k) with W^T G W = I on the eigenvectors of G above `floor` and above relative_cut times the largest eigenvalue.
 
     Cutting keeps the pseudo-inverse sane when landmarks are redundant; negative eigenvalues of an indefinite kernel are clipped with it.
     """
     values, vectors = scipy.linalg.eigh(gram, check_finite=False)
-    kept = values > max(relative_cut * values[-1], 0.0)
+    kept = values > max(relative_cut * values[-1], floor)
     return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 
 def conjugate_gradients(
     product: Callable[[Float64], Float64],  # a (c, r) -> a G (c, r), G symmetric and positive semi-definite
     t: Float64,  # (c, r) right-hand sides
-    start: Float64 | None,  # (c, r) a guess
     tolerance: float,  # stop when every residual is below this fraction of its right-hand side
+    ridge: float,  # added to G's diagonal: where G is nearly singular it plays the part of the eigenvalue cut
     max_iter: int = 2000,
 ) -> Float64:
-    """a with a G = t in the least-squares sense on the range of G, all right-hand sides side by side."""
-    a = np.zeros_like(t) if start is None else start.copy()
-    residual = t - product(a) if start is not None else t.copy()
-    direction = residual.copy()
-    rho = np.einsum("ij,ij->i", residual, residual)
+    """a with (G + ridge) a = t, all right-hand sides side by side.
+
+    It starts from zero each time: a warm start would carry what lies in the null space of G from sweep to sweep, and let it grow.
+    """
+    a = np.zeros_like(t)
+    residual, direction = t.copy(), t.copy()
+    rho = _row_squares(residual)
+    goal = tolerance**2 * np.maximum(rho, np.finfo(float).tiny)
     largest = 0.0  # the largest stretch seen: what "negative beyond rounding" is measured by
-    goal = tolerance**2 * np.maximum(np.einsum("ij,ij->i", t, t), np.finfo(float).tiny)
     for _ in range(max_iter):
         running = rho > goal
         if not running.any():
             break
-        image = product(direction)
+        image = product(direction) + ridge * direction
         curvature = np.einsum("ij,ij->i", direction, image)
-        lengths = np.einsum("ij,ij->i", direction, direction)
-        largest = max(largest, float(np.sqrt((np.einsum("ij,ij->i", image, image) / np.where(lengths > 0, lengths, 1.0)).max())))
+        lengths = _row_squares(direction)
+        largest = max(largest, float(np.sqrt((_row_squares(image) / np.where(lengths > 0, lengths, 1.0)).max())))
         if (running & (curvature < -1e-8 * largest * lengths)).any():
             raise ValueError(
                 "the kernel has negative eigenvalues on these rows, which conjugate gradients cannot solve with: "
@@ -53,7 +55,12 @@ def conjugate_gradients(
         step = np.where(running, rho / np.where(curvature > 0, curvature, 1.0), 0.0)[:, None]
         a += step * direction
         residual -= step * image
-        new = np.einsum("ij,ij->i", residual, residual)
+        new = _row_squares(residual)
         direction = residual + np.where(running, new / np.where(running, rho, 1.0), 0.0)[:, None] * direction
         rho = np.where(running, new, 0.0)
     return a
+
+
+def _row_squares(x: Float64) -> Float64:
+    squares: Float64 = np.einsum("ij,ij->i", x, x)
+    return squares

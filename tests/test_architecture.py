@@ -1,0 +1,297 @@
+"""The house stands: imports run downhill, heavy ones stay in their rooms, nothing can execute strings, public names are documented."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cmeans
+import cmeans.rules
+
+SOURCE = Path(cmeans.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+ids = [str(path.relative_to(SOURCE)) for path in FILES]
+over_files = pytest.mark.parametrize("path", FILES, ids=ids)
+
+# From the ground up: a room imports from itself and from lower levels only.
+LEVELS = [
+    {"arrays", "complaints", "progress"},
+    {"blocks", "statistics", "centres"},
+    {"kernels", "rules", "engines", "fuzzifier", "diagnosis", "callbacks"},
+    {"spaces"},
+    {"table", "affinity", "chance"},
+    {"sweep", "seeding"},
+    {"solver", "landmarks", "memory"},
+    {"runs"},
+    {"estimators"},
+    {"model_file"},
+    {""},  # the public names
+    {"cli"},
+]
+LEVEL = {name: number for number, names in enumerate(LEVELS) for name in names}
+HEAVY = {"pyarrow", "typer", "rich", "matplotlib", "dask", "distributed", "torch", "cupy", "jinja2", "plotly", "pandas", "polars", "numba"}
+
+
+@cache
+def tree(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def room(path):
+    """ "spaces" for spaces/landmark.py, "" for the package itself."""
+    return path.relative_to(SOURCE).with_suffix("").parts[0].removesuffix("__init__").removesuffix("__main__")
+
+
+def imported(path, nodes=None):
+    """Absolute names of what a file imports; relative imports resolved."""
+    package = ["cmeans", *path.relative_to(SOURCE).parent.parts]
+    for node in ast.walk(tree(path)) if nodes is None else nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            own = module == "cmeans" or module.startswith("cmeans.")
+            yield from (f"{module}.{alias.name}" if own else module for alias in node.names)
+
+
+def at_module_level(path):
+    """Import statements that run when the file is imported (also inside try and if, but not for type checkers)."""
+    waiting = list(tree(path).body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            waiting += node.orelse
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            waiting += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler)]
+
+
+@over_files
+def test_imports_run_downhill(path):
+    own = room(path)
+    assert own in LEVEL, f"{path.name} is a new room: say where it stands"
+    for name in imported(path):
+        if name.split(".")[0] == "cmeans":
+            other = name.split(".")[1] if len(name.split(".")) > 1 else ""
+            other = other if (SOURCE / other).is_dir() or (SOURCE / f"{other}.py").exists() else ""  # a public name
+            assert other == own or LEVEL[other] < LEVEL[own] or (own, other) == ("model_file", ""), f"{own} imports {name}"
+
+
+def test_rules_and_spaces_do_not_know_each_other():
+    """The border between them is one array, d2."""
+    for path in FILES:
+        if room(path) in ("rules", "spaces"):
+            others = {name.split(".")[1] for name in imported(path) if name.startswith("cmeans.")}
+            assert not others & ({"rules", "spaces"} - {room(path)})
+
+
+def test_the_mathematics_does_not_know_who_runs_it():
+    for path in FILES:
+        if room(path) in ("rules", "spaces", "kernels", "sweep", "statistics", "centres"):
+            names = {name.split(".")[0] for name in imported(path)}
+            assert not names & {"threading", "concurrent", "multiprocessing", "joblib", "threadpoolctl"}, path
+
+
+def test_heavy_libraries_enter_through_one_file_each():
+    doors = {}
+    for path in FILES:
+        for name in {name.split(".")[0] for name in imported(path)} & HEAVY:
+            doors.setdefault(name, []).append(str(path.relative_to(SOURCE)))
+    assert all(len(files) == 1 for files in doors.values()), doors
+
+
+@over_files
+def test_heavy_imports_wait_until_they_are_needed(path):
+    heavy = {name.split(".")[0] for name in imported(path, at_module_level(path))} & HEAVY
+    assert not heavy or room(path) == "cli", f"{path.name} imports {heavy}"  # the command's rooms load with the command only
+
+
+def in_a_fresh_process(code):
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    return run.stdout
+
+
+THEIRS = "import sklearn.base, sklearn.utils.validation, sklearn.cluster as s\ntry: import sklearn.callback\nexcept ImportError: pass"
+FITS = "import numpy as np; X = np.random.default_rng(0).normal(size=(50, 2))"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("import cmeans", THEIRS),
+        (
+            f"{FITS}; import cmeans; cmeans.FuzzyCMeans(2, random_state=0).fit(X).predict(X)",
+            f"{THEIRS}\n{FITS}; s.KMeans(2, n_init=1).fit(X).predict(X)",
+        ),
+    ],
+)
+def test_nothing_heavy_is_loaded_that_scikit_learn_does_not_load(ours, theirs):
+    report = f"\nimport sys, json; print(json.dumps([name for name in {sorted(HEAVY | {'cmeans.cli'})} if name in sys.modules]))"
+    mine, others = (set(json.loads(in_a_fresh_process(code + report))) for code in (ours, theirs))
+    assert mine <= others
+
+
+def test_import_has_no_effects():
+    code = (
+        "import os, sys, threading, warnings, logging\n"
+        "import numpy, scipy.sparse, sklearn.base, threadpoolctl\n"
+        "before = (set(os.environ.items()), threading.active_count(), list(warnings.filters), logging.getLogger().handlers[:])\n"
+        "state = numpy.random.get_state()[1].tolist()\n"
+        "import cmeans\n"
+        "assert before == (set(os.environ.items()), threading.active_count(), list(warnings.filters), logging.getLogger().handlers[:])\n"
+        "assert numpy.random.get_state()[1].tolist() == state\n"
+    )
+    assert in_a_fresh_process(code) == ""
+
+
+# ------------------------------------------------------------------------------------------------------------ nothing executes
+
+FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "subprocess", "ctypes", "code", "runpy"}
+FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
+FORBIDDEN_METHODS = {("os", "system"), ("os", "popen"), ("importlib", "import_module")}
+GENERATORS = {"RandomState", "Generator", "default_rng"}
+
+
+@over_files
+def test_nothing_executes_and_nothing_prints(path):
+    assert not {name.split(".")[0] for name in imported(path)} & FORBIDDEN_MODULES
+    for node in ast.walk(tree(path)):
+        where = f"{path.name}:{getattr(node, 'lineno', 0)}"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in FORBIDDEN_CALLS, f"{where} calls {node.func.id}"
+            if node.func.id == "print":  # the command's business, which always says where to
+                assert room(path) == "cli", f"{where} prints"
+                assert "file" in {keyword.arg for keyword in node.keywords}, where
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            assert (node.value.id, node.attr) not in FORBIDDEN_METHODS, where
+        if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+            assert ast.unparse(node.value) == "False", where
+
+
+@over_files
+def test_chance_is_always_passed_in(path):
+    """np.random.<function> would draw from the state that everybody shares."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("np.random", "numpy.random"):
+            assert node.attr in GENERATORS, f"{path.name}:{node.lineno} draws from the global state"
+
+
+@over_files
+def test_only_sklearns_public_names(path):
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] in ("sklearn", "scipy", "numpy"):
+            assert not any(part.startswith("_") and part != "__future__" for part in parts), f"{path.name} imports {name}"
+
+
+@over_files
+def test_no_error_is_swallowed_unseen(path):
+    handlers = [node for node in ast.walk(tree(path)) if isinstance(node, ast.ExceptHandler)]
+    assert all(node.type is not None for node in handlers), f"{path.name}: a bare except"
+
+
+@over_files
+def test_small_rooms(path):
+    """A file is one idea that fits on a few screens."""
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 420
+
+
+# --------------------------------------------------------------------------------------------------------------- public names
+
+ESTIMATORS = ["CMeans", "FuzzyCMeans", "KernelKMeans", "PossibilisticCMeans", "TwoStepKernelKMeans"]
+
+
+def test_public_names():
+    assert cmeans.__all__ == sorted(cmeans.__all__)
+    assert {"__version__", "load", "save", *ESTIMATORS} <= set(cmeans.__all__)
+    assert all(hasattr(cmeans, name) for name in cmeans.__all__)
+    visible = {name for name, value in vars(cmeans).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    assert visible <= set(cmeans.__all__)
+
+
+def packages():
+    return ["cmeans", *(info.name for info in pkgutil.walk_packages(cmeans.__path__, "cmeans.") if ".cli" not in info.name)]
+
+
+@pytest.mark.parametrize("name", packages())
+def test_every_module_says_what_it_is(name):
+    module = importlib.import_module(name)
+    assert module.__doc__
+    assert module.__doc__.strip()
+    if hasattr(module, "__all__"):
+        assert len(set(module.__all__)) == len(module.__all__)
+        assert all(hasattr(module, public) for public in module.__all__)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_docstrings_of_estimators(name):
+    text = inspect.getdoc(getattr(cmeans, name))
+    first = text.partition("Parameters\n")[0]
+    assert "minimise" in first or "baseline" in first  # the objective comes first, then when to use it
+    assert "Use it" in first
+    for section in ("Parameters", "Raises", "References", "Examples"):
+        assert f"\n{section}\n{'-' * len(section)}\n" in text, section
+    assert ">>>" in text
+    words = inspect.signature(getattr(cmeans, name)).parameters
+    listed = text + inspect.getdoc(cmeans.KernelKMeans) if "are those of `KernelKMeans`" in text else text
+    for word in words:
+        assert word in listed, f"{word} is not described"
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_attributes_that_docstrings_promise(name):
+    """Every name with a trailing underscore in the text is there after some fit."""
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 9 * np.arange(60)[:, None] // 20
+    estimator = getattr(cmeans, name)
+    wide = {"eta_scale": 0.1} if name == "PossibilisticCMeans" else {}
+    seen = set()
+    for words in ({"kernel": "linear"}, {"gamma": "median"}):
+        seen |= set(vars(estimator(3, random_state=0, **words, **wide).fit(X)))
+    promised = set(re.findall(r"`?\b([a-z][a-z_]*[a-z]_)\b`?", inspect.getdoc(estimator)))
+    assert promised <= seen, promised - seen
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_public_methods_are_documented_and_words_keyword_only(name):
+    estimator = getattr(cmeans, name)
+    for method in ("fit", "fit_predict", "predict", "transform", "score", "memberships", "outlier_score", "representatives"):
+        assert inspect.getdoc(getattr(estimator, method)), method
+    parameters = list(inspect.signature(estimator).parameters.values())
+    assert parameters[0].name == "n_clusters"
+    assert parameters[0].default == 8
+    assert all(p.kind is p.KEYWORD_ONLY for p in parameters[1:])
+
+
+def test_save_and_load_are_documented():
+    for function in (cmeans.save, cmeans.load):
+        text = inspect.getdoc(function)
+        assert "ValueError" in text
+    assert all(word in inspect.getdoc(cmeans.save) for word in ("Parameters", "Raises", "Examples"))
+
+
+def test_kernels_and_rules_are_public_by_their_modules():
+    for module, names in (
+        (cmeans.rules, ("Rule", "Hard", "Fuzzy", "Possibilistic")),
+        (importlib.import_module("cmeans.kernels"), ("RBF", "Kernel")),
+    ):
+        for name in names:
+            assert name in module.__all__
+            assert inspect.getdoc(getattr(module, name))
+
+
+def test_version_and_typing():
+    assert cmeans.__version__.count(".") >= 2
+    assert (SOURCE / "py.typed").exists()
