@@ -1,20 +1,23 @@
 """Any kernel of anything: words by the letter pairs they share, as a full kernel matrix and as landmark columns only."""
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 
 from cmeans import KernelKMeans
 
-WORDS = (
-    "cluster clusters clustered clustering clusterings kernel kernels kernelised kernelise landmark landmarks "
-    "landmarked fuzzy fuzzier fuzziness fuzzifier fuzzifiers"
-).split()
+WORDS = [
+    *("cluster", "clusters", "clustered", "clustering", "clusterings"),
+    *("kernel", "kernels", "kernelised", "kernelise"),
+    *("landmark", "landmarks", "landmarked"),
+    *("fuzzy", "fuzzier", "fuzziness", "fuzzifier", "fuzzifiers"),
+]
 
 
 def pairs(word: str) -> Counter[str]:
     """How often each pair of neighbouring letters occurs."""
-    return Counter(a + b for a, b in zip(word, word[1:], strict=False))
+    return Counter(a + b for a, b in pairwise(word))
 
 
 def kernel(left: list[str], right: list[str]) -> np.ndarray:

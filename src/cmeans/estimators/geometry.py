@@ -145,8 +145,9 @@ def build_sample_geometry(
     alone = Geometry(
         part, kernel, ExactSpace(kernel, part, solver_tolerance=_tolerance(part)), population(part, comparable=not precomputed), gamma
     )
-    alone.complain(owner)
-    if isinstance(kernel, Linear):
+    if not isinstance(kernel, Linear):
+        alone.complain(owner)
+    else:
         alone = replace(alone, space=EuclideanSpace(_middle(part, alone.population)))
     return Geometry(blocks, kernel, alone.space, people, gamma, rows), alone
 

@@ -24,6 +24,8 @@ class Input:
 
 def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool = True) -> Input:
     """Rows as scikit-learn takes them (lists, arrays, CSR, data frames, memory maps), or as another array library has them."""
+    if type(X).__name__ == "LazyFrame":
+        raise ValueError(f"{type(estimator).__name__}: X is a LazyFrame, whose rows are not there yet; pass X.collect().")
     if not sparse and is_sparse(X):
         raise ValueError(f'{type(estimator).__name__}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
     if is_foreign(X):

@@ -39,7 +39,8 @@ def build_named_kernel(
     cls = kernel_class(words.kernel, owner)
     params = checked_params(words.kernel_params, owner)
     if cls is None:
-        return build_kernel(words.kernel, owner, params), None
+        kernel = build_kernel(words.kernel, owner, params)
+        return kernel, getattr(kernel, "gamma", None)
     gamma = _gamma(words.gamma, cls, owner, blocks, rows, weights)
     degree = integer(words.degree, "degree", owner, 1)
     coef0 = real(words.coef0, "coef0", owner, least=-np.inf)

@@ -34,6 +34,8 @@ class Kernel(ABC):
 
     constant_part: ClassVar[bool] = False  # True: values may share a large constant, so spaces centre the features first
 
+    distances_ignore_shifts: ClassVar[bool] = False  # True: moving all rows alike leaves every distance as it is
+
     @property
     def positive_definite(self) -> bool:
         """False where k may have negative eigenvalues on some data."""

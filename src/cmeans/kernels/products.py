@@ -118,6 +118,7 @@ class Linear(ProductKernel):
     """k(x, y) = x.y : clustering in the space of the rows themselves."""
 
     constant_part = True
+    distances_ignore_shifts = True
 
     @property
     def coefficients(self) -> tuple[float, float]:

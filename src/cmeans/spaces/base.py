@@ -56,7 +56,7 @@ class Rows(ABC):
         size = self.kxx[:, None] + view.norms[None, :]
         d2 += size
         size *= rounding(d2.dtype)
-        return xp.where(d2 <= size, xp.zeros_like(d2), d2)  # so that NaN stays NaN and is found
+        return xp.where(d2 < size, xp.zeros_like(d2), d2)  # so that NaN and infinity stay and are found
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ..blocks import Block, Blocks
 from ..centres import Centres
 from ..kernels import Columns, Kernel, Precomputed
 from .base import ProductRows, Rows, Space, View, mean_products
-from .landmark import LandmarkSpace
+from .landmark import LARGEST_KEPT_GRAM, LandmarkSpace
 from .linear_solvers import conjugate_gradients
 
 
@@ -100,8 +100,15 @@ class ExactSpace(Space):
         return LandmarkSpace(self.kernel, self._points), centres
 
     def _from_products(self, t: Float64) -> Centres:
-        a = conjugate_gradients(self._gram_product, t, self.solver_tolerance, 1e-14 * self.size * self._mean_square)
-        return Centres(a, self._gram_product(a))
+        product = self._gram_product
+        if self.size <= LARGEST_KEPT_GRAM:  # one look at K in place of one for every step
+            gram = self._gram_product(np.eye(self.size))
+
+            def product(a: Float64) -> Float64:
+                return a @ gram
+
+        a = conjugate_gradients(product, t, self.solver_tolerance, 1e-14 * self.size * self._mean_square)
+        return Centres(a, product(a))
 
     def _gram_product(self, a: Float64) -> Float64:
         pieces = (self.data.task(task, self.size) for task in range(self.data.n_tasks(self.size)))
