@@ -17,7 +17,10 @@ from math import inf
 import numpy as np
 
 from ..arrays import Array, is_sparse, namespace, squared_norms
+from ..blocks import pieces
 from .base import Columns, Kernel, check_parameters
+
+POWER_ELEMENTS = 2**15  # numbers raised at a time, so that they stay in the cache
 
 
 class ProductKernel(Kernel):
@@ -253,14 +256,19 @@ def _exp(s: Array) -> Array:
 
 
 def _power(s: Array, degree: int) -> Array:
-    """s ** degree by repeated multiplication: libraries' general powers are many times slower."""
-    result = None
-    while degree:
-        if degree & 1:
-            result = s if result is None else result * s
-        degree >>= 1
-        if degree:
-            s = s * s
+    """s ** degree by repeated squaring, in place for NumPy: general powers are many times slower, new arrays too."""
+    if not isinstance(s, np.ndarray):
+        return _raised(namespace(s).asarray(s, copy=True), s, degree)
+    for part in pieces(s, max(1, POWER_ELEMENTS // max(1, s.shape[-1]))):
+        _raised(part, part.copy(), degree)
+    return s
+
+
+def _raised(result: Array, base: Array, degree: int) -> Array:
+    for bit in f"{degree:b}"[1:]:
+        result *= result
+        if bit == "1":
+            result *= base
     return result
 
 
