@@ -35,7 +35,7 @@ LEVELS = [
     {"solver", "landmarks", "memory"},
     {"runs"},
     {"estimators"},
-    {"model_file"},
+    {"model_file", "metrics", "validity", "datasets"},
     {""},  # the public names
     {"cli"},
 ]

@@ -27,13 +27,17 @@ class Fuzzy(Rule):
         xp = namespace(d2)
         power = 1.0 / (self.m - 1.0) if self.exponent is None else self.exponent
         zero = d2 <= 0
-        # In logarithms: at m = 1.004 the power is 250, which overflows anything else.
-        u = xp.log(xp.where(zero, xp.ones_like(d2), d2))
-        u *= -power
-        u -= xp.max(u, axis=1, keepdims=True)
-        u = xp.exp(u)
+        coincide = bool(xp.any(zero))
+        safe = xp.where(zero, xp.ones_like(d2), d2) if coincide else d2
+        if power == 1.0:
+            u = xp.min(safe, axis=1, keepdims=True) / safe
+        else:  # in logarithms: at m = 1.004 the power is 250, which overflows anything else
+            u = xp.log(safe)
+            u *= -power
+            u -= xp.max(u, axis=1, keepdims=True)
+            u = xp.exp(u)
         u /= xp.sum(u, axis=1, keepdims=True)
-        if bool(xp.any(zero)):
+        if coincide:
             shared = xp.astype(zero, d2.dtype)
             count = xp.sum(shared, axis=1, keepdims=True)
             u = xp.where(count > 0, shared / xp.where(count > 0, count, xp.ones_like(count)), u)

@@ -25,12 +25,13 @@ class Possibilistic(Rule):
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)
+        eta = as_like(_needed(scales), d2)[None, :]
+        if self.m == 2:
+            return eta / (d2 + eta)
         zero = d2 <= 0
-        odds = xp.log(xp.where(zero, xp.ones_like(d2), d2))
-        odds -= as_like(_logarithm(_needed(scales)), d2)[None, :]
+        odds = xp.log(xp.where(zero, xp.ones_like(d2), d2) / eta)
         odds *= 1.0 / (self.m - 1.0)
-        u = _logistic(-odds)
-        return xp.where(zero, xp.ones_like(u), u)
+        return xp.where(zero, xp.ones_like(d2), _logistic(-odds))
 
     def weights(self, u: Array) -> Array:
         return u * u if self.m == 2 else u**self.m
@@ -44,10 +45,6 @@ def _needed(scales: Float64 | None) -> Float64:
     if scales is None:
         raise ValueError("Possibilistic needs the clusters' scales eta; they come from a fuzzy run (Havens 2011 eq. 11).")
     return scales
-
-
-def _logarithm(scales: Float64) -> Array:
-    return namespace(scales).log(scales)
 
 
 def _logistic(t: Array) -> Array:
