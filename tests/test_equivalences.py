@@ -65,6 +65,24 @@ def test_gradient_form_is_the_eigen_form(kernel, rule, X, weights):
     assert_same_runs(eigen, gradient)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_gradients_do_not_wander_where_landmarks_are_nearly_redundant(seed):
+    """Fifty landmarks on a line: the eigenvalues of their smooth kernel fall below rounding after a dozen."""
+    x = np.random.default_rng(seed).normal(size=(55, 1))
+    words = {"m": 1.5, "landmarks": np.arange(50), "init": START, "max_iter": 25, "tol": 0}
+    eigen = FuzzyCMeans(C, **words).fit(x)
+    gradient = FuzzyCMeans(C, landmark_solver="gradient", **words).fit(x)
+    np.testing.assert_allclose(gradient.objective_history_, eigen.objective_history_, rtol=1e-3)
+    assert np.diff(gradient.objective_history_).max() < 1e-8 * len(x)
+
+
+def test_gradients_refuse_an_indefinite_kernel_with_advice(X):
+    """They cannot clip: conjugate gradients stop at a negative direction."""
+    model = KernelKMeans(C, kernel="sigmoid", gamma=0.3, coef0=1.0, landmarks=FEW, landmark_solver="gradient", init=START)
+    with pytest.warns(UserWarning, match="indefinite"), pytest.raises(ValueError, match=r'negative eigenvalues.*landmark_solver="eigh"'):
+        model.fit(X)
+
+
 @pytest.mark.parametrize("solver", ["eigh", "gradient"])
 @pytest.mark.parametrize("rule", RULES)
 def test_precomputed_columns_and_squares_are_the_kernel_itself(rule, solver, X, weights):

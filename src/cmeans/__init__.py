@@ -5,6 +5,7 @@ Clustering here is a fold: one pass over blocks of rows returns a few small sums
 
 __version__ = "0.1.0.dev0"
 
+from . import datasets, kernels, metrics, rules, validity
 from .estimators import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
 from .model_file import load, save
 
@@ -15,6 +16,11 @@ __all__ = [
     "PossibilisticCMeans",
     "TwoStepKernelKMeans",
     "__version__",
+    "datasets",
+    "kernels",
     "load",
+    "metrics",
+    "rules",
     "save",
+    "validity",
 ]

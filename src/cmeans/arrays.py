@@ -119,3 +119,18 @@ def in_float64(points: Array) -> Array:
         return points.astype(np.float64, copy=False)
     xp = namespace(points)
     return xp.astype(points, xp.float64, copy=False)
+
+
+def inverse_root(squares: Array) -> Array:
+    """1 / sqrt of each number, 0 for those that are not positive."""
+    xp = namespace(squares)
+    positive = squares > 0
+    return xp.where(positive, 1.0 / xp.sqrt(xp.where(positive, squares, xp.ones_like(squares))), xp.zeros_like(squares))
+
+
+def canonical_csr(x: Array) -> Array:
+    """CSR in order and with 32-bit indices, which is what scikit-learn's distances make of it in place; the caller's stays as it is."""
+    parts = (x.data, x.indices.astype(np.int32, copy=False), x.indptr.astype(np.int32, copy=False))
+    own = sparse.csr_matrix(parts, shape=x.shape, copy=not x.has_canonical_format)
+    own.sum_duplicates()
+    return own

@@ -29,7 +29,18 @@ from sklearn.utils.validation import check_is_fitted
 from . import __version__, estimators
 from .arrays import is_foreign, is_sparse, to_numpy
 from .centres import Centres
-from .kernels import RBF, Cosine, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, Sigmoid
+from .kernels import (
+    RBF,
+    Cosine,
+    HistogramIntersection,
+    Laplacian,
+    Linear,
+    NormalizedPolynomial,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    SpatialPyramid,
+)
 from .rules import Fuzzy, Hard, Possibilistic
 from .spaces import EuclideanSpace, LandmarkSpace
 from .spaces.centring import Centring
@@ -40,6 +51,7 @@ OBJECTS: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
         *(Cosine, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, RBF, Sigmoid),
+        *(HistogramIntersection, SpatialPyramid),
         *(Fuzzy, Hard, Possibilistic),
         *(EuclideanSpace, LandmarkSpace, Centring, Centres, State),
     )
@@ -236,6 +248,8 @@ def _check_field(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
         good = "None" in kinds
     elif "Float64" in kinds:
         good = isinstance(value, np.ndarray) and value.dtype == np.float64 and bool(np.isfinite(value).all())
+    elif kinds == "bool":
+        good = isinstance(value, bool)
     elif kinds.startswith("int"):
         good = isinstance(value, int) and not isinstance(value, bool)
     elif kinds.startswith("float"):

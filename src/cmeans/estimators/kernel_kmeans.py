@@ -23,8 +23,9 @@ class KernelKMeans(BaseCMeans):
     n_clusters : int, default=8
         Clusters sought.
     kernel : str, kernel object or callable k(X, Y), default="rbf"
-        "rbf", "linear", "laplacian", "polynomial", "normalized_polynomial", "sigmoid", "cosine" or "precomputed"
-        (X is the square kernel matrix, or only the columns of `landmarks` with kernel_params={"diag": k(x, x)}).
+        "rbf", "linear", "laplacian", "polynomial", "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection",
+        "spatial_pyramid" or "precomputed" (X is the square kernel matrix, or only the columns of `landmarks` with
+        kernel_params={"diag": k(x, x)}).
     gamma : "scale", "median" or float, default="scale"
         Width of the kernel: 1 / (d var) or 1 / median squared distance for RBF (of L1 distances for Laplacian), 1 for the rest.
     degree, coef0 : default=3, 1

@@ -2,6 +2,7 @@
 
 from .base import Columns, Kernel
 from .given import CallableKernel, Precomputed
+from .histograms import HistogramIntersection, SpatialPyramid
 from .laplacian import Laplacian
 from .names import KERNELS, build_kernel, checked_params, kernel_class
 from .products import RBF, Cosine, Linear, NormalizedPolynomial, Polynomial, Sigmoid
@@ -12,6 +13,7 @@ __all__ = [
     "CallableKernel",
     "Columns",
     "Cosine",
+    "HistogramIntersection",
     "Kernel",
     "Laplacian",
     "Linear",
@@ -19,6 +21,7 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "Sigmoid",
+    "SpatialPyramid",
     "build_kernel",
     "checked_params",
     "kernel_class",

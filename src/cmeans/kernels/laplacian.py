@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
-from ..arrays import Array, is_sparse, namespace
+from ..arrays import Array, canonical_csr, is_sparse, namespace
 from .base import Columns, Kernel, check_parameters
 
 
@@ -23,6 +22,9 @@ class Laplacian(Kernel):
         check_parameters(self, gamma=0)
 
     def prepare(self, y: Array) -> Columns:
+        if is_sparse(y):
+            y = canonical_csr(y)  # once, as threads share y
+
         def columns(x: Array) -> Array:
             distances = manhattan(x, y)
             distances *= -self.gamma
@@ -37,7 +39,7 @@ class Laplacian(Kernel):
 def manhattan(x: Array, y: Array) -> Array:
     """sum_f |x_if - y_lf| (b, s); no (b, s, d) array is made."""
     if is_sparse(x):
-        return manhattan_distances(_short_indices(x), _short_indices(y)).astype(x.dtype, copy=False)
+        return manhattan_distances(canonical_csr(x), canonical_csr(y)).astype(x.dtype, copy=False)
     if isinstance(x, np.ndarray):
         return cdist(x, y, "cityblock").astype(x.dtype, copy=False)
     xp = namespace(x)
@@ -45,10 +47,3 @@ def manhattan(x: Array, y: Array) -> Array:
     for f in range(1, x.shape[1]):
         total += xp.abs(x[:, f][:, None] - y[:, f][None, :])
     return total
-
-
-def _short_indices(x: Array) -> Array:
-    """CSR with 32-bit indices, the only ones scikit-learn's distances take; a block's always fit."""
-    if x.indices.dtype == np.int32 and x.indptr.dtype == np.int32:
-        return x
-    return sparse.csr_matrix((x.data, x.indices.astype(np.int32), x.indptr.astype(np.int32)), shape=x.shape)

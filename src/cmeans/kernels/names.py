@@ -8,6 +8,7 @@ from typing import Any
 
 from .base import Kernel
 from .given import CallableKernel, Precomputed
+from .histograms import HistogramIntersection, SpatialPyramid
 from .laplacian import Laplacian
 from .products import RBF, Cosine, Linear, NormalizedPolynomial, Polynomial, Sigmoid
 
@@ -20,6 +21,8 @@ KERNELS: dict[str, type[Kernel]] = {
     "normalized_polynomial": NormalizedPolynomial,
     "sigmoid": Sigmoid,
     "cosine": Cosine,
+    "histogram_intersection": HistogramIntersection,
+    "spatial_pyramid": SpatialPyramid,
     "precomputed": Precomputed,
 }
 

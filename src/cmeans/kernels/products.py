@@ -16,7 +16,7 @@ from math import inf
 
 import numpy as np
 
-from ..arrays import Array, is_sparse, namespace, squared_norms
+from ..arrays import Array, inverse_root, is_sparse, namespace, squared_norms
 from ..blocks import pieces
 from .base import Columns, Kernel, check_parameters
 
@@ -208,7 +208,7 @@ class NormalizedPolynomial(ProductKernel):
         return self.gamma, self.coef0
 
     def factor(self, x: Array) -> Array:
-        return _inverse_root(squared_norms(x) * self.gamma + self.coef0)
+        return inverse_root(squared_norms(x) * self.gamma + self.coef0)
 
     def transform(self, s: Array) -> Array:
         return _power(s, self.degree)
@@ -245,7 +245,7 @@ class Cosine(ProductKernel):
         return 1.0, 0.0
 
     def factor(self, x: Array) -> Array:
-        return _inverse_root(squared_norms(x))
+        return inverse_root(squared_norms(x))
 
     def transform(self, s: Array) -> Array:
         return s
@@ -270,13 +270,6 @@ def _raised(result: Array, base: Array, degree: int) -> Array:
         if bit == "1":
             result *= base
     return result
-
-
-def _inverse_root(squares: Array) -> Array:
-    xp = namespace(squares)
-    positive = squares > 0
-    safe = xp.where(positive, squares, xp.ones_like(squares))
-    return xp.where(positive, 1.0 / xp.sqrt(safe), xp.zeros_like(squares))
 
 
 def _ones(x: Array) -> Array:
