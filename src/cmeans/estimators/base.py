@@ -16,7 +16,7 @@ from ..blocks import Blocks
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
 from ..complaints import naming
 from ..engines import ThreadEngine
-from ..kernels import Kernel, Precomputed
+from ..kernels import Kernel
 from ..memory import Plan, parse_budget, plan
 from ..rules import Rule
 from ..runs import Pilot, Result, best_of
@@ -24,7 +24,7 @@ from ..solver import Stopping
 from ..spaces import Space
 from ..sweep import State
 from ..table import Table
-from .geometry import Geometry, build_geometry
+from .geometry import Geometry, build_geometry, takes_kernel_values
 from .inputs import Input, integer, read_rows, read_weights, real
 from .predicting import Predicting
 from .results import OPTIONAL, complain_of_result, model_attributes, row_attributes
@@ -116,7 +116,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         """
         owner = type(self).__name__
         run = self._checked_run(owner)
-        given = read_rows(self, X, fitting=True, sparse=not self._takes_kernel_values())
+        given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
         weight, unit = read_weights(sample_weight, int(given.x.shape[0]), owner)
         blocks = Blocks(given.x, weight, unit=unit)
         if run.n_clusters > blocks.n_rows:
@@ -195,12 +195,9 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             check_random_state(self.random_state),
         )
 
-    def _takes_kernel_values(self) -> bool:
-        return (isinstance(self.kernel, str) and self.kernel == "precomputed") or isinstance(self.kernel, Precomputed)
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        precomputed = self._takes_kernel_values()
+        precomputed = takes_kernel_values(self.kernel)
         tags.input_tags.sparse = not precomputed
         tags.input_tags.pairwise = precomputed
         # Not a classifier, but scikit-learn's check of CSR input asks this tag of whatever has predict_proba.

@@ -16,7 +16,7 @@ from ..chance import Population, population, sample
 from ..complaints import warn
 from ..diagnosis import kernel_complaints
 from ..fuzzifier import SAMPLE_ROWS, Fuzzifier, fuzzifier
-from ..kernels import Kernel, Linear, Precomputed, checked_params, kernel_class
+from ..kernels import Kernel, Linear, Precomputed, checked_params
 from ..landmarks import automatic_number, choose
 from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, checked_gram, landmark_space
 from .inputs import integer, one_of
@@ -83,14 +83,14 @@ class Geometry:
 
 def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState) -> Geometry:
     """Check the words, settle the kernel's width, choose the landmarks, build the space."""
-    number, factor = _checked_words(words, owner, blocks.n_rows)
-    if kernel_class(words.kernel, owner) is Precomputed or isinstance(words.kernel, Precomputed):
+    number, factor = checked_words(words, owner, blocks.n_rows)
+    if takes_kernel_values(words.kernel):
         return _precomputed(words, owner, blocks, number, n_clusters, rng, factor=factor)
     people = population(blocks)
     positions, weights = fixed_sample(people)
     kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights)
     given = given_landmarks(words.landmarks, owner, blocks.x, number)
-    plain = Geometry(blocks, kernel, EuclideanSpace(_middle(blocks, people)), people, gamma)
+    plain = Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, people)), people, gamma)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
         return plain
     plain.complain(owner)
@@ -98,7 +98,7 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
         if number == "auto":
             number = automatic_number(blocks.n_rows, n_clusters)
         if number is None:
-            space: Space = ExactSpace(kernel, blocks, solver_tolerance=_tolerance(blocks))
+            space: Space = ExactSpace(kernel, blocks, solver_tolerance=tolerance_of(blocks))
             return replace(plain, space=space, landmark_rows=np.arange(blocks.n_rows))
         rows: IntArray | None = choose(words.landmarks, int(number), kernel, blocks, people, rng)
         points = take(blocks.x, rows)  # type: ignore[arg-type]
@@ -108,51 +108,12 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
     return replace(plain, space=space, landmark_rows=rows)
 
 
-def build_sample_geometry(
-    words: GeometryWords, owner: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
-) -> tuple[Geometry, Geometry]:
-    """The exact geometry of a sample of rows: (all rows with `landmark_rows` = the sample, the sample alone)."""
-    number, _ = _checked_words(words, owner, blocks.n_rows)
-    method = words.landmarks
-    precomputed = kernel_class(words.kernel, owner) is Precomputed or isinstance(words.kernel, Precomputed)
-    if precomputed:
-        blocks = replace(blocks, kxx=_whole_diagonal(words, owner, blocks.x))
-    people = population(blocks, comparable=not precomputed)
-    positions, weights = fixed_sample(people)
-    kernel: Kernel = Precomputed()
-    gamma = None
-    if not precomputed:
-        kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights)
-    if not isinstance(method, str):
-        rows = row_numbers(method, owner, blocks.n_rows)
-        if isinstance(number, int) and number != len(rows):
-            raise ValueError(f"{owner}(n_landmarks={number}): landmarks holds {len(rows)}; leave n_landmarks out when they are given.")
-        weights = blocks.weight[rows]
-        if not weights.any():
-            raise ValueError(f"{owner}(landmarks=...): every row of the sample has a weight of zero; name rows of positive weight.")
-    else:
-        size = automatic_number(blocks.n_rows, n_clusters) if number == "auto" else number
-        size = len(people) if size is None else int(size)
-        if method == "uniform":
-            positions, weights = sample(people, size, rng)
-            rows = people.rows[positions]
-        else:
-            rows = choose(method, size, kernel, blocks, people, rng)
-            weights = people.weights[people.members()[rows]]
-    chosen = blocks.take(rows)
-    x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
-    part = Blocks(x, weights, chosen.kxx, blocks.unit)
-    alone = Geometry(
-        part, kernel, ExactSpace(kernel, part, solver_tolerance=_tolerance(part)), population(part, comparable=not precomputed), gamma
-    )
-    if not isinstance(kernel, Linear):
-        alone.complain(owner)
-    else:
-        alone = replace(alone, space=EuclideanSpace(_middle(part, alone.population)))
-    return Geometry(blocks, kernel, alone.space, people, gamma, rows), alone
+def takes_kernel_values(kernel: Any) -> bool:
+    """Whether rows are kernel values already."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
 
 
-def _checked_words(words: GeometryWords, owner: str, n_rows: int) -> tuple[int | str | None, bool]:
+def checked_words(words: GeometryWords, owner: str, n_rows: int) -> tuple[int | str | None, bool]:
     """The number of landmarks and whether to factor their kernel; the words are checked even where they will not be used."""
     if isinstance(words.landmarks, str):
         one_of(words.landmarks, "landmarks", owner, ("uniform", "k-means++"))
@@ -181,7 +142,7 @@ def host_rows(blocks: Blocks, rows: IntArray) -> Array:
     return to_numpy(x) if is_foreign(x) else x
 
 
-def _middle(blocks: Blocks, people: Population) -> Float64:
+def middle_of(blocks: Blocks, people: Population) -> Float64:
     """A point amid the rows; the origin for CSR, which must not be shifted."""
     if is_sparse(blocks.x):
         return np.zeros(blocks.x.shape[1])
@@ -190,7 +151,8 @@ def _middle(blocks: Blocks, people: Population) -> Float64:
     return np.asarray(weights @ rows / weights.sum())
 
 
-def _tolerance(blocks: Blocks) -> float:
+def tolerance_of(blocks: Blocks) -> float:
+    """How far conjugate gradients go on rows of this dtype."""
     return 3e-6 if resolution(blocks.x.dtype) > 1e-10 else 1e-12
 
 
@@ -211,10 +173,10 @@ def _precomputed(
     listed = None if isinstance(words.landmarks, str) else row_numbers(words.landmarks, owner, n)
     if listed is not None and diag is not None and width == len(listed):
         return _columns_only(owner, blocks, listed, diag, factor=factor)
-    blocks = replace(blocks, kxx=_whole_diagonal(words, owner, blocks.x))
+    blocks = replace(blocks, kxx=whole_diagonal(words, owner, blocks.x))
     people = population(blocks, comparable=False)
     everything = np.arange(n)
-    plain = Geometry(blocks, kernel, ExactSpace(kernel, blocks, solver_tolerance=_tolerance(blocks)), people, None, everything)
+    plain = Geometry(blocks, kernel, ExactSpace(kernel, blocks, solver_tolerance=tolerance_of(blocks)), people, None, everything)
     plain.complain(owner)
     if listed is None:
         if number == "auto":
@@ -228,7 +190,8 @@ def _precomputed(
     return replace(plain, space=space, landmark_rows=listed, basis=basis)
 
 
-def _whole_diagonal(words: GeometryWords, owner: str, gram: Array) -> Array:
+def whole_diagonal(words: GeometryWords, owner: str, gram: Array) -> Array:
+    """The diagonal of a square kernel matrix, checked; it must not be given a second time."""
     diag = checked_square_diagonal(owner, gram)
     if _diagonal_word(words, owner) is not None:
         raise ValueError(f'{owner}(kernel_params={{"diag": ...}}): the square kernel matrix has a diagonal of its own; leave it out.')

@@ -19,9 +19,10 @@ from ..solver import assign_all
 from ..spaces import LandmarkSpace
 from ..table import Table
 from .base import BaseCMeans, Run
-from .geometry import Geometry, build_sample_geometry
+from .geometry import Geometry
 from .inputs import Input
 from .landmark_words import row_numbers
+from .sample_geometry import build_sample_geometry
 from .starts import checked_labels, one_hot, starts
 
 

@@ -1,0 +1,70 @@
+"""The exact geometry of a sample of rows: what two-step kernel k-means works in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..blocks import Blocks
+from ..chance import population, sample
+from ..kernels import Kernel, Linear, Precomputed
+from ..landmarks import automatic_number, choose
+from ..spaces import EuclideanSpace, ExactSpace
+from .geometry import (
+    Geometry,
+    GeometryWords,
+    checked_words,
+    fixed_sample,
+    host_rows,
+    middle_of,
+    takes_kernel_values,
+    tolerance_of,
+    whole_diagonal,
+)
+from .landmark_words import row_numbers
+from .widths import build_named_kernel
+
+
+def build_sample_geometry(
+    words: GeometryWords, owner: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
+) -> tuple[Geometry, Geometry]:
+    """The exact geometry of a sample of rows: (all rows with `landmark_rows` = the sample, the sample alone)."""
+    number, _ = checked_words(words, owner, blocks.n_rows)
+    method = words.landmarks
+    precomputed = takes_kernel_values(words.kernel)
+    if precomputed:
+        blocks = replace(blocks, kxx=whole_diagonal(words, owner, blocks.x))
+    people = population(blocks, comparable=not precomputed)
+    positions, weights = fixed_sample(people)
+    kernel: Kernel = Precomputed()
+    gamma = None
+    if not precomputed:
+        kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights)
+    if not isinstance(method, str):
+        rows = row_numbers(method, owner, blocks.n_rows)
+        if isinstance(number, int) and number != len(rows):
+            raise ValueError(f"{owner}(n_landmarks={number}): landmarks holds {len(rows)}; leave n_landmarks out when they are given.")
+        weights = blocks.weight[rows]
+        if not weights.any():
+            raise ValueError(f"{owner}(landmarks=...): every row of the sample has a weight of zero; name rows of positive weight.")
+    else:
+        size = automatic_number(blocks.n_rows, n_clusters) if number == "auto" else number
+        size = len(people) if size is None else int(size)
+        if method == "uniform":
+            positions, weights = sample(people, size, rng)
+            rows = people.rows[positions]
+        else:
+            rows = choose(method, size, kernel, blocks, people, rng)
+            weights = people.weights[people.members()[rows]]
+    chosen = blocks.take(rows)
+    x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
+    part = Blocks(x, weights, chosen.kxx, blocks.unit)
+    alone = Geometry(
+        part, kernel, ExactSpace(kernel, part, solver_tolerance=tolerance_of(part)), population(part, comparable=not precomputed), gamma
+    )
+    if not isinstance(kernel, Linear):
+        alone.complain(owner)
+    else:
+        alone = replace(alone, space=EuclideanSpace(middle_of(part, alone.population)))
+    return Geometry(blocks, kernel, alone.space, people, gamma, rows), alone
