@@ -666,6 +666,7 @@ def test_verbose_reaches_stderr_in_a_plain_script():
     )
     run = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout == ""
+    assert "converged" in run.stderr
     assert run.stderr.count("FuzzyCMeans") == 2 * len(set(run.stderr.splitlines()))  # twice the same lines, none doubled
 
 
@@ -750,6 +751,21 @@ def test_callbacks_and_several_starts(X):
     model = KernelKMeans(3, kernel="linear", n_init=4, random_state=0).set_callbacks(notebook).fit(X)
     assert len(notebook.sweeps) >= model.n_iter_ + 3
     same_result(model, KernelKMeans(3, kernel="linear", n_init=4, random_state=0).fit(X), rtol=0, atol=0)
+
+
+@with_callbacks
+@pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
+def test_several_starts_may_sweep_more_often_than_one(X):
+    notebook = Notebook()
+    KernelKMeans(3, kernel="linear", n_init=4, max_iter=2, tol=0, random_state=0).set_callbacks(notebook).fit(X)
+    assert len(notebook.sweeps) > 2
+
+
+@with_callbacks
+def test_a_callback_that_has_heard_enough_wants_no_further_start(X):
+    notebook = Notebook(last=1)
+    model = KernelKMeans(3, kernel="linear", n_init=4, tol=0, random_state=0).set_callbacks(notebook).fit(X)
+    assert len(notebook.sweeps) == model.n_iter_ == 1
 
 
 @with_callbacks

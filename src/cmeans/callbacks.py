@@ -30,12 +30,12 @@ logger = logging.getLogger("cmeans")
 class SweepHook:
     """Tells the callbacks set on an estimator of the fit and of every sweep."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, max_iter: int) -> None:
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, max_sweeps: int) -> None:
         self._estimator = estimator
         self._data = {"X": X, "y": y, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
         self._root = None
         if getattr(estimator, "_skl_callbacks", None) or hasattr(estimator, "_parent_callback_ctx"):
-            self._root = estimator._init_callback_context(max_subtasks=max_iter)
+            self._root = estimator._init_callback_context(max_subtasks=max_sweeps)
             self._root.call_on_fit_task_begin(estimator=estimator, **self._data)
 
     @property
@@ -58,7 +58,7 @@ class SweepHook:
 
 @contextmanager
 def verbose_log(verbose: int, owner: str) -> Iterator[None]:
-    """verbose=1: one line a run ends with, 2: one line a sweep, to the logger "cmeans" (stderr unless the logger has handlers)."""
+    """verbose=1: what is logged inside the block, 2: a line a sweep too; to the logger "cmeans" (stderr unless it has handlers)."""
     if not verbose:
         yield
         return
@@ -70,7 +70,7 @@ def verbose_log(verbose: int, owner: str) -> Iterator[None]:
     logger.setLevel(min(level or logging.INFO, logging.INFO))
 
     def listen(at: Progress) -> None:
-        if at.objective is not None and (verbose > 1 or at.sweep == 1):
+        if at.objective is not None and verbose > 1:
             logger.info(
                 "%s %s run %d/%d sweep %d: objective %.8g, movement %.3g",
                 owner,

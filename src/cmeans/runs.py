@@ -76,6 +76,8 @@ def best_of(
         if best is None or objective < lowest:
             best, lowest = solution, objective
             scales = None if pilot is None else possibilistic_scales(sums.spread, sums.mass, pilot.eta_scale)
+        if solution.ended:
+            break  # who has heard enough wants no further start
     assert best is not None, "there is always a start"
     if pilot is not None:
         best = solve(table, rule, State(best.state.centres, scales), engine, stopping, Place("fit"), after_sweep)

@@ -125,13 +125,14 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             )
         for name in OPTIONAL:
             self.__dict__.pop(name, None)  # a refit with other words must not leave these behind
-        hook = SweepHook(self, X, y, sample_weight, run.stopping.max_iter)
-        with ThreadEngine(self._threads(given.x)) as engine, verbose_log(self.verbose, owner), naming(owner):
-            geometry, result = self._cluster(run, given, blocks, engine, hook)
-        self._keep(geometry, result)
+        hook = SweepHook(self, X, y, sample_weight, run.stopping.max_iter * run.n_init)
+        with verbose_log(self.verbose, owner):
+            with ThreadEngine(self._threads(given.x)) as engine, naming(owner):
+                geometry, result = self._cluster(run, given, blocks, engine, hook)
+            self._keep(geometry, result)
+            if self.verbose:
+                logger.info("%s: %s, objective %.8g", owner, self.stop_reason_, self.objective_)
         complain_of_result(geometry, result, owner)
-        if self.verbose:
-            logger.info("%s: %s, objective %.8g", owner, self.stop_reason_, self.objective_)
         hook.fit_ended()
         return self
 
