@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,9 @@ from .arrays import Array, Float64, IntArray, as_like, device, namespace, to_num
 from .centres import Centres
 from .complaints import NOT_FINITE
 from .rules import Rule
-from .spaces import Space
+from .spaces import Rows, Space
 from .statistics import Statistics
-from .table import Table
+from .table import Piece, Table
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,8 @@ class State:
 def sweep(table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics:
     """What the rows of one task say about all clusters. `before` asks for the largest change of a membership since that state."""
     sums = _Sums(len(state.centres), table.space.moment_width)
-    view = before_view = None
-    for piece in table.pieces(task):
-        rows = piece.rows
-        if view is None:
-            view = table.space.view(state.centres, rows.kxx)
-        d2 = rows.squared_distances(view)
+    before_view = None
+    for piece, rows, d2 in _measured(table, table.space, state, task, plain=False):
         u = rule.memberships(d2, state.scales)
         weight = as_like(piece.weight, d2)
         w = rule.weights(u) * weight[:, None]
@@ -74,15 +71,11 @@ class Assigned:
 def assign(table: Table, space: Space, rule: Rule, state: State, task: int) -> Assigned:
     """Memberships and labels of one task's rows, as any rows (what `predict` would say of them, to the last bit)."""
     xp: Any = None
-    view = None
     parts: list[tuple[Array, Array, Array]] = []
     objective = total_distance = 0.0
     mass = np.zeros(len(state.centres))
-    for piece in table.pieces(task):
-        rows = piece.rows.plain()
-        if view is None:
-            xp, view = namespace(rows.kxx), space.view(state.centres, rows.kxx)
-        d2 = rows.squared_distances(view)
+    for piece, _, d2 in _measured(table, space, state, task, plain=True):
+        xp = namespace(d2)
         u = rule.memberships(d2, state.scales)
         labels = xp.argmax(u, axis=1)
         nearest = xp.take_along_axis(d2, labels[:, None], axis=1)[:, 0]
@@ -101,8 +94,7 @@ def assign(table: Table, space: Space, rule: Rule, state: State, task: int) -> A
 def own_distances(table: Table, state: State, task: int) -> Float64:
     """(b,) squared distance of each row of one task to its nearest centre."""
     parts = []
-    for piece in table.pieces(task):
-        d2 = piece.rows.squared_distances(table.space.view(state.centres, piece.rows.kxx))
+    for _, _, d2 in _measured(table, table.space, state, task, plain=False):
         parts.append(to_numpy(namespace(d2).min(d2, axis=1)).astype(np.float64))
     return np.concatenate(parts)
 
@@ -110,9 +102,7 @@ def own_distances(table: Table, state: State, task: int) -> Float64:
 def distances(table: Table, space: Space, state: State, task: int) -> Array:
     """(b, c) distances, square roots taken, of the rows of one task to every centre, as any rows."""
     parts = []
-    for piece in table.pieces(task):
-        rows = piece.rows.plain()
-        d2 = rows.squared_distances(space.view(state.centres, rows.kxx))
+    for _, _, d2 in _measured(table, space, state, task, plain=True):
         xp = namespace(d2)
         if not bool(xp.all(xp.isfinite(d2))):
             raise ValueError(NOT_FINITE)
@@ -128,6 +118,19 @@ def nearest(table: Table, space: Space, state: State, task: int) -> IntArray:
         view = space.view(state.centres, rows.kxx)
         parts.append(to_numpy(namespace(rows.kxx).argmax(2.0 * rows.inner(view) - view.norms[None, :], axis=1)))
     return np.concatenate(parts)
+
+
+def _measured(table: Table, space: Space, state: State, task: int, *, plain: bool) -> Iterator[tuple[Piece, Rows, Array]]:
+    """The blocks of one task with their squared distances to the centres, which are moved to the rows' library and dtype once.
+
+    `plain` rows are measured as anybody's rows, others by what training rows know.
+    """
+    view = None
+    for piece in table.pieces(task):
+        rows = piece.rows.plain() if plain else piece.rows
+        if view is None:
+            view = space.view(state.centres, rows.kxx)
+        yield piece, rows, rows.squared_distances(view)
 
 
 class _Sums:

@@ -18,7 +18,7 @@ from ..diagnosis import kernel_complaints
 from ..fuzzifier import SAMPLE_ROWS, Fuzzifier, fuzzifier
 from ..kernels import Kernel, Linear, Precomputed, checked_params
 from ..landmarks import automatic_number, choose
-from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, checked_gram, landmark_space
+from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, checked_gram, landmark_space, solver_tolerance
 from .inputs import integer, one_of
 from .landmark_words import given_landmarks, row_numbers
 from .precomputed import checked_square_diagonal, diagonal
@@ -98,7 +98,7 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
         if number == "auto":
             number = automatic_number(blocks.n_rows, n_clusters)
         if number is None:
-            space: Space = ExactSpace(kernel, blocks, solver_tolerance=tolerance_of(blocks))
+            space: Space = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
             return replace(plain, space=space, landmark_rows=np.arange(blocks.n_rows))
         rows: IntArray | None = choose(words.landmarks, int(number), kernel, blocks, people, rng)
         points = take(blocks.x, rows)  # type: ignore[arg-type]
@@ -151,11 +151,6 @@ def middle_of(blocks: Blocks, people: Population) -> Float64:
     return np.asarray(weights @ rows / weights.sum())
 
 
-def tolerance_of(blocks: Blocks) -> float:
-    """How far conjugate gradients go on rows of this dtype."""
-    return 3e-6 if resolution(blocks.x.dtype) > 1e-10 else 1e-12
-
-
 def _precomputed(
     words: GeometryWords,
     owner: str,
@@ -176,7 +171,9 @@ def _precomputed(
     blocks = replace(blocks, kxx=whole_diagonal(words, owner, blocks.x))
     people = population(blocks, comparable=False)
     everything = np.arange(n)
-    plain = Geometry(blocks, kernel, ExactSpace(kernel, blocks, solver_tolerance=tolerance_of(blocks)), people, None, everything)
+    plain = Geometry(
+        blocks, kernel, ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype)), people, None, everything
+    )
     plain.complain(owner)
     if listed is None:
         if number == "auto":

@@ -10,7 +10,7 @@ from ..blocks import Blocks
 from ..chance import population, sample
 from ..kernels import Kernel, Linear, Precomputed
 from ..landmarks import automatic_number, choose
-from ..spaces import EuclideanSpace, ExactSpace
+from ..spaces import EuclideanSpace, ExactSpace, solver_tolerance
 from .geometry import (
     Geometry,
     GeometryWords,
@@ -19,7 +19,6 @@ from .geometry import (
     host_rows,
     middle_of,
     takes_kernel_values,
-    tolerance_of,
     whole_diagonal,
 )
 from .landmark_words import row_numbers
@@ -61,7 +60,11 @@ def build_sample_geometry(
     x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
     part = Blocks(x, weights, chosen.kxx, blocks.unit)
     alone = Geometry(
-        part, kernel, ExactSpace(kernel, part, solver_tolerance=tolerance_of(part)), population(part, comparable=not precomputed), gamma
+        part,
+        kernel,
+        ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)),
+        population(part, comparable=not precomputed),
+        gamma,
     )
     if not isinstance(kernel, Linear):
         alone.complain(owner)

@@ -19,6 +19,7 @@ from ..solver import centres_of
 from ..table import Table
 from .geometry import Geometry
 from .landmark_words import matching_points, row_numbers
+from .predicting import Predicting
 
 METHODS = ("k-means++", "random", "random-partition")
 
@@ -74,9 +75,8 @@ def _given(init: Any, n_clusters: int, geometry: Geometry, table: Table, rule: R
     n, d = geometry.blocks.x.shape
     if isinstance(init, Centres):
         return init
-    if hasattr(init, "_centres_for"):
-        centres: Centres = init._centres_for(geometry.space, geometry.basis, d, owner)
-        return _checked_count(centres, n_clusters, owner)
+    if isinstance(init, Predicting):
+        return _checked_count(init._centres_for(geometry.space, geometry.basis, d, owner), n_clusters, owner)
     if is_sparse(init):
         return _at_points(init, n_clusters, geometry, owner)
     values = np.asarray(to_numpy(init) if is_foreign(init) else init)

@@ -22,6 +22,7 @@ from .base import BaseCMeans, Run
 from .geometry import Geometry
 from .inputs import Input
 from .landmark_words import row_numbers
+from .predicting import Predicting
 from .sample_geometry import build_sample_geometry
 from .starts import checked_labels, one_hot, starts
 
@@ -126,7 +127,7 @@ def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, n_clusters: in
     """What `init` says of X, said of the sample's rows."""
     n, rows = whole.blocks.n_rows, whole.landmark_rows
     assert rows is not None
-    if isinstance(init, str) or hasattr(init, "_centres_for") or is_sparse(init):
+    if isinstance(init, (str, Predicting)) or is_sparse(init):
         return init
     values = np.asarray(to_numpy(init) if is_foreign(init) else init)
     if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):

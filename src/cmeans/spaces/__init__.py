@@ -4,5 +4,17 @@ from .base import ProductRows, Rows, Space, View
 from .euclidean import EuclideanSpace
 from .exact import ExactSpace
 from .landmark import LandmarkSpace, checked_gram, landmark_space
+from .linear_solvers import solver_tolerance
 
-__all__ = ["EuclideanSpace", "ExactSpace", "LandmarkSpace", "ProductRows", "Rows", "Space", "View", "checked_gram", "landmark_space"]
+__all__ = [
+    "EuclideanSpace",
+    "ExactSpace",
+    "LandmarkSpace",
+    "ProductRows",
+    "Rows",
+    "Space",
+    "View",
+    "checked_gram",
+    "landmark_space",
+    "solver_tolerance",
+]

@@ -14,7 +14,7 @@ from ..centres import Centres
 from ..kernels import Columns, Kernel, Precomputed
 from .base import ProductRows, Rows, Space, mean_products
 from .centring import Centring
-from .linear_solvers import conjugate_gradients, whitener
+from .linear_solvers import conjugate_gradients, solver_tolerance, whitener
 
 LARGEST_KEPT_GRAM = 8192  # landmarks up to which the gradient form keeps K_ss; beyond, its products are made tile by tile
 
@@ -132,10 +132,10 @@ def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: A
     s = int(points.shape[0])
     if not factor and s > LARGEST_KEPT_GRAM and gram is None and not kernel.constant_part:
         size = float(np.abs(host_float64(kernel.diag(points))).mean())
-        return LandmarkSpace(kernel, points, solver_tolerance=3e-6 if coarse else 1e-12, mean_square=size)
+        return LandmarkSpace(kernel, points, solver_tolerance=solver_tolerance(dtype), mean_square=size)
     gram = gram_matrix(kernel, points) if gram is None else checked_gram(gram)
     centring = Centring.of(gram) if kernel.constant_part else None
-    space = LandmarkSpace(kernel, points, gram, centring, None, 3e-6 if coarse else 1e-12)
+    space = LandmarkSpace(kernel, points, gram, centring, None, solver_tolerance(dtype))
     size = float(np.abs(np.diag(space._basis_gram)).mean())
     space = replace(space, mean_square=size)
     if not factor:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from ..arrays import Float64
+from ..arrays import Float64, resolution
 
 
 def whitener(gram: Float64, relative_cut: float, floor: float = 0.0) -> Float64:
@@ -18,6 +19,11 @@ def whitener(gram: Float64, relative_cut: float, floor: float = 0.0) -> Float64:
     values, vectors = scipy.linalg.eigh(gram, check_finite=False)
     kept = values > max(relative_cut * values[-1], floor)
     return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def solver_tolerance(dtype: Any) -> float:
+    """How far to go on products of rows of a dtype: no further than their rounding."""
+    return 3e-6 if resolution(dtype) > 1e-10 else 1e-12
 
 
 def conjugate_gradients(
