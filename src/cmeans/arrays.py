@@ -34,6 +34,11 @@ def without_gradients(x: Array) -> Array:
     return x.detach() if array_api_compat.is_torch_array(x) else x
 
 
+def dense_like(x: Array) -> Array:
+    """An empty array (0,) of the library, device and dtype that values computed from x have."""
+    return np.empty(0, dtype=x.dtype) if is_sparse(x) else x[:0, 0]
+
+
 def device(x: Array) -> Any:
     """Where x lives (the CPU for NumPy and sparse matrices)."""
     return None if is_sparse(x) else array_api_compat.device(x)

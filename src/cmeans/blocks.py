@@ -90,7 +90,7 @@ class Blocks:
     @staticmethod
     def block_rows(basis_size: int) -> int:
         """Rows of one block: a function of shapes only, so that results never depend on memory or threads."""
-        return int(np.clip(BLOCK_ELEMENTS // max(basis_size, 1), 32, LARGEST_BLOCK))
+        return min(max(BLOCK_ELEMENTS // max(basis_size, 1), 32), LARGEST_BLOCK)
 
     def _task_rows(self, basis_size: int) -> int:
         step = self.block_rows(basis_size)

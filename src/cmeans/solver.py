@@ -9,15 +9,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .arrays import Array, Float64, IntArray, device, namespace
+from .arrays import Array, Float64, IntArray, dense_like
 from .centres import Centres
+from .choice import sweeps_for
 from .complaints import NOT_FINITE
 from .engines import Engine
 from .progress import Progress, tell
 from .rules import Rule
 from .spaces import Space
 from .statistics import Statistics
-from .sweep import State, assign, gather, own_distances, sweep
+from .sweep import Outputs, State, gather, own_distances
 from .table import Table
 
 
@@ -113,7 +114,8 @@ def solve(
 def fold(table: Table, rule: Rule, state: State, engine: Engine, before: State | None = None, run: _Run | None = None) -> Statistics:
     """One sweep over all rows."""
     done = None if run is None else (lambda task: run.tell(table.rows_done(task)))
-    sums = engine.fold(lambda task: sweep(table, rule, state, task, before), table.n_tasks, done)
+    sweeps = sweeps_for(table, rule)
+    sums = engine.fold(lambda task: sweeps.sweep(table, rule, state, task, before), table.n_tasks, done)
     if run is not None:
         run.row_visits += table.n_rows
     _refuse_non_finite(sums.is_finite())
@@ -147,34 +149,20 @@ def assign_all(
     place: Place = Place(),
 ) -> Assignment:
     """Labels and memberships of all rows of a table for centres of `space` (the table's own, or its portable twin)."""
-    out: Assignment | None = None
-    objective = total_distance = 0.0
-    stop = 0
-    for part in engine.map(lambda task: assign(table, space, rule, state, task), table.n_tasks):
-        if out is None:
-            out = _empty_assignment(table.n_rows, part.memberships)
-        start, stop = stop, stop + len(part.labels)
-        out.labels[start:stop] = part.labels
-        out.memberships[start:stop, ...] = part.memberships
-        out.nearest[start:stop] = part.nearest
-        objective += part.objective
-        total_distance += part.total_distance
-        out.mass[:] += part.mass
-        tell(Progress("assign", place.run, place.n_runs, 1, 1, stop, table.n_rows))
-    assert out is not None
-    _refuse_non_finite(math.isfinite(objective))
-    return Assignment(out.labels, out.memberships, out.nearest, objective * table.blocks.unit, total_distance, out.mass)
+    out = Outputs.empty(table.n_rows, len(state.centres), dense_like(table.blocks.x))
+    sweeps = sweeps_for(table, rule)
+
+    def done(task: int) -> None:
+        tell(Progress("assign", place.run, place.n_runs, 1, 1, table.rows_done(task), table.n_rows))
+
+    sums = engine.fold(lambda task: sweeps.assign(table, space, rule, state, task, out), table.n_tasks, done)
+    _refuse_non_finite(math.isfinite(sums.objective))
+    return Assignment(out.labels, out.memberships, out.nearest, sums.objective * table.blocks.unit, sums.total_distance, sums.mass)
 
 
 def _refuse_non_finite(finite: bool) -> None:
     if not finite:
         raise ValueError(NOT_FINITE)
-
-
-def _empty_assignment(n: int, like: Array) -> Assignment:
-    xp = namespace(like)
-    memberships = xp.empty((n, like.shape[1]), dtype=like.dtype, device=device(like))
-    return Assignment(np.empty(n, dtype=np.intp), memberships, np.empty(n), 0.0, 0.0, np.zeros(like.shape[1]))
 
 
 def _next_centres(run: _Run, state: State, sums: Statistics) -> Centres:

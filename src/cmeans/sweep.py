@@ -52,34 +52,50 @@ def gather(table: Table, rule: Rule, memberships: Array, task: int) -> Statistic
         weight = as_like(piece.weight, kxx)
         w = rule.weights(u) * weight[:, None]
         piece.rows.add_moment(w, sums.moment(w))
-        sums.add(w, w * 0.0, None, piece.weight, weight)
+        sums.add(w, None, None, piece.weight, weight)
     return sums.statistics()
 
 
 @dataclass(frozen=True)
-class Assigned:
-    """The last word on the rows of one task."""
+class Outputs:
+    """Where the last pass writes what it says of each row; every task writes its own rows."""
 
-    labels: IntArray  # (b,)
-    memberships: Array  # (b, c) in the rows' library
-    nearest: Float64  # (b,) squared distance to the centre of the row's own label
+    labels: IntArray  # (n,)
+    memberships: Array  # (n, c) in the rows' library and dtype
+    nearest: Float64  # (n,) squared distance to the centre of the row's own label
+
+    @classmethod
+    def empty(cls, n_rows: int, n_clusters: int, like: Array) -> Outputs:
+        """Room for rows of the library and dtype of `like`."""
+        xp = namespace(like)
+        memberships = xp.empty((n_rows, n_clusters), dtype=like.dtype, device=device(like))
+        return cls(np.empty(n_rows, dtype=np.intp), memberships, np.empty(n_rows))
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What the last pass sums over rows."""
+
     objective: float
     total_distance: float  # sum_ij weight_i d2_ij
     mass: Float64  # (c,) sum_i weight_i u_ij
 
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.objective + other.objective, self.total_distance + other.total_distance, self.mass + other.mass)
 
-def assign(table: Table, space: Space, rule: Rule, state: State, task: int) -> Assigned:
+
+def assign(table: Table, space: Space, rule: Rule, state: State, task: int, out: Outputs) -> Tally:
     """Memberships and labels of one task's rows, as any rows (what `predict` would say of them, to the last bit)."""
-    xp: Any = None
-    parts: list[tuple[Array, Array, Array]] = []
     objective = total_distance = 0.0
     mass = np.zeros(len(state.centres))
     for piece, _, d2 in _measured(table, space, state, task, plain=True):
         xp = namespace(d2)
+        here = slice(piece.start, piece.start + d2.shape[0])
         u = rule.memberships(d2, state.scales)
         labels = xp.argmax(u, axis=1)
-        nearest = xp.take_along_axis(d2, labels[:, None], axis=1)[:, 0]
-        parts.append((labels, u, nearest))
+        out.labels[here] = to_numpy(labels)
+        out.memberships[here, ...] = u
+        out.nearest[here] = to_numpy(xp.take_along_axis(d2, labels[:, None], axis=1)[:, 0])
         weight = as_like(piece.weight, d2, xp.float64)
         costs = xp.sum(rule.weights(u) * d2, axis=1)
         penalty = rule.penalty(u, state.scales)
@@ -87,8 +103,7 @@ def assign(table: Table, space: Space, rule: Rule, state: State, task: int) -> A
         objective += float(xp.sum(xp.astype(costs, xp.float64) * weight))
         total_distance += float(xp.sum(xp.sum(d2, axis=1, dtype=xp.float64) * weight))
         mass += to_numpy(xp.sum(xp.astype(u, xp.float64) * weight[:, None], axis=0))
-    labels, memberships, nearest = (xp.concat(part) for part in zip(*parts, strict=True))
-    return Assigned(to_numpy(labels), memberships, to_numpy(nearest), objective, total_distance, mass)
+    return Tally(objective, total_distance, mass)
 
 
 def own_distances(table: Table, state: State, task: int) -> Float64:
@@ -154,10 +169,11 @@ class _Sums:
             self._spread = xp.zeros(self._shape[0], dtype=xp.float64, device=device(like))
         return self._moment
 
-    def add(self, w: Array, d2: Array, penalty: Array | None, weight: Float64, weight_like: Array) -> None:
+    def add(self, w: Array, d2: Array | None, penalty: Array | None, weight: Float64, weight_like: Array) -> None:
         xp = namespace(w)
         self._mass += xp.sum(w, axis=0, dtype=xp.float64)
-        self._spread += xp.sum(w * d2, axis=0, dtype=xp.float64)
+        if d2 is not None:
+            self._spread += xp.sum(w * d2, axis=0, dtype=xp.float64)
         self._weight += float(weight.sum())
         if penalty is not None:
             self._penalty = self._penalty + xp.sum(penalty * weight_like, dtype=xp.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .arrays import Float64
@@ -20,15 +20,24 @@ class Piece:
     start: int
 
 
+@dataclass(frozen=True)
+class Layout:
+    """How represented rows lie in memory for the sweeps that will read them."""
+
+    shape: str  # the name by which compiled sweeps know it
+    arrange: Callable[[Rows], Rows]
+
+
 class Table:
     """The blocks of a fit in its space. Which of them are kept changes time and memory, never a result."""
 
-    def __init__(self, space: Space, blocks: Blocks, keep_bytes: int, *, training: bool = True) -> None:
+    def __init__(self, space: Space, blocks: Blocks, keep_bytes: int, *, training: bool = True, layout: Layout | None = None) -> None:
         self.space = space
         self.blocks = blocks
+        self.layout = layout
         self.n_tasks = blocks.n_tasks(space.size)
         self._training = training
-        self._left = keep_bytes if space.keeps_rows_cheaply else 0
+        self._left = keep_bytes if space.keeps_rows_cheaply or layout is not None else 0
         self._kept: dict[int, list[Piece]] = {}
         self._lock = threading.Lock()
 
@@ -45,7 +54,8 @@ class Table:
         keeping: list[Piece] | None = []
         represent = self.space.training_rows if self._training else self.space.rows
         for block in self.blocks.task(task, self.space.size):
-            piece = Piece(represent(block), block.weight, block.start)
+            rows = represent(block)
+            piece = Piece(rows if self.layout is None else self.layout.arrange(rows), block.weight, block.start)
             if keeping is not None:
                 if self._reserve(piece.rows.nbytes):
                     keeping.append(piece)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numbers
 import os
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, Self
 
 import numpy as np
 import threadpoolctl
@@ -65,17 +64,78 @@ class ThreadEngine(Engine):
         if self._pool is None or n_tasks == 1:
             yield from (function(task) for task in range(n_tasks))
             return
-        ahead: deque[Future[Result]] = deque()
+        queue = _Queue(function, n_tasks, 2 * self.n_threads)
         try:
+            for _ in range(min(self.n_threads, n_tasks) - 1):  # who asks for the results works too
+                self._pool.submit(queue.work)
             for task in range(n_tasks):
-                ahead.append(self._pool.submit(function, task))
-                if len(ahead) > 2 * self.n_threads:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
+                yield queue.result(task)
         finally:
-            for future in ahead:
-                future.cancel()
+            queue.close()
+
+
+class _Queue(Generic[Result]):
+    """Tasks taken in order by whoever is free, at most `ahead` of them before the one whose result is read next."""
+
+    def __init__(self, function: Callable[[int], Result], n_tasks: int, ahead: int) -> None:
+        self._function = function
+        self._n_tasks = n_tasks
+        self._ahead = ahead
+        self._next = 0  # the first task that nobody has taken
+        self._read = 0  # the task whose result is read next
+        self._results: dict[int, Result] = {}
+        self._error: BaseException | None = None
+        self._changed = threading.Condition()
+
+    def work(self) -> None:
+        """Run tasks until there are none left."""
+        while (task := self._take(wait=True)) is not None:
+            self._run(task)
+
+    def result(self, task: int) -> Result:
+        """The result of the next task, helping while it is not there."""
+        while True:
+            with self._changed:
+                if self._error is not None:
+                    raise self._error
+                if task in self._results:
+                    self._read = task + 1
+                    self._changed.notify_all()
+                    return self._results.pop(task)
+            mine = self._take(wait=False)
+            if mine is not None:
+                self._run(mine)
+                continue
+            with self._changed:
+                self._changed.wait_for(lambda: self._error is not None or task in self._results)
+
+    def close(self) -> None:
+        """No further task is begun."""
+        with self._changed:
+            self._n_tasks = 0
+            self._changed.notify_all()
+
+    def _take(self, *, wait: bool) -> int | None:
+        with self._changed:
+            if wait:
+                self._changed.wait_for(lambda: self._next >= self._n_tasks or self._next <= self._read + self._ahead)
+            if self._next >= self._n_tasks or self._next > self._read + self._ahead:
+                return None
+            self._next += 1
+            return self._next - 1
+
+    def _run(self, task: int) -> None:
+        try:
+            result = self._function(task)
+        except BaseException as error:
+            with self._changed:
+                self._error = self._error or error
+                self._n_tasks = 0
+                self._changed.notify_all()
+            return
+        with self._changed:
+            self._results[task] = result
+            self._changed.notify_all()
 
 
 def _limit_this_thread() -> None:

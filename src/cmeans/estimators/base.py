@@ -13,6 +13,7 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 
 from ..arrays import Array, itemsize
 from ..blocks import Blocks
+from ..choice import layout_for
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
 from ..complaints import naming
 from ..engines import ThreadEngine
@@ -145,7 +146,9 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         geometry = build_geometry(self, owner, blocks, run.n_clusters, run.rng)
         rule, pilot = self._make_rule(geometry), self._make_pilot(geometry)
         memory = self._plan(run, given, geometry.space, geometry.blocks, engine)
-        table = Table(geometry.space, geometry.blocks, memory.for_rows)
+        watching = run.stopping.criterion == "memberships"  # of changes of memberships, which only generic sweeps know
+        layout = None if watching else layout_for(geometry.space, geometry.blocks, rule, run.n_clusters)
+        table = Table(geometry.space, geometry.blocks, memory.for_rows, layout=layout)
         first_rule = rule if pilot is None else pilot.rule
         first = starts(self.init, run.n_init, run.n_clusters, geometry, table, first_rule, engine, run.rng, owner)
         result = best_of(

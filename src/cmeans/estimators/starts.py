@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, IntArray, as_like, is_foreign, is_sparse, to_numpy
-from ..blocks import Block
+from ..blocks import Block, pieces
 from ..centres import Centres
 from ..chance import draw, sample
 from ..complaints import warn
@@ -22,6 +22,7 @@ from .landmark_words import matching_points, row_numbers
 from .predicting import Predicting
 
 METHODS = ("k-means++", "random", "random-partition")
+CHECKED_ROWS = 4096  # rows of given memberships looked at together
 
 
 def starts(
@@ -114,11 +115,17 @@ def _checked_count(centres: Centres, n_clusters: int, owner: str) -> Centres:
 
 
 def _memberships(values: Any, like: Array, owner: str) -> Array:
-    values = values.astype(np.float64)
-    sums = values.sum(axis=1)
-    if not np.isfinite(values).all() or (values < 0).any() or np.abs(sums - 1.0).max() > 1e-3:
-        row = int(np.argmax(np.abs(sums - 1.0)))
-        raise ValueError(f"{owner}(init=memberships): rows must be non-negative and sum to one; row {row} sums to {sums[row]:.6g}.")
+    start = 0
+    for part in pieces(values, CHECKED_ROWS):
+        sums, lowest = part.sum(axis=1, dtype=np.float64), part.min(axis=1)
+        fine = (lowest >= 0) & (np.abs(sums - 1.0) <= 1e-3)  # NaN fails both
+        if not fine.all():
+            row = int(np.argmin(fine))
+            raise ValueError(
+                f"{owner}(init=memberships): rows must be non-negative and sum to one; row {start + row} has a minimum of "
+                f"{lowest[row]:.6g} and sums to {sums[row]:.6g}."
+            )
+        start += len(part)
     return as_like(values, like)
 
 

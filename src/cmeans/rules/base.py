@@ -16,6 +16,11 @@ class Rule(ABC):
     refills_empty_clusters: ClassVar[bool] = False  # an empty cluster takes the row farthest from its own centre
     needs_pilot: ClassVar[bool] = False  # scales come from a fuzzy run that goes first
 
+    @property
+    def twin(self) -> tuple[str, float] | None:
+        """Name and m by which compiled sweeps know this rule; None where only the generic sweep does."""
+        return None
+
     @abstractmethod
     def memberships(
         self,

@@ -23,6 +23,12 @@ class Fuzzy(Rule):
         if not self.m > 1:
             raise ValueError(f"Fuzzy(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans.")
 
+    @property
+    def twin(self) -> tuple[str, float] | None:
+        if self.exponent is not None:
+            return None
+        return "fuzzy, m = 2" if self.m == 2 else "fuzzy", self.m
+
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)
         power = 1.0 / (self.m - 1.0) if self.exponent is None else self.exponent

@@ -15,6 +15,10 @@ class Hard(Rule):
     is_soft = False
     refills_empty_clusters = True
 
+    @property
+    def twin(self) -> tuple[str, float]:
+        return "hard", 1.0
+
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)
         numbers = xp.arange(d2.shape[1], device=device(d2))

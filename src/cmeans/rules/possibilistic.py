@@ -23,6 +23,10 @@ class Possibilistic(Rule):
         if not self.m > 1:
             raise ValueError(f"Possibilistic(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans.")
 
+    @property
+    def twin(self) -> tuple[str, float]:
+        return "possibilistic, m = 2" if self.m == 2 else "possibilistic", self.m
+
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)
         eta = as_like(_needed(scales), d2)[None, :]

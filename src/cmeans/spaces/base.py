@@ -112,6 +112,11 @@ class Space(ABC):
         """False where represented rows are no cheaper to read than the rows themselves, so that keeping them gains nothing."""
         return True
 
+    @property
+    def sweeps_products(self) -> bool:
+        """Whether a sweep over training rows needs nothing but g(x) and k(x, x): False where they know more."""
+        return True
+
     @abstractmethod
     def rows(self, block: Block) -> Rows:
         """Any rows, represented over the basis."""

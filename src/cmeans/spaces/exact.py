@@ -62,6 +62,10 @@ class ExactSpace(Space):
     def moment_width(self) -> int:
         return 2 * self.size
 
+    @property
+    def sweeps_products(self) -> bool:
+        return False
+
     def rows(self, block: Block) -> Rows:
         kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
         return ProductRows(self._columns(block.x), kxx)

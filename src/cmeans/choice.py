@@ -1,0 +1,63 @@
+"""Which sweeps run: the one place that weighs the compiled ones against the generic ones.
+
+The choice looks at shapes, types and the rule only, never at threads or memory, so that these change no bit of a result.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from . import sweep as generic
+from .arrays import is_foreign, is_sparse, itemsize, numpy_dtype
+from .blocks import Blocks
+from .rules import Rule
+from .spaces import Space
+from .statistics import Statistics
+from .sweep import Outputs, State, Tally
+from .table import Layout, Table
+
+LEAST_SAVING = 5e-3  # seconds a sweep below which compiled code, half a second to load, is not worth loading
+NARROW = 128  # columns up to which rows are worked on transposed
+NARROW_HARD = 48  # the same where a row is added to one cluster only, for which rows as they are serve better
+LARGEST_CENTRES = 160 * 2**10  # bytes of centres above which a matrix product of the whole block is faster
+LARGEST_CENTRES_HARD = 2**20
+
+
+class Sweeps(Protocol):
+    """The passes that have compiled twins."""
+
+    def sweep(self, table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics:
+        """What the rows of one task say about all clusters."""
+
+    def assign(self, table: Table, space: Space, rule: Rule, state: State, task: int, out: Outputs) -> Tally:
+        """Memberships and labels of one task's rows."""
+
+
+def layout_for(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> Layout | None:
+    """How rows should lie for compiled sweeps; None where the generic sweeps, which take rows as they come, do as well."""
+    x, r, c = blocks.x, space.size, n_clusters
+    stays_sparse = is_sparse(x) and not space.keeps_rows_cheaply
+    if rule.twin is None or not space.sweeps_products or is_foreign(x) or stays_sparse:
+        return None
+    if _saving(blocks.n_rows, r, c) < LEAST_SAVING:
+        return None
+    narrow, largest = (NARROW, LARGEST_CENTRES) if rule.is_soft else (NARROW_HARD, LARGEST_CENTRES_HARD)
+    if r > narrow and r * c * itemsize(x) > largest:
+        return None
+    from . import compiled  # Numba takes half a second to load
+
+    return compiled.layout("narrow" if r <= narrow else "wide")
+
+
+def sweeps_for(table: Table, rule: Rule) -> Sweeps:
+    """The sweeps over a table's rows, as they lie."""
+    if table.layout is None or rule.twin is None:
+        return generic
+    from . import compiled
+
+    return compiled.Sweeps(table.layout.shape, rule, numpy_dtype(table.blocks.x))
+
+
+def _saving(n: int, r: int, c: int) -> float:
+    """Seconds that compiled code saves in a sweep, from measurements of one core (benchmarks/sweeps.py)."""
+    return 1e-9 * n * (100 + 4 * c + 0.05 * r * c)

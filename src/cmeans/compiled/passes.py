@@ -1,0 +1,151 @@
+"""The passes over a block of rows, put together from a shape and a rule, and compiled.
+
+A pass is a plain loop over tiles; the shape's and the rule's functions are closed over and end up inlined in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from . import narrow, wide
+from .door import compiled, inlined, sources
+from .elementary import Format
+from .rules import RULES, TileRule, Words
+from .tiles import TILE, Tile, load, new_tile, finish_distances
+
+SHAPES: dict[str, Any] = {"narrow": narrow, "wide": wide}
+
+
+class Standing(NamedTuple):
+    """Where a run stands, and by what rule, as the passes read it."""
+
+    centres: Array  # (whole groups, columns) -2 a
+    norms: Array  # (whole groups,) |v|^2
+    scales: Array  # (c,)
+    words: Words
+    form: Format
+    bits: Array  # any integer array of the floats' size
+
+
+@dataclass(frozen=True)
+class Passes:
+    """The compiled passes of one shape and rule."""
+
+    sweep: Callable[..., float]  # (rows, kxx, weight, standing, mass, spread, moment): the sums grow, the penalty is returned
+    assign: Callable[..., tuple[float, float]]  # (rows, kxx, weight, standing, labels, memberships, nearest, mass): objective, total distance
+
+
+@cache
+def passes(shape: str, rule: str) -> Passes:
+    """Made once; each compiles at its first call for a float type."""
+    return Passes(_sweep(SHAPES[shape], RULES[rule], sources()), _assign(SHAPES[shape], RULES[rule], sources()))
+
+
+def _sweep(shape: Any, rule: TileRule, version: str) -> Callable[..., float]:
+    distances, sums = shape.distances, rule.sums
+    judge = rule.memberships if rule.labels is None else rule.labels
+    moments = shape.moments if rule.labels is None else shape.own_moments
+
+    @compiled
+    def sweep(
+        rows: Array,  # what the shape reads
+        kxx: Array,  # (b,)
+        weight: Array,  # (b,)
+        at: Standing,
+        mass: Array,  # (c,) float64, added to
+        spread: Array,  # (c,) float64, added to
+        moment: Array,  # (c, columns) float64, added to
+    ) -> float:
+        _ = version
+        clusters, columns = moment.shape
+        tile = new_tile(at.centres.shape[0], clusters, kxx, at.bits)
+        total = np.zeros((clusters, columns + columns % 2), kxx.dtype)
+        penalty = 0.0
+        for number in range((kxx.shape[0] + TILE - 1) // TILE):
+            load(tile, number, kxx, weight)
+            distances(rows, number, at.centres, at.norms, tile)
+            finish_distances(tile, at.norms, at.form.rounding)
+            judge(tile, at.scales, at.words, at.form)
+            penalty += sums(tile, at.scales, at.words, at.form, mass, spread)
+            moments(rows, number, tile, total)
+        for j in range(clusters):
+            for f in range(columns):
+                moment[j, f] += total[j, f]
+        return penalty
+
+    return sweep
+
+
+def _assign(shape: Any, rule: TileRule, version: str) -> Callable[..., tuple[float, float]]:
+    distances, memberships, sums = shape.distances, rule.memberships, rule.sums
+
+    @compiled
+    def assign(
+        rows: Array,
+        kxx: Array,
+        weight: Array,
+        at: Standing,
+        labels: Array,  # (b,) written: the largest membership, ties to the lowest number
+        memberships_out: Array,  # (b, c) written
+        nearest: Array,  # (b,) written: squared distance to the centre of the label
+        mass: Array,  # (c,) float64, sum of sample weight times membership, added to
+    ) -> tuple[float, float]:
+        _ = version
+        b, clusters = memberships_out.shape
+        tile = new_tile(at.centres.shape[0], clusters, kxx, at.bits)
+        weighted, spread = np.zeros(clusters), np.zeros(clusters)
+        penalty, total_distance = 0.0, 0.0
+        for number in range((b + TILE - 1) // TILE):
+            load(tile, number, kxx, weight)
+            distances(rows, number, at.centres, at.norms, tile)
+            finish_distances(tile, at.norms, at.form.rounding)
+            memberships(tile, at.scales, at.words, at.form)
+            start = number * TILE
+            for t in range(min(TILE, b - start)):
+                for j in range(clusters):
+                    memberships_out[start + t, j] = tile.u[j, t] * tile.factor[t]
+            _largest(tile)
+            for t in range(min(TILE, b - start)):
+                labels[start + t] = tile.label[t]
+                nearest[start + t] = tile.d2[tile.label[t], t]
+            total_distance += _add_memberships(tile, mass)
+            penalty += sums(tile, at.scales, at.words, at.form, weighted, spread)
+        return spread.sum() + penalty, total_distance
+
+    return assign
+
+
+@inlined
+def _largest(tile: Tile) -> None:
+    """The largest membership of each row, ties to the lowest number."""
+    u, factor, best, label = tile.u, tile.factor, tile.row, tile.label
+    for t in range(TILE):
+        best[t] = u[0, t] * factor[t]
+        label[t] = 0
+    for j in range(1, u.shape[0]):
+        number = np.int32(j)
+        for t in range(TILE):
+            v = u[j, t] * factor[t]
+            larger = v > best[t]
+            label[t] = number if larger else label[t]
+            best[t] = v if larger else best[t]
+
+
+@inlined
+def _add_memberships(tile: Tile, mass: Array) -> float:
+    """mass_j += sum_t weight_t u_jt; gives sum_jt weight_t d2_jt."""
+    total = 0.0
+    for j in range(tile.u.shape[0]):
+        m, s = tile.u.dtype.type(0), tile.u.dtype.type(0)
+        for t in range(TILE):
+            m += tile.weight[t] * tile.factor[t] * tile.u[j, t]
+            s += tile.weight[t] * tile.d2[j, t]
+        mass[j] += m
+        total += s
+    return total

@@ -1,0 +1,235 @@
+"""The rules on tiles: memberships from squared distances, then weights and the sums over the tile's rows.
+
+Each is the twin of a class in `cmeans.rules`, and held to it by tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from .door import inlined
+from .elementary import Format, exp_row, log_row, power_row
+from .tiles import TILE, Tile
+
+
+class Words(NamedTuple):
+    """What a rule's arithmetic depends on."""
+
+    m: float
+    power: float  # 1 / (m - 1), of ratios of squared distances
+
+
+@dataclass(frozen=True)
+class TileRule:
+    """A rule's two stages."""
+
+    memberships: Callable[[Tile, Array, Words, Format], None]  # tile.u from tile.d2; the scales (c,) of the clusters come second
+    sums: Callable[[Tile, Array, Words, Format, Array, Array], float]  # u becomes w; mass and spread (c,) grow; gives the penalty
+    labels: Callable[[Tile, Array, Words, Format], None] | None = None  # tile.label instead, where a row counts for one cluster only
+
+
+# ------------------------------------------------------------------------------------------------------------------------ hard
+
+
+@inlined
+def nearest(tile: Tile, scales: Array, words: Words, form: Format) -> None:
+    """The nearest centre of each row, ties to the lowest number."""
+    d2, low, label = tile.d2, tile.low, tile.label
+    for t in range(TILE):
+        label[t] = 0
+    for j in range(tile.u.shape[0] - 1, -1, -1):
+        number = np.int32(j)
+        for t in range(TILE):
+            label[t] = number if d2[j, t] == low[t] else label[t]
+
+
+@inlined
+def hard_memberships(tile: Tile, scales: Array, words: Words, form: Format) -> None:
+    """u_ij = 1 for the nearest centre."""
+    real = tile.u.dtype.type
+    nearest(tile, scales, words, form)
+    for j in range(tile.u.shape[0]):
+        for t in range(TILE):
+            tile.u[j, t] = real(1) if tile.label[t] == j else real(0)
+
+
+@inlined
+def hard_sums(tile: Tile, scales: Array, words: Words, form: Format, mass: Array, spread: Array) -> float:
+    """Each row counts for the cluster of its label."""
+    for t in range(TILE):
+        j = tile.label[t]
+        mass[j] += tile.weight[t]
+        spread[j] += tile.weight[t] * tile.low[t]
+    return 0.0
+
+
+# ----------------------------------------------------------------------------------------------------------------------- fuzzy
+
+
+@inlined
+def fuzzy_two_memberships(tile: Tile, scales: Array, words: Words, form: Format) -> None:
+    """u_ij = (1 / d2_ij) / sum_k (1 / d2_ik), in ratios of the smallest distance to the others."""
+    d2, u, low, factor = tile.d2, tile.u, tile.low, tile.factor
+    real = u.dtype.type
+    for t in range(TILE):
+        factor[t] = real(0)
+    for j in range(u.shape[0]):
+        for t in range(TILE):
+            u[j, t] = real(1) if d2[j, t] == 0 else low[t] / d2[j, t]
+            factor[t] += u[j, t]
+    for t in range(TILE):
+        factor[t] = real(1) / factor[t]
+
+
+@inlined
+def fuzzy_two_sums(tile: Tile, scales: Array, words: Words, form: Format, mass: Array, spread: Array) -> float:
+    """w = u^2."""
+    d2, w, factor, weight = tile.d2, tile.u, tile.row, tile.weight
+    zero = w.dtype.type(0)
+    for t in range(TILE):
+        factor[t] = tile.factor[t] * tile.factor[t] * weight[t]
+    for j in range(w.shape[0]):
+        m, s = zero, zero
+        for t in range(TILE):
+            v = w[j, t] * w[j, t] * factor[t]
+            w[j, t] = v
+            m += v
+            s += v * d2[j, t]
+        mass[j] += m
+        spread[j] += s
+    return 0.0
+
+
+@inlined
+def fuzzy_memberships(tile: Tile, scales: Array, words: Words, form: Format) -> None:
+    """u_ij = d2_ij^-power / sum_k d2_ik^-power, in ratios of the smallest distance to the others."""
+    d2, u, low, factor = tile.d2, tile.u, tile.low, tile.factor
+    real = u.dtype.type
+    for t in range(TILE):
+        factor[t] = real(0)
+    for j in range(u.shape[0]):
+        for t in range(TILE):
+            u[j, t] = real(1) if d2[j, t] == 0 else low[t] / d2[j, t]
+        power_row(u[j], words.power, tile.work, form)
+        for t in range(TILE):
+            factor[t] += u[j, t]
+    for t in range(TILE):
+        factor[t] = real(1) / factor[t]
+
+
+@inlined
+def fuzzy_sums(tile: Tile, scales: Array, words: Words, form: Format, mass: Array, spread: Array) -> float:
+    """w = u^m = u u^(m-1), where u^(m-1) = (smallest / distance) factor^(m-1) needs one logarithm a row, not one a cluster."""
+    d2, w, low, factor, weight = tile.d2, tile.u, tile.low, tile.row, tile.weight
+    real = w.dtype.type
+    for t in range(TILE):
+        factor[t] = tile.factor[t]
+    power_row(factor, words.m - 1.0, tile.work, form)
+    for t in range(TILE):
+        factor[t] *= tile.factor[t] * weight[t]
+    for j in range(w.shape[0]):
+        m, s = real(0), real(0)
+        for t in range(TILE):
+            ratio = real(1) if d2[j, t] == 0 else low[t] / d2[j, t]
+            v = w[j, t] * ratio * factor[t]
+            w[j, t] = v
+            m += v
+            s += v * d2[j, t]
+        mass[j] += m
+        spread[j] += s
+    return 0.0
+
+
+# --------------------------------------------------------------------------------------------------------------- possibilistic
+
+
+@inlined
+def possibilistic_two_memberships(tile: Tile, scales: Array, words: Words, form: Format) -> None:
+    """u_ij = eta_j / (eta_j + d2_ij)."""
+    for j in range(tile.u.shape[0]):
+        eta = scales[j]
+        for t in range(TILE):
+            tile.u[j, t] = eta / (eta + tile.d2[j, t])
+
+
+@inlined
+def possibilistic_two_sums(tile: Tile, scales: Array, words: Words, form: Format, mass: Array, spread: Array) -> float:
+    """w = u^2; the penalty is sum_ij eta_j (1 - u_ij)^2."""
+    u, weight = tile.u, tile.weight
+    one = u.dtype.type(1)
+    penalty = 0.0
+    for j in range(u.shape[0]):
+        part = u.dtype.type(0)
+        for t in range(TILE):
+            rest = one - u[j, t]
+            part += rest * rest * weight[t]
+            u[j, t] *= u[j, t]
+        penalty += scales[j] * part
+        _add(tile, j, mass, spread)
+    return penalty
+
+
+@inlined
+def possibilistic_memberships(tile: Tile, scales: Array, words: Words, form: Format) -> None:
+    """u_ij = 1 / (1 + (d2_ij / eta_j)^power), by exponentials of negative numbers only."""
+    row, odds = tile.row, tile.low
+    real = row.dtype.type
+    one, power = real(1), real(words.power)
+    for j in range(tile.u.shape[0]):
+        for t in range(TILE):
+            odds[t] = tile.d2[j, t] / scales[j]
+        log_row(odds, tile.work, form)
+        for t in range(TILE):
+            odds[t] *= power
+            row[t] = -abs(odds[t])
+        exp_row(row, tile.work, form)
+        for t in range(TILE):
+            tile.u[j, t] = (row[t] if odds[t] > 0 else one) / (one + row[t])
+
+
+@inlined
+def possibilistic_sums(tile: Tile, scales: Array, words: Words, form: Format, mass: Array, spread: Array) -> float:
+    """w = u^m; the penalty is sum_ij eta_j (1 - u_ij)^m."""
+    u, rest = tile.u, tile.row
+    one = u.dtype.type(1)
+    penalty = 0.0
+    for j in range(u.shape[0]):
+        for t in range(TILE):
+            rest[t] = one - u[j, t]
+        power_row(rest, words.m, tile.work, form)
+        part = u.dtype.type(0)
+        for t in range(TILE):
+            part += rest[t] * tile.weight[t]
+        penalty += scales[j] * part
+        power_row(u[j], words.m, tile.work, form)
+        _add(tile, j, mass, spread)
+    return penalty
+
+
+@inlined
+def _add(tile: Tile, j: int, mass: Array, spread: Array) -> None:
+    """The sums of one cluster; its row of u, weights already, gets the sample weights too."""
+    w, d2, weight = tile.u, tile.d2, tile.weight
+    real = w.dtype.type
+    m, s = real(0), real(0)
+    for t in range(TILE):
+        v = w[j, t] * weight[t]
+        w[j, t] = v
+        m += v
+        s += v * d2[j, t]
+    mass[j] += m
+    spread[j] += s
+
+
+RULES = {
+    "fuzzy": TileRule(fuzzy_memberships, fuzzy_sums),
+    "fuzzy, m = 2": TileRule(fuzzy_two_memberships, fuzzy_two_sums),
+    "possibilistic": TileRule(possibilistic_memberships, possibilistic_sums),
+    "possibilistic, m = 2": TileRule(possibilistic_two_memberships, possibilistic_two_sums),
+    "hard": TileRule(hard_memberships, hard_sums, nearest),
+}

@@ -1,0 +1,88 @@
+"""What a tile is: TILE rows at a time, seen by every rule as arrays (clusters, TILE) with the rows along the vector."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Array, as_like
+from ..spaces import View
+from .door import inlined
+from .elementary import Scratch
+
+TILE = 128
+GROUP = 4  # centres that distances are computed for at a time: views of centres are filled up to whole groups
+LINE = 64  # bytes of a cache line
+
+
+class Tile(NamedTuple):
+    """Room for what a pass knows of TILE rows."""
+
+    d2: Array  # (whole groups, TILE)
+    low: Array  # (TILE,) smallest squared distance
+    u: Array  # (clusters, TILE) memberships but for the row's factor; then weights
+    factor: Array  # (TILE,) what u is to be multiplied by
+    label: Array  # (TILE,) number of a cluster
+    kxx: Array  # (TILE,)
+    weight: Array  # (TILE,) sample weights; 0 for the filling of the last tile, so that it counts for nothing
+    row: Array  # (TILE,) for anything
+    work: Scratch
+
+
+def centres_in_groups(view: View) -> tuple[Array, Array]:
+    """-2 a and |v|^2 for whole groups of centres, filled up with zeros; each centre begins a cache line."""
+    a = view.coefficients
+    c, r = a.shape
+    line = LINE // a.itemsize
+    count, pitch = c + -c % GROUP, r + -r % line
+    room = np.zeros(count * pitch + line, dtype=a.dtype)
+    first = -room.ctypes.data % LINE // a.itemsize
+    centres = room[first : first + count * pitch].reshape(count, pitch)
+    centres[:c, :r] = -2.0 * a
+    norms = np.zeros(count, dtype=a.dtype)
+    norms[:c] = as_like(view.norms, a)
+    return centres, norms
+
+
+@inlined
+def new_tile(groups: int, clusters: int, like: Array, bits: Array) -> Tile:
+    """An empty tile for rows of `like`'s dtype; `bits` is an integer array of the same size of numbers."""
+    real = like.dtype
+    return Tile(
+        np.empty((groups, TILE), real),
+        np.empty(TILE, real),
+        np.empty((clusters, TILE), real),
+        np.ones(TILE, real),
+        np.empty(TILE, np.int32),
+        np.empty(TILE, real),
+        np.empty(TILE, real),
+        np.empty(TILE, real),
+        Scratch(np.empty(TILE, bits.dtype), np.empty(TILE, real)),
+    )
+
+
+@inlined
+def load(tile: Tile, number: int, kxx: Array, weight: Array) -> None:
+    """k(x, x) (b,) and the sample weights (b,) of one tile's rows, the last row's filling it up."""
+    start, last = number * TILE, kxx.shape[0] - 1
+    for t in range(TILE):
+        i = min(start + t, last)
+        tile.kxx[t] = kxx[i]
+        tile.weight[t] = weight[i] if start + t <= last else 0.0
+
+
+@inlined
+def finish_distances(tile: Tile, norms: Array, rounding: float) -> None:
+    """What rounding cannot tell from zero is zero, NaN stays; the smallest of each row is noted."""
+    d2, kxx, low = tile.d2, tile.kxx, tile.low
+    real = d2.dtype.type
+    zero, share = real(0), real(rounding)
+    for t in range(TILE):
+        d2[0, t] = zero if d2[0, t] < share * (kxx[t] + norms[0]) else d2[0, t]
+        low[t] = d2[0, t]
+    for j in range(1, tile.u.shape[0]):
+        for t in range(TILE):
+            v = zero if d2[j, t] < share * (kxx[t] + norms[j]) else d2[j, t]
+            d2[j, t] = v
+            low[t] = v if v < low[t] else low[t]
