@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from .arrays import Array, Float64, IntArray, is_sparse, take
 
 LARGEST_BLOCK = 1024  # rows that a float32 sum may run over before it joins a float64 total

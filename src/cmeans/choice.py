@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from . import sweep as generic
-from .arrays import is_foreign, is_sparse, itemsize, numpy_dtype
+from .arrays import Array, is_foreign, is_sparse, itemsize, numpy_dtype
 from .blocks import Blocks
 from .rules import Rule
 from .spaces import Space
@@ -23,14 +23,22 @@ LARGEST_CENTRES = 160 * 2**10  # bytes of centres above which a matrix product o
 LARGEST_CENTRES_HARD = 2**20
 
 
-class Sweeps(Protocol):
-    """The passes that have compiled twins."""
+class Sweep(Protocol):
+    """What the rows of one task say about all clusters. One object serves one run, and may remember its last sweep."""
 
-    def sweep(self, table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics:
-        """What the rows of one task say about all clusters."""
+    def __call__(self, table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics: ...
 
-    def assign(self, table: Table, space: Space, rule: Rule, state: State, task: int, out: Outputs) -> Tally:
-        """Memberships and labels of one task's rows."""
+
+class Assign(Protocol):
+    """Memberships and labels of one task's rows."""
+
+    def __call__(self, table: Table, space: Space, rule: Rule, state: State, task: int, out: Outputs) -> Tally: ...
+
+
+class Measure(Protocol):
+    """(b, c) distances of the rows of one task to every centre."""
+
+    def __call__(self, table: Table, space: Space, state: State, task: int) -> Array: ...
 
 
 def layout_for(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> Layout | None:
@@ -49,13 +57,36 @@ def layout_for(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> Lay
     return compiled.layout("narrow" if r <= narrow else "wide")
 
 
-def sweeps_for(table: Table, rule: Rule) -> Sweeps:
-    """The sweeps over a table's rows, as they lie."""
+def sweep_for(table: Table, rule: Rule) -> Sweep:
+    """The sweep of one run over a table's rows, as they lie."""
     if table.layout is None or rule.twin is None:
-        return generic
+        return generic.sweep
     from . import compiled
 
-    return compiled.Sweeps(table.layout.shape, rule, numpy_dtype(table.blocks.x))
+    dtype = numpy_dtype(table.blocks.x)
+    if table.layout.shape == "wide" and not rule.is_soft:
+        return compiled.BoundedSweep(rule, dtype)
+    return compiled.Sweep(table.layout.shape, rule, dtype)
+
+
+def assign_for(table: Table, space: Space, rule: Rule, n_clusters: int) -> Assign:
+    """The last pass over a table's rows, for centres of `space` (the table's own, or its portable twin)."""
+    layout = layout_for(space, table.blocks, rule, n_clusters)
+    if layout is None:
+        return generic.assign
+    from . import compiled
+
+    return compiled.Assign(layout, rule, numpy_dtype(table.blocks.x))
+
+
+def measure_for(table: Table, space: Space, rule: Rule, n_clusters: int) -> Measure:
+    """The distances of a table's rows to centres of `space`, by the same arithmetic as the last pass."""
+    layout = layout_for(space, table.blocks, rule, n_clusters)
+    if layout is None:
+        return generic.distances
+    from . import compiled
+
+    return compiled.Measure(layout, numpy_dtype(table.blocks.x))
 
 
 def _saving(n: int, r: int, c: int) -> float:

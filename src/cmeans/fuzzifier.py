@@ -10,7 +10,6 @@ import scipy.linalg
 from .arrays import Float64
 
 LARGEST_AUTOMATIC = 2.0
-SAMPLE_ROWS = 1000
 
 
 @dataclass(frozen=True)

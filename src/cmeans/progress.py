@@ -42,6 +42,11 @@ def watching(listener: Listener) -> Iterator[None]:
         _listeners.reset(token)
 
 
+def anybody_listens() -> bool:
+    """Whether messages go anywhere in this context."""
+    return bool(_listeners.get())
+
+
 def tell(progress: Progress) -> None:
     """Send one message to every listener of this context."""
     for listener in _listeners.get():

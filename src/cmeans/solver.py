@@ -11,10 +11,10 @@ import numpy as np
 
 from .arrays import Array, Float64, IntArray, dense_like
 from .centres import Centres
-from .choice import sweeps_for
+from .choice import Sweep, assign_for, sweep_for
 from .complaints import NOT_FINITE
 from .engines import Engine
-from .progress import Progress, tell
+from .progress import Progress, anybody_listens, tell
 from .rules import Rule
 from .spaces import Space
 from .statistics import Statistics
@@ -68,6 +68,7 @@ class _Run:
     engine: Engine
     stopping: Stopping
     place: Place
+    sweep: Sweep
     history: list[float] = field(default_factory=list)
     row_visits: int = 0
 
@@ -87,7 +88,7 @@ def solve(
     after_sweep: AfterSweep | None = None,
 ) -> Solution:
     """Sweep from `state` until the centres stand still, or whoever listens after each sweep has heard enough."""
-    run = _Run(table, rule, engine, stopping, place)
+    run = _Run(table, rule, engine, stopping, place, sweep_for(table, rule))
     before: State | None = None
     converged = ended = False
     for _ in range(stopping.max_iter):
@@ -113,9 +114,9 @@ def solve(
 
 def fold(table: Table, rule: Rule, state: State, engine: Engine, before: State | None = None, run: _Run | None = None) -> Statistics:
     """One sweep over all rows."""
-    done = None if run is None else (lambda task: run.tell(table.rows_done(task)))
-    sweeps = sweeps_for(table, rule)
-    sums = engine.fold(lambda task: sweeps.sweep(table, rule, state, task, before), table.n_tasks, done)
+    sweep = sweep_for(table, rule) if run is None else run.sweep
+    done = (lambda task: run.tell(table.rows_done(task))) if run is not None and anybody_listens() else None
+    sums = engine.fold(lambda task: sweep(table, rule, state, task, before), table.n_tasks, done)
     if run is not None:
         run.row_visits += table.n_rows
     _refuse_non_finite(sums.is_finite())
@@ -150,12 +151,12 @@ def assign_all(
 ) -> Assignment:
     """Labels and memberships of all rows of a table for centres of `space` (the table's own, or its portable twin)."""
     out = Outputs.empty(table.n_rows, len(state.centres), dense_like(table.blocks.x))
-    sweeps = sweeps_for(table, rule)
+    assign = assign_for(table, space, rule, len(state.centres))
 
     def done(task: int) -> None:
         tell(Progress("assign", place.run, place.n_runs, 1, 1, table.rows_done(task), table.n_rows))
 
-    sums = engine.fold(lambda task: sweeps.assign(table, space, rule, state, task, out), table.n_tasks, done)
+    sums = engine.fold(lambda task: assign(table, space, rule, state, task, out), table.n_tasks, done if anybody_listens() else None)
     _refuse_non_finite(math.isfinite(sums.objective))
     return Assignment(out.labels, out.memberships, out.nearest, sums.objective * table.blocks.unit, sums.total_distance, sums.mass)
 

@@ -50,7 +50,8 @@ def gather(table: Table, rule: Rule, memberships: Array, task: int) -> Statistic
         kxx = piece.rows.kxx
         u = as_like(memberships[piece.start : piece.start + kxx.shape[0], ...], kxx)
         weight = as_like(piece.weight, kxx)
-        w = rule.weights(u) * weight[:, None]
+        w = rule.weights(u)
+        w = w if (piece.weight == 1.0).all() else w * weight[:, None]
         piece.rows.add_moment(w, sums.moment(w))
         sums.add(w, None, None, piece.weight, weight)
     return sums.statistics()

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .arrays import Float64
+from .arrays import Float64, itemsize
 from .blocks import Blocks
 from .spaces import Rows, Space
 
@@ -47,24 +47,31 @@ class Table:
         return self.blocks.n_rows
 
     def pieces(self, task: int) -> Iterator[Piece]:
-        """The represented blocks of one task, in order."""
+        """The represented blocks of one task, in order; where they are not kept, each holds only until the next is asked for."""
         if task in self._kept:
             yield from self._kept[task]
             return
-        keeping: list[Piece] | None = []
         represent = self.space.training_rows if self._training else self.space.rows
-        for block in self.blocks.task(task, self.space.size):
-            rows = represent(block)
+        x, size = self.blocks.x, self.space.size
+        first, last = self.blocks.task_range(task, size)
+        keep = self._reserve((last - first) * (size + 2) * itemsize(x))
+        # One piece of memory for all: asking the system for block after block can take longer than filling them.
+        room = self.space.room(last - first if keep else min(self.blocks.block_rows(size), last - first), x)
+        kept: list[Piece] = []
+        for block in self.blocks.task(task, size):
+            start = block.start - first if keep else 0
+            rows = represent(block, None if room is None else room[start : start + len(block.weight)])
             piece = Piece(rows if self.layout is None else self.layout.arrange(rows), block.weight, block.start)
-            if keeping is not None:
-                if self._reserve(piece.rows.nbytes):
-                    keeping.append(piece)
-                else:
-                    self._release(keeping)
-                    keeping = None
+            if keep:
+                kept.append(piece)
             yield piece
-        if keeping is not None:
-            self._kept[task] = keeping
+        if keep:
+            self._kept[task] = kept
+
+    def task_weight(self, task: int) -> float:
+        """The sum of the sample weights of one task's rows."""
+        first, last = self.blocks.task_range(task, self.space.size)
+        return float(self.blocks.weight[first:last].sum())
 
     def rows_done(self, task: int) -> int:
         """How many rows the tasks up to this one hold."""
@@ -76,7 +83,3 @@ class Table:
             if fits:
                 self._left -= nbytes
             return fits
-
-    def _release(self, pieces: list[Piece]) -> None:
-        with self._lock:
-            self._left += sum(piece.rows.nbytes for piece in pieces)

@@ -3,6 +3,7 @@
 Importing this room imports Numba; `choice.py` does so where it pays.
 """
 
-from .sweeps import Sweeps, layout
+from .bounds import BoundedSweep
+from .sweeps import Assign, Measure, Sweep, layout
 
-__all__ = ["Sweeps", "layout"]
+__all__ = ["Assign", "BoundedSweep", "Measure", "Sweep", "layout"]

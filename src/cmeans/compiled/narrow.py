@@ -9,10 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..spaces import ProductRows, Rows, View
 from .door import inlined, prefetch
-from .tiles import LINE, TILE, Tile
-
-
-DIMENSIONS = 3  # of the array that the passes read
+from .tiles import LINE, TILE, Tile, note_smallest, set_to_zero
 
 
 @dataclass(frozen=True)
@@ -50,21 +47,24 @@ class TiledRows(Rows):
         return np.matmul(self.tiles.transpose(0, 2, 1), a.T).reshape(-1, len(a))[: len(self.kxx)]
 
     def add_moment(self, w: Array, total: Array) -> None:
-        padded = np.zeros((len(self.tiles) * TILE, w.shape[1]), dtype=w.dtype)
-        padded[: len(w)] = w
+        padded = w
+        if len(w) % TILE:
+            padded = np.zeros((len(self.tiles) * TILE, w.shape[1]), dtype=w.dtype)
+            padded[: len(w)] = w
         parts = np.matmul(self.tiles, padded.reshape(len(self.tiles), TILE, -1))  # (tiles, columns, c)
         total += parts.sum(axis=0)[: self.width].T
-
-    @property
-    def nbytes(self) -> int:
-        return int(self.tiles.nbytes + self.kxx.nbytes)
 
 
 arranged = TiledRows.of
 
 
+def nothing(dtype: type) -> Array:
+    """No rows, as the passes read them."""
+    return np.empty((0, 0, TILE), dtype)
+
+
 @inlined
-def distances(rows: Array, number: int, centres: Array, norms: Array, tile: Tile) -> None:
+def distances(rows: Array, number: int, centres: Array, norms: Array, rounding: float, tile: Tile) -> None:
     """d2 = k(x, x) + |v|^2 - 2 x.a of one tile, four centres and four columns at a time."""
     x, d2, kxx = rows[number], tile.d2, tile.kxx
     columns = x.shape[0]
@@ -99,6 +99,8 @@ def distances(rows: Array, number: int, centres: Array, norms: Array, tile: Tile
                 d2[j + 1, t] += (b0 * x0 + b1 * x1) + (b2 * x2 + b3 * x3)
                 d2[j + 2, t] += (c0 * x0 + c1 * x1) + (c2 * x2 + c3 * x3)
                 d2[j + 3, t] += (e0 * x0 + e1 * x1) + (e2 * x2 + e3 * x3)
+        note_smallest(tile, j)
+    set_to_zero(tile, norms, rounding)
 
 
 @inlined

@@ -6,7 +6,6 @@ A pass is a plain loop over tiles; the shape's and the rule's functions are clos
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,8 +15,8 @@ from ..arrays import Array
 from . import narrow, wide
 from .door import compiled, inlined, sources
 from .elementary import Format
-from .rules import RULES, TileRule, Words
-from .tiles import TILE, Tile, load, new_tile, finish_distances
+from .rules import RULES, Words
+from .tiles import TILE, Tile, load, new_tile
 
 SHAPES: dict[str, Any] = {"narrow": narrow, "wide": wide}
 
@@ -33,24 +32,13 @@ class Standing(NamedTuple):
     bits: Array  # any integer array of the floats' size
 
 
-@dataclass(frozen=True)
-class Passes:
-    """The compiled passes of one shape and rule."""
-
-    sweep: Callable[..., float]  # (rows, kxx, weight, standing, mass, spread, moment): the sums grow, the penalty is returned
-    assign: Callable[..., tuple[float, float]]  # (rows, kxx, weight, standing, labels, memberships, nearest, mass): objective, total distance
-
-
 @cache
-def passes(shape: str, rule: str) -> Passes:
-    """Made once; each compiles at its first call for a float type."""
-    return Passes(_sweep(SHAPES[shape], RULES[rule], sources()), _assign(SHAPES[shape], RULES[rule], sources()))
-
-
-def _sweep(shape: Any, rule: TileRule, version: str) -> Callable[..., float]:
-    distances, sums = shape.distances, rule.sums
-    judge = rule.memberships if rule.labels is None else rule.labels
-    moments = shape.moments if rule.labels is None else shape.own_moments
+def sweep_pass(shape: str, rule: str) -> Callable[..., None]:
+    """The sweep of one shape and rule; it compiles at its first call for a float type."""
+    room, tile_rule, version = SHAPES[shape], RULES[rule], sources()
+    distances, sums = room.distances, tile_rule.sums
+    judge = tile_rule.memberships if tile_rule.labels is None else tile_rule.labels
+    moments = room.moments if tile_rule.labels is None else room.own_moments
 
     @compiled
     def sweep(
@@ -61,29 +49,30 @@ def _sweep(shape: Any, rule: TileRule, version: str) -> Callable[..., float]:
         mass: Array,  # (c,) float64, added to
         spread: Array,  # (c,) float64, added to
         moment: Array,  # (c, columns) float64, added to
-    ) -> float:
+        penalty: Array,  # (1,) added to
+    ) -> None:
         _ = version
         clusters, columns = moment.shape
         tile = new_tile(at.centres.shape[0], clusters, kxx, at.bits)
         total = np.zeros((clusters, columns + columns % 2), kxx.dtype)
-        penalty = 0.0
         for number in range((kxx.shape[0] + TILE - 1) // TILE):
             load(tile, number, kxx, weight)
-            distances(rows, number, at.centres, at.norms, tile)
-            finish_distances(tile, at.norms, at.form.rounding)
+            distances(rows, number, at.centres, at.norms, at.form.rounding, tile)
             judge(tile, at.scales, at.words, at.form)
-            penalty += sums(tile, at.scales, at.words, at.form, mass, spread)
+            penalty[0] += sums(tile, at.scales, at.words, at.form, mass, spread)
             moments(rows, number, tile, total)
         for j in range(clusters):
             for f in range(columns):
                 moment[j, f] += total[j, f]
-        return penalty
 
     return sweep
 
 
-def _assign(shape: Any, rule: TileRule, version: str) -> Callable[..., tuple[float, float]]:
-    distances, memberships, sums = shape.distances, rule.memberships, rule.sums
+@cache
+def assign_pass(shape: str, rule: str) -> Callable[..., None]:
+    """The last pass of one shape and rule."""
+    room, tile_rule, version = SHAPES[shape], RULES[rule], sources()
+    distances, memberships, sums = room.distances, tile_rule.memberships, tile_rule.sums
 
     @compiled
     def assign(
@@ -95,16 +84,16 @@ def _assign(shape: Any, rule: TileRule, version: str) -> Callable[..., tuple[flo
         memberships_out: Array,  # (b, c) written
         nearest: Array,  # (b,) written: squared distance to the centre of the label
         mass: Array,  # (c,) float64, sum of sample weight times membership, added to
-    ) -> tuple[float, float]:
+        spread: Array,  # (c,) float64, sum of sample weight times w times d2, added to
+        totals: Array,  # (2,) the penalty and the sum of sample weight times d2, added to
+    ) -> None:
         _ = version
         b, clusters = memberships_out.shape
         tile = new_tile(at.centres.shape[0], clusters, kxx, at.bits)
-        weighted, spread = np.zeros(clusters), np.zeros(clusters)
-        penalty, total_distance = 0.0, 0.0
+        weighted = np.zeros(clusters)
         for number in range((b + TILE - 1) // TILE):
             load(tile, number, kxx, weight)
-            distances(rows, number, at.centres, at.norms, tile)
-            finish_distances(tile, at.norms, at.form.rounding)
+            distances(rows, number, at.centres, at.norms, at.form.rounding, tile)
             memberships(tile, at.scales, at.words, at.form)
             start = number * TILE
             for t in range(min(TILE, b - start)):
@@ -114,11 +103,42 @@ def _assign(shape: Any, rule: TileRule, version: str) -> Callable[..., tuple[flo
             for t in range(min(TILE, b - start)):
                 labels[start + t] = tile.label[t]
                 nearest[start + t] = tile.d2[tile.label[t], t]
-            total_distance += _add_memberships(tile, mass)
-            penalty += sums(tile, at.scales, at.words, at.form, weighted, spread)
-        return spread.sum() + penalty, total_distance
+            totals[1] += _add_memberships(tile, mass)
+            totals[0] += sums(tile, at.scales, at.words, at.form, weighted, spread)
 
     return assign
+
+
+@cache
+def measure_pass(shape: str) -> Callable[..., bool]:
+    """The distances to the centres, for any rule."""
+    distances, version = SHAPES[shape].distances, sources()
+
+    @compiled
+    def measure(
+        rows: Array,
+        kxx: Array,
+        weight: Array,
+        at: Standing,
+        out: Array,  # (b, c) written: distances, square roots taken
+    ) -> bool:
+        """Returns whether all are finite."""
+        _ = version
+        b, clusters = out.shape
+        tile = new_tile(at.centres.shape[0], clusters, kxx, at.bits)
+        finite = True
+        for number in range((b + TILE - 1) // TILE):
+            load(tile, number, kxx, weight)
+            distances(rows, number, at.centres, at.norms, at.form.rounding, tile)
+            start = number * TILE
+            for t in range(min(TILE, b - start)):
+                for j in range(clusters):
+                    d2 = tile.d2[j, t]
+                    finite = finite and d2 < np.inf
+                    out[start + t, j] = np.sqrt(d2)
+        return finite
+
+    return measure
 
 
 @inlined

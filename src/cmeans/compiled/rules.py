@@ -88,18 +88,20 @@ def fuzzy_two_memberships(tile: Tile, scales: Array, words: Words, form: Format)
 
 @inlined
 def fuzzy_two_sums(tile: Tile, scales: Array, words: Words, form: Format, mass: Array, spread: Array) -> float:
-    """w = u^2."""
-    d2, w, factor, weight = tile.d2, tile.u, tile.row, tile.weight
+    """w = u^2; since u = (smallest / d2) factor, w d2 = u (smallest) factor needs no second look at d2."""
+    w, low, factor = tile.u, tile.low, tile.row
     zero = w.dtype.type(0)
     for t in range(TILE):
-        factor[t] = tile.factor[t] * tile.factor[t] * weight[t]
+        factor[t] = tile.factor[t] * tile.factor[t] * tile.weight[t]
+        low[t] *= factor[t]
     for j in range(w.shape[0]):
         m, s = zero, zero
         for t in range(TILE):
-            v = w[j, t] * w[j, t] * factor[t]
+            u = w[j, t]
+            v = u * u * factor[t]
             w[j, t] = v
             m += v
-            s += v * d2[j, t]
+            s += u * low[t]
         mass[j] += m
         spread[j] += s
     return 0.0

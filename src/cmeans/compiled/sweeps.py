@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
+from ..complaints import NOT_FINITE
 from ..rules import Rule
 from ..spaces import Space
 from ..statistics import Statistics
@@ -15,9 +17,9 @@ from ..sweep import Outputs, State, Tally
 from ..table import Layout, Table
 from .door import compiling, is_open
 from .elementary import format_of, integers_of
-from .passes import SHAPES, Passes, Standing, passes
+from .passes import SHAPES, Standing, assign_pass, measure_pass, sweep_pass
 from .rules import Words
-from .tiles import centres_in_groups
+from .tiles import GROUP, centres_in_groups
 
 
 def layout(shape: str) -> Layout | None:
@@ -25,65 +27,124 @@ def layout(shape: str) -> Layout | None:
     return Layout(shape, SHAPES[shape].arranged) if is_open() else None
 
 
-@cache
-def ready(shape: str, rule: str, dtype: Any) -> Passes:
-    """The passes of one shape and rule, compiled for one float type or read from Numba's cache."""
-    made = passes(shape, rule)
-    room, c = SHAPES[shape], 1
-    form = format_of(dtype)
-    numbers = [np.empty((0,) * room.DIMENSIONS, dtype), np.empty(0, dtype), np.empty(0)]  # rows, k(x, x), weights
-    centres, norms, scales = np.zeros((4, 1), dtype), np.zeros(4, dtype), np.zeros(c, dtype)
-    at = Standing(centres, norms, scales, Words(2.0, 1.0), form, np.empty(0, integers_of(dtype)))
-    with compiling(f"the {rule} sweep for {np.dtype(dtype).name}"):
-        made.sweep(*numbers, at, np.zeros(c), np.zeros(c), np.zeros((c, 1)))
-        made.assign(*numbers, at, np.empty(0, np.intp), np.empty((0, c), dtype), np.empty(0), np.zeros(c))
-    return made
-
-
-class Sweeps:
-    """The passes of one shape and rule, as the solver calls them."""
+class Sweep:
+    """What the rows of one task say about all clusters, for one shape and rule."""
 
     def __init__(self, shape: str, rule: Rule, dtype: Any) -> None:
-        assert rule.twin is not None
-        name, m = rule.twin
-        self._passes = ready(shape, name, np.dtype(dtype))
+        self._standings = Standings(rule)
+        self._pass = _ready_sweep(shape, self._standings.name, np.dtype(dtype))
+
+    def __call__(self, table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics:
+        assert before is None, "changes of memberships are the generic sweep's business"
+        c = len(state.centres)
+        mass, spread, moment, penalty = np.zeros(c), np.zeros(c), np.zeros((c, table.space.moment_width)), np.zeros(1)
+        for piece in table.pieces(task):
+            rows: Any = piece.rows
+            at = self._standings.of(table.space, state, rows.kxx)
+            self._pass(rows.data, rows.kxx, piece.weight, at, mass, spread, moment, penalty)
+        return Statistics(table.task_weight(task), mass, moment, spread, float(penalty[0]))
+
+
+class Assign:
+    """The last pass: memberships and labels of one task's rows."""
+
+    def __init__(self, layout: Layout, rule: Rule, dtype: Any) -> None:
+        self._layout = layout
+        self._standings = Standings(rule)
+        self._pass = _ready_assign(layout.shape, self._standings.name, np.dtype(dtype))
+
+    def __call__(self, table: Table, space: Space, rule: Rule, state: State, task: int, out: Outputs) -> Tally:
+        mass, spread, totals = np.zeros(len(state.centres)), np.zeros(len(state.centres)), np.zeros(2)
+        for piece in table.pieces(task):
+            rows = _laid_out(piece.rows, table, self._layout)
+            at = self._standings.of(space, state, rows.kxx)
+            here = slice(piece.start, piece.start + len(rows.kxx))
+            written = out.labels[here], out.memberships[here], out.nearest[here]
+            self._pass(rows.data, rows.kxx, piece.weight, at, *written, mass, spread, totals)
+        penalty, distance = totals
+        return Tally(float(spread.sum() + penalty), float(distance), mass)
+
+
+class Measure:
+    """Distances of one task's rows to the centres, square roots taken."""
+
+    def __init__(self, layout: Layout, dtype: Any) -> None:
+        self._layout = layout
+        self._standings = Standings(None)
+        self._pass = _ready_measure(layout.shape, np.dtype(dtype))
+
+    def __call__(self, table: Table, space: Space, state: State, task: int) -> Array:
+        parts = []
+        for piece in table.pieces(task):
+            rows = _laid_out(piece.rows, table, self._layout)
+            out = np.empty((len(rows.kxx), len(state.centres)), dtype=rows.kxx.dtype)
+            if not self._pass(rows.data, rows.kxx, piece.weight, self._standings.of(space, state, rows.kxx), out):
+                raise ValueError(NOT_FINITE)
+            parts.append(out)
+        return np.concatenate(parts)
+
+
+def _laid_out(rows: Any, table: Table, layout: Layout) -> Any:
+    """Rows as the passes read them, wherever the table's own sweeps read them otherwise (exact spaces)."""
+    return rows if table.layout is not None else layout.arrange(rows)
+
+
+class Standings:
+    """Centres as the passes want them, made once for all tasks of a pass."""
+
+    def __init__(self, rule: Rule | None) -> None:
+        twin = ("none", 1.0) if rule is None else rule.twin
+        assert twin is not None
+        self.name, m = twin
         self._words = Words(m, 1.0 / (m - 1.0) if m > 1 else 1.0)
         self._latest: tuple[State, Standing] | None = None
 
-    def sweep(self, table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics:
-        """What the rows of one task say about all clusters."""
-        assert before is None, "changes of memberships are the generic sweep's business"
-        c = len(state.centres)
-        mass, spread, moment = np.zeros(c), np.zeros(c), np.zeros((c, table.space.moment_width))
-        weight = penalty = 0.0
-        for piece in table.pieces(task):
-            rows: Any = piece.rows
-            at = self._standing(table.space, state, rows.kxx)
-            penalty += self._passes.sweep(rows.data, rows.kxx, piece.weight, at, mass, spread, moment)
-            weight += float(piece.weight.sum())
-        return Statistics(weight, mass, moment, spread, penalty)
-
-    def assign(self, table: Table, space: Space, rule: Rule, state: State, task: int, out: Outputs) -> Tally:
-        """Memberships and labels of one task's rows."""
-        objective = total_distance = 0.0
-        mass = np.zeros(len(state.centres))
-        for piece in table.pieces(task):
-            rows: Any = piece.rows
-            at = self._standing(space, state, rows.kxx)
-            here = slice(piece.start, piece.start + len(rows.kxx))
-            written = out.labels[here], out.memberships[here], out.nearest[here]
-            cost, distance = self._passes.assign(rows.data, rows.kxx, piece.weight, at, *written, mass)
-            objective += cost
-            total_distance += distance
-        return Tally(objective, total_distance, mass)
-
-    def _standing(self, space: Space, state: State, like: Array) -> Standing:
-        """The centres as the passes want them, made once for all tasks of a pass."""
+    def of(self, space: Space, state: State, like: Array) -> Standing:
+        """The standing of a run at `state`, for rows of the dtype of `like`."""
         latest = self._latest
         if latest is None or latest[0] is not state:
             centres, norms = centres_in_groups(space.view(state.centres, like))
             scales = np.zeros(len(state.centres)) if state.scales is None else state.scales
-            bits = np.empty(0, integers_of(like.dtype))
-            latest = state, Standing(centres, norms, scales.astype(like.dtype), self._words, format_of(like.dtype), bits)
+            latest = state, _standing(centres, norms, scales.astype(like.dtype), self._words)
             self._latest = latest
         return latest[1]
+
+
+def nowhere(dtype: Any) -> Standing:
+    """A standing to compile with."""
+    return _standing(np.zeros((GROUP, 1), dtype), np.zeros(GROUP, dtype), np.zeros(1, dtype), Words(2.0, 1.0))
+
+
+def _standing(centres: Array, norms: Array, scales: Array, words: Words) -> Standing:
+    return Standing(centres, norms, scales, words, format_of(norms.dtype), np.empty(0, integers_of(norms.dtype)))
+
+
+def _nothing(shape: str, dtype: Any) -> tuple[Any, Array, Array, Standing]:
+    """No rows, to compile with."""
+    return SHAPES[shape].nothing(dtype), np.empty(0, dtype), np.empty(0), nowhere(dtype)
+
+
+@cache
+def _ready_sweep(shape: str, rule: str, dtype: Any) -> Callable[..., None]:
+    """The sweep of one shape and rule, compiled for one float type or read from Numba's cache."""
+    made = sweep_pass(shape, rule)
+    with compiling(f"the {rule} sweep for {dtype.name}"):
+        made(*_nothing(shape, dtype), np.zeros(1), np.zeros(1), np.zeros((1, 1)), np.zeros(1))
+    return made
+
+
+@cache
+def _ready_assign(shape: str, rule: str, dtype: Any) -> Callable[..., None]:
+    made = assign_pass(shape, rule)
+    with compiling(f"the {rule} assignment for {dtype.name}"):
+        written = np.empty(0, np.intp), np.empty((0, 1), dtype), np.empty(0)
+        made(*_nothing(shape, dtype), *written, np.zeros(1), np.zeros(1), np.zeros(2))
+    return made
+
+
+@cache
+def _ready_measure(shape: str, dtype: Any) -> Callable[..., bool]:
+    made = measure_pass(shape)
+    with compiling(f"distances for {dtype.name}"):
+        made(*_nothing(shape, dtype), np.empty((0, 1), dtype))
+    return made

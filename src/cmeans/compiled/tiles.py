@@ -31,7 +31,7 @@ class Tile(NamedTuple):
 
 
 def centres_in_groups(view: View) -> tuple[Array, Array]:
-    """-2 a and |v|^2 for whole groups of centres, filled up with zeros; each centre begins a cache line."""
+    """-2 a and |v|^2 for whole groups of centres, filled up with ones infinitely far away; each centre begins a cache line."""
     a = view.coefficients
     c, r = a.shape
     line = LINE // a.itemsize
@@ -40,7 +40,7 @@ def centres_in_groups(view: View) -> tuple[Array, Array]:
     first = -room.ctypes.data % LINE // a.itemsize
     centres = room[first : first + count * pitch].reshape(count, pitch)
     centres[:c, :r] = -2.0 * a
-    norms = np.zeros(count, dtype=a.dtype)
+    norms = np.full(count, np.inf, dtype=a.dtype)
     norms[:c] = as_like(view.norms, a)
     return centres, norms
 
@@ -65,24 +65,39 @@ def new_tile(groups: int, clusters: int, like: Array, bits: Array) -> Tile:
 @inlined
 def load(tile: Tile, number: int, kxx: Array, weight: Array) -> None:
     """k(x, x) (b,) and the sample weights (b,) of one tile's rows, the last row's filling it up."""
-    start, last = number * TILE, kxx.shape[0] - 1
+    start, last, infinity = number * TILE, kxx.shape[0] - 1, kxx.dtype.type(np.inf)
     for t in range(TILE):
+        tile.low[t] = infinity
         i = min(start + t, last)
         tile.kxx[t] = kxx[i]
         tile.weight[t] = weight[i] if start + t <= last else 0.0
 
 
 @inlined
-def finish_distances(tile: Tile, norms: Array, rounding: float) -> None:
-    """What rounding cannot tell from zero is zero, NaN stays; the smallest of each row is noted."""
-    d2, kxx, low = tile.d2, tile.kxx, tile.low
-    real = d2.dtype.type
-    zero, share = real(0), real(rounding)
+def note_smallest(tile: Tile, j: int) -> None:
+    """The smallest distance so far, with the group of centres that begins at j."""
+    d2, low = tile.d2, tile.low
     for t in range(TILE):
-        d2[0, t] = zero if d2[0, t] < share * (kxx[t] + norms[0]) else d2[0, t]
-        low[t] = d2[0, t]
-    for j in range(1, tile.u.shape[0]):
+        a = d2[j, t] if d2[j, t] < d2[j + 1, t] else d2[j + 1, t]
+        b = d2[j + 2, t] if d2[j + 2, t] < d2[j + 3, t] else d2[j + 3, t]
+        c = a if a < b else b
+        low[t] = c if c < low[t] else low[t]
+
+
+@inlined
+def set_to_zero(tile: Tile, norms: Array, rounding: float) -> None:
+    """What rounding cannot tell from zero is zero, NaN stays. Most tiles have no such distance, and are only asked."""
+    d2, kxx, low = tile.d2, tile.kxx, tile.low
+    clusters, real = tile.u.shape[0], d2.dtype.type
+    zero, share, largest = real(0), real(rounding), real(0)
+    for j in range(clusters):
+        largest = norms[j] if norms[j] > largest else largest
+    suspects = 0
+    for t in range(TILE):
+        suspects += low[t] < share * (kxx[t] + largest)
+    if suspects == 0:
+        return
+    for j in range(clusters):
         for t in range(TILE):
-            v = zero if d2[j, t] < share * (kxx[t] + norms[j]) else d2[j, t]
-            d2[j, t] = v
-            low[t] = v if v < low[t] else low[t]
+            d2[j, t] = zero if d2[j, t] < share * (kxx[t] + norms[j]) else d2[j, t]
+            low[t] = d2[j, t] if d2[j, t] < low[t] or j == 0 else low[t]

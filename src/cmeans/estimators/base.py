@@ -13,8 +13,8 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 
 from ..arrays import Array, itemsize
 from ..blocks import Blocks
-from ..choice import layout_for
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
+from ..choice import layout_for
 from ..complaints import naming
 from ..engines import ThreadEngine
 from ..kernels import Kernel

@@ -12,10 +12,10 @@ import numpy as np
 from ..affinity import Affinity, affinity
 from ..arrays import Array, Float64, IntArray, host_float64, is_foreign, is_sparse, resolution, take, to_numpy
 from ..blocks import Block, Blocks
-from ..chance import Population, population, sample
+from ..chance import Population, population
 from ..complaints import warn
 from ..diagnosis import kernel_complaints
-from ..fuzzifier import SAMPLE_ROWS, Fuzzifier, fuzzifier
+from ..fuzzifier import Fuzzifier, fuzzifier
 from ..kernels import Kernel, Linear, Precomputed, checked_params
 from ..landmarks import automatic_number, choose
 from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, checked_gram, landmark_space, solver_tolerance
@@ -23,8 +23,6 @@ from .inputs import integer, one_of
 from .landmark_words import given_landmarks, row_numbers
 from .precomputed import checked_square_diagonal, diagonal
 from .widths import build_named_kernel
-
-SAMPLE_SEED = 0  # widths and m come from the same sample whatever random_state is, so that objectives of different seeds compare
 
 
 class GeometryWords(Protocol):
@@ -70,7 +68,7 @@ class Geometry:
     @cached_property
     def sampled(self) -> tuple[Float64, Float64]:
         """Kernel matrix and weights of a fair sample of at most 1,000 rows, the same for every random_state."""
-        positions, weights = fixed_sample(self.population)
+        positions, weights = self.population.fixed_sample
         return checked_gram(self.affinity(positions).between(np.arange(len(positions)))), weights
 
     def complain(self, owner: str) -> None:
@@ -87,25 +85,26 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
     if takes_kernel_values(words.kernel):
         return _precomputed(words, owner, blocks, number, n_clusters, rng, factor=factor)
     people = population(blocks)
-    positions, weights = fixed_sample(people)
+    positions, weights = people.fixed_sample
     kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights)
     given = given_landmarks(words.landmarks, owner, blocks.x, number)
-    plain = Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, people)), people, gamma)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
-        return plain
-    plain.complain(owner)
-    if given is None:
-        if number == "auto":
-            number = automatic_number(blocks.n_rows, n_clusters)
-        if number is None:
-            space: Space = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
-            return replace(plain, space=space, landmark_rows=np.arange(blocks.n_rows))
-        rows: IntArray | None = choose(words.landmarks, int(number), kernel, blocks, people, rng)
-        points = take(blocks.x, rows)  # type: ignore[arg-type]
-    else:
+        return Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, people)), people, gamma)
+    if number == "auto":
+        number = automatic_number(blocks.n_rows, n_clusters)
+    rows: IntArray | None
+    if given is not None:
         rows, points = given
-    space = landmark_space(kernel, points, None, blocks.x.dtype, factor=factor)
-    return replace(plain, space=space, landmark_rows=rows)
+        space: Space = landmark_space(kernel, points, None, blocks.x.dtype, factor=factor)
+    elif number is None:
+        rows = np.arange(blocks.n_rows)
+        space = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
+    else:
+        rows = choose(words.landmarks, int(number), kernel, blocks, people, rng)
+        space = landmark_space(kernel, take(blocks.x, rows), None, blocks.x.dtype, factor=factor)
+    geometry = Geometry(blocks, kernel, space, people, gamma, rows)
+    geometry.complain(owner)
+    return geometry
 
 
 def takes_kernel_values(kernel: Any) -> bool:
@@ -131,11 +130,6 @@ def number_of_landmarks(value: Any, owner: str, n_rows: int) -> int | str | None
     return number
 
 
-def fixed_sample(people: Population) -> tuple[IntArray, Float64]:
-    """Positions and weights of the sample that settles the kernel's width and m."""
-    return sample(people, SAMPLE_ROWS, np.random.RandomState(SAMPLE_SEED))
-
-
 def host_rows(blocks: Blocks, rows: IntArray) -> Array:
     """A few rows as a NumPy array or CSR matrix."""
     x = take(blocks.x, rows)
@@ -146,7 +140,7 @@ def middle_of(blocks: Blocks, people: Population) -> Float64:
     """A point amid the rows; the origin for CSR, which must not be shifted."""
     if is_sparse(blocks.x):
         return np.zeros(blocks.x.shape[1])
-    positions, weights = fixed_sample(people)
+    positions, weights = people.fixed_sample
     rows: Float64 = host_float64(take(blocks.x, people.rows[positions]))
     return np.asarray(weights @ rows / weights.sum())
 

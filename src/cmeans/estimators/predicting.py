@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import Array, as_like, namespace, numpy_dtype, to_numpy
 from ..blocks import Block, Blocks
 from ..centres import Centres
-from ..choice import layout_for
+from ..choice import measure_for
 from ..complaints import naming
 from ..engines import ThreadEngine, count_threads
 from ..kernels import Kernel, Precomputed
 from ..rules import Rule
 from ..solver import Assignment, assign_all
 from ..spaces import LandmarkSpace, Space
-from ..sweep import State, distances, nearest
+from ..sweep import State, nearest
 from ..table import Table
 from .inputs import foreign_like, integer, read_rows, read_weights
 from .precomputed import diagonal_for_prediction
@@ -57,7 +57,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def predict(self, X: Any, *, diag: Any = None) -> Array:
         """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number."""
         check_is_fitted(self)
-        table, known = self._table(X, diag, assigning=True)
+        table, known = self._table(X, diag)
         with ThreadEngine(self._threads(table.blocks.x)) as engine, naming(type(self).__name__):
             if known or not self._rule.rows_sum_to_one:
                 labels = assign_all(table, table.space, self._rule, self._state, engine).labels
@@ -75,7 +75,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         check_is_fitted(self)
         table = self._known_table(X, diag)
         with ThreadEngine(self._threads(table.blocks.x)) as engine, naming(type(self).__name__):
-            parts = list(engine.map(lambda task: distances(table, table.space, self._state, task), table.n_tasks))
+            measure = measure_for(table, table.space, self._rule, len(self._state.centres))
+            parts = list(engine.map(lambda task: measure(table, table.space, self._state, task), table.n_tasks))
         return namespace(parts[0]).concat(parts)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
@@ -110,12 +111,12 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _assign(self, X: Any, diag: Any, sample_weight: Any = None) -> Assignment:
         check_is_fitted(self)
-        table = self._known_table(X, diag, sample_weight, assigning=True)
+        table = self._known_table(X, diag, sample_weight)
         with ThreadEngine(self._threads(table.blocks.x)) as engine, naming(type(self).__name__):
             return assign_all(table, table.space, self._rule, self._state, engine)
 
-    def _known_table(self, X: Any, diag: Any, sample_weight: Any = None, *, assigning: bool = False) -> Table:
-        table, known = self._table(X, diag, sample_weight, assigning=assigning)
+    def _known_table(self, X: Any, diag: Any, sample_weight: Any = None) -> Table:
+        table, known = self._table(X, diag, sample_weight)
         if not known:
             raise ValueError(
                 f'{type(self).__name__}(kernel="precomputed"): distances of new rows need their own k(x, x), which differs from row to '
@@ -123,8 +124,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             )
         return table
 
-    def _table(self, X: Any, diag: Any, sample_weight: Any = None, *, assigning: bool = False) -> tuple[Table, bool]:
-        """New rows as the model sees them, laid out for the last pass if they are to be assigned, and whether their k(x, x) are known."""
+    def _table(self, X: Any, diag: Any, sample_weight: Any = None) -> tuple[Table, bool]:
+        """New rows as the model sees them, and whether their k(x, x) are known."""
         owner = type(self).__name__
         x = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed)).x
         weight, unit = read_weights(sample_weight, int(x.shape[0]), owner)
@@ -137,8 +138,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         elif diag is not None:
             raise ValueError(f'{owner}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
         space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
-        layout = layout_for(space, blocks, self._rule, len(self._state.centres)) if assigning and known else None
-        return Table(space, blocks, 0, training=False, layout=layout), known
+        return Table(space, blocks, 0, training=False), known
 
     def _centres_for(self, space: Space, basis: Block | None, n_features: int, owner: str) -> Centres:
         """The fitted centres as a start in another space."""

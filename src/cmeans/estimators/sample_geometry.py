@@ -15,7 +15,6 @@ from .geometry import (
     Geometry,
     GeometryWords,
     checked_words,
-    fixed_sample,
     host_rows,
     middle_of,
     takes_kernel_values,
@@ -35,7 +34,7 @@ def build_sample_geometry(
     if precomputed:
         blocks = replace(blocks, kxx=whole_diagonal(words, owner, blocks.x))
     people = population(blocks, comparable=not precomputed)
-    positions, weights = fixed_sample(people)
+    positions, weights = people.fixed_sample
     kernel: Kernel = Precomputed()
     gamma = None
     if not precomputed:

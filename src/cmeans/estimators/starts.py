@@ -117,10 +117,10 @@ def _checked_count(centres: Centres, n_clusters: int, owner: str) -> Centres:
 def _memberships(values: Any, like: Array, owner: str) -> Array:
     start = 0
     for part in pieces(values, CHECKED_ROWS):
-        sums, lowest = part.sum(axis=1, dtype=np.float64), part.min(axis=1)
-        fine = (lowest >= 0) & (np.abs(sums - 1.0) <= 1e-3)  # NaN fails both
-        if not fine.all():
-            row = int(np.argmin(fine))
+        sums = part.sum(axis=1, dtype=np.float64)
+        if not (part.min() >= 0 and np.abs(sums - 1.0).max() <= 1e-3):  # NaN fails both
+            lowest = part.min(axis=1)
+            row = int(np.argmin((lowest >= 0) & (np.abs(sums - 1.0) <= 1e-3)))
             raise ValueError(
                 f"{owner}(init=memberships): rows must be non-negative and sum to one; row {start + row} has a minimum of "
                 f"{lowest[row]:.6g} and sums to {sums[row]:.6g}."

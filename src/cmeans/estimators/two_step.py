@@ -15,7 +15,6 @@ from ..engines import ThreadEngine
 from ..kernels import Kernel
 from ..rules import Hard, Rule
 from ..runs import Result, best_of
-from ..choice import layout_for
 from ..solver import assign_all
 from ..spaces import LandmarkSpace
 from ..table import Table
@@ -118,8 +117,7 @@ class TwoStepKernelKMeans(BaseCMeans):
         if isinstance(space, LandmarkSpace) and whole.is_precomputed:
             assert whole.landmark_rows is not None
             space = replace(space, points=whole.landmark_rows)
-        layout = layout_for(space, whole.blocks, result.rule, run.n_clusters)
-        everybody = Table(space, whole.blocks, 0, training=False, layout=layout)
+        everybody = Table(space, whole.blocks, 0, training=False)
         assignment = assign_all(everybody, space, result.rule, result.state, engine)
         visits = result.row_visits + whole.blocks.n_rows
         return whole, replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)

@@ -5,12 +5,18 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Protocol
 
 from ..arrays import Array
 
-Columns: TypeAlias = Callable[[Array], Array]  # rows (b, d) -> kernel values (b, s) against fixed points
+
+class Columns(Protocol):
+    """Kernel values (b, s) of rows (b, d) against fixed points, dense, in the rows' dtype.
+
+    `room` (b, s) may be written to and returned, which saves asking the system for new memory block after block.
+    """
+
+    def __call__(self, x: Array, room: Array | None = None) -> Array: ...
 
 
 def check_parameters(kernel: object, **least: float) -> None:
@@ -43,7 +49,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def prepare(self, y: Array) -> Columns:
-        """A function of rows x (b, d) giving k(x, y) (b, s), dense, in x's dtype."""
+        """k(., y) for fixed y."""
 
     @abstractmethod
     def diag(self, x: Array) -> Array:

@@ -28,7 +28,7 @@ class Precomputed(Kernel):
         positions = to_numpy(y).astype(np.intp)
         whole = np.array_equal(positions, np.arange(len(positions)))
 
-        def columns(x: Array) -> Array:
+        def columns(x: Array, room: Array | None = None) -> Array:
             if whole and x.shape[1] == len(positions):
                 return x
             if isinstance(x, np.ndarray):
@@ -64,7 +64,7 @@ class CallableKernel(Kernel):
         return False  # unknown, so it is looked at
 
     def prepare(self, y: Array) -> Columns:
-        def columns(x: Array) -> Array:
+        def columns(x: Array, room: Array | None = None) -> Array:
             return self._checked(self.function(x, y, **self.params), x, (x.shape[0], y.shape[0]))
 
         return columns

@@ -50,7 +50,7 @@ class HistogramIntersection(Kernel):
         _refuse_negative(self, y)
         shared = _shared_with(y)
 
-        def columns(x: Array) -> Array:
+        def columns(x: Array, room: Array | None = None) -> Array:
             _refuse_negative(self, x)
             return _in_dtype(shared(x), x)
 
@@ -130,7 +130,7 @@ class SpatialPyramid(Kernel):
         shared = _shared_with(expand(y))
         roots = inverse_root(_totals(y)) if self.normalize else None
 
-        def columns(x: Array) -> Array:
+        def columns(x: Array, room: Array | None = None) -> Array:
             self._words(x, words)
             _refuse_negative(self, x)
             xp = namespace(x)

@@ -25,7 +25,7 @@ class Laplacian(Kernel):
         if is_sparse(y):
             y = canonical_csr(y)  # once, as threads share y
 
-        def columns(x: Array) -> Array:
+        def columns(x: Array, room: Array | None = None) -> Array:
             distances = manhattan(x, y)
             distances *= -self.gamma
             return np.exp(distances, out=distances) if isinstance(distances, np.ndarray) else namespace(x).exp(distances)

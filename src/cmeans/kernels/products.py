@@ -70,13 +70,14 @@ class _PreparedColumns:
     right: Array  # (s, d + extra) augmented rows; for CSR points (s, d) as they are
     shift: Array | None
 
-    def __call__(self, x: Array) -> Array:
+    def __call__(self, x: Array, room: Array | None = None) -> Array:
         if is_sparse(x):
             return self.kernel.transform(self._sparse_argument(x))
         xp = namespace(x)
         x = x if self.shift is None else x - xp.astype(self.shift, x.dtype, copy=False)[None, :]
         right = xp.astype(self.right, x.dtype, copy=False)
-        return self.kernel.transform(_augmented(self.kernel, x, left=True) @ right.T)
+        left = _augmented(self.kernel, x, left=True)
+        return self.kernel.transform(left @ right.T if room is None else np.matmul(left, right.T, out=room))
 
     def _sparse_argument(self, x: Array) -> Array:
         kernel, y = self.kernel, self.right

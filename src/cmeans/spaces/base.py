@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, Float64, IntArray, as_like, is_sparse, itemsize, namespace, rounding
+from ..arrays import Array, Float64, IntArray, as_like, is_foreign, is_sparse, namespace, rounding
 from ..blocks import Block
 from ..centres import Centres
 from ..kernels import Kernel
@@ -43,11 +43,6 @@ class Rows(ABC):
     def plain(self) -> ProductRows:
         """The same rows as anybody's rows, without what only training rows know."""
 
-    @property
-    @abstractmethod
-    def nbytes(self) -> int:
-        """Memory that keeping these rows costs."""
-
     def squared_distances(self, view: View) -> Array:
         """d2 (b, c) = k(x, x) - 2 <phi(x), v> + |v|^2; what rounding cannot tell from zero is zero."""
         xp = namespace(self.kxx)
@@ -75,12 +70,6 @@ class ProductRows(Rows):
 
     def plain(self) -> ProductRows:
         return self
-
-    @property
-    def nbytes(self) -> int:
-        if is_sparse(self.g):
-            return int(self.g.data.nbytes + self.g.indices.nbytes + self.g.indptr.nbytes + self.kxx.nbytes)
-        return itemsize(self.g) * int(self.g.shape[0]) * (int(self.g.shape[1]) + 1)
 
 
 class Space(ABC):
@@ -117,13 +106,17 @@ class Space(ABC):
         """Whether a sweep over training rows needs nothing but g(x) and k(x, x): False where they know more."""
         return True
 
-    @abstractmethod
-    def rows(self, block: Block) -> Rows:
-        """Any rows, represented over the basis."""
+    def room(self, n_rows: int, like: Array) -> Array | None:
+        """Memory that that many rows of the library and dtype of `like` can be represented in; None where it would not be used."""
+        return None
 
-    def training_rows(self, block: Block) -> Rows:
+    @abstractmethod
+    def rows(self, block: Block, room: Array | None = None) -> Rows:
+        """Any rows, represented over the basis; in `room`, where that serves."""
+
+    def training_rows(self, block: Block, room: Array | None = None) -> Rows:
         """Rows of the very data the space was built on, cut at `block.start`."""
-        return self.rows(block)
+        return self.rows(block, room)
 
     @abstractmethod
     def centres(self, mass: Float64, moment: Float64) -> Centres:
@@ -152,6 +145,11 @@ class Space(ABC):
     def view(self, centres: Centres, like: Array) -> View:
         """The centres in the library and dtype of `like`."""
         return View(as_like(self.coefficients(centres), like), as_like(centres.squared_norms(), like))
+
+
+def kernel_room(n_rows: int, columns: int, like: Array) -> Array | None:
+    """Memory for kernel values of NumPy or CSR rows; other libraries look after theirs."""
+    return None if is_foreign(like) else np.empty((n_rows, columns), dtype=like.dtype)
 
 
 def mean_products(mass: Float64, moment: Float64) -> Float64:

@@ -31,7 +31,7 @@ class EuclideanSpace(Space):
     def keeps_rows_cheaply(self) -> bool:
         return False
 
-    def rows(self, block: Block) -> Rows:
+    def rows(self, block: Block, room: Array | None = None) -> Rows:
         x = self._shifted(block.x)
         return ProductRows(x, squared_norms(x))
 

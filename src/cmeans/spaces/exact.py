@@ -12,7 +12,7 @@ from ..arrays import Array, Float64, IntArray, as_like, host_float64, in_form_of
 from ..blocks import Block, Blocks
 from ..centres import Centres
 from ..kernels import Columns, Kernel, Precomputed
-from .base import ProductRows, Rows, Space, View, mean_products
+from .base import ProductRows, Rows, Space, View, kernel_room, mean_products
 from .landmark import LARGEST_KEPT_GRAM, LandmarkSpace
 from .linear_solvers import conjugate_gradients
 
@@ -41,10 +41,6 @@ class OwnRows(Rows):
     def plain(self) -> ProductRows:
         return ProductRows(self.g, self.kxx)
 
-    @property
-    def nbytes(self) -> int:
-        return self.plain().nbytes
-
 
 @dataclass(frozen=True)
 class ExactSpace(Space):
@@ -66,12 +62,15 @@ class ExactSpace(Space):
     def sweeps_products(self) -> bool:
         return False
 
-    def rows(self, block: Block) -> Rows:
-        kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
-        return ProductRows(self._columns(block.x), kxx)
+    def room(self, n_rows: int, like: Array) -> Array | None:
+        return kernel_room(n_rows, self.size, like)
 
-    def training_rows(self, block: Block) -> Rows:
-        rows = self.rows(block).plain()
+    def rows(self, block: Block, room: Array | None = None) -> Rows:
+        kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
+        return ProductRows(self._columns(block.x, room), kxx)
+
+    def training_rows(self, block: Block, room: Array | None = None) -> Rows:
+        rows = self.rows(block, room).plain()
         return OwnRows(rows.g, rows.kxx, block.start)
 
     def centres(self, mass: Float64, moment: Float64) -> Centres:
@@ -131,7 +130,7 @@ class ExactSpace(Space):
     def _columns(self) -> Columns:
         points = self._points
         columns = self.kernel.prepare(points)
-        return lambda x: columns(in_form_of(x, points))
+        return lambda x, room=None: columns(in_form_of(x, points), room)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k not in ("_columns", "_mean_square")}

@@ -12,7 +12,7 @@ from ..arrays import Array, Float64, IntArray, as_like, host_float64, in_float64
 from ..blocks import Block, pieces
 from ..centres import Centres
 from ..kernels import Columns, Kernel, Precomputed
-from .base import ProductRows, Rows, Space, mean_products
+from .base import ProductRows, Rows, Space, kernel_room, mean_products
 from .centring import Centring
 from .linear_solvers import conjugate_gradients, solver_tolerance, whitener
 
@@ -43,8 +43,11 @@ class LandmarkSpace(Space):
     def factored_size(self) -> int:
         return 0 if self.gram is None else len(self.gram)
 
-    def rows(self, block: Block) -> Rows:
-        g = self._columns(block.x)
+    def room(self, n_rows: int, like: Array) -> Array | None:
+        return kernel_room(n_rows, int(self.points.shape[0]), like)
+
+    def rows(self, block: Block, room: Array | None = None) -> Rows:
+        g = self._columns(block.x, room)
         kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
         if self.centring is None:
             return ProductRows(g, kxx)
@@ -116,7 +119,7 @@ class LandmarkSpace(Space):
     @cached_property
     def _columns(self) -> Columns:
         columns, points = self.kernel.prepare(self.points), self.points
-        return lambda x: columns(in_form_of(x, points))
+        return lambda x, room=None: columns(in_form_of(x, points), room)
 
     def __getstate__(self) -> dict[str, Any]:
         # What is made on demand is made again: prepared kernels may hold closures, which do not pickle.

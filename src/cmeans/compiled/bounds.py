@@ -1,0 +1,226 @@
+"""Hard sweeps over wide rows that leave out the rows whose cluster cannot have changed.
+
+Each row keeps an upper bound of its distance to its own centre and lower ones of its distances to groups of other centres.
+When centres move, the triangle inequality, which holds in feature space too, says by how much the bounds must give; a row
+whose bounds still do not meet needs not be read. Its sums are there from before: only rows that change clusters move them.
+(Elkan 2003 keeps a bound for each centre, Hamerly 2010 one for all, Ding et al. 2015, Yinyang k-means, groups.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array, Float64
+from ..rules import Rule
+from ..spaces import Space
+from ..statistics import Statistics
+from ..sweep import State
+from ..table import Table
+from . import wide
+from .door import compiled, compiling, sources
+from .passes import Standing
+from .rules import nearest
+from .sweeps import Standings, nowhere
+from .tiles import TILE, new_tile
+
+GROUPS = 8  # centre j belongs to group j modulo their number
+
+
+class RowBounds(NamedTuple):
+    """What is known of the rows of one block."""
+
+    label: Array  # (b,) own cluster, -1 before the first look
+    upper: Array  # (b,) at least the distance to the own centre
+    lower: Array  # (groups, b) at most the distance to any other centre of each group
+
+    @classmethod
+    def unknown(cls, n_rows: int, clusters: int, dtype: Any) -> RowBounds:
+        """Rows not looked at yet."""
+        return cls(np.full(n_rows, -1, np.int32), np.zeros(n_rows, dtype), np.zeros((min(clusters, GROUPS), n_rows), dtype))
+
+
+class OwnSums(NamedTuple):
+    """Sums over the rows of each cluster in one task."""
+
+    mass: Array  # (c,) of weights
+    kxx: Array  # (c,) of weight k(x, x)
+    moment: Array  # (c, r) of weight g(x)
+
+    @classmethod
+    def none(cls, clusters: int, columns: int) -> OwnSums:
+        """Nothing summed yet."""
+        return cls(np.zeros(clusters), np.zeros(clusters), np.zeros((clusters, columns)))
+
+
+class Drift(NamedTuple):
+    """How far centres have moved since the bounds were true, rounded up."""
+
+    own: Array  # (c,) each
+    group: Array  # (groups,) the farthest of each group
+
+
+@cache
+def _ready(dtype: Any) -> Callable[..., int]:
+    """The pass, compiled for one float type or read from Numba's cache."""
+    made = bounded_pass()
+    with compiling(f"the hard sweep for {dtype.name}"):
+        still = Drift(np.zeros(1, dtype), np.zeros(1, dtype))
+        nobody, nothing = RowBounds.unknown(0, 1, dtype), OwnSums.none(1, 1)
+        made(np.empty((0, 1), dtype), np.empty(0, dtype), np.empty(0), nowhere(dtype), still, nobody, nothing)
+    return made
+
+
+@cache
+def bounded_pass() -> Callable[..., int]:
+    """Made once; compiles at its first call for each float type."""
+    version = sources()
+
+    @compiled
+    def bounded(
+        g: Array,  # (b, r)
+        kxx: Array,  # (b,)
+        weight: Array,  # (b,)
+        at: Standing,
+        drift: Drift,
+        known: RowBounds,  # changed
+        sums: OwnSums,  # changed
+    ) -> int:
+        """Returns how many rows were read."""
+        _ = version
+        real = kxx.dtype.type
+        clusters, columns = sums.moment.shape
+        label, upper, lower = known
+        order = np.empty(kxx.shape[0], np.int64)
+        count, groups, begun = 0, lower.shape[0], False
+        margin = np.full(kxx.shape[0], np.inf, kxx.dtype)
+        for h in range(groups):
+            bound, gives = lower[h], drift.group[h]
+            for i in range(kxx.shape[0]):
+                bound[i] -= gives
+                margin[i] = bound[i] if bound[i] < margin[i] else margin[i]
+        for i in range(kxx.shape[0]):
+            if label[i] >= 0:
+                upper[i] += drift.own[label[i]]
+            begun = begun or label[i] < 0
+            if label[i] < 0 or not upper[i] < margin[i]:
+                order[count] = i
+                count += 1
+        rows = g, order[:count]
+        tile = new_tile(at.centres.shape[0], clusters, kxx, at.bits)
+        first = np.zeros((clusters if begun else 0, columns), kxx.dtype)
+        others = np.empty((groups, TILE), kxx.dtype)
+        largest = at.norms[:clusters].max()
+        for number in range((count + TILE - 1) // TILE):
+            start = number * TILE
+            for t in range(TILE):
+                tile.kxx[t] = kxx[order[min(start + t, count - 1)]]
+                tile.low[t] = real(np.inf)
+            wide.distances(rows, number, at.centres, at.norms, at.form.rounding, tile)
+            nearest(tile, at.scales, at.words, at.form)
+            for h in range(groups):
+                for t in range(TILE):
+                    others[h, t] = real(np.inf)
+                for j in range(h, clusters, groups):
+                    for t in range(TILE):
+                        d2 = tile.d2[j, t]
+                        others[h, t] = d2 if tile.label[t] != j and d2 < others[h, t] else others[h, t]
+            for t in range(min(TILE, count - start)):
+                wide.ask(rows, start + TILE + t * wide.FIRST // TILE, start + TILE + (t + 1) * wide.FIRST // TILE)
+                i = order[start + t]
+                slack = real(at.form.rounding) * (kxx[i] + largest)
+                upper[i] = np.sqrt(tile.low[t] + slack)
+                for h in range(groups):
+                    lower[h, i] = np.sqrt(max(others[h, t] - slack, real(0)))
+                old, new, w = label[i], tile.label[t], weight[i]
+                if old == new:
+                    continue
+                label[i] = new
+                row = g[i]
+                sums.mass[new] += w
+                sums.kxx[new] += w * kxx[i]
+                if old < 0:
+                    into, v = first[new], real(w)
+                    for f in range(columns):
+                        into[f] += v * row[f]
+                else:
+                    sums.mass[old] -= w
+                    sums.kxx[old] -= w * kxx[i]
+                    into, out = sums.moment[new], sums.moment[old]
+                    for f in range(columns):
+                        v64 = w * row[f]
+                        into[f] += v64
+                        out[f] -= v64
+        if begun:
+            for j in range(clusters):
+                for f in range(columns):
+                    sums.moment[j, f] += first[j, f]
+        return count
+
+    return bounded
+
+
+@dataclass
+class _Memory:
+    """What one task knows from its last sweep."""
+
+    state: State
+    bounds: dict[int, RowBounds]  # by the first row of a block
+    sums: OwnSums
+
+
+class BoundedSweep:
+    """The same for the hard rule on wide rows; it remembers its last sweep, so one object serves one run."""
+
+    def __init__(self, rule: Rule, dtype: Any) -> None:
+        self._standings = Standings(rule)
+        self._pass = _ready(np.dtype(dtype))
+        self._memory: dict[int, _Memory] = {}
+        self._latest_drift: tuple[State, State, Drift] | None = None
+        self._latest_centres: tuple[State, Float64, Float64] | None = None
+
+    def __call__(self, table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics:
+        assert before is None, "changes of memberships are the generic sweep's business"
+        c, memory = len(state.centres), self._memory.get(task)
+        if memory is None:
+            memory = _Memory(state, {}, OwnSums.none(c, table.space.moment_width))
+        for piece in table.pieces(task):
+            rows: Any = piece.rows
+            if piece.start not in memory.bounds:
+                memory.bounds[piece.start] = RowBounds.unknown(len(rows.kxx), c, rows.kxx.dtype)
+            known = memory.bounds[piece.start]
+            at = self._standings.of(table.space, state, rows.kxx)
+            self._pass(rows.g, rows.kxx, piece.weight, at, self._drift(memory.state, state, rows.kxx.dtype), known, memory.sums)
+        memory.state = state
+        self._memory[task] = memory
+        return _statistics(table.task_weight(task), memory.sums, *self._exactly(table.space, state))
+
+    def _exactly(self, space: Space, state: State) -> tuple[Float64, Float64]:
+        """Coefficients (c, r) and squared norms (c,) of the centres, made once for all tasks of a sweep."""
+        latest = self._latest_centres
+        if latest is None or latest[0] is not state:
+            latest = state, space.coefficients(state.centres), state.centres.squared_norms()
+            self._latest_centres = latest
+        return latest[1], latest[2]
+
+    def _drift(self, old: State, new: State, dtype: Any) -> Drift:
+        """Made once for all tasks of a sweep."""
+        latest = self._latest_drift
+        if latest is None or latest[0] is not old or latest[1] is not new:
+            moved = np.sqrt((new.centres - old.centres).squared_norms()) * (1 + 1e-6)  # bounds may be float32
+            groups = min(len(moved), GROUPS)
+            farthest = np.array([moved[h::groups].max() for h in range(groups)])
+            latest = old, new, Drift(moved.astype(dtype), farthest.astype(dtype))
+            self._latest_drift = latest
+        return latest[2]
+
+
+def _statistics(weight: float, sums: OwnSums, coefficients: Float64, norms: Float64) -> Statistics:
+    """The distances' sums follow from the others: sum_i w_i |x_i - v|^2 = sum_i w_i k(x_i, x_i) - 2 moment.a + mass |v|^2."""
+    cross: Float64 = np.einsum("ij,ij->i", sums.moment, coefficients)
+    spread = np.maximum(sums.kxx - 2.0 * cross + sums.mass * norms, 0.0)
+    return Statistics(weight, sums.mass.copy(), sums.moment.copy(), spread)
