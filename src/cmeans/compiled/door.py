@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numba
 from llvmlite import ir
@@ -21,20 +21,24 @@ from numba.extending import intrinsic, register_jitable
 FREE_ORDER = {"reassoc", "contract", "nsz", "arcp"}
 IN_ORDER = {"contract", "nsz"}  # where the order of a sum is what makes it exact
 
+Compiled: TypeAlias = Callable[..., Any]
+
 logger = logging.getLogger("cmeans")
 
 
-def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+def inlined(function: Compiled) -> Compiled:
     """Mark a plain function as one that compiled ones may call."""
-    return register_jitable(fastmath=FREE_ORDER, error_model="numpy")(function)  # type: ignore[no-any-return]
+    marked: Compiled = register_jitable(fastmath=FREE_ORDER, error_model="numpy")(function)
+    return marked
 
 
-def inlined_in_order(function: Callable[..., Any]) -> Callable[..., Any]:
+def inlined_in_order(function: Compiled) -> Compiled:
     """The same, for arithmetic that must happen as it is written."""
-    return register_jitable(fastmath=IN_ORDER, error_model="numpy")(function)  # type: ignore[no-any-return]
+    marked: Compiled = register_jitable(fastmath=IN_ORDER, error_model="numpy")(function)
+    return marked
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Compiled) -> Compiled:
     """Compile at the first call for each kind of arguments, without the GIL; later processes read the result from the disk.
 
     Numba puts its cache beside this file, or in the user's cache folder where that cannot be written; where neither can,
@@ -42,10 +46,11 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     options: dict[str, Any] = {"nogil": True, "fastmath": FREE_ORDER, "error_model": "numpy"}
     try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+        made: Compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError as error:
         logger.debug("compiled functions are not cached: %s", error)
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+        made = numba.njit(**options)(function)
+    return made
 
 
 def is_open() -> bool:
@@ -60,7 +65,7 @@ def sources() -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
-class _Announcer(event.Listener):  # type: ignore[misc]
+class _Announcer(event.Listener):
     """Says once that compiling is under way; nothing is said where the cache has it."""
 
     def __init__(self, what: str) -> None:
@@ -99,8 +104,8 @@ def compiling(what: str) -> Iterator[None]:
             former[number](number, frame)
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def prefetch(typing: Any, array: Any, index: Any) -> Any:
+@intrinsic
+def prefetch(_typing: Any, array: Any, index: Any) -> Any:
     """prefetch(array, (i, j, ...)): ask for the element's cache line in the second-level cache, without waiting for it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -184,7 +185,7 @@ def _in_dtype(values: Array, x: Array) -> Array:
     return xp.astype(values, x.dtype if xp.isdtype(x.dtype, "real floating") else xp.float64, copy=False)
 
 
-def _shared_with(y: Array) -> Columns:
+def _shared_with(y: Array) -> Callable[[Array], Array]:
     """A function of rows x that gives sum_f min(x_if, y_lf) (b, s); no (b, s, d) array is made.
 
     For NumPy and CSR min(a, b) = (a + b - |a - b|) / 2, summed by compiled Manhattan distances in float64.
