@@ -25,7 +25,7 @@ from . import wide
 from .door import compiled, compiling, sources
 from .passes import Standing
 from .rules import nearest
-from .sweeps import Standings, nowhere
+from .sweeps import Change, Standings, nowhere
 from .tiles import TILE, new_tile
 
 GROUPS = 8  # centre j belongs to group j modulo their number
@@ -179,12 +179,12 @@ class BoundedSweep:
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self._standings = Standings(rule)
         self._pass = _ready(np.dtype(dtype))
+        self._change = Change("wide", rule, dtype)
         self._memory: dict[int, _Memory] = {}
         self._latest_drift: tuple[State, State, Drift] | None = None
         self._latest_centres: tuple[State, Float64, Float64] | None = None
 
     def __call__(self, table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics:
-        assert before is None, "changes of memberships are the generic sweep's business"
         c, memory = len(state.centres), self._memory.get(task)
         if memory is None:
             memory = _Memory(state, {}, OwnSums.none(c, table.space.moment_width))
@@ -197,7 +197,8 @@ class BoundedSweep:
             self._pass(rows.g, rows.kxx, piece.weight, at, self._drift(memory.state, state, rows.kxx.dtype), known, memory.sums)
         memory.state = state
         self._memory[task] = memory
-        return _statistics(table.task_weight(task), memory.sums, *self._exactly(table.space, state))
+        change = 0.0 if before is None else self._change(table, state, before, task)
+        return _statistics(table.task_weight(task), memory.sums, *self._exactly(table.space, state), change)
 
     def _exactly(self, space: Space, state: State) -> tuple[Float64, Float64]:
         """Coefficients (c, r) and squared norms (c,) of the centres, made once for all tasks of a sweep."""
@@ -219,8 +220,8 @@ class BoundedSweep:
         return latest[2]
 
 
-def _statistics(weight: float, sums: OwnSums, coefficients: Float64, norms: Float64) -> Statistics:
+def _statistics(weight: float, sums: OwnSums, coefficients: Float64, norms: Float64, change: float) -> Statistics:
     """The distances' sums follow from the others: sum_i w_i |x_i - v|^2 = sum_i w_i k(x_i, x_i) - 2 moment.a + mass |v|^2."""
     cross: Float64 = np.einsum("ij,ij->i", sums.moment, coefficients)
     spread = np.maximum(sums.kxx - 2.0 * cross + sums.mass * norms, 0.0)
-    return Statistics(weight, sums.mass.copy(), sums.moment.copy(), spread)
+    return Statistics(weight, sums.mass.copy(), sums.moment.copy(), spread, change=change)

@@ -110,6 +110,33 @@ def assign_pass(shape: str, rule: str) -> Callable[..., None]:
 
 
 @cache
+def change_pass(shape: str, rule: str) -> Callable[..., float]:
+    """How far memberships have changed from one standing to another."""
+    distances, memberships, version = SHAPES[shape].distances, RULES[rule].memberships, sources()
+
+    @compiled
+    def change(rows: Array, kxx: Array, weight: Array, now: Standing, then: Standing) -> float:
+        """Returns max |u - u'|."""
+        _ = version
+        clusters = now.scales.shape[0]
+        tile, other = new_tile(now.centres.shape[0], clusters, kxx, now.bits), new_tile(now.centres.shape[0], clusters, kxx, now.bits)
+        largest = 0.0
+        for number in range((kxx.shape[0] + TILE - 1) // TILE):
+            load(tile, number, kxx, weight)
+            load(other, number, kxx, weight)
+            distances(rows, number, now.centres, now.norms, now.form.rounding, tile)
+            distances(rows, number, then.centres, then.norms, then.form.rounding, other)
+            memberships(tile, now.scales, now.words, now.form)
+            memberships(other, then.scales, then.words, then.form)
+            for t in range(min(TILE, kxx.shape[0] - number * TILE)):
+                for j in range(clusters):
+                    largest = max(largest, abs(tile.u[j, t] * tile.factor[t] - other.u[j, t] * other.factor[t]))
+        return largest
+
+    return change
+
+
+@cache
 def measure_pass(shape: str) -> Callable[..., bool]:
     """The distances to the centres, for any rule."""
     distances, version = SHAPES[shape].distances, sources()

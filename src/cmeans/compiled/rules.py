@@ -21,7 +21,7 @@ class Words(NamedTuple):
     """What a rule's arithmetic depends on."""
 
     m: float
-    power: float  # 1 / (m - 1), of ratios of squared distances
+    power: float  # of ratios of squared distances
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,18 @@ def fuzzy_sums(tile: Tile, scales: Array, words: Words, form: Format, mass: Arra
     return 0.0
 
 
+@inlined
+def any_exponent_sums(tile: Tile, scales: Array, words: Words, form: Format, mass: Array, spread: Array) -> float:
+    """w = u^m where the power of the ratios is not 1 / (m - 1), so that nothing cancels."""
+    w = tile.u
+    for j in range(w.shape[0]):
+        for t in range(TILE):
+            w[j, t] *= tile.factor[t]
+        power_row(w[j], words.m, tile.work, form)
+        _add(tile, j, mass, spread)
+    return 0.0
+
+
 # --------------------------------------------------------------------------------------------------------------- possibilistic
 
 
@@ -230,6 +242,7 @@ def _add(tile: Tile, j: int, mass: Array, spread: Array) -> None:
 
 RULES = {
     "fuzzy": TileRule(fuzzy_memberships, fuzzy_sums),
+    "fuzzy, any exponent": TileRule(fuzzy_memberships, any_exponent_sums),
     "fuzzy, m = 2": TileRule(fuzzy_two_memberships, fuzzy_two_sums),
     "possibilistic": TileRule(possibilistic_memberships, possibilistic_sums),
     "possibilistic, m = 2": TileRule(possibilistic_two_memberships, possibilistic_two_sums),

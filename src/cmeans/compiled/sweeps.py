@@ -10,14 +10,14 @@ import numpy as np
 
 from ..arrays import Array
 from ..complaints import NOT_FINITE
-from ..rules import Rule
+from ..rules import Rule, Twin
 from ..spaces import Space
 from ..statistics import Statistics
 from ..sweep import Outputs, State, Tally
 from ..table import Layout, Table
 from .door import compiling, is_open
 from .elementary import format_of, integers_of
-from .passes import SHAPES, Standing, assign_pass, measure_pass, sweep_pass
+from .passes import SHAPES, Standing, assign_pass, change_pass, measure_pass, sweep_pass
 from .rules import Words
 from .tiles import GROUP, centres_in_groups
 
@@ -33,16 +33,34 @@ class Sweep:
     def __init__(self, shape: str, rule: Rule, dtype: Any) -> None:
         self._standings = Standings(rule)
         self._pass = _ready_sweep(shape, self._standings.name, np.dtype(dtype))
+        self._change = Change(shape, rule, dtype)
 
     def __call__(self, table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics:
-        assert before is None, "changes of memberships are the generic sweep's business"
         c = len(state.centres)
         mass, spread, moment, penalty = np.zeros(c), np.zeros(c), np.zeros((c, table.space.moment_width)), np.zeros(1)
         for piece in table.pieces(task):
             rows: Any = piece.rows
             at = self._standings.of(table.space, state, rows.kxx)
             self._pass(rows.data, rows.kxx, piece.weight, at, mass, spread, moment, penalty)
-        return Statistics(table.task_weight(task), mass, moment, spread, float(penalty[0]))
+        change = 0.0 if before is None else self._change(table, state, before, task)
+        return Statistics(table.task_weight(task), mass, moment, spread, float(penalty[0]), change)
+
+
+class Change:
+    """The largest change of a membership between two states, for the papers' own stopping rule."""
+
+    def __init__(self, shape: str, rule: Rule, dtype: Any) -> None:
+        self._now, self._then = Standings(rule), Standings(rule)
+        self._shape, self._dtype = shape, np.dtype(dtype)
+
+    def __call__(self, table: Table, state: State, before: State, task: int) -> float:
+        run = _ready_change(self._shape, self._now.name, self._dtype)
+        change = 0.0
+        for piece in table.pieces(task):
+            rows: Any = piece.rows
+            now, then = self._now.of(table.space, state, rows.kxx), self._then.of(table.space, before, rows.kxx)
+            change = max(change, run(rows.data, rows.kxx, piece.weight, now, then))
+        return change
 
 
 class Assign:
@@ -93,10 +111,10 @@ class Standings:
     """Centres as the passes want them, made once for all tasks of a pass."""
 
     def __init__(self, rule: Rule | None) -> None:
-        twin = ("none", 1.0) if rule is None else rule.twin
+        twin = Twin("none") if rule is None else rule.twin
         assert twin is not None
-        self.name, m = twin
-        self._words = Words(m, 1.0 / (m - 1.0) if m > 1 else 1.0)
+        self.name = twin.name
+        self._words = Words(twin.m, twin.power)
         self._latest: tuple[State, Standing] | None = None
 
     def of(self, space: Space, state: State, like: Array) -> Standing:
@@ -139,6 +157,14 @@ def _ready_assign(shape: str, rule: str, dtype: Any) -> Callable[..., None]:
     with compiling(f"the {rule} assignment for {dtype.name}"):
         written = np.empty(0, np.intp), np.empty((0, 1), dtype), np.empty(0)
         made(*_nothing(shape, dtype), *written, np.zeros(1), np.zeros(1), np.zeros(2))
+    return made
+
+
+@cache
+def _ready_change(shape: str, rule: str, dtype: Any) -> Callable[..., float]:
+    made = change_pass(shape, rule)
+    with compiling(f"the change of {rule} memberships for {dtype.name}"):
+        made(*_nothing(shape, dtype), nowhere(dtype))
     return made
 
 

@@ -146,8 +146,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         geometry = build_geometry(self, owner, blocks, run.n_clusters, run.rng)
         rule, pilot = self._make_rule(geometry), self._make_pilot(geometry)
         memory = self._plan(run, given, geometry.space, geometry.blocks, engine)
-        watching = run.stopping.criterion == "memberships"  # of changes of memberships, which only generic sweeps know
-        layout = None if watching else layout_for(geometry.space, geometry.blocks, rule, run.n_clusters)
+        layout = layout_for(geometry.space, geometry.blocks, rule, run.n_clusters)
         table = Table(geometry.space, geometry.blocks, memory.for_rows, layout=layout)
         first_rule = rule if pilot is None else pilot.rule
         first = starts(self.init, run.n_init, run.n_clusters, geometry, table, first_rule, engine, run.rng, owner)

@@ -1,8 +1,8 @@
 """Rules: how much a row belongs to each cluster, given its squared distances."""
 
-from .base import Rule
+from .base import Rule, Twin
 from .fuzzy import Fuzzy
 from .hard import Hard
 from .possibilistic import Possibilistic
 
-__all__ = ["Fuzzy", "Hard", "Possibilistic", "Rule"]
+__all__ = ["Fuzzy", "Hard", "Possibilistic", "Rule", "Twin"]

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from ..arrays import Array, Float64
+
+
+class Twin(NamedTuple):
+    """By what name and numbers compiled sweeps know a rule."""
+
+    name: str
+    m: float = 1.0
+    power: float = 1.0  # of ratios of squared distances
 
 
 class Rule(ABC):
@@ -17,8 +25,8 @@ class Rule(ABC):
     needs_pilot: ClassVar[bool] = False  # scales come from a fuzzy run that goes first
 
     @property
-    def twin(self) -> tuple[str, float] | None:
-        """Name and m by which compiled sweeps know this rule; None where only the generic sweep does."""
+    def twin(self) -> Twin | None:
+        """The rule's twin in compiled sweeps; None where only the generic sweep knows it."""
         return None
 
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..arrays import Array, Float64, namespace
-from .base import Rule
+from .base import Rule, Twin
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,19 @@ class Fuzzy(Rule):
             raise ValueError(f"Fuzzy(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans.")
 
     @property
-    def twin(self) -> tuple[str, float] | None:
+    def power(self) -> float:
+        """Of ratios of squared distances: 1/(m-1), or what was given in its place."""
+        return 1.0 / (self.m - 1.0) if self.exponent is None else self.exponent
+
+    @property
+    def twin(self) -> Twin:
         if self.exponent is not None:
-            return None
-        return "fuzzy, m = 2" if self.m == 2 else "fuzzy", self.m
+            return Twin("fuzzy, any exponent", self.m, self.power)
+        return Twin("fuzzy, m = 2" if self.m == 2 else "fuzzy", self.m, self.power)
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)
-        power = 1.0 / (self.m - 1.0) if self.exponent is None else self.exponent
+        power = self.power
         zero = d2 <= 0
         coincide = bool(xp.any(zero))
         safe = xp.where(zero, xp.ones_like(d2), d2) if coincide else d2

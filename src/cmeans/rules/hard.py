@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..arrays import Array, Float64, device, namespace
-from .base import Rule
+from .base import Rule, Twin
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,8 @@ class Hard(Rule):
     refills_empty_clusters = True
 
     @property
-    def twin(self) -> tuple[str, float]:
-        return "hard", 1.0
+    def twin(self) -> Twin:
+        return Twin("hard")
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..arrays import Array, Float64, as_like, namespace
-from .base import Rule
+from .base import Rule, Twin
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Possibilistic(Rule):
             raise ValueError(f"Possibilistic(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans.")
 
     @property
-    def twin(self) -> tuple[str, float]:
-        return "possibilistic, m = 2" if self.m == 2 else "possibilistic", self.m
+    def twin(self) -> Twin:
+        return Twin("possibilistic, m = 2" if self.m == 2 else "possibilistic", self.m, 1.0 / (self.m - 1.0))
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)
