@@ -33,11 +33,11 @@ class Outcome:
         return statistics.median(self.seconds)
 
 
-def load(name: str) -> np.ndarray:
-    """The rows of one data set, as stored."""
+def load(name: str, part: str = "X") -> np.ndarray:
+    """The rows of one data set, as stored, or its classes ("y")."""
     folder = Path(os.environ.get("CMEANS_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
     with np.load(folder / f"{name}.npz") as file:
-        return file["X"]
+        return file[part]
 
 
 def unit_interval(x: np.ndarray, dtype: type) -> np.ndarray:
@@ -55,7 +55,7 @@ def header() -> str:
     if Path("/proc/cpuinfo").exists():
         model = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
         lines[0] = f"{model[1] if model else '?'}, " + lines[0]
-    names = ("cmeans", "numpy", "scipy", "scikit-learn", "scikit-fuzzy")
+    names = ("cmeans", "numpy", "scipy", "scikit-learn", "numba", "scikit-fuzzy")
     lines.append(", ".join(f"{name} {_version(name)}" for name in names))
     for pool in threadpoolctl.threadpool_info():
         lines.append(
