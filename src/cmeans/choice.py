@@ -57,6 +57,15 @@ def layout_for(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> Lay
     return compiled.layout("narrow" if r <= narrow else "wide")
 
 
+def memory_of(layout: Layout | None, rule: Rule, blocks: Blocks, basis_size: int, n_clusters: int) -> int:
+    """Bytes that a sweep remembers from one pass to the next."""
+    if layout is None or not _remembers(layout, rule):
+        return 0
+    from . import compiled
+
+    return compiled.BoundedSweep.memory(blocks, basis_size, n_clusters)
+
+
 def sweep_for(table: Table, rule: Rule) -> Sweep:
     """The sweep of one run over a table's rows, as they lie."""
     if table.layout is None or rule.twin is None:
@@ -64,7 +73,7 @@ def sweep_for(table: Table, rule: Rule) -> Sweep:
     from . import compiled
 
     dtype = numpy_dtype(table.blocks.x)
-    if table.layout.shape == "wide" and not rule.is_soft:
+    if _remembers(table.layout, rule):
         return compiled.BoundedSweep(rule, dtype)
     return compiled.Sweep(table.layout.shape, rule, dtype)
 
@@ -87,6 +96,11 @@ def measure_for(table: Table, space: Space, rule: Rule, n_clusters: int) -> Meas
     from . import compiled
 
     return compiled.Measure(layout, numpy_dtype(table.blocks.x))
+
+
+def _remembers(layout: Layout, rule: Rule) -> bool:
+    """Hard sweeps over many columns keep bounds of distances; over few, reading a row costs no more than asking whether to."""
+    return layout.shape == "wide" and not rule.is_soft
 
 
 def _saving(n: int, r: int, c: int) -> float:

@@ -66,6 +66,7 @@ def plan(
     itemsize: int,
     n_threads: int,
     copied: int,  # bytes of the input that had to be converted
+    remembered: int = 0,  # bytes that sweeps keep from one pass to the next
 ) -> Plan:
     """Divide the budget, or say the least that would do."""
     n, r, c = blocks.n_rows, space.size, n_clusters
@@ -77,7 +78,7 @@ def plan(
     waiting = (2 * n_threads + 3) * 8 * c * space.moment_width
     factoring = 6 * 8 * space.factored_size**2
     prepared = 2 * itemsize * r * (features + 4) * space.keeps_rows_cheaply  # the basis as the kernel wants it
-    needed = copied + outputs + drawing + prepared + n_threads * per_thread + waiting + factoring + FIXED
+    needed = copied + remembered + outputs + drawing + prepared + n_threads * per_thread + waiting + factoring + FIXED
     if budget is None:
         return Plan(needed, max(0, free_memory() // 2 - needed))
     if budget < needed:

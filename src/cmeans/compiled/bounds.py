@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, Float64
+from ..arrays import Array, Float64, itemsize
+from ..blocks import Blocks
 from ..rules import Rule
 from ..spaces import Space
 from ..statistics import Statistics
@@ -183,6 +184,12 @@ class BoundedSweep:
         self._memory: dict[int, _Memory] = {}
         self._latest_drift: tuple[State, State, Drift] | None = None
         self._latest_centres: tuple[State, Float64, Float64] | None = None
+
+    @staticmethod
+    def memory(blocks: Blocks, basis_size: int, n_clusters: int) -> int:
+        """Bytes that it remembers."""
+        per_row = 4 + itemsize(blocks.x) * (1 + min(n_clusters, GROUPS))
+        return blocks.n_rows * per_row + blocks.n_tasks(basis_size) * 8 * n_clusters * (basis_size + 2)
 
     def __call__(self, table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics:
         c, memory = len(state.centres), self._memory.get(task)

@@ -14,7 +14,7 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 from ..arrays import Array, itemsize
 from ..blocks import Blocks
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
-from ..choice import layout_for
+from ..choice import layout_for, memory_of
 from ..complaints import naming
 from ..engines import ThreadEngine
 from ..kernels import Kernel
@@ -145,8 +145,10 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         owner = type(self).__name__
         geometry = build_geometry(self, owner, blocks, run.n_clusters, run.rng)
         rule, pilot = self._make_rule(geometry), self._make_pilot(geometry)
-        memory = self._plan(run, given, geometry.space, geometry.blocks, engine)
-        layout = layout_for(geometry.space, geometry.blocks, rule, run.n_clusters)
+        space, c = geometry.space, run.n_clusters
+        layout = layout_for(space, geometry.blocks, rule, c)
+        remembered = memory_of(layout, rule, geometry.blocks, space.size, c)
+        memory = self._plan(run, given, space, geometry.blocks, engine, remembered)
         table = Table(geometry.space, geometry.blocks, memory.for_rows, layout=layout)
         first_rule = rule if pilot is None else pilot.rule
         first = starts(self.init, run.n_init, run.n_clusters, geometry, table, first_rule, engine, run.rng, owner)
@@ -155,7 +157,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         )
         return geometry, result
 
-    def _plan(self, run: Run, given: Input, space: Space, blocks: Blocks, engine: ThreadEngine) -> Plan:
+    def _plan(self, run: Run, given: Input, space: Space, blocks: Blocks, engine: ThreadEngine, remembered: int = 0) -> Plan:
         return plan(
             run.budget,
             type(self).__name__,
@@ -165,6 +167,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             itemsize=itemsize(given.x),
             n_threads=engine.n_threads,
             copied=given.copied,
+            remembered=remembered,
         )
 
     def _after_sweep(self, hook: SweepHook, geometry: Geometry, rule: Rule) -> Callable[[State, int], bool] | None:
