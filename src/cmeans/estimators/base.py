@@ -29,7 +29,7 @@ from .geometry import Geometry, build_geometry, takes_kernel_values
 from .inputs import Input, integer, read_rows, read_weights, real
 from .predicting import Predicting
 from .results import OPTIONAL, complain_of_result, model_attributes, row_attributes
-from .starts import starts
+from .starts import Ground, starts
 
 
 @dataclass(frozen=True)
@@ -149,9 +149,9 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         layout = layout_for(space, geometry.blocks, rule, c)
         remembered = memory_of(layout, rule, geometry.blocks, space.size, c)
         memory = self._plan(run, given, space, geometry.blocks, engine, remembered)
-        table = Table(geometry.space, geometry.blocks, memory.for_rows, layout=layout)
+        table = Table(space, geometry.blocks, memory.for_rows, layout=layout)
         first_rule = rule if pilot is None else pilot.rule
-        first = starts(self.init, run.n_init, run.n_clusters, geometry, table, first_rule, engine, run.rng, owner)
+        first = starts(self.init, run.n_init, Ground(owner, c, geometry, table, first_rule, engine), run.rng)
         result = best_of(
             first, run.n_init, table, rule, engine, run.stopping, pilot=pilot, after_sweep=self._after_sweep(hook, geometry, rule)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,73 +26,70 @@ METHODS = ("k-means++", "random", "random-partition")
 CHECKED_ROWS = 4096  # rows of given memberships looked at together
 
 
-def starts(
-    init: Any,
-    n_init: int,
-    n_clusters: int,
-    geometry: Geometry,
-    table: Table,
-    rule: Rule,
-    engine: Engine,
-    rng: np.random.RandomState,
-    owner: str,
-) -> Iterator[Centres]:
+@dataclass(frozen=True)
+class Ground:
+    """What starts are made on."""
+
+    owner: str
+    n_clusters: int
+    geometry: Geometry
+    table: Table
+    rule: Rule  # by which a partition becomes centres
+    engine: Engine
+
+    def of_partition(self, memberships: Array) -> Centres:
+        """The centres that memberships (n, c) make."""
+        return centres_of(self.table, self.rule, memberships, self.engine)
+
+
+def starts(init: Any, n_init: int, ground: Ground, rng: np.random.RandomState) -> Iterator[Centres]:
     """`n_init` starts where chance makes them, one where they are given."""
     if isinstance(init, str):
         if init not in METHODS:
-            raise ValueError(f"{owner}(init={init!r}): unknown init; known are {list(METHODS)}, arrays and fitted estimators.")
+            raise ValueError(f"{ground.owner}(init={init!r}): unknown init; known are {list(METHODS)}, arrays and fitted estimators.")
         for _ in range(n_init):
-            yield _drawn(init, n_clusters, geometry, table, rule, engine, rng, owner)
+            yield _drawn(init, ground, rng)
     else:
-        yield _given(init, n_clusters, geometry, table, rule, engine, owner)
+        yield _given(init, ground)
 
 
-def _drawn(
-    init: str,
-    n_clusters: int,
-    geometry: Geometry,
-    table: Table,
-    rule: Rule,
-    engine: Engine,
-    rng: np.random.RandomState,
-    owner: str,
-) -> Centres:
-    people = geometry.population
-    count = min(n_clusters, len(people))
+def _drawn(init: str, ground: Ground, rng: np.random.RandomState) -> Centres:
+    geometry, people = ground.geometry, ground.geometry.population
+    count = min(ground.n_clusters, len(people))
     if init == "random-partition":
-        _warn_if_fewer(count, n_clusters, owner)
+        _warn_if_fewer(count, ground)
         labels = rng.permutation(len(people)) % count
         members = people.members()
-        return centres_of(table, rule, one_hot(np.where(members >= 0, labels[members], 0), count, geometry.blocks.x), engine)
+        return ground.of_partition(one_hot(np.where(members >= 0, labels[members], 0), count, geometry.blocks.x))
     if init == "random":
         rows = people.rows[draw(people, count, rng)]
     else:
         positions, weights = sample(people, max(SEEDING_ROWS, count), rng)
         rows = people.rows[positions[kmeans_plus_plus(geometry.affinity(positions), weights, count, rng)]]
-    _warn_if_fewer(len(rows), n_clusters, owner)
+    _warn_if_fewer(len(rows), ground)
     return _at_rows(rows, geometry)
 
 
-def _given(init: Any, n_clusters: int, geometry: Geometry, table: Table, rule: Rule, engine: Engine, owner: str) -> Centres:
+def _given(init: Any, ground: Ground) -> Centres:
+    owner, n_clusters, geometry = ground.owner, ground.n_clusters, ground.geometry
     n, d = geometry.blocks.x.shape
     if isinstance(init, Centres):
         return init
     if isinstance(init, Predicting):
         return _checked_count(init._centres_for(geometry.space, geometry.basis, d, owner), n_clusters, owner)
     if is_sparse(init):
-        return _at_points(init, n_clusters, geometry, owner)
+        return _at_points(init, ground)
     values = np.asarray(to_numpy(init) if is_foreign(init) else init)
     if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
         if len(values) == n_clusters:
             return _at_rows(row_numbers(values, owner, n, "init"), geometry)
         if len(values) == n:
-            labels = checked_labels(values, n_clusters, owner)
-            return centres_of(table, rule, one_hot(labels, n_clusters, geometry.blocks.x), engine)
+            return ground.of_partition(one_hot(checked_labels(values, n_clusters, owner), n_clusters, geometry.blocks.x))
     elif values.ndim == 2 and np.issubdtype(values.dtype, np.number):
         if values.shape == (n_clusters, d) and not geometry.is_precomputed:
-            return _at_points(init, n_clusters, geometry, owner)
+            return _at_points(init, ground)
         if values.shape == (n, n_clusters):
-            return centres_of(table, rule, _memberships(values, geometry.blocks.x, owner), engine)
+            return ground.of_partition(_memberships(values, geometry.blocks.x, owner))
     raise ValueError(
         f"{owner}(init=array of shape {values.shape}, {values.dtype}): with n_clusters={n_clusters} and X of shape ({n}, {d}), init is "
         f"one of {list(METHODS)}, {n_clusters} row numbers (integers), {n} labels (integers), points ({n_clusters}, {d}), "
@@ -103,9 +101,10 @@ def _at_rows(rows: IntArray, geometry: Geometry) -> Centres:
     return geometry.space.embed(geometry.blocks.take(rows), rows)
 
 
-def _at_points(points: Any, n_clusters: int, geometry: Geometry, owner: str) -> Centres:
-    matched = matching_points(points, "init", owner, geometry.blocks.x)
-    return _checked_count(geometry.space.embed(Block(matched, np.ones(matched.shape[0]), 0)), n_clusters, owner)
+def _at_points(points: Any, ground: Ground) -> Centres:
+    geometry = ground.geometry
+    matched = matching_points(points, "init", ground.owner, geometry.blocks.x)
+    return _checked_count(geometry.space.embed(Block(matched, np.ones(matched.shape[0]), 0)), ground.n_clusters, ground.owner)
 
 
 def _checked_count(centres: Centres, n_clusters: int, owner: str) -> Centres:
@@ -141,9 +140,9 @@ def one_hot(labels: IntArray, count: int, like: Array) -> Array:
     return as_like(labels[:, None] == np.arange(count)[None, :], like)
 
 
-def _warn_if_fewer(count: int, n_clusters: int, owner: str) -> None:
-    if count < n_clusters:
+def _warn_if_fewer(count: int, ground: Ground) -> None:
+    if count < ground.n_clusters:
         warn(
-            f"{owner}(n_clusters={n_clusters}): there are only {count} distinct rows of positive weight to start from, so {count} clusters "
-            "are made. Take fewer clusters.",
+            f"{ground.owner}(n_clusters={ground.n_clusters}): there are only {count} distinct rows of positive weight to start from, so "
+            f"{count} clusters are made. Take fewer clusters.",
         )

@@ -24,7 +24,7 @@ from .inputs import Input
 from .landmark_words import row_numbers
 from .predicting import Predicting
 from .sample_geometry import build_sample_geometry
-from .starts import checked_labels, one_hot, starts
+from .starts import Ground, checked_labels, one_hot, starts
 
 
 class TwoStepKernelKMeans(BaseCMeans):
@@ -111,7 +111,7 @@ class TwoStepKernelKMeans(BaseCMeans):
         memory = self._plan(run, given, sample.space, whole.blocks, engine)
         table = Table(sample.space, sample.blocks, memory.for_rows)
         init = _init_on_sample(self.init, whole, sample, run.n_clusters, owner)
-        first = starts(init, run.n_init, run.n_clusters, sample, table, Hard(), engine, run.rng, owner)
+        first = starts(init, run.n_init, Ground(owner, run.n_clusters, sample, table, Hard(), engine), run.rng)
         result = best_of(first, run.n_init, table, Hard(), engine, run.stopping, after_sweep=self._after_sweep(hook, whole, Hard()))
         space = result.space
         if isinstance(space, LandmarkSpace) and whole.is_precomputed:
