@@ -27,7 +27,7 @@ from .door import compiled, compiling, sources
 from .passes import Standing
 from .rules import nearest
 from .sweeps import Change, Standings, nowhere
-from .tiles import TILE, new_tile
+from .tiles import TILE, new_tile, read_only
 
 GROUPS = 8  # centre j belongs to group j modulo their number
 
@@ -48,6 +48,7 @@ class RowBounds(NamedTuple):
 class OwnSums(NamedTuple):
     """Sums over the rows of each cluster in one task."""
 
+    count: Array  # (c,) of rows with positive weight
     mass: Array  # (c,) of weights
     kxx: Array  # (c,) of weight k(x, x)
     moment: Array  # (c, r) of weight g(x)
@@ -55,7 +56,7 @@ class OwnSums(NamedTuple):
     @classmethod
     def none(cls, clusters: int, columns: int) -> OwnSums:
         """Nothing summed yet."""
-        return cls(np.zeros(clusters), np.zeros(clusters), np.zeros((clusters, columns)))
+        return cls(np.zeros(clusters, np.int64), np.zeros(clusters), np.zeros(clusters), np.zeros((clusters, columns)))
 
 
 class Drift(NamedTuple):
@@ -72,7 +73,8 @@ def _ready(dtype: Any) -> Callable[..., int]:
     with compiling(f"the hard sweep for {dtype.name}"):
         still = Drift(np.zeros(1, dtype), np.zeros(1, dtype))
         nobody, nothing = RowBounds.unknown(0, 1, dtype), OwnSums.none(1, 1)
-        made(np.empty((0, 1), dtype), np.empty(0, dtype), np.empty(0), nowhere(dtype), still, nobody, nothing)
+        rows = read_only(np.empty((0, 1), dtype)), read_only(np.empty(0, dtype)), read_only(np.empty(0))
+        made(*rows, nowhere(dtype), still, nobody, nothing)
     return made
 
 
@@ -97,23 +99,22 @@ def bounded_pass() -> Callable[..., int]:
         clusters, columns = sums.moment.shape
         label, upper, lower = known
         order = np.empty(kxx.shape[0], np.int64)
-        count, groups, begun = 0, lower.shape[0], False
+        count, groups = 0, lower.shape[0]
         margin = np.full(kxx.shape[0], np.inf, kxx.dtype)
+        more, less = real(1 + at.form.rounding), real(1 - at.form.rounding)  # what adding and subtracting may round away
         for h in range(groups):
             bound, gives = lower[h], drift.group[h]
             for i in range(kxx.shape[0]):
-                bound[i] -= gives
+                bound[i] = bound[i] * less - gives
                 margin[i] = bound[i] if bound[i] < margin[i] else margin[i]
         for i in range(kxx.shape[0]):
             if label[i] >= 0:
-                upper[i] += drift.own[label[i]]
-            begun = begun or label[i] < 0
+                upper[i] = upper[i] * more + drift.own[label[i]]
             if label[i] < 0 or not upper[i] < margin[i]:
                 order[count] = i
                 count += 1
         rows = g, order[:count]
         tile = new_tile(at.centres.shape[0], clusters, kxx, at.bits)
-        first = np.zeros((clusters if begun else 0, columns), kxx.dtype)
         others = np.empty((groups, TILE), kxx.dtype)
         largest = at.norms[:clusters].max()
         for number in range((count + TILE - 1) // TILE):
@@ -142,24 +143,26 @@ def bounded_pass() -> Callable[..., int]:
                     continue
                 label[i] = new
                 row = g[i]
+                counts = 1 if w > 0 else 0
+                sums.count[new] += counts
                 sums.mass[new] += w
                 sums.kxx[new] += w * kxx[i]
-                if old < 0:
-                    into, v = first[new], real(w)
-                    for f in range(columns):
-                        into[f] += v * row[f]
-                else:
+                # In float64 to the last digit, so that a cluster that loses nearly all its rows keeps those of the rest.
+                into = sums.moment[new]
+                for f in range(columns):
+                    into[f] += w * row[f]
+                if old >= 0:
+                    sums.count[old] -= counts
                     sums.mass[old] -= w
                     sums.kxx[old] -= w * kxx[i]
-                    into, out = sums.moment[new], sums.moment[old]
+                    out = sums.moment[old]
                     for f in range(columns):
-                        v64 = w * row[f]
-                        into[f] += v64
-                        out[f] -= v64
-        if begun:
-            for j in range(clusters):
+                        out[f] -= w * row[f]
+        for j in range(clusters):
+            if sums.count[j] == 0:  # nothing, not what rounding leaves of it
+                sums.mass[j], sums.kxx[j] = 0.0, 0.0
                 for f in range(columns):
-                    sums.moment[j, f] += first[j, f]
+                    sums.moment[j, f] = 0.0
         return count
 
     return bounded
@@ -201,7 +204,7 @@ class BoundedSweep:
                 memory.bounds[piece.start] = RowBounds.unknown(len(rows.kxx), c, rows.kxx.dtype)
             known = memory.bounds[piece.start]
             at = self._standings.of(table.space, state, rows.kxx)
-            self._pass(rows.g, rows.kxx, piece.weight, at, self._drift(memory.state, state, rows.kxx.dtype), known, memory.sums)
+            self._pass(rows.g, rows.kxx, read_only(piece.weight), at, self._drift(memory.state, state, rows.kxx.dtype), known, memory.sums)
         memory.state = state
         self._memory[task] = memory
         change = 0.0 if before is None else self._change(table, state, before, task)

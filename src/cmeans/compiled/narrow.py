@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..spaces import ProductRows, Rows, View
 from .door import inlined, prefetch
-from .tiles import LINE, TILE, Tile, note_smallest, set_to_zero
+from .tiles import LINE, TILE, Tile, note_smallest, read_only, set_to_zero
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class TiledRows(Rows):
         tiles[:whole, :d] = g[: whole * TILE].reshape(whole, TILE, d).transpose(0, 2, 1)
         if b % TILE:
             tiles[whole, :d, : b % TILE] = g[whole * TILE :].T
-        return cls(tiles, np.ascontiguousarray(rows.kxx), d)
+        return cls(read_only(tiles), read_only(np.ascontiguousarray(rows.kxx)), d)
 
     @property
     def data(self) -> Array:
@@ -60,7 +60,7 @@ arranged = TiledRows.of
 
 def nothing(dtype: type) -> Array:
     """No rows, as the passes read them."""
-    return np.empty((0, 0, TILE), dtype)
+    return read_only(np.empty((0, 0, TILE), dtype))
 
 
 @inlined

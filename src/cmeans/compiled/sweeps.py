@@ -19,7 +19,7 @@ from .door import compiling, is_open
 from .elementary import format_of, integers_of
 from .passes import SHAPES, Standing, assign_pass, change_pass, measure_pass, sweep_pass
 from .rules import Words
-from .tiles import GROUP, centres_in_groups
+from .tiles import GROUP, centres_in_groups, read_only
 
 
 def layout(shape: str) -> Layout | None:
@@ -41,7 +41,7 @@ class Sweep:
         for piece in table.pieces(task):
             rows: Any = piece.rows
             at = self._standings.of(table.space, state, rows.kxx)
-            self._pass(rows.data, rows.kxx, piece.weight, at, mass, spread, moment, penalty)
+            self._pass(rows.data, rows.kxx, read_only(piece.weight), at, mass, spread, moment, penalty)
         change = 0.0 if before is None else self._change(table, state, before, task)
         return Statistics(table.task_weight(task), mass, moment, spread, float(penalty[0]), change)
 
@@ -59,7 +59,7 @@ class Change:
         for piece in table.pieces(task):
             rows: Any = piece.rows
             now, then = self._now.of(table.space, state, rows.kxx), self._then.of(table.space, before, rows.kxx)
-            change = max(change, run(rows.data, rows.kxx, piece.weight, now, then))
+            change = max(change, run(rows.data, rows.kxx, read_only(piece.weight), now, then))
         return change
 
 
@@ -78,7 +78,7 @@ class Assign:
             at = self._standings.of(space, state, rows.kxx)
             here = slice(piece.start, piece.start + len(rows.kxx))
             written = out.labels[here], out.memberships[here], out.nearest[here]
-            self._pass(rows.data, rows.kxx, piece.weight, at, *written, mass, spread, totals)
+            self._pass(rows.data, rows.kxx, read_only(piece.weight), at, *written, mass, spread, totals)
         penalty, distance = totals
         return Tally(float(spread.sum() + penalty), float(distance), mass)
 
@@ -96,7 +96,7 @@ class Measure:
         for piece in table.pieces(task):
             rows = _laid_out(piece.rows, table, self._layout)
             out = np.empty((len(rows.kxx), len(state.centres)), dtype=rows.kxx.dtype)
-            if not self._pass(rows.data, rows.kxx, piece.weight, self._standings.of(space, state, rows.kxx), out):
+            if not self._pass(rows.data, rows.kxx, read_only(piece.weight), self._standings.of(space, state, rows.kxx), out):
                 raise ValueError(NOT_FINITE)
             parts.append(out)
         return np.concatenate(parts)
@@ -139,7 +139,7 @@ def _standing(centres: Array, norms: Array, scales: Array, words: Words) -> Stan
 
 def _nothing(shape: str, dtype: Any) -> tuple[Any, Array, Array, Standing]:
     """No rows, to compile with."""
-    return SHAPES[shape].nothing(dtype), np.empty(0, dtype), np.empty(0), nowhere(dtype)
+    return SHAPES[shape].nothing(dtype), read_only(np.empty(0, dtype)), read_only(np.empty(0)), nowhere(dtype)
 
 
 @cache

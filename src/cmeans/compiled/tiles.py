@@ -30,6 +30,13 @@ class Tile(NamedTuple):
     work: Scratch
 
 
+def read_only(x: Array) -> Array:
+    """The same numbers, not to be written to: Numba would compile anew for the other kind, of which memory maps may be either."""
+    view = x.view()
+    view.flags.writeable = False
+    return view
+
+
 def centres_in_groups(view: View) -> tuple[Array, Array]:
     """-2 a and |v|^2 for whole groups of centres, filled up with ones infinitely far away; each centre begins a cache line."""
     a = view.coefficients

@@ -13,7 +13,7 @@ import numpy as np
 from ..arrays import Array
 from ..spaces import ProductRows, Rows
 from .door import inlined, prefetch
-from .tiles import LINE, TILE, Tile, note_smallest, set_to_zero
+from .tiles import LINE, TILE, Tile, note_smallest, read_only, set_to_zero
 
 # Rows come from memory far slower than they are worked on unless they are asked for in time, and evenly: whoever works on a
 # tile after its distances asks for the first rows of the next, the distances for the rest of their own.
@@ -28,7 +28,7 @@ class FlatRows(ProductRows):
     def of(cls, rows: Rows) -> FlatRows:
         """Any rows, made ready."""
         plain = rows.plain()
-        return cls(np.ascontiguousarray(plain.g), np.ascontiguousarray(plain.kxx))
+        return cls(read_only(np.ascontiguousarray(plain.g)), read_only(np.ascontiguousarray(plain.kxx)))
 
     @cached_property
     def data(self) -> tuple[Array, Array]:
@@ -41,7 +41,7 @@ arranged = FlatRows.of
 
 def nothing(dtype: type) -> tuple[Array, Array]:
     """No rows, as the passes read them."""
-    return np.empty((0, 0), dtype), np.arange(0)
+    return read_only(np.empty((0, 0), dtype)), np.arange(0)
 
 
 @inlined
