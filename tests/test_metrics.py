@@ -15,7 +15,16 @@ from sklearn.metrics import rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from cmeans import FuzzyCMeans, KernelKMeans
-from cmeans.metrics import error_reduction, percent_error, purity, rand_measure, relative_purity, success_rate
+from cmeans.metrics import (
+    error_reduction,
+    fuzzy,
+    generalized_rand_measure,
+    percent_error,
+    purity,
+    rand_measure,
+    relative_purity,
+    success_rate,
+)
 from contracts.arrays import DENSE, as_form
 
 BY_NAME = {function.__name__: function for function in (purity, success_rate, rand_measure)}
@@ -222,6 +231,132 @@ def test_labels_of_any_array_library(measure, form):
 
 def test_truth_values():
     assert purity(np.array([True, True, False]), [False, False, True]) == 1.0
+
+
+# ---------------------------------------------------------------------------------------------------------- memberships as they are
+
+
+def naive_partition(u):
+    """Rows that sum to one: one more column for what is missing, divided where there is too much."""
+    return [[v / max(sum(row), 1) for v in row] + [max(1 - sum(row), 0)] for row in np.asarray(u, dtype=float).tolist()]
+
+
+def naive_generalized_rand_measure(p, q):
+    p, q = naive_partition(p), naive_partition(q)
+    pairs = list(combinations(range(len(p)), 2))
+    apart = [[sum(abs(a - b) for a, b in zip(u[i], u[k], strict=True)) / 2 for i, k in pairs] for u in (p, q)]
+    return 1 - sum(abs(one - other) for one, other in zip(*apart, strict=True)) / len(pairs)
+
+
+def typicalities(n, c, seed):
+    """Rows of all kinds: crisp, of sum one, below and above, and of zeros."""
+    rng = np.random.default_rng(seed)
+    u = rng.dirichlet(np.ones(c), n)
+    kind = rng.integers(0, 5, n)
+    u[kind == 1] *= 0.4
+    u[kind == 2] = rng.random((int((kind == 2).sum()), c))
+    u[kind == 3] = 0
+    u[kind == 4] = np.eye(c)[rng.integers(0, c, int((kind == 4).sum()))]
+    return u
+
+
+@given(pair=partitions(largest=15), c=st.integers(1, 4), seed=st.integers(0, 10_000))
+def test_generalized_rand_measure_against_pairs(pair, c, seed):
+    truth = np.array(pair[0])
+    u, v = typicalities(len(truth), c, seed), typicalities(len(truth), 3, seed + 1)
+    for p, one in ((truth, np.eye(5)[truth]), (v, v), (v.tolist(), v)):
+        value = generalized_rand_measure(p, u)
+        assert isinstance(value, float)
+        assert value == pytest.approx(naive_generalized_rand_measure(one, u), abs=1e-12)
+    assert generalized_rand_measure(v, u) == pytest.approx(generalized_rand_measure(u, v), abs=1e-12)
+    assert generalized_rand_measure(np.eye(5)[truth], u) == generalized_rand_measure(u, np.eye(5)[truth])
+    assert generalized_rand_measure(u, u) == pytest.approx(1.0, abs=1e-12)
+
+
+@given(pair=partitions(largest=40))
+def test_generalized_rand_measure_of_crisp_memberships_is_the_rand_measure(pair):
+    truth, labels = pair
+    assert generalized_rand_measure(truth, np.eye(5)[labels]) == pytest.approx(rand_measure(truth, labels), abs=1e-15)
+    names = [f"class {t}" for t in truth]
+    assert generalized_rand_measure(names, np.eye(7)[labels]) == generalized_rand_measure(truth, np.eye(5)[labels])
+
+
+def test_possibilistic_rows_by_hand():
+    # rows (.5, 0 | .5), (1, 0 | 0), (.5, .5 | 0): each half apart from each other; the truth says 0, 1, 1
+    assert generalized_rand_measure(["a", "a", "b"], [[0.5, 0.0], [1.0, 0.0], [1.0, 1.0]]) == 0.5
+    assert generalized_rand_measure([-1, -1, 0], [[0.0], [0.0], [1.0]]) == 1.0  # noise in the truth is a class
+
+
+def test_blocks_change_nothing(monkeypatch):
+    p, q = typicalities(101, 3, 0), typicalities(101, 4, 1)
+    whole = generalized_rand_measure(p, q)
+    monkeypatch.setattr(fuzzy, "BLOCK_NUMBERS", 7 * 2 * 101)
+    assert generalized_rand_measure(p, q) == pytest.approx(whole, abs=1e-13)
+    assert whole == pytest.approx(naive_generalized_rand_measure(p, q), abs=1e-12)
+    drawn = generalized_rand_measure(p, q, n_pairs=5000, random_state=3)
+    assert abs(drawn - whole) < np.sqrt(np.log(2 / 1e-6) / (2 * 5000))
+
+
+def test_drawn_pairs(monkeypatch):
+    p, q = typicalities(400, 3, 0), typicalities(400, 4, 1)
+    exact = generalized_rand_measure(p, q)
+    drawn = [generalized_rand_measure(p, q, n_pairs=2000, random_state=seed) for seed in range(40)]
+    errors = np.abs(np.array(drawn) - exact)
+    assert errors.max() < np.sqrt(np.log(2 / 1e-6) / (2 * 2000))
+    assert abs(np.mean(drawn) - exact) < 2e-3  # no bias
+    assert errors.min() > 0
+    assert drawn[3] == generalized_rand_measure(p, q, n_pairs=2000, random_state=np.random.RandomState(3))
+    assert generalized_rand_measure(p, q, n_pairs=400 * 399 // 2) == exact
+    labels = np.arange(400) % 3
+    assert generalized_rand_measure(labels, q, n_pairs=1) == generalized_rand_measure(labels, q)  # crisp: always exact
+    monkeypatch.setattr(fuzzy, "EXACT_ROWS", 399)
+    monkeypatch.setattr(fuzzy, "DEFAULT_PAIRS", 2000)
+    assert generalized_rand_measure(p, q, random_state=3) == drawn[3]
+
+
+def test_generalized_rand_measure_of_many_rows():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 100_000)
+    u = np.eye(3)[truth] * 0.7 + 0.1
+    # within a class 0 apart, between classes 0.7: the pairs between lose 0.3 each
+    between = 1 - sum(count * (count - 1) for count in np.bincount(truth).tolist()) / (100_000 * 99_999)
+    assert generalized_rand_measure(truth, u) == pytest.approx(1 - 0.3 * between, abs=1e-9)
+
+
+@pytest.mark.parametrize("form", DENSE)
+def test_memberships_of_any_array_library(form):
+    u, v = typicalities(30, 3, 0), typicalities(30, 2, 1)
+    assert generalized_rand_measure(np.arange(30) % 2, as_form(u, form, "float64")) == generalized_rand_measure(np.arange(30) % 2, u)
+    assert generalized_rand_measure(as_form(v, form, "float64"), u) == generalized_rand_measure(v, u)
+    assert generalized_rand_measure(v, as_form(u, form, "float32")) == pytest.approx(generalized_rand_measure(v, u), abs=1e-6)
+
+
+def test_memberships_in_data_frames():
+    u, v = typicalities(30, 3, 0), typicalities(30, 2, 1)
+    for frame in (pd.DataFrame(v), pl.DataFrame(v)):
+        assert generalized_rand_measure(frame, u) == generalized_rand_measure(u, frame) == generalized_rand_measure(v, u)
+
+
+def test_bad_memberships_are_named():
+    name, u = "generalized_rand_measure", np.full((6, 2), 0.5)
+    for truth, memberships, words, message in (
+        (TRUTH, u[:5], {}, rf"{name}: truth has 6 rows and memberships have 5"),
+        (u[:5], u, {}, rf"{name}: truth has 5 rows and memberships have 6"),
+        (TRUTH, LABELS, {}, rf"{name}: memberships has shape \(6,\).*rand_measure"),
+        (TRUTH, np.empty((6, 0)), {}, rf"{name}: memberships has shape \(6, 0\); at least one"),
+        (TRUTH, u - 1, {}, rf"{name}: memberships\[0, 0\] is -0.5; memberships lie between 0 and 1"),
+        (u * np.nan, u, {}, rf"{name}: truth\[0, 0\] is nan"),
+        (u * 3, u, {}, rf"{name}: truth\[0, 0\] is 1.5"),
+        (TRUTH, [["a", "b"]] * 6, {}, rf"{name}: memberships must be a table of numbers"),
+        (3, u, {}, rf"{name}: truth has shape \(\)"),
+        ([], u, {}, rf"{name}: truth is empty"),
+        ([*TRUTH[:5], None], u, {}, rf"{name}: truth\[5\] is None"),
+        (["a"], u[:1], {}, rf"{name}: truth and memberships have one row"),
+        (TRUTH, u, {"n_pairs": 0}, rf"{name}\(n_pairs=0\): n_pairs must be None or a whole number of at least 1"),
+        (u, u, {"n_pairs": 2.5}, rf"{name}\(n_pairs=2.5\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            generalized_rand_measure(truth, memberships, **words)
 
 
 # ------------------------------------------------------------------------------------------------------------ against another run
