@@ -41,7 +41,7 @@ from .kernels import (
     Sigmoid,
     SpatialPyramid,
 )
-from .rules import Fuzzy, Hard, Possibilistic
+from .rules import Fuzzy, Hard, Possibilistic, SparsePossibilistic
 from .spaces import EuclideanSpace, LandmarkSpace
 from .spaces.centring import Centring
 from .sweep import State
@@ -52,7 +52,7 @@ OBJECTS: dict[str, type[Any]] = {
     for cls in (
         *(Cosine, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, RBF, Sigmoid),
         *(HistogramIntersection, SpatialPyramid),
-        *(Fuzzy, Hard, Possibilistic),
+        *(Fuzzy, Hard, Possibilistic, SparsePossibilistic),
         *(EuclideanSpace, LandmarkSpace, Centring, Centres, State),
     )
 }

@@ -97,6 +97,10 @@ def assign(table: Table, space: Space, rule: Rule, state: State, task: int, out:
         out.labels[here] = to_numpy(labels)
         out.memberships[here, ...] = u
         out.nearest[here] = to_numpy(xp.take_along_axis(d2, labels[:, None], axis=1)[:, 0])
+        if rule.leaves_rows_out:
+            nowhere = to_numpy(xp.max(u, axis=1)) == 0
+            out.labels[here][nowhere] = -1
+            out.nearest[here][nowhere] = to_numpy(xp.min(d2, axis=1))[nowhere]
         weight = as_like(piece.weight, d2, xp.float64)
         costs = xp.sum(rule.weights(u) * d2, axis=1)
         penalty = rule.penalty(u, state.scales)

@@ -24,6 +24,7 @@ class RuleContract(ABC):
     rule: ClassVar[Rule]
     scales: ClassVar[np.ndarray | None] = None  # (C,) where the rule needs them
     minimises: ClassVar[bool] = True  # False for a rule that is known to minimise nothing
+    sure_at_centres: ClassVar[bool] = True  # False for a rule that holds back even from a row at its very centre
 
     @pytest.fixture(params=[(form, dtype) for form in DENSE for dtype in DTYPES], ids="-".join)
     def d2(self, request: pytest.FixtureRequest) -> Any:
@@ -83,7 +84,9 @@ class RuleContract(ABC):
         rows[rows[:, 0] == 0, 0] = 1
         rows[:, [1, 3]] += 1
         u = on_host(self.rule.memberships(like(d2, rows), self.scales))
-        np.testing.assert_array_equal(u[:, 2], 1)
+        if self.sure_at_centres:
+            np.testing.assert_array_equal(u[:, 2], 1)
+        assert (u[:, 2] > 0).all()
         if self.rule.rows_sum_to_one:
             np.testing.assert_array_equal(u[:, [0, 1, 3]], 0)
 
@@ -93,7 +96,7 @@ class RuleContract(ABC):
         rows[:, [1, 3]] = 0
         u = on_host(self.rule.memberships(like(d2, rows), self.scales))
         if not self.rule.rows_sum_to_one:
-            np.testing.assert_array_equal(u[:, [1, 3]], 1)
+            np.testing.assert_array_equal(u[:, [1, 3]], 1 if self.sure_at_centres else u[:1, [1, 3]].repeat(B, axis=0))
         elif self.rule.is_soft:
             np.testing.assert_array_equal(u, np.tile([0, 0.5, 0, 0.5], (B, 1)))
         else:

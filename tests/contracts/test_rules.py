@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import naive
-from cmeans.rules import Fuzzy, Hard, Possibilistic
+from cmeans.rules import Fuzzy, Hard, Possibilistic, SparsePossibilistic
 from contracts.rule import RuleContract, distances
 
 SCALES = np.array([0.5, 1.0, 3.0, 20.0])
@@ -43,6 +43,15 @@ class TestNearlyHardPossibilistic(RuleContract):
 
 class TestVeryPossibilistic(RuleContract):
     rule, scales = Possibilistic(3.0), SCALES
+
+
+class TestExponential(RuleContract):
+    rule, scales = SparsePossibilistic(share=0.0), SCALES
+
+
+class TestSparse(RuleContract):
+    rule, scales = SparsePossibilistic(share=0.3), SCALES
+    sure_at_centres = False
 
 
 def test_hard_is_naive():

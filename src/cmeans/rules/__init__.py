@@ -4,5 +4,6 @@ from .base import Rule, Twin
 from .fuzzy import Fuzzy
 from .hard import Hard
 from .possibilistic import Possibilistic
+from .sparse import SparsePossibilistic
 
-__all__ = ["Fuzzy", "Hard", "Possibilistic", "Rule", "Twin"]
+__all__ = ["Fuzzy", "Hard", "Possibilistic", "Rule", "SparsePossibilistic", "Twin"]

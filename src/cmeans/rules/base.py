@@ -23,6 +23,7 @@ class Rule(ABC):
     is_soft: ClassVar[bool] = True
     refills_empty_clusters: ClassVar[bool] = False  # an empty cluster takes the row farthest from its own centre
     needs_pilot: ClassVar[bool] = False  # scales come from a fuzzy run that goes first
+    leaves_rows_out: ClassVar[bool] = False  # a row may belong nowhere: its label is -1
 
     @property
     def twin(self) -> Twin | None:
@@ -44,3 +45,10 @@ class Rule(ABC):
     def penalty(self, u: Array, scales: Float64 | None) -> Array | None:
         """What each row adds to the objective beyond sum_j w_ij d2_ij (b,), or None for nothing."""
         return None
+
+
+def needed(scales: Float64 | None) -> Float64:
+    """The clusters' scales, for rules that cannot do without."""
+    if scales is None:
+        raise ValueError("possibilistic rules need the clusters' scales eta; they come from a fuzzy run (Havens 2011 eq. 11).")
+    return scales

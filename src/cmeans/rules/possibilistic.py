@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..arrays import Array, Float64, as_like, namespace
-from .base import Rule, Twin
+from .base import Rule, Twin, needed
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Possibilistic(Rule):
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)
-        eta = as_like(_needed(scales), d2)[None, :]
+        eta = as_like(needed(scales), d2)[None, :]
         if self.m == 2:
             return eta / (d2 + eta)
         zero = d2 <= 0
@@ -42,13 +42,7 @@ class Possibilistic(Rule):
 
     def penalty(self, u: Array, scales: Float64 | None) -> Array:
         rest = 1.0 - u
-        return namespace(u).sum(self.weights(rest) * as_like(_needed(scales), u)[None, :], axis=1)
-
-
-def _needed(scales: Float64 | None) -> Float64:
-    if scales is None:
-        raise ValueError("Possibilistic needs the clusters' scales eta; they come from a fuzzy run (Havens 2011 eq. 11).")
-    return scales
+        return namespace(u).sum(self.weights(rest) * as_like(needed(scales), u)[None, :], axis=1)
 
 
 def _logistic(t: Array) -> Array:
