@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,15 @@ from hypothesis import settings
 # No stopwatch, as a shared machine is slow now and then; in CI the same commit gets the same examples and so the same verdict.
 settings.register_profile("cmeans", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("cmeans")
+
+
+@pytest.fixture(scope="module", params=["generic", "compiled"])
+def sweeps(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Both kinds of sweeps; small inputs would never see the compiled ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "compiled":
+            patch.setattr("cmeans.choice.LEAST_SAVING", float("-inf"))
+        yield request.param
 
 
 @pytest.fixture(scope="session")

@@ -76,6 +76,11 @@ def landmark_distances(Ks: Array, Kss: Array, diag: Array, A: Array, rcond: floa
     return _distances_to_combinations(Ks, Kss, diag, alphas)
 
 
+def point_distances(X: Array, V: Array) -> Array:
+    """Between points:  d2_ij = sum_k (x_ik - v_jk)^2."""
+    return np.array([[sum((X[i, k] - V[j, k]) ** 2 for k in range(X.shape[1])) for j in range(len(V))] for i in range(len(X))])
+
+
 def row_start_distances_exact(K: Array, rows: Array) -> Array:
     """To rows as centres:  |phi(x_i) - phi(x_r)|^2 = K_ii + K_rr - 2 K_ir."""
     return np.array([[K[i, i] + K[r, r] - 2 * K[i, r] for r in rows] for i in range(len(K))])
@@ -150,6 +155,28 @@ def objective(d2: Array, u: Array, m: float, weights: Array | None = None, eta: 
     return float(total)
 
 
+class Sums(NamedTuple):
+    mass: Array  # (c,)
+    moment: Array  # (c, d)
+    spread: Array  # (c,)
+    penalty: float
+
+
+def sums(X: Array, d2: Array, u: Array, m: float, weights: Array, eta: Array | None = None) -> Sums:
+    """The sums behind one update, A_ij = w_i u_ij^m:  sum_i A_ij,  sum_i A_ij x_i,  sum_i A_ij d2_ij;  sum_ij w_i eta_j (1 - u_ij)^m."""
+    (n, c), d = u.shape, X.shape[1]
+    mass, moment, spread, penalty = np.zeros(c), np.zeros((c, d)), np.zeros(c), 0.0
+    for i in range(n):
+        for j in range(c):
+            a = weights[i] * u[i, j] ** m
+            mass[j] += a
+            moment[j] += a * X[i]
+            spread[j] += a * d2[i, j]
+            if eta is not None:
+                penalty += weights[i] * eta[j] * (1 - u[i, j]) ** m
+    return Sums(mass, moment, spread, penalty)
+
+
 # --------------------------------------------------------------------------------------------------------------------- algorithms
 
 
@@ -199,17 +226,14 @@ def _points(memberships: Callable[[Array], Array], X: Array, V: Array, m: float,
     w = np.ones(len(X)) if weights is None else weights
     V = np.array(V, dtype=float)
 
-    def distances() -> Array:
-        return np.array([[sum((X[i, k] - V[j, k]) ** 2 for k in range(X.shape[1])) for j in range(len(V))] for i in range(len(X))])
-
-    d2 = distances()
+    d2 = point_distances(X, V)
     u = memberships(d2)
     history = [objective(d2, u, m, w)]
     for _ in range(sweeps):
         for j in range(len(V)):
             a = _normalized(w * u[:, j] ** m)
             V[j] = sum(a[i] * X[i] for i in range(len(X)))
-        d2 = distances()
+        d2 = point_distances(X, V)
         u = memberships(d2)
         history.append(objective(d2, u, m, w))
     return Result(d2, u, history[-1], history, V)

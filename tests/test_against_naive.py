@@ -116,6 +116,7 @@ def test_blocks_are_ragged(monkeypatch):
     assert sizes == [[9, 9, 9], [9, 9, 9], [9, 4]]
 
 
+@pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("start", ["rows", "memberships"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -147,6 +148,7 @@ def test_run_in_other_array_libraries(rule, space, form, start, monkeypatch):
     assert type(model.labels_) is type(rows)
 
 
+@pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("spare", [0, 3000], ids=["nothing-kept", "a-task-kept"])
 @pytest.mark.parametrize("form", ["numpy", "csr"])
 @pytest.mark.parametrize("space", ["exact", "landmark", "gradient"])
@@ -160,6 +162,7 @@ def test_run_that_makes_its_rows_again(rule, space, form, spare, monkeypatch):
     assert_same(model, naive_run(rule, space, True, "rows"), "float64")
 
 
+@pytest.mark.usefixtures("sweeps")
 def test_scales_of_the_possibilistic_run_come_from_the_pilot():
     X, weights, _ = problem()
     model = PossibilisticCMeans(C, m=M, pilot_m=PILOT_M, eta_scale=ETA_SCALE, **SPACES["exact"], init=START, max_iter=SWEEPS, tol=0.0)
@@ -170,6 +173,7 @@ def test_scales_of_the_possibilistic_run_come_from_the_pilot():
     np.testing.assert_allclose(model.fit(X, sample_weight=weights).eta_, eta, rtol=1e-8)
 
 
+@pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("space", ["landmark", "gradient"])
 def test_landmarks_given_twice_change_nothing(space):
     X, weights, _ = problem()

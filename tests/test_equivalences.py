@@ -14,7 +14,10 @@ import naive
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.kernels import Linear
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.usefixtures("sweeps"),
+    pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),
+]
 
 N, C = 90, 3
 START = np.array([0, 1, 2])

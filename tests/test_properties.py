@@ -80,6 +80,7 @@ def blocks_of(rows, tasks=3):
 # ---------------------------------------------------------------------------------------------------------------- within one run
 
 
+@pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
 @some(max_examples=40)
 @given(data=st.data())
@@ -96,6 +97,7 @@ def test_the_objective_never_rises(rule, data):
     assert (history >= 0).all()
 
 
+@pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ["hard", "fuzzy", "fuzzy-auto"])
 @some(max_examples=25)
 @given(data=st.data())
@@ -107,6 +109,7 @@ def test_rows_sum_to_one(rule, data):
         assert (u >= 0).all()
 
 
+@pytest.mark.usefixtures("sweeps")
 @some(max_examples=25)
 @given(data=st.data())
 def test_typicalities_lie_between_zero_and_one(data):
@@ -122,6 +125,8 @@ def test_typicalities_lie_between_zero_and_one(data):
 def assert_alike(a, b, rows_of_b, tolerance=1e-7):
     """The same run, on rows that stand elsewhere: row i of a is row rows_of_b[i] of b."""
     assume(clear_of_the_cut(a))
+    if getattr(a, "landmark_solver", None) == "gradient":  # on nearly coincident landmarks it stops where nothing is left to gain
+        tolerance = max(tolerance, 1e-6)
     np.testing.assert_allclose(a.objective_, b.objective_, rtol=tolerance, atol=1e-12)
     np.testing.assert_allclose(a.memberships_, b.memberships_[rows_of_b], rtol=0, atol=100 * tolerance)
 
@@ -177,6 +182,7 @@ def test_a_weight_of_k_is_k_copies_in_any_order_whatever_is_drawn(rule, space, i
     np.testing.assert_allclose(weighted.memberships_[copies > 0], copied.memberships_[where], rtol=0, atol=1e-5)
 
 
+@pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
 @some(max_examples=15)
 @given(data=st.data())
@@ -194,6 +200,7 @@ def test_a_weight_of_k_is_k_copies_for_a_given_start(rule, data):
     assert_alike(weighted, copied, first)
 
 
+@pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
 @some(max_examples=15)
 @given(data=st.data())
@@ -211,6 +218,7 @@ def test_the_order_of_rows_does_not_matter_for_a_given_start(rule, data):
     assert_alike(ordered, shuffled, place)
 
 
+@pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("space", DRAWN)
 @pytest.mark.parametrize("rule", ESTIMATORS)
 @some(max_examples=8)
@@ -254,6 +262,7 @@ def test_gamma_scales_with_the_data(kernel, gamma, data, t):
     assert make().fit(t * X).gamma_ * t**power == pytest.approx(make().fit(X).gamma_, rel=1e-6)
 
 
+@pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
 @some(max_examples=12)
 @given(data=st.data(), size=st.integers(1, 30))
@@ -267,6 +276,7 @@ def test_blocks_of_any_size_give_the_same(rule, data, size):
     assert_alike(whole, cut, np.arange(len(X)))
 
 
+@pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
 @some(max_examples=12)
 @given(data=st.data())
@@ -330,6 +340,7 @@ def bits(model):
     return [getattr(model, name) for name in ("memberships_", "labels_", "objective_history_", "objective_", "n_iter_", "row_visits_")]
 
 
+@pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("form", ["numpy", "csr"])
 @pytest.mark.parametrize("space", BITS)
 @pytest.mark.parametrize("rule", ["hard", "fuzzy", "possibilistic"])

@@ -61,11 +61,23 @@ def given(rows, space, form, dtype):
     return as_form(K, form, dtype)
 
 
-@pytest.mark.parametrize(("form", "dtype"), [("numpy", "float64"), ("numpy", "float32"), ("csr", "float64"), ("torch", "float32")])
+@pytest.mark.usefixtures("sweeps")
+@pytest.mark.parametrize(("form", "dtype"), [("numpy", "float64"), ("numpy", "float32"), ("csr", "float64")])
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_bit_for_bit(estimator, space, form, dtype, rows, weights, monkeypatch):
     cut_raggedly(monkeypatch)
+    assert_bit_for_bit(estimator, space, form, dtype, rows, weights)
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_bit_for_bit_in_another_array_library(estimator, space, rows, weights, monkeypatch):
+    cut_raggedly(monkeypatch)
+    assert_bit_for_bit(estimator, space, "torch", "float32", rows, weights)
+
+
+def assert_bit_for_bit(estimator, space, form, dtype, rows, weights):
     X = given(rows, space, form, dtype)
     model = ESTIMATORS[estimator](C, **SPACES[space], init=FEW[:C], max_iter=7, n_jobs=2).fit(X, sample_weight=weights)
     assert_equal(model.memberships(X), model.memberships_)
@@ -84,6 +96,7 @@ def test_bit_for_bit(estimator, space, form, dtype, rows, weights, monkeypatch):
         assert model.objective_ == pytest.approx(objective, rel=1e-5 if dtype == "float32" else 1e-12)
 
 
+@pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_fit_predict_is_fit_and_predict(estimator, space, rows):
@@ -94,6 +107,7 @@ def test_fit_predict_is_fit_and_predict(estimator, space, rows):
     np.testing.assert_array_equal(labels, make().fit(X).labels_)
 
 
+@pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("space", [name for name in SPACES if not name.startswith("precomputed")])
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_row_does_not_care_about_its_neighbours(estimator, space, rows):
@@ -105,6 +119,7 @@ def test_a_row_does_not_care_about_its_neighbours(estimator, space, rows):
     np.testing.assert_array_equal(model.predict(new[:20]), model.predict(new)[:20])
 
 
+@pytest.mark.usefixtures("sweeps")
 def test_precomputed_rows_bring_their_diagonal(rows):
     K = (rows @ rows.T + 1.0) ** 2
     model = FuzzyCMeans(C, m=1.3, kernel="precomputed", landmarks=FEW, kernel_params={"diag": np.diag(K)}, init=FEW[:C]).fit(K[:, FEW])

@@ -2,4 +2,4 @@
 
 import pytest
 
-pytest.register_assert_rewrite("contracts.engine", "contracts.rule", "contracts.space")
+pytest.register_assert_rewrite("contracts.engine", "contracts.rule", "contracts.space", "contracts.sweep")

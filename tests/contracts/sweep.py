@@ -1,0 +1,390 @@
+"""What every sweep promises, generic or compiled: the sums that the formulas give, row by row. See test_sweeps.py.
+
+Tolerances are worked out, not chosen: `Given.rounding` follows what the arithmetic of the rows' dtype may lose in a squared distance
+through the formulas of memberships and sums. A row that differs from the loops by more has been computed wrongly.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import naive
+from cmeans.arrays import resolution
+from cmeans.blocks import Blocks
+from cmeans.centres import Centres
+from cmeans.choice import Assign, Measure, Sweep
+from cmeans.kernels import RBF
+from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
+from cmeans.spaces import EuclideanSpace, landmark_space
+from cmeans.statistics import Statistics
+from cmeans.sweep import Outputs, State, Tally
+from cmeans.table import Layout, Table
+from contracts.arrays import DTYPES, cut_raggedly
+
+RULES: dict[str, Any] = {
+    "hard": Hard(),
+    "fuzzy": Fuzzy(2.0),
+    "fuzzy-1.05": Fuzzy(1.05),
+    "fuzzy-1.3": Fuzzy(1.3),
+    "fuzzy-3": Fuzzy(3.0),
+    "fuzzy-12": Fuzzy(12.0),
+    "fuzzy-printed": Fuzzy(2.0, exponent=2.0),
+    "possibilistic": Possibilistic(2.0),
+    "possibilistic-1.7": Possibilistic(1.7),
+}
+SIZES = {  # rows, columns, clusters; with blocks of 150 rows, which are no whole number of tiles of 128
+    "plain": (333, 3, 5),
+    "many-clusters": (200, 7, 10),
+    "many-columns": (160, 50, 3),
+    "one-column": (333, 1, 4),
+    "one-cluster": (151, 2, 1),
+    "one-row": (1, 3, 2),
+    "ties": (333, 2, 6),
+    "far": (333, 3, 5),
+}
+BLOCK = 150
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows and centres that float32 holds exactly."""
+
+    X: np.ndarray  # (n, d)
+    V: np.ndarray  # (c, d)
+    weight: np.ndarray  # (n,) some of them zero
+
+    @property
+    def eta(self) -> np.ndarray:
+        """(c,) scales for rules that need some."""
+        return self.V.shape[1] * (1 + np.arange(len(self.V)) / 4)
+
+
+@cache
+def problem(name: str) -> Problem:
+    """Every twentieth row lies exactly at a centre; no other is so near to one, or so nearly between two, that rounding decides.
+
+    "ties" is a coarse grid with one centre twice, where arithmetic is exact and distances tie; "far" is "plain", moved away by 1000.
+    """
+    n, d, c = SIZES[name]
+    rng = np.random.default_rng(n + d + c)
+    if name == "ties":
+        V = np.array([[0, 0], [2, 0], [0, 2], [2, 2], [2, 0], [-3, 1]], dtype=float)
+        return Problem(rng.integers(-3, 4, size=(n, d)).astype(float), V, rng.integers(0, 3, size=n).astype(float))
+    V = rng.normal(scale=2, size=(c, d)).astype(np.float32).astype(float)
+    rows = rng.normal(scale=2, size=(40 * n, d)).astype(np.float32).astype(float)
+    d2 = np.sort(np.pad(naive_distances(rows, V), ((0, 0), (0, 1)), constant_values=np.inf), axis=1)
+    size = (rows**2).sum(axis=1) + (V**2).sum(axis=1).max()
+    X = rows[(d2[:, 0] > 0.05 * size) & (d2[:, 1] - d2[:, 0] > 0.001 * size)][:n]
+    assert len(X) == n
+    X[19::20] = V[np.arange(len(X[19::20])) % c]
+    weight = rng.uniform(0.2, 3, size=n)
+    weight[3::7] = 0
+    away = 1000.0 if name == "far" else 0.0
+    return Problem(X + away, V + away, weight)
+
+
+def naive_distances(X: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """By differences, all at once: only to choose rows with."""
+    return ((X[:, None] - V) ** 2).sum(axis=2)
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """What rounding may change, number by number."""
+
+    d2: np.ndarray  # (n, c)
+    u: np.ndarray  # (n, c)
+    mass: np.ndarray  # (c,)
+    moment: np.ndarray  # (c, d)
+    spread: np.ndarray  # (c,)
+    penalty: float
+    sum: float  # relative, of terms of one sign
+
+
+@dataclass(frozen=True)
+class Truth:
+    """One problem by loops, under one rule."""
+
+    d2: np.ndarray
+    u: np.ndarray
+    sums: naive.Sums
+
+
+@cache
+def truth(name: str, rule: str) -> Truth:
+    given = Given(name, rule, "float64")
+    return given.truth_at(given.problem.V)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A problem under a rule, for rows of some dtype."""
+
+    name: str
+    rule_name: str
+    dtype: str
+
+    @property
+    def problem(self) -> Problem:
+        return problem(self.name)
+
+    @property
+    def rule(self) -> Rule:
+        return RULES[self.rule_name]
+
+    @property
+    def m(self) -> float:
+        return getattr(self.rule, "m", 1.0)
+
+    @property
+    def power(self) -> float:
+        """Of ratios of squared distances."""
+        return 1 / (self.m - 1) if getattr(self.rule, "exponent", None) is None else self.rule.exponent  # type: ignore[attr-defined]
+
+    @property
+    def eta(self) -> np.ndarray | None:
+        return self.problem.eta if self.rule.needs_pilot else None
+
+    @property
+    def state(self) -> State:
+        return State(Centres.orthonormal(self.problem.V), self.eta)
+
+    @property
+    def truth(self) -> Truth:
+        return truth(self.name, self.rule_name)
+
+    def truth_at(self, V: np.ndarray) -> Truth:
+        """By loops, for any centres."""
+        X, weight = self.problem.X, self.problem.weight
+        d2 = naive.point_distances(X, V)
+        if self.rule == Hard():
+            u = naive.hard_memberships(d2)
+        elif self.eta is None:
+            u = naive.fuzzy_memberships(d2, self.m, self.power)
+        else:
+            u = naive.possibilistic_memberships(d2, self.eta, self.m)
+        return Truth(d2, u, naive.sums(X, d2, u, self.m, weight, self.eta))
+
+    def blocks(self) -> Blocks:
+        return Blocks(self.problem.X.astype(self.dtype), self.problem.weight)
+
+    @cached_property
+    def rounding(self) -> Rounding:
+        """d2 loses (columns + 4) eps (|x|^2 + |v|^2); memberships, which are its powers, lose so many times as much of themselves.
+
+        The hard sum of distances may be taken from sums of its parts, where a row at a centre, at no distance, loses as much as others.
+        """
+        X, V, weight = self.problem.X, self.problem.V, self.problem.weight[:, None]
+        eps, m, (d2, u, sums) = resolution(self.dtype), self.m, (self.truth.d2, self.truth.u, self.truth.sums)
+        columns = 0 if self.name == "ties" else X.shape[1] + 4
+        parts = columns * eps * ((X**2).sum(axis=1)[:, None] + (V**2).sum(axis=1))
+        lost = np.where(d2 == 0, 0, parts)
+        share = lost / np.where(d2 > 0, d2, 1)
+        if m == 1:
+            du = np.zeros_like(u)
+        elif self.eta is None:
+            du = u * self.power * (share + (u * share).sum(axis=1, keepdims=True)) + 8 * eps
+        else:
+            du = u * (1 - u) * self.power * share + 8 * eps
+        w = u**m
+        dw = m * u ** (m - 1) * du + 8 * m * eps * w  # of powers, from their logarithms
+        each = 16 * eps  # of a sum over the rows of a block
+        dpenalty = 0.0
+        if self.eta is not None:
+            dpenalty = float((weight * self.eta * m * (1 - u) ** (m - 1) * du).sum()) + each * sums.penalty
+        return Rounding(
+            d2=lost,
+            u=du,
+            mass=(weight * dw).sum(axis=0) + each * sums.mass,
+            moment=(weight * (dw + each * w)).T @ np.abs(X),
+            spread=(weight * (dw * d2 + w * (4 * parts if m == 1 else lost))).sum(axis=0) + each * sums.spread,
+            penalty=dpenalty,
+            sum=each,
+        )
+
+
+def within(actual: Any, expected: Any, tolerance: Any) -> None:
+    """Every number as near as its own tolerance."""
+    excess = np.abs(np.asarray(actual, dtype=float) - expected) - tolerance
+    assert (excess <= 0).all(), f"off by {excess.max():.3g} more than rounding explains"
+
+
+class SweepContract(ABC):
+    """A sweep, the last pass and the distances that go with it."""
+
+    rules: ClassVar[tuple[str, ...]] = tuple(RULES)
+    layout: ClassVar[Layout | None] = None
+
+    @abstractmethod
+    def sweep(self, rule: Rule, dtype: str) -> Sweep:
+        """The sweep of one run."""
+
+    @abstractmethod
+    def assign(self, rule: Rule, dtype: str) -> Assign:
+        """The last pass."""
+
+    @abstractmethod
+    def measure(self, dtype: str) -> Measure:
+        """The distances to the centres."""
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        if "given" not in metafunc.fixturenames:
+            return
+        every = [Given(*words) for words in [(name, rule, dtype) for name in SIZES for rule in self.rules for dtype in DTYPES]]
+        kept = [given for given in every if (given.name, given.dtype) != ("far", "float32")]  # where float32 holds no digits
+        metafunc.parametrize("given", kept, ids=[f"{given.name}-{given.rule_name}-{given.dtype}" for given in kept])
+
+    @pytest.fixture(autouse=True)
+    def _ragged(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        cut_raggedly(monkeypatch, block=BLOCK, tasks=2)
+
+    def table(self, given: Given, blocks: Blocks | None = None) -> Table:
+        space = EuclideanSpace(np.zeros(given.problem.X.shape[1]))
+        return Table(space, given.blocks() if blocks is None else blocks, 0, layout=self.layout)
+
+    # ---- the promises
+
+    def test_sums(self, given: Given) -> None:
+        table = self.table(given)
+        assert table.n_tasks == (1 if given.problem.X.shape[0] <= BLOCK else 2)
+        self._check(given, total(self.sweep(given.rule, given.dtype), table, given.rule, given.state))
+
+    def test_the_last_pass(self, given: Given) -> None:
+        table = self.table(given)
+        out, tally = last_pass(self.assign(given.rule, given.dtype), table, given.rule, given.state)
+        d2, u, sums = given.truth.d2, given.truth.u, given.truth.sums
+        rounding, weight = given.rounding, given.problem.weight[:, None]
+        rows = np.arange(len(u))
+        within(out.memberships, u, rounding.u)
+        assert out.memberships.dtype == given.dtype
+        np.testing.assert_array_equal(out.labels, out.memberships.argmax(axis=1))
+        within(out.nearest, d2[rows, out.labels], rounding.d2[rows, out.labels])
+        if given.rule == Hard():
+            np.testing.assert_array_equal(out.labels, u.argmax(axis=1))
+        within(tally.mass, (weight * u).sum(axis=0), (weight * rounding.u).sum(axis=0) + rounding.sum * (weight * u).sum(axis=0))
+        within(tally.total_distance, (weight * d2).sum(), (weight * rounding.d2).sum() + rounding.sum * (weight * d2).sum())
+        within(tally.objective, sums.spread.sum() + sums.penalty, rounding.spread.sum() + rounding.penalty)
+
+    @pytest.mark.parametrize("dtype", DTYPES)
+    @pytest.mark.parametrize("name", [name for name in SIZES if name != "far"])
+    def test_distances(self, name: str, dtype: str) -> None:
+        given = Given(name, self.rules[0], dtype)
+        table, measure = self.table(given), self.measure(dtype)
+        distances = np.concatenate([measure(table, table.space, given.state, task) for task in range(table.n_tasks)])
+        assert distances.dtype == dtype
+        d2 = given.truth.d2
+        within(distances.astype(float) ** 2, d2, given.rounding.d2 + 4 * resolution(dtype) * d2)
+        np.testing.assert_array_equal(distances[d2 == 0], 0)
+
+    def test_rows_at_centres_are_shared_equally_among_them(self) -> None:
+        """Whatever the dtype and rule: exactly."""
+        for dtype in DTYPES:
+            for rule in self.rules:
+                given = Given("ties", rule, dtype)
+                out, _ = last_pass(self.assign(given.rule, dtype), self.table(given), given.rule, given.state)
+                there = given.truth.d2 == 0
+                there |= there.any(axis=1, keepdims=True) & given.rule.rows_sum_to_one
+                assert there.sum() > 10
+                np.testing.assert_array_equal(out.memberships[there], given.truth.u[there])
+
+    @pytest.mark.parametrize("dtype", DTYPES)
+    def test_the_largest_change_of_a_membership(self, dtype: str) -> None:
+        """Since the state before, where a stopping rule asks for it: since centres that stood elsewhere."""
+        for name in self.rules:
+            given, state = Given("plain", name, dtype), Given("plain", name, dtype).state
+            before = replace(state, centres=state.centres[[1, 2, 3, 4, 0]])
+            table, sweep = self.table(given), self.sweep(given.rule, dtype)
+            change = max(sweep(table, given.rule, state, task, before).change for task in range(table.n_tasks))
+            u_before = given.truth_at(before.centres.coordinates).u
+            within(change, np.abs(given.truth.u - u_before).max(), 4 * given.rounding.u.max())
+            self._check(given, total(sweep, table, given.rule, state))
+
+    @pytest.mark.parametrize("dtype", DTYPES)
+    def test_rows_in_any_order_in_memory(self, dtype: str) -> None:
+        """Column by column, every other row of more, or for reading only."""
+        for rule in self.rules:
+            given = Given("many-clusters", rule, dtype)
+            x = given.problem.X.astype(dtype)
+            read_only = x.copy()
+            read_only.setflags(write=False)
+            for rows in (np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], read_only):
+                table = self.table(given, Blocks(rows, given.problem.weight))
+                self._check(given, total(self.sweep(given.rule, dtype), table, given.rule, given.state))
+
+    @pytest.mark.parametrize("dtype", DTYPES)
+    def test_rows_kept_or_made_again_give_the_same_bits(self, dtype: str) -> None:
+        """All of them, none, or one task of two; and whoever sweeps again sees the same."""
+        X = problem("plain").X.astype(dtype)
+        space = landmark_space(RBF(0.1), X[:7], None, X.dtype)
+        blocks = Blocks(X, problem("plain").weight)
+        one_task = 2 * BLOCK * (space.size + 2) * X.itemsize
+        for name in self.rules:
+            rule = RULES[name]
+            state = State(space.embed(blocks.cut(0, 3)), np.ones(3) if rule.needs_pilot else None)
+            first: Statistics | None = None
+            for keep in (10**9, one_task, 0):
+                table, sweep = Table(space, blocks, keep, layout=self.layout), self.sweep(rule, dtype)
+                for _ in range(2):
+                    sums = total(sweep, table, rule, state)
+                    first = sums if first is None else first
+                    assert same_bits(sums, first)
+                    assert len(table._kept) == (keep >= one_task) + (keep == 10**9)
+
+    @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+    @pytest.mark.parametrize("row", [0, 149, 332])
+    @pytest.mark.parametrize("dtype", DTYPES)
+    def test_a_row_that_is_no_number_shows(self, dtype: str, row: int, bad: float) -> None:
+        """Whatever its weight: even 0, and in every rule."""
+        for name in self.rules:
+            given = Given("plain", name, dtype)
+            x = given.problem.X.astype(dtype)
+            x[row, 1] = bad
+            for weight in (given.problem.weight, np.where(np.arange(len(x)) == row, 0.0, 1.0)):
+                table = self.table(given, Blocks(x, weight))
+                with np.errstate(all="ignore"):
+                    assert not total(self.sweep(given.rule, dtype), table, given.rule, given.state).is_finite()
+                    assert not np.isfinite(last_pass(self.assign(given.rule, dtype), table, given.rule, given.state)[1].objective)
+                    with pytest.raises(ValueError, match="not finite"):
+                        self.measure(dtype)(table, table.space, given.state, row // (2 * BLOCK))
+
+    def test_it_leaves_what_it_is_given_as_it_was(self) -> None:
+        given = Given("plain", self.rules[0], "float64")
+        blocks, state = given.blocks(), given.state
+        before = blocks.x.copy(), blocks.weight.copy(), state.centres.coordinates.copy()
+        total(self.sweep(given.rule, "float64"), self.table(given, blocks), given.rule, state)
+        for now, then in zip((blocks.x, blocks.weight, state.centres.coordinates), before, strict=True):
+            np.testing.assert_array_equal(now, then)
+
+    def _check(self, given: Given, sums: Statistics) -> None:
+        expected, rounding = given.truth.sums, given.rounding
+        assert sums.mass.dtype == sums.moment.dtype == sums.spread.dtype == np.float64
+        assert sums.weight == pytest.approx(given.problem.weight.sum(), rel=1e-14)
+        within(sums.mass, expected.mass, rounding.mass)
+        within(sums.moment, expected.moment, rounding.moment)
+        within(sums.spread, expected.spread, rounding.spread)
+        within(sums.penalty, expected.penalty, rounding.penalty)
+        within(sums.objective, expected.spread.sum() + expected.penalty, rounding.spread.sum() + rounding.penalty)
+        assert sums.is_finite()
+
+
+def total(sweep: Sweep, table: Table, rule: Rule, state: State) -> Statistics:
+    """All tasks together."""
+    parts = [sweep(table, rule, state, task) for task in range(table.n_tasks)]
+    return sum(parts[1:], parts[0])
+
+
+def last_pass(assign: Assign, table: Table, rule: Rule, state: State) -> tuple[Outputs, Tally]:
+    out = Outputs.empty(table.n_rows, len(state.centres), table.blocks.x[:0, 0])
+    parts = [assign(table, table.space, rule, state, task, out) for task in range(table.n_tasks)]
+    return out, sum(parts[1:], parts[0])
+
+
+def same_bits(a: Statistics, b: Statistics) -> bool:
+    names = ("weight", "mass", "moment", "spread", "penalty")
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in names)

@@ -1,0 +1,69 @@
+"""Every sweep keeps the contract: the generic one, the compiled shapes, and the hard one that leaves rows out."""
+
+from __future__ import annotations
+
+import pytest
+
+from cmeans import compiled
+from cmeans import sweep as generic
+from cmeans.choice import Assign, Measure, Sweep
+from cmeans.rules import Rule
+from contracts.sweep import RULES, SIZES, Given, SweepContract
+
+
+class TestGeneric(SweepContract):
+    def sweep(self, rule: Rule, dtype: str) -> Sweep:
+        return generic.sweep
+
+    def assign(self, rule: Rule, dtype: str) -> Assign:
+        return generic.assign
+
+    def measure(self, dtype: str) -> Measure:
+        return generic.distances
+
+
+class TestNarrow(SweepContract):
+    layout = compiled.layout("narrow")
+
+    def sweep(self, rule: Rule, dtype: str) -> Sweep:
+        return compiled.Sweep("narrow", rule, dtype)
+
+    def assign(self, rule: Rule, dtype: str) -> Assign:
+        return compiled.Assign(self.layout, rule, dtype)
+
+    def measure(self, dtype: str) -> Measure:
+        return compiled.Measure(self.layout, dtype)
+
+
+class TestWide(SweepContract):
+    layout = compiled.layout("wide")
+    rules = tuple(name for name in RULES if name != "hard")
+
+    def sweep(self, rule: Rule, dtype: str) -> Sweep:
+        return compiled.Sweep("wide", rule, dtype)
+
+    def assign(self, rule: Rule, dtype: str) -> Assign:
+        return compiled.Assign(self.layout, rule, dtype)
+
+    def measure(self, dtype: str) -> Measure:
+        return compiled.Measure(self.layout, dtype)
+
+
+class TestBounded(TestWide):
+    rules = ("hard",)
+
+    def sweep(self, rule: Rule, dtype: str) -> Sweep:
+        return compiled.BoundedSweep(rule, dtype)
+
+
+@pytest.mark.parametrize(("dtype", "of_memberships", "of_masses"), [("float64", 2e-12, 1e-12), ("float32", 1e-3, 5e-4)])
+def test_what_rounding_may_change_is_little(dtype, of_memberships, of_masses):
+    """The contract works its tolerances out; here they are seen to be no licence. They are largest for m = 1.05, the 20th power."""
+    for name in [name for name in SIZES if name != "far"]:
+        for rule in RULES:
+            given = Given(name, rule, dtype)
+            assert given.rounding.u.max() <= of_memberships
+            assert given.rounding.mass.sum() <= of_masses * given.truth.sums.mass.sum()
+            if rule != "fuzzy-1.05":
+                assert given.rounding.u.max() <= of_memberships / 5
+                assert given.rounding.mass.sum() <= of_masses / 5 * given.truth.sums.mass.sum()

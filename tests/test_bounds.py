@@ -1,0 +1,238 @@
+"""Hard sweeps that leave rows out say what sweeps over all rows say, at every step of any run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+import pytest
+
+from cmeans import KernelKMeans, compiled
+from cmeans.blocks import Blocks
+from cmeans.centres import Centres
+from cmeans.engines import ThreadEngine
+from cmeans.kernels import RBF
+from cmeans.rules import Hard
+from cmeans.solver import Stopping, solve
+from cmeans.spaces import EuclideanSpace, landmark_space
+from cmeans.statistics import Statistics
+from cmeans.sweep import Outputs, State
+from cmeans.table import Table
+from contracts.arrays import DTYPES, cut_raggedly
+
+OBJECTIVE = {"float64": 1e-11, "float32": 1e-7}  # of sum_i weight_i k(x_i, x_i) and of what is taken from it
+SUMS = {"float64": 1e-12, "float32": 2e-6}  # of the sum of the absolute values; float32 sums of up to 150 rows, and then float64
+LAYOUT = compiled.layout("wide")
+
+
+def rows(n: int = 500, d: int = 5, blobs: int = 9, seed: int = 0) -> np.ndarray:
+    """Overlapping blobs, so that rows keep changing clusters for a while, in numbers that float32 holds exactly."""
+    rng = np.random.default_rng(seed)
+    X = 2 * rng.normal(size=(blobs, d))[np.arange(n) % blobs] + rng.normal(size=(n, d))
+    return X.astype(np.float32).astype(float)
+
+
+def table_of(X: np.ndarray, dtype: str, weight: np.ndarray | None = None) -> Table:
+    blocks = Blocks(X.astype(dtype), np.ones(len(X)) if weight is None else weight)
+    return Table(EuclideanSpace(np.zeros(X.shape[1])), blocks, 10**9, layout=LAYOUT)
+
+
+@dataclass
+class Watched:
+    """A bounded sweep whose every step is held against fresh ones, which have no bounds yet and so read every row."""
+
+    dtype: str
+    read: list[int] = field(default_factory=list)  # rows, sweep by sweep
+
+    def __post_init__(self) -> None:
+        self._sweep = compiled.BoundedSweep(Hard(), self.dtype)
+        self._pass, self._sweep._pass = self._sweep._pass, self._count
+
+    def _count(self, *words: object) -> int:
+        count = self._pass(*words)
+        self.read[-1] += count
+        return count
+
+    def __call__(self, table: Table, state: State) -> Statistics:
+        self.read.append(0)
+        sums = total(self._sweep, table, state)
+        labels, everything = labels_of(table, state), total(compiled.BoundedSweep(Hard(), self.dtype), table, state)
+        np.testing.assert_array_equal(np.concatenate([self._labels(task) for task in range(table.n_tasks)]), labels)
+        x, weight = table.blocks.x.astype(float), table.blocks.weight
+        own = labels[:, None] == np.arange(len(state.centres))
+        np.testing.assert_allclose(sums.mass, own.T @ weight, rtol=1e-12, atol=1e-12 * weight.sum())
+        assert (sums.mass[own.T @ (weight > 0) == 0] == 0).all()  # an empty cluster is seen to be empty
+        if isinstance(table.space, EuclideanSpace):
+            moment = own.T @ (weight[:, None] * x)
+            assert (np.abs(sums.moment - moment) <= SUMS[self.dtype] * (own.T @ (weight[:, None] * np.abs(x)))).all()
+        size = sum((piece.weight * piece.rows.kxx).sum() for task in range(table.n_tasks) for piece in table.pieces(task))
+        size += 2 * np.abs(sums.moment * table.space.coefficients(state.centres)).sum()
+        assert abs(sums.objective - everything.objective) <= OBJECTIVE[self.dtype] * size
+        return sums
+
+    def _labels(self, task: int) -> np.ndarray:
+        return np.concatenate([known.label for _, known in sorted(self._sweep._memory[task].bounds.items())])
+
+
+def total(sweep, table: Table, state: State) -> Statistics:
+    parts = [sweep(table, Hard(), state, task) for task in range(table.n_tasks)]
+    return sum(parts[1:], parts[0])
+
+
+def labels_of(table: Table, state: State) -> np.ndarray:
+    """What the last pass says, which reads every row."""
+    x = table.blocks.x
+    out, assign = Outputs.empty(table.n_rows, len(state.centres), x[:0, 0]), compiled.Assign(LAYOUT, Hard(), x.dtype)
+    for task in range(table.n_tasks):
+        assign(table, table.space, Hard(), state, task, out)
+    return out.labels
+
+
+def lloyd(sweep: Watched, table: Table, state: State, steps: int) -> State:
+    """Sweep after sweep; an empty cluster goes to the row farthest from the first centre."""
+    for _ in range(steps):
+        sums = sweep(table, state)
+        new = table.space.centres(sums.mass, sums.moment)
+        empty = np.flatnonzero(sums.mass <= 0)
+        if len(empty):
+            far = np.argsort(-((table.blocks.x - table.blocks.x[0]) ** 2).sum(axis=1), kind="stable")[: len(empty)]
+            new = new.replaced(empty, table.space.embed(table.blocks.take(far)))
+        state = State(new)
+    return state
+
+
+def start(table: Table, numbers) -> State:
+    return State(table.space.embed(table.blocks.take(np.asarray(numbers))))
+
+
+@pytest.fixture(autouse=True)
+def _ragged(monkeypatch):
+    cut_raggedly(monkeypatch, block=150, tasks=2)
+
+
+@pytest.mark.parametrize("weights", ["equal", "whole", "any"])
+@pytest.mark.parametrize("c", [1, 2, 7, 8, 9, 13, 40])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_run_of_lloyds(dtype, c, weights):
+    """From any number of centres: alone in their groups of bounds (c up to 8), or several to a group."""
+    rng = np.random.default_rng(c)
+    X = rows(seed=c)
+    weight = {"equal": np.ones(len(X)), "whole": rng.integers(0, 4, size=len(X)).astype(float), "any": rng.uniform(0.1, 2, size=len(X))}
+    table, sweep = table_of(X, dtype, weight[weights]), Watched(dtype)
+    lloyd(sweep, table, start(table, rng.choice(len(X), size=c, replace=False)), 25)
+    assert sweep.read[0] == len(X)
+    assert sum(sweep.read[1:]) < 24 * len(X) / 2  # rows are left out, or there would be no point
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_centres_that_stand_still_need_no_row(dtype):
+    """c = 1 never needs one again wherever its centre goes; ties need theirs in every sweep."""
+    table, sweep = table_of(rows(), dtype), Watched(dtype)
+    state = start(table, [0, 1, 2])
+    for _ in range(3):
+        sweep(table, state)
+    assert sweep.read[1] == sweep.read[2] <= 2  # rows nearly between two centres
+    table, sweep = table_of(rows(), dtype), Watched(dtype)
+    lloyd(sweep, table, start(table, [0]), 5)
+    assert sweep.read == [500, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_states_in_any_order(dtype):
+    """Back and forth, twice the same, near and far: bounds never depend on a run being a run."""
+    rng = np.random.default_rng(3)
+    table, sweep = table_of(rows(), dtype), Watched(dtype)
+    states = [start(table, rng.choice(500, size=11, replace=False)) for _ in range(3)]
+    nearby = [State(Centres.orthonormal(state.centres.coordinates + rng.normal(scale=0.01, size=(11, 5)))) for state in states]
+    for number in rng.integers(0, 3, size=30):
+        sweep(table, states[number])
+        if rng.uniform() < 0.5:
+            sweep(table, nearby[number])
+
+
+@pytest.mark.parametrize("weights", ["equal", "any"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_clusters_that_empty_and_are_filled_again(dtype, weights):
+    """Centres sent far away leave nothing behind, not even what rounding leaves of adding and subtracting weights."""
+    rng = np.random.default_rng(4)
+    X = rows()
+    table = table_of(X, dtype, np.ones(len(X)) if weights == "equal" else rng.uniform(0.1, 2, size=len(X)))
+    sweep, near = Watched(dtype), start(table, rng.choice(500, size=10, replace=False)).centres
+    for away in ([3], [3, 4, 9], [], [0, 1, 2, 3, 4, 5, 6, 7, 8], [], [5]):
+        sums = sweep(table, State(near.replaced(np.array(away, dtype=int), Centres.orthonormal(np.full((len(away), 5), 1e3)))))
+        assert (sums.mass[away] == 0).all()
+        assert (sums.moment[away] == 0).all()
+        assert (sums.mass > 0).sum() == 10 - len(away)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_that_repeat_and_tie(dtype):
+    """A coarse grid, every row several times, with centres on it, some of them twice: ties go to the lowest number, always."""
+    rng = np.random.default_rng(5)
+    X = rng.integers(-2, 3, size=(700, 2)).astype(float)
+    table, sweep = table_of(X, dtype, rng.integers(1, 4, size=700).astype(float)), Watched(dtype)
+    for _ in range(25):
+        centres = rng.integers(-2, 3, size=(9, 2)).astype(float)
+        centres[8] = centres[2]
+        sums = sweep(table, State(Centres.orthonormal(centres)))
+        assert sums.mass[8] == 0
+    lloyd(sweep, table, start(table, np.arange(6)), 0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_centres_that_creep(dtype):
+    """Steps too small for the bounds' own digits add up all the same: in the end every row of this line has changed sides."""
+    X = np.column_stack([np.linspace(0.99998, 1.0, 60), np.zeros(60)]).astype(np.float32).astype(float)
+    table, sweep = table_of(X, dtype), Watched(dtype)
+    for number in range(2000):
+        sweep(table, State(Centres.orthonormal(np.array([[-5e-8 * number, 0.0], [2.00001, 0.0]]))))
+    assert sweep(table, State(Centres.orthonormal(np.array([[-1e-4, 0.0], [2.00001, 0.0]])))).mass[0] == 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_cluster_that_loses_nearly_all_its_rows_keeps_its_digits(dtype):
+    """What is left is a difference of sums that were far larger."""
+    X = np.concatenate([rows(5000, 3, 1, seed=7) + 5, [[105.0, 5.0, 5.0]]])
+    table, sweep = table_of(X, dtype), Watched(dtype)
+    for there in (105.0, 1.0):
+        sweep(table, State(Centres.orthonormal(np.array([[there, 5.0, 5.0], [-300.0, 0.0, 0.0]]))))
+    sums = sweep(table, State(Centres.orthonormal(np.array([[100.0, 5.0, 5.0], [5.0, 5.0, 5.0]]))))
+    assert sums.mass[0] == 1
+    np.testing.assert_allclose(sums.moment[0], X[-1], rtol=1e-6 if dtype == "float32" else 1e-12)
+
+
+@pytest.mark.parametrize("factor", [True, False], ids=["eigh", "gradient"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_in_a_kernels_space(dtype, factor):
+    """The triangle inequality holds there too, with what the landmarks leave out of a row; pairs of coefficients and products included."""
+    X = rows(600, 3).astype(dtype)
+    space = landmark_space(RBF(0.05), X[:40], None, X.dtype, factor=factor)
+    blocks = Blocks(X, np.random.default_rng(1).uniform(0.1, 2, size=600))
+    table, sweep = Table(space, blocks, 10**9, layout=LAYOUT), Watched(dtype)
+    lloyd(sweep, table, start(table, np.arange(12)), 25)
+    assert sum(sweep.read[1:]) < 24 * 600 / 2
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_whole_fits_say_the_same(dtype, monkeypatch):
+    """Every run of the solver, emptied clusters and all."""
+    X = rows(400, 60, 6, seed=2).astype(dtype)
+    make = partial(KernelKMeans, 25, kernel="linear", random_state=0, n_init=3, tol=0)
+    generic = make().fit(X)
+    monkeypatch.setattr("cmeans.choice.LEAST_SAVING", float("-inf"))
+    bounded = make().fit(X)
+    np.testing.assert_array_equal(bounded.labels_, generic.labels_)
+    assert bounded.n_iter_ == generic.n_iter_
+    assert bounded.objective_ == pytest.approx(generic.objective_, rel=1e-6 if dtype == "float32" else 1e-12)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_any_number_of_threads(workers):
+    """One object serves all tasks of a run."""
+    table = table_of(rows(), "float32")
+    with ThreadEngine(workers) as engine:
+        solution = solve(table, Hard(), start(table, np.arange(9)), engine, Stopping(30, 0.0))
+    with ThreadEngine(1) as engine:
+        expected = solve(table, Hard(), start(table, np.arange(9)), engine, Stopping(30, 0.0))
+    assert solution.history == expected.history
