@@ -26,6 +26,7 @@ class Layout:
 
     shape: str  # the name by which compiled sweeps know it
     arrange: Callable[[Rows], Rows]
+    keep: bool  # whether arranging costs so much that the result is worth its memory, even where representing rows costs nothing
 
 
 class Table:
@@ -37,7 +38,7 @@ class Table:
         self.layout = layout
         self.n_tasks = blocks.n_tasks(space.size)
         self._training = training
-        self._left = keep_bytes if space.keeps_rows_cheaply or layout is not None else 0
+        self._left = keep_bytes if space.keeps_rows_cheaply or (layout is not None and layout.keep) else 0
         self._kept: dict[int, list[Piece]] = {}
         self._lock = threading.Lock()
 

@@ -24,7 +24,7 @@ from .tiles import GROUP, centres_in_groups, read_only
 
 def layout(shape: str) -> Layout | None:
     """How rows lie for one of the shapes, "narrow" or "wide"; None where Numba is turned off."""
-    return Layout(shape, SHAPES[shape].arranged) if is_open() else None
+    return Layout(shape, SHAPES[shape].arranged, keep=shape == "narrow") if is_open() else None
 
 
 class Sweep:

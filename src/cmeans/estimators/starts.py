@@ -121,8 +121,8 @@ def _memberships(values: Any, like: Array, owner: str) -> Array:
             lowest = part.min(axis=1)
             row = int(np.argmin((lowest >= 0) & (np.abs(sums - 1.0) <= 1e-3)))
             raise ValueError(
-                f"{owner}(init=memberships): rows must be non-negative and sum to one; row {start + row} has a minimum of "
-                f"{lowest[row]:.6g} and sums to {sums[row]:.6g}."
+                f"{owner}(init=memberships): rows must be non-negative and sum to one; row {start + row} sums to {sums[row]:.6g} and its "
+                f"smallest number is {lowest[row]:.6g}."
             )
         start += len(part)
     return as_like(values, like)
