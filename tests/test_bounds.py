@@ -190,6 +190,17 @@ def test_centres_that_creep(dtype):
     assert sweep(table, State(Centres.orthonormal(np.array([[-1e-4, 0.0], [2.00001, 0.0]])))).mass[0] == 0
 
 
+@pytest.mark.parametrize(("dtype", "away", "step"), [("float32", 100.0, 1e-4), ("float64", 1e6, 1e-5)])
+def test_rows_that_rounding_sends_here_or_there(dtype, away, step):
+    """Far from the origin many rows lie between centres as far as arithmetic can tell; bounds that knew better would say otherwise."""
+    rng = np.random.default_rng(6)
+    X, V = rows(1000) + away, rows(12, seed=8) + away
+    table, sweep = table_of(X, dtype), Watched(dtype)
+    for _ in range(40):
+        sweep(table, State(Centres.orthonormal(V + step * rng.normal(size=V.shape))))
+    assert sum(sweep.read[1:]) < 39 * 1000
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_cluster_that_loses_nearly_all_its_rows_keeps_its_digits(dtype):
     """What is left is a difference of sums that were far larger."""
