@@ -5,12 +5,13 @@ The choice looks at shapes, types and the rule only, never at threads or memory,
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from . import sweep as generic
 from .arrays import Array, is_foreign, is_sparse, itemsize, numpy_dtype
 from .blocks import Blocks
 from .rules import Rule
+from .signals import held_back
 from .spaces import Space
 from .statistics import Statistics
 from .sweep import Outputs, State, Tally
@@ -52,30 +53,24 @@ def layout_for(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> Lay
     narrow, largest = (NARROW, LARGEST_CENTRES) if rule.is_soft else (NARROW_HARD, LARGEST_CENTRES_HARD)
     if r > narrow and r * c * itemsize(x) > largest:
         return None
-    from . import compiled  # Numba takes half a second to load
-
-    return compiled.layout("narrow" if r <= narrow else "wide")
+    layout: Layout = _compiled().layout("narrow" if r <= narrow else "wide")
+    return layout
 
 
 def memory_of(layout: Layout | None, rule: Rule, blocks: Blocks, basis_size: int, n_clusters: int) -> int:
     """Bytes that a sweep remembers from one pass to the next."""
     if layout is None or not _remembers(layout, rule):
         return 0
-    from . import compiled
-
-    return compiled.BoundedSweep.memory(blocks, basis_size, n_clusters)
+    return int(_compiled().BoundedSweep.memory(blocks, basis_size, n_clusters))
 
 
 def sweep_for(table: Table, rule: Rule) -> Sweep:
     """The sweep of one run over a table's rows, as they lie."""
     if table.layout is None or rule.twin is None:
         return generic.sweep
-    from . import compiled
-
-    dtype = numpy_dtype(table.blocks.x)
-    if _remembers(table.layout, rule):
-        return compiled.BoundedSweep(rule, dtype)
-    return compiled.Sweep(table.layout.shape, rule, dtype)
+    compiled, dtype = _compiled(), numpy_dtype(table.blocks.x)
+    sweep: Sweep = compiled.BoundedSweep(rule, dtype) if _remembers(table.layout, rule) else compiled.Sweep(table.layout.shape, rule, dtype)
+    return sweep
 
 
 def assign_for(table: Table, space: Space, rule: Rule, n_clusters: int) -> Assign:
@@ -83,9 +78,8 @@ def assign_for(table: Table, space: Space, rule: Rule, n_clusters: int) -> Assig
     layout = layout_for(space, table.blocks, rule, n_clusters)
     if layout is None:
         return generic.assign
-    from . import compiled
-
-    return compiled.Assign(layout, rule, numpy_dtype(table.blocks.x))
+    assign: Assign = _compiled().Assign(layout, rule, numpy_dtype(table.blocks.x))
+    return assign
 
 
 def measure_for(table: Table, space: Space, rule: Rule, n_clusters: int) -> Measure:
@@ -93,9 +87,15 @@ def measure_for(table: Table, space: Space, rule: Rule, n_clusters: int) -> Meas
     layout = layout_for(space, table.blocks, rule, n_clusters)
     if layout is None:
         return generic.distances
-    from . import compiled
+    measure: Measure = _compiled().Measure(layout, numpy_dtype(table.blocks.x))
+    return measure
 
-    return compiled.Measure(layout, numpy_dtype(table.blocks.x))
+
+def _compiled() -> Any:
+    """The compiled sweeps. Numba takes half a second to load, and loses what a signal raises while it does."""
+    with held_back():
+        from . import compiled
+    return compiled
 
 
 def _remembers(layout: Layout, rule: Rule) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +15,8 @@ import numba
 from llvmlite import ir
 from numba.core import cgutils, event, types
 from numba.extending import intrinsic, register_jitable
+
+from ..signals import held_back
 
 # Sums may be taken in any order and products fused, so that loops become vectors; NaN and infinity keep their meaning.
 FREE_ORDER = {"reassoc", "contract", "nsz", "arcp"}
@@ -88,20 +89,8 @@ def compiling(what: str) -> Iterator[None]:
 
     The compiler calls Python back from machine code, where an exception that a signal raises would be lost.
     """
-    came: list[tuple[int, Any]] = []
-    former: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        former = {number: handler for number in (signal.SIGINT, signal.SIGTERM) if callable(handler := signal.getsignal(number))}
-    for number in former:
-        signal.signal(number, lambda *signal_and_frame: came.append(signal_and_frame))
-    try:
-        with event.install_listener("numba:compile", _Announcer(what)):
-            yield
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
-        for number, frame in came:
-            former[number](number, frame)
+    with held_back(), event.install_listener("numba:compile", _Announcer(what)):
+        yield
 
 
 @intrinsic
