@@ -10,7 +10,8 @@ no cluster wants.
     Xenaki, Koutroumbas, Rontogiannis 2016, "Sparsity-Aware Possibilistic Clustering Algorithms" (P): the global test, the automatic lambda
 
 Where S prints two forms, or one that cannot run: the centres use the memberships of the same sweep; initial scales are squared distances
-over squared units; a cluster of fewer than two rows is eliminated as one of none is, for its scale would be zero.
+over squared units; a cluster whose own rows coincide, so that its scale would be zero, is eliminated as one of none is, unless they weigh
+as much as a tenth of an average cluster's: then it keeps its scale. d_slope is about distances that differ.
 """
 
 from __future__ import annotations
@@ -28,25 +29,27 @@ import naive
 Array = np.ndarray
 
 NOISE = -1
-FLOOR = 1e-7  # a spread below this share of the scale before is that of rows that coincide: the scale stays what it was
+FLOOR = 1e-7  # a spread below this share of the scale before is that of rows that coincide
+ROUNDING = 1e-9  # a relative difference that is none
+LEAST_SHARE = 0.1  # of an average cluster's own weight: less of rows that coincide makes no cluster
 
 
 @dataclass(frozen=True)
 class Recipe:
     lam: float = 0.0  # 0: no sparsity, APCM
     factor: float | None = None  # K of the automatic lambda, which then replaces `lam` in every sweep
+    reach: float = 0.0  # K is lowered until the narrowest cluster's squared radius is that many times its squared scale
     p: float = 0.5
     test: str = "local"  # "local": the largest root, as S; "global": only where it is below u = 0, as P
     adaptation: str | None = "conference"  # "conference" (S), "journal" (A), "squared": mean squared deviation, None: eta is fixed (K)
     alpha: float = 1.0  # of the journal form
-    least_rows: int = 2  # a cluster that owns fewer is eliminated
-    merge_tol: float = 1e-3  # centres closer than this share of the smallest bandwidth, both squared, are one
+    merge_tol: float = 1e-3  # centres no farther apart than this share of the smallest bandwidth, both squared, are one
 
 
 class Sweep(NamedTuple):
     centers: Array  # (c, d), those that are left
     eta: Array  # (c,)
-    labels: Array  # (n,) by the memberships behind this sweep, clusters numbered as they are left
+    labels: Array  # (n,) by the memberships at the centres and scales before, clusters numbered as they are left
     memberships: Array  # (n, c)
     lam: float  # behind the memberships
     change: float  # how far the centre that moved most has moved; infinity where a cluster was lost
@@ -105,6 +108,13 @@ def objective(d2: Array, u: Array, gamma: Array, lam: float, p: float = 0.5) -> 
     return sum(cost(u[i, j], d2[i, j], gamma[j], lam, p) for i in range(n) for j in range(c))
 
 
+def reaching(gamma: Array, p: float, reach: float, test: str) -> float:
+    """The K at which  R^2 = gamma / (1 - p) (ln z at the radius - ln z at distance 0)  of the narrowest cluster is reach gamma^2:
+    ln K = (ln p - p or -1) + 2 - p - (1 - p) reach gamma."""
+    edge = log(p) - p if test == "global" else -1.0
+    return exp(edge + 2 - p - (1 - p) * reach * float(min(gamma)))
+
+
 def automatic_lambda(gamma: Array, p: float, factor: float) -> float:
     """P:  lambda = K min_j gamma_j / (p (1 - p) e^(2 - p))."""
     return factor * float(min(gamma)) / (p * (1 - p) * exp(2 - p))
@@ -160,17 +170,22 @@ def bandwidths(eta: Array, etahat: float, recipe: Recipe) -> Array:
     return etahat * eta / recipe.alpha if recipe.adaptation == "journal" else eta
 
 
-def enough_rows(u: Array, least_rows: int) -> list[int]:
-    """Which clusters own that many rows."""
-    labels = owners(u)
-    return [j for j in range(u.shape[1]) if sum(labels == j) >= least_rows]
+def supported(X: Array, labels: Array, eta: Array, adaptation: str | None) -> list[int]:
+    """Which clusters own rows that differ, or as many that coincide as a tenth of what a cluster owns on average."""
+    average = sum(labels != NOISE) / len(eta)
+    kept = []
+    for j in range(len(eta)):
+        own = X[labels == j]
+        if len(own) and (spread(own, adaptation == "squared") > FLOOR * eta[j] or len(own) >= LEAST_SHARE * average):
+            kept.append(j)
+    return kept
 
 
 def apart(V: Array, tolerance: float) -> list[int]:
-    """Which centres are the first of those that coincide, |theta_j - theta_k|^2 < tolerance."""
+    """Which centres are the first of those that coincide, |theta_j - theta_k|^2 <= tolerance."""
     kept: list[int] = []
     for j in range(len(V)):
-        if all((V[j] - V[k]) @ (V[j] - V[k]) >= tolerance for k in kept):
+        if all((V[j] - V[k]) @ (V[j] - V[k]) > tolerance for k in kept):
             kept.append(j)
     return kept
 
@@ -178,37 +193,49 @@ def apart(V: Array, tolerance: float) -> list[int]:
 def sweep(X: Array, V: Array, eta: Array, etahat: float, recipe: Recipe) -> Sweep:
     """S, the body of SAPCM's loop: memberships, centres, clusters eliminated, coincident ones merged, scales."""
     gamma = bandwidths(eta, etahat, recipe)
-    lam = _lambda(gamma, recipe)
-    u = memberships(naive.point_distances(X, V), gamma, lam, recipe.p, recipe.test)
+    lam, u = _at(X, V, gamma, recipe)
     moved = centres(X, u, V)
     change = max(sqrt((a - b) @ (a - b)) for a, b in zip(moved, V, strict=True))
 
-    kept = enough_rows(u, recipe.least_rows)
+    kept = supported(X, owners(u), eta, recipe.adaptation)
     kept = [kept[j] for j in apart(moved[kept], recipe.merge_tol * min(gamma))]
-    moved, eta, u = moved[kept], eta[kept], u[:, kept]
-    labels = owners(u)  # rows of a lost cluster go to the next best of theirs that is left
-    return Sweep(moved, adapted(X, labels, eta, recipe.adaptation), labels, u, lam, change if len(kept) == len(V) else inf)
+    if len(kept) < len(V):  # rows of a lost cluster go to the next best of theirs that is left
+        moved, eta, change = moved[kept], eta[kept], inf
+        lam, u = _at(X, V[kept], gamma[kept], recipe)
+    labels = owners(u)
+    return Sweep(moved, adapted(X, labels, eta, recipe.adaptation), labels, u, lam, change)
 
 
 def adaptive(X: Array, V: Array, eta: Array, recipe: Recipe, *, tol: float = 1e-4, max_sweeps: int = 1000) -> Found:
     """S, SAPCM (APCM without sparsity) from given centres and scales, until no centre moves by `tol` and no cluster goes."""
     etahat = float(min(eta))
-    done = 0
+    done, before = 0, None
     while done < max_sweeps and len(V):
-        V, eta, _, _, _, change = sweep(X, V, eta, etahat, recipe)
+        step = sweep(X, V, eta, etahat, recipe)
+        if len(step.centers) == 0 and before is not None:  # no cluster wants any row: the sweep before was the last
+            V, eta = before
+            own = owners(_at(X, V, bandwidths(eta, etahat, recipe), recipe)[1])
+            owned = [j for j in range(len(V)) if any(own == j)]
+            V, eta = V[owned], eta[owned]
+            break
+        before = V, eta
+        V, eta, _, _, _, change = step
         done += 1
         if change < tol:
             break
-    if len(V) == 0:
-        return Found(V, eta, np.empty((len(X), 0)), np.full(len(X), NOISE), recipe.lam, done)
-    gamma = bandwidths(eta, etahat, recipe)
-    lam = _lambda(gamma, recipe)
-    u = memberships(naive.point_distances(X, V), gamma, lam, recipe.p, recipe.test)
+    lam, u = _at(X, V, bandwidths(eta, etahat, recipe), recipe)
     return Found(V, eta, u, owners(u), lam, done)
 
 
-def _lambda(gamma: Array, recipe: Recipe) -> float:
-    return recipe.lam if recipe.factor is None else automatic_lambda(gamma, recipe.p, recipe.factor)
+def _at(X: Array, V: Array, gamma: Array, recipe: Recipe) -> tuple[float, Array]:
+    """Lambda and the memberships (n, c), which are none where no cluster is left."""
+    if len(V) == 0:
+        return recipe.lam, np.empty((len(X), 0))
+    lam, factor = recipe.lam, recipe.factor
+    if factor is not None:
+        factor = min(factor, reaching(gamma, recipe.p, recipe.reach, recipe.test)) if recipe.reach else factor
+        lam = automatic_lambda(gamma, recipe.p, factor)
+    return lam, memberships(naive.point_distances(X, V), gamma, lam, recipe.p, recipe.test)
 
 
 # ------------------------------------------------------------------------------------------------------------------------ starts
@@ -251,13 +278,19 @@ def largest_gap(X: Array) -> float:
     nearest = []
     for x in X:
         distances = [sqrt((x - y) @ (x - y)) for y in X]
-        nearest.append(min(d for d in distances if d > 0))
+        nearest.append(min((d for d in distances if d > 0), default=0.0))
     return max(nearest)
 
 
 def slope_distance(X: Array, row: int, q: int = 10) -> float:
-    """S, d_slope: of the distances of a row to its q nearest neighbours, in order, the one behind the largest step."""
-    distances = sorted(sqrt((X[row] - X[i]) @ (X[row] - X[i])) for i in range(len(X)) if i != row)[:q]
+    """S, d_slope: of the q smallest distances of a row to others, zero and repeated ones left out, the one behind the largest step."""
+    distances: list[float] = []
+    for distance in sorted(sqrt((X[row] - x) @ (X[row] - x)) for x in X):
+        if distance > (1 + ROUNDING) * (distances[-1] if distances else 0.0):
+            distances.append(distance)
+    distances = distances[:q]
+    if len(distances) < 2:
+        return sum(distances)
     steps = [after - before for before, after in pairwise(distances)]
     return distances[1 + steps.index(max(steps))]
 

@@ -33,9 +33,10 @@ LEVELS = [
     {"table", "affinity", "chance"},
     {"sweep", "seeding"},
     {"compiled"},
-    {"choice"},
+    {"choice", "farthest", "spacing"},
     {"solver", "landmarks", "memory"},
-    {"runs"},
+    {"adaptation", "runs"},
+    {"growth", "probabilistic"},
     {"estimators"},
     {"model_file", "metrics", "validity", "datasets"},
     {""},  # the public names

@@ -10,7 +10,15 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import cosine_similarity, laplacian_kernel, pairwise_distances, polynomial_kernel, rbf_kernel
 
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from cmeans import (
+    AdaptivePossibilisticCMeans,
+    CMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    PossibilisticCMeans,
+    SequentialPossibilisticCMeans,
+    TwoStepKernelKMeans,
+)
 from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
 
@@ -129,6 +137,43 @@ def test_every_attribute(model_name, space, X):
         else:
             expected = SPACES[space].get("landmarks") if space == "points" else X[model.landmark_indices_]
             np.testing.assert_array_equal(model.landmarks_, expected)
+
+
+@pytest.mark.parametrize("estimator", [AdaptivePossibilisticCMeans, SequentialPossibilisticCMeans])
+@over_spaces
+def test_every_attribute_of_models_that_find_their_number(estimator, space, X):
+    rows = rows_for(space, X)
+    words = {"kernel": "rbf", "random_state": 0, "sparsity": 0, **SPACES[space]}
+    model = estimator(8, **words).fit(rows)
+    found = model.n_clusters_
+    assert type(found) is int
+    assert 1 <= found <= 8
+    assert (model.labels_.shape, model.labels_.dtype) == ((N,), np.int64)
+    assert set(model.labels_) <= set(range(found))
+    assert (model.memberships_.shape, model.memberships_.dtype) == ((N, found), np.float64)
+    assert (model.eta_.shape, model.eta_.dtype) == ((found,), np.float64)
+    assert (model.eta_ > 0).all()
+    assert model.objective_history_.shape == (model.n_iter_ + 1,)
+    assert model.objective_history_[-1] == model.objective_ > 0
+    assert model.converged_ is True
+    assert "converged" in model.stop_reason_
+    assert model.row_visits_ % N == 0
+    assert model.row_visits_ > 2 * model.n_iter_ * N  # deviations take a pass of their own
+    assert model.n_features_in_ == rows.shape[1]
+    assert model.get_feature_names_out().tolist() == [f"{estimator.__name__.lower()}{j}" for j in range(found)]
+    assert hasattr(model, "pilot_m_") is (estimator is AdaptivePossibilisticCMeans)
+    assert not hasattr(model, "m_")
+    d2, u = model.transform(rows) ** 2, model.memberships_
+    np.testing.assert_allclose(u, np.exp(-d2 / model.eta_), rtol=1e-6, atol=1e-12)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = np.where(u > 0, u * np.log(u), 0.0) - u + 1
+    assert model.objective_ == pytest.approx((u * d2 + model.eta_ * entropy).sum(), rel=1e-9)
+    if space == "euclidean":
+        assert model.cluster_centers_.shape == (found, D)
+    else:
+        s = N if "exact" in space else 12 if space == "points" else 15
+        assert model.dual_coef_.shape == (found, s)
+        assert hasattr(model, "landmarks_") is not space.startswith("precomputed")
 
 
 @over_models

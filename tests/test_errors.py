@@ -14,14 +14,24 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from cmeans import (
+    AdaptivePossibilisticCMeans,
+    CMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    PossibilisticCMeans,
+    SequentialPossibilisticCMeans,
+    TwoStepKernelKMeans,
+)
 from cmeans.kernels import RBF, Laplacian, Polynomial
 from cmeans.rules import Fuzzy, Possibilistic
 
 ESTIMATORS = (KernelKMeans, TwoStepKernelKMeans, FuzzyCMeans, PossibilisticCMeans, CMeans)
 KERNEL_NAMES = ("cosine", "laplacian", "linear", "normalized_polynomial", "polynomial", "precomputed", "rbf", "sigmoid")
 LANDMARKS = np.arange(0, 40, 5)
+FINDING = (AdaptivePossibilisticCMeans, SequentialPossibilisticCMeans)  # the number of clusters, at most as many as they are told
 over_estimators = pytest.mark.parametrize("estimator", ESTIMATORS)
+over_everybody = pytest.mark.parametrize("estimator", [*ESTIMATORS, *FINDING])
 over_paths = pytest.mark.parametrize("estimator", [FuzzyCMeans, TwoStepKernelKMeans])  # two ways of reading the words, of all five
 X = np.random.default_rng(0).normal(size=(40, 3)) + np.where(np.arange(40) < 20, 0, 4)[:, None]
 K = rbf_kernel(X, gamma=0.1)
@@ -34,6 +44,10 @@ def spoilt(value, rows=X, row=5, column=2):
 
 
 def build(estimator, **words):
+    if estimator in FINDING:
+        return estimator(
+            **{"max_clusters": words.pop("n_clusters", 2), "kernel": "rbf", "sparsity": 0, "scaling": None, "random_state": 0, **words}
+        )
     narrow = {"eta_scale": 0.1} if estimator is PossibilisticCMeans else {}  # else two clusters of so few rows may become one
     return estimator(**{"n_clusters": 2, "random_state": 0, **narrow, **words})
 
@@ -52,7 +66,7 @@ def refused(pattern, estimator, rows=X, sample_weight=None, **words):
 # ---------------------------------------------------------------------------------------------------------------------- rows
 
 
-@over_estimators
+@over_everybody
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, pd.DataFrame, np.float32, np.ndarray.tolist])
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
@@ -73,7 +87,7 @@ def test_the_first_bad_entry_is_far_down():
     refused(r"NaN, first at row 271828, column 3", FuzzyCMeans, rows)
 
 
-@over_paths
+@over_everybody
 def test_no_rows_no_columns_no_table(estimator):
     refused(r"0 sample\(s\).*minimum of 1", estimator, np.empty((0, 3)))
     refused(r"0 feature\(s\).*minimum of 1", estimator, np.empty((5, 0)))
@@ -84,14 +98,14 @@ def test_no_rows_no_columns_no_table(estimator):
     refused(r"could not convert string", estimator, pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
 
 
-@over_paths
+@over_everybody
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial"])
 @pytest.mark.parametrize("size", [1e160, 1e300])
 def test_rows_too_large_to_square(estimator, kernel, size):
     refused(rf"{estimator.__name__}.*([Ss]cale|finite)", estimator, X * size, kernel=kernel)
 
 
-@over_estimators
+@over_everybody
 @pytest.mark.parametrize("kernel", ["linear", "polynomial"])
 @pytest.mark.parametrize("method", ["predict", "transform", "memberships", "outlier_score", "score"])
 def test_new_rows_too_large_to_square(estimator, kernel, method):
@@ -101,7 +115,7 @@ def test_new_rows_too_large_to_square(estimator, kernel, method):
         getattr(model, method)(np.vstack([X[:3], [[1e300, 0, 0]]]))
 
 
-@over_paths
+@over_everybody
 def test_rows_too_large_for_float32(estimator):
     refused(rf"{estimator.__name__}.*([Ss]cale|float64)", estimator, (X * 1e30).astype(np.float32), kernel="linear")
 
@@ -111,7 +125,7 @@ def test_frames_that_are_not_there_yet():
     refused(r"LazyFrame.*collect", FuzzyCMeans, pl.DataFrame(X).lazy())
 
 
-@over_paths
+@over_everybody
 @pytest.mark.parametrize("method", ["predict", "transform", "score", "memberships", "outlier_score"])
 def test_other_features_when_asked(estimator, method):
     model = build(estimator).fit(X)
@@ -199,7 +213,7 @@ def weights(**changes):
     return out
 
 
-@over_estimators
+@over_everybody
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
@@ -222,7 +236,7 @@ def test_weights(estimator, weight, message):
         model.score(X, sample_weight=weight)
 
 
-@over_estimators
+@over_everybody
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize(("scale", "dtype"), [(1e-50, np.float32), (1e50, np.float32), (1e-250, np.float64), (1e250, np.float64)])
 def test_only_the_ratios_of_weights_matter(estimator, kernel, scale, dtype):
@@ -279,7 +293,7 @@ def test_words_that_do_not_exist():
 # ------------------------------------------------------------------------------------------------------------------ kernels
 
 
-@over_paths
+@over_everybody
 @pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, None, True])
 def test_gamma(estimator, value):
     refused(rf"{estimator.__name__}\(gamma={re.escape(repr(value))}\): .*greater than 0", estimator, gamma=value)
@@ -377,7 +391,7 @@ PRECOMPUTED = {"kernel": "precomputed"}
 COLUMNS = {**PRECOMPUTED, "landmarks": LANDMARKS}
 
 
-@over_estimators
+@over_everybody
 def test_precomputed_kernels(estimator):
     refused(r"precomputed.*shape \(40, 9\).*square", estimator, K[:, :9], **PRECOMPUTED)
     refused(r"not symmetric.*up to 0\.01\b", estimator, K + 0.01 * np.triu(np.ones_like(K), 1) * (K > 0.3), **PRECOMPUTED)
@@ -424,19 +438,19 @@ def test_precomputed_rows_when_asked(estimator):
 # ---------------------------------------------------------------------------------------------------------------- landmarks
 
 
-@over_paths
+@over_everybody
 @pytest.mark.parametrize("value", [41, 10_000])
 def test_more_landmarks_than_rows(estimator, value):
     refused(rf"{estimator.__name__}\(n_landmarks={value}\): .*40", estimator, n_landmarks=value)
 
 
-@over_paths
+@over_everybody
 @pytest.mark.parametrize("value", [0, -2, 2.5, True])
 def test_n_landmarks(estimator, value):
     refused(rf"{estimator.__name__}\(n_landmarks={value}\): .*whole number of at least 1", estimator, n_landmarks=value)
 
 
-@over_paths
+@over_everybody
 @pytest.mark.parametrize(
     ("value", "message"),
     [
@@ -470,7 +484,7 @@ def test_landmarks_as_points(estimator, value, message):
     refused(rf"{estimator.__name__}\(landmarks=.*\): .*{message}", estimator, landmarks=value)
 
 
-@over_paths
+@over_everybody
 def test_landmarks_and_another_number_of_them(estimator):
     refused(r"n_landmarks=5.*landmarks holds 3", estimator, landmarks=[1, 2, 3], n_landmarks=5)
 
@@ -525,7 +539,7 @@ def test_starts_from_models(estimator):
 # -------------------------------------------------------------------------------------------------------------------- memory
 
 
-@over_paths
+@over_everybody
 @pytest.mark.parametrize("value", [0, -5, "lots", "4 parsecs", "", "-1GB", "1e9GB5", np.nan, np.inf, True, [1], "1,5GB"])
 def test_memory_budgets_that_are_none(estimator, value):
     refused(rf"{estimator.__name__}\(memory_budget={re.escape(repr(value))}\): .*\"4GB\"", estimator, memory_budget=value)
@@ -536,7 +550,7 @@ def test_memory_budgets(value):
     assert FuzzyCMeans(2, memory_budget=value).fit(X).converged_
 
 
-@over_estimators
+@over_everybody
 @pytest.mark.parametrize("words", [{"kernel": "linear"}, {"n_landmarks": None}, {"n_landmarks": 50}], ids=["linear", "exact", "landmarks"])
 @pytest.mark.parametrize("budget", [1000, "1MB"])
 def test_the_least_budget_is_named_and_does(estimator, words, budget):
@@ -575,7 +589,7 @@ def only(pattern, fit, category=UserWarning):
 BLOBS = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 30, axis=0) + np.random.default_rng(1).normal(scale=0.4, size=(90, 2))
 
 
-@over_estimators
+@over_everybody
 @pytest.mark.parametrize("words", [{}, {"kernel": "linear"}, {"n_landmarks": 10}])
 def test_nothing_is_said_of_a_good_fit(estimator, words):
     assert complaints(lambda: build(estimator, n_clusters=3, **{"gamma": "median", **words}).fit(BLOBS))[1] == []
@@ -678,7 +692,7 @@ def test_a_possibilistic_collapse():
     only(pattern, lambda: PossibilisticCMeans(3, eta_scale=100.0, kernel="linear", random_state=0).fit(BLOBS))
 
 
-@over_estimators
+@over_everybody
 @pytest.mark.parametrize(
     "words", [{"kernel": "sigmoid"}, {"kernel": "polynomial", "coef0": -3}, {"kernel": lambda x, y: np.tanh(x @ y.T - 1)}]
 )
@@ -702,13 +716,13 @@ def test_a_negative_kernel(estimator):
     assert any("100% of its spectrum" in message for message in messages), messages
 
 
-@over_estimators
+@over_everybody
 def test_a_kernel_that_is_nearly_the_identity(estimator):
     messages = complaints(lambda: build(estimator, gamma=1e6).fit(X))[1]
     assert re.search(rf"{estimator.__name__}: the kernel is nearly the identity.*smaller gamma.*\"median\"", messages[0])
 
 
-@over_estimators
+@over_everybody
 def test_a_kernel_that_is_nearly_constant(estimator):
     messages = complaints(lambda: build(estimator, gamma=1e-12).fit(X))[1]
     assert re.search(rf"{estimator.__name__}: the kernel is nearly constant.*larger gamma.*\"median\"", messages[0])

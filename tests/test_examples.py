@@ -14,6 +14,7 @@ SHOWS = {  # a line that each script must come to
     "overlapping_wines": "m=1.56: mean largest membership 0.69, adjusted Rand index 0.90",
     "outliers": "1 - typicality:                 AUC 1.00",
     "landmarks": "KernelKMeans         s=400",
+    "unknown_number": "adaptive, from 10 clusters on: 4 clusters",
     "strings": "kernel, kernels, kernelised, kernelise",
 }
 

@@ -23,7 +23,18 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
 import cmeans
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans, load, save
+from cmeans import (
+    AdaptivePossibilisticCMeans,
+    CMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    PossibilisticCMeans,
+    ProbabilisticKMeans,
+    SequentialPossibilisticCMeans,
+    TwoStepKernelKMeans,
+    load,
+    save,
+)
 from cmeans.kernels import RBF, Polynomial
 from cmeans.model_file import read_metadata
 from cmeans.rules import Fuzzy, Hard
@@ -39,6 +50,9 @@ MODELS = {
     "fuzzy": (FuzzyCMeans, {}),
     "possibilistic": (PossibilisticCMeans, {"eta_scale": 0.1}),
     "CMeans": (CMeans, {"rule": Fuzzy(1.5, exponent=2.0)}),
+    "probabilistic": (ProbabilisticKMeans, {}),
+    "adaptive": (AdaptivePossibilisticCMeans, {"kernel": "rbf", "sparsity": 0.0, "pilot_m": "auto"}),
+    "sequential": (SequentialPossibilisticCMeans, {"kernel": "rbf", "sparsity": 0.0}),
 }
 SPACES = {
     "euclidean": {"kernel": "linear"},
@@ -103,7 +117,8 @@ def test_there_and_back(model_name, space, form, path):
 
 @over_models
 def test_words_come_back_and_fit_again(model_name, path):
-    model = build(model_name, "row numbers", init=np.array([0, 20, 40]), tol=1e-6).fit(X)
+    start = {} if model_name == "sequential" else {"init": np.array([0, 20, 40])}
+    model = build(model_name, "row numbers", **start, tol=1e-6).fit(X)
     save(model, path)
     again = load(path)
     for name, value in model.get_params(deep=False).items():
@@ -118,7 +133,7 @@ def test_precomputed_kernels(model_name, scaled, words, path):
     estimator, own = MODELS[model_name]
     size = np.linspace(1, 2, 60) if scaled else np.ones(60)
     gram = K * size[:, None] * size
-    model = estimator(3, kernel="precomputed", random_state=0, **own, **words).fit(gram)
+    model = estimator(3, **{**own, "kernel": "precomputed", "random_state": 0, **words}).fit(gram)
     save(model, path)
     same(load(path), model, gram)
     same(load(path), model, K_NEW * size, diag=1.0)

@@ -23,10 +23,14 @@ POWERS = st.floats(0.2, 0.8)
 RECIPE = sparse.Recipe()
 
 
+def blobs(n):
+    rng = np.random.default_rng(3)
+    return np.array([[0.0, 0.0], [6.0, 1.0], [1.0, 7.0]])[np.arange(n) % 3] + rng.normal(scale=0.8, size=(n, 2))
+
+
 @pytest.fixture(scope="module")
 def X():
-    rng = np.random.default_rng(3)
-    return np.array([[0.0, 0.0], [6.0, 1.0], [1.0, 7.0]])[np.arange(45) % 3] + rng.normal(scale=0.8, size=(45, 2))
+    return blobs(45)
 
 
 # ----------------------------------------------------------------------------------------------------------- the scalar problem
@@ -105,16 +109,42 @@ def test_clusters_go_where_they_own_too_little_or_coincide():
     X = np.array([[0.0], [0.2], [0.4], [5.0], [5.2], [15.0]])
     eta = np.full(4, 1.0)
     V = np.array([[0.2], [0.2001], [5.1], [15.0]])
-    step = sparse.sweep(X, V, eta, 1.0, replace(RECIPE, least_rows=1))
+    step = sparse.sweep(X, V, eta, 1.0, RECIPE)
     assert step.centers.ravel().round(1).tolist() == [0.2, 5.1, 15.0]  # the second owns nothing
     assert step.labels.tolist() == [0, 0, 0, 1, 1, 2]
     assert step.eta[2] == 1.0  # one row has no spread
     assert step.change == np.inf
-    assert sparse.sweep(X, V, eta, 1.0, RECIPE).centers.ravel().round(1).tolist() == [0.2, 5.1]
+    crowd = np.vstack([X, np.random.default_rng(0).normal(0.2, 0.1, size=(60, 1))])
+    assert sparse.sweep(crowd, V, eta, 1.0, RECIPE).centers.ravel().round(1).tolist() == [0.2, 5.1]  # one row of 66 makes no cluster
     assert sparse.sweep(X, V[[0, 2]], np.ones(2), 1.0, RECIPE).labels.tolist() == [0, 0, 0, 1, 1, 1]
     assert sparse.sweep(X, V[[0, 2]], np.ones(2), 1.0, replace(RECIPE, lam=0.1)).labels.tolist() == [0, 0, 0, 1, 1, -1]
-    tied = sparse.sweep(X, np.array([[0.2], [0.21], [5.1]]), np.ones(3), 1.0, replace(RECIPE, least_rows=0))
-    assert len(tied.centers) == 2  # memberships differ by little, and the centres coincide after the first update
+    V = np.array([[0.15], [0.25], [5.1]])
+    assert set(sparse.owners(sparse.memberships((X - V.T) ** 2, np.ones(3), 0.0))) == {0, 1, 2}
+    tied = sparse.sweep(X, V, np.ones(3), 1.0, RECIPE)
+    assert len(tied.centers) == 2  # both own rows, but the centres coincide after the first update
+
+
+def test_rows_that_coincide_make_a_cluster_only_together():
+    """A tenth of what a cluster owns on average is enough."""
+    crowd = np.random.default_rng(0).normal(size=(95, 2))
+    for copies, kept in ((1, [0]), (4, [0]), (6, [0, 1])):
+        X = np.vstack([crowd, np.tile([[9.0, 9.0]], (copies, 1))])
+        labels = np.repeat([0, 1], [95, copies])
+        assert sparse.supported(X, labels, np.ones(2), "conference") == kept
+    assert sparse.supported(X, np.where(labels == 1, -1, labels), np.ones(2), "conference") == [0]
+    X[-1] += 0.1
+    assert sparse.supported(X[-6:], np.zeros(6, dtype=int), np.ones(1), "squared") == [0]
+
+
+def test_rows_of_a_lost_cluster_are_looked_at_again():
+    """With the automatic lambda of the clusters that are left."""
+    X = np.array([[0.0], [0.5], [1.0], [5.0], [6.0], [7.0]])
+    V, eta = np.array([[0.5], [0.5], [6.0]]), np.array([1.0, 0.2, 3.0])  # of two in one place the second owns nothing
+    step = sparse.sweep(X, V, eta, 1.0, sparse.Recipe(factor=0.5, test="global"))
+    assert step.lam == sparse.automatic_lambda(eta[[0, 2]], 0.5, 0.5) > sparse.automatic_lambda(eta, 0.5, 0.5)
+    np.testing.assert_array_equal(step.memberships, sparse.memberships((X - V[[0, 2]].T) ** 2, eta[[0, 2]], step.lam, 0.5, "global"))
+    assert step.labels.tolist() == [0, 0, 0, 1, 1, 1]
+    np.testing.assert_allclose(step.eta, [1 / 3, 2 / 3])
 
 
 def test_bandwidths_of_each_form():
@@ -128,7 +158,7 @@ def test_bandwidths_of_each_form():
 @pytest.mark.parametrize("lam", [0.0, 0.3])
 @pytest.mark.parametrize("test", ["local", "global"])
 def test_objective_falls_at_fixed_scales(X, lam, test):
-    recipe = replace(RECIPE, lam=lam, test=test, adaptation=None, least_rows=0, merge_tol=0.0)
+    recipe = replace(RECIPE, lam=lam, test=test, adaptation=None, merge_tol=0.0)
     V, eta, history = X[:3] + 0.5, np.array([3.0, 2.0, 4.0]), []
     for _ in range(15):
         step = sparse.sweep(X, V, eta, 1.0, recipe)
@@ -148,12 +178,13 @@ def test_journal_form_does_not_see_units(X, scale):
     np.testing.assert_allclose(scaled.centers, scale * found.centers, rtol=1e-9)
 
 
-def test_journal_form_finds_the_blobs(X):
+def test_journal_form_finds_the_blobs():
+    X = blobs(150)
     V, eta = sparse.fuzzy_pilot(X, X[sparse.max_min_rows(X, 0, 6)], sweeps=40)
     found = sparse.adaptive(X, V, eta, sparse.Recipe(factor=0.9, test="global", adaptation="journal"))
     wanted = found.labels >= 0
     assert len(found.centers) == 3
-    assert success_rate(np.arange(45) % 3, found.labels, nearest=naive.point_distances(X, found.centers).argmin(axis=1)) == 1.0
+    assert success_rate(np.arange(150) % 3, found.labels, nearest=naive.point_distances(X, found.centers).argmin(axis=1)) == 1.0
     assert 0.3 < wanted.mean() < 1.0
 
 
@@ -174,6 +205,8 @@ def test_starts_by_hand():
     assert exp(-18.0 / sparse.beta_scales(line[[0, 3]], 0.2)[0]) == pytest.approx(0.2)
     assert sparse.largest_gap(np.vstack([line, line])) == 4.0
     assert sparse.slope_distance(line, 0, q=10) == 6.0  # distances 1, 2, 6, 10: the first of the two largest steps
+    assert sparse.slope_distance(np.vstack([line, line[:2], [[-1.0]]]), 0, q=2) == 2.0  # 0 and the second and third 1 do not count
+    assert sparse.slope_distance(line[[0, 0, 1]], 0) == 1.0
     assert sparse.row_scale(line, 0, q=2) == 16.0  # d_max = 4 above d_slope = 2
     np.testing.assert_allclose(sparse.to_ten(line * 3 - 7), line)
 

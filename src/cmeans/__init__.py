@@ -1,4 +1,4 @@
-"""The c-means family - hard, fuzzy, possibilistic - in kernel space, at any scale.
+"""The c-means family - hard, fuzzy, possibilistic, probabilistic - in kernel space, at any scale.
 
 Clustering here is a fold: one pass over blocks of rows returns a few small sums, and the sums give the next centres.
 """
@@ -6,14 +6,26 @@ Clustering here is a fold: one pass over blocks of rows returns a few small sums
 __version__ = "0.1.0.dev0"
 
 from . import datasets, kernels, metrics, rules, validity
-from .estimators import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from .estimators import (
+    AdaptivePossibilisticCMeans,
+    CMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    PossibilisticCMeans,
+    ProbabilisticKMeans,
+    SequentialPossibilisticCMeans,
+    TwoStepKernelKMeans,
+)
 from .model_file import load, save
 
 __all__ = [
+    "AdaptivePossibilisticCMeans",
     "CMeans",
     "FuzzyCMeans",
     "KernelKMeans",
     "PossibilisticCMeans",
+    "ProbabilisticKMeans",
+    "SequentialPossibilisticCMeans",
     "TwoStepKernelKMeans",
     "__version__",
     "datasets",

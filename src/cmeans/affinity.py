@@ -94,7 +94,7 @@ def affinity(kernel: Kernel, blocks: Blocks, rows: IntArray, space: LandmarkSpac
         return LandmarkAffinity(host_float64(represented.g) @ space.whitener, host_float64(represented.kxx))
     if isinstance(kernel, Precomputed):
         return MatrixAffinity(blocks.x, host_float64(take(blocks.kxx, rows)), rows)
-    x = in_float64(take(blocks.x, rows))
+    x = in_float64(blocks.take(rows).x)
     if kernel.distances_ignore_shifts and not is_sparse(x):
         x = x - namespace(x).mean(x, axis=0)[None, :]  # time stamps near 1e9 would lose all their digits in products
     return KernelAffinity(kernel, x)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .arrays import Array, Float64, IntArray, is_sparse, take
+from .arrays import Array, Float64, IntArray, as_like, is_sparse, take
 
 LARGEST_BLOCK = 1024  # rows that a float32 sum may run over before it joins a float64 total
 BLOCK_ELEMENTS = 2**22  # kernel values of one block, so that a basis of 70,000 rows still makes blocks of 32 MB
@@ -54,6 +54,7 @@ class Blocks:
     weight: Float64  # (n,)
     kxx: Array | None = None  # (n,)
     unit: float = 1.0  # what a weight of 1 stands for in the user's weights
+    factors: Float64 | None = None  # (d,) what each feature is multiplied by before anybody sees it
 
     @property
     def n_rows(self) -> int:
@@ -78,12 +79,30 @@ class Blocks:
     def cut(self, start: int, stop: int) -> Block:
         """Rows start ... stop - 1 as one block."""
         kxx = None if self.kxx is None else self.kxx[start:stop]
-        return Block(piece(self.x, start, stop), self.weight[start:stop], start, kxx)
+        return Block(self.scaled(piece(self.x, start, stop)), self.weight[start:stop], start, kxx)
 
     def take(self, rows: IntArray) -> Block:
         """The named rows as one block (its `start` means nothing)."""
         kxx = None if self.kxx is None else take(self.kxx, rows)
-        return Block(take(self.x, rows), self.weight[rows], 0, kxx)
+        return Block(self.scaled(take(self.x, rows)), self.weight[rows], 0, kxx)
+
+    def part(self, rows: IntArray, weights: Float64) -> Blocks:
+        """The named rows alone, with weights of their own."""
+        return Blocks(take(self.x, rows), weights, None if self.kxx is None else take(self.kxx, rows), self.unit, self.factors)
+
+    def scaled(self, x: Array) -> Array:
+        """Rows or points (b, d) of the user's units in those of the blocks."""
+        if self.factors is None:
+            return x
+        if not is_sparse(x):
+            return x * as_like(self.factors, x)[None, :]
+        columns = x.copy()
+        columns.data *= self.factors.astype(x.dtype)[x.indices]
+        return columns
+
+    def unscaled(self, points: Array) -> Array:
+        """Points (c, d) of the blocks' units in the user's."""
+        return points if self.factors is None else replace(self, factors=1.0 / self.factors).scaled(points)
 
     @staticmethod
     def block_rows(basis_size: int) -> int:

@@ -30,7 +30,7 @@ logger = logging.getLogger("cmeans")
 class SweepHook:
     """Tells the callbacks set on an estimator of the fit and of every sweep."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, max_sweeps: int) -> None:
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, max_sweeps: int | None) -> None:
         self._estimator = estimator
         self._data = {"X": X, "y": y, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
         self._root = None

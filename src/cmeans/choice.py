@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from . import sweep as generic
-from .arrays import Array, is_foreign, is_sparse, itemsize, numpy_dtype
+from .arrays import Array, Float64, IntArray, is_foreign, is_sparse, itemsize, numpy_dtype
 from .blocks import Blocks
-from .rules import Rule
+from .rules import Rule, Twin
 from .signals import held_back
 from .spaces import Space
 from .statistics import Statistics
@@ -24,10 +24,15 @@ LARGEST_CENTRES = 160 * 2**10  # bytes of centres above which a matrix product o
 LARGEST_CENTRES_HARD = 2**20
 
 
+SAVED_IN_MEMBERSHIPS = {"sparse": 60}  # nanoseconds for each row and cluster, where it is more than a few
+
+
 class Sweep(Protocol):
     """What the rows of one task say about all clusters. One object serves one run, and may remember its last sweep."""
 
-    def __call__(self, table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics: ...
+    def __call__(
+        self, table: Table, rule: Rule, state: State, task: int, before: State | None = None, owners: IntArray | None = None
+    ) -> Statistics: ...
 
 
 class Assign(Protocol):
@@ -42,13 +47,19 @@ class Measure(Protocol):
     def __call__(self, table: Table, space: Space, state: State, task: int) -> Array: ...
 
 
+class Deviations(Protocol):
+    """(c,) sums of the distances of the rows of one task from the means of the clusters they belong to."""
+
+    def __call__(self, table: Table, means: State, owners: IntArray, power: int, task: int) -> Float64: ...
+
+
 def layout_for(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> Layout | None:
     """How rows should lie for compiled sweeps; None where the generic sweeps, which take rows as they come, do as well."""
     x, r, c = blocks.x, space.size, n_clusters
     stays_sparse = is_sparse(x) and not space.keeps_rows_cheaply
     if rule.twin is None or not space.sweeps_products or is_foreign(x) or stays_sparse:
         return None
-    if _saving(blocks.n_rows, r, c) < LEAST_SAVING:
+    if _saving(blocks.n_rows, r, c, rule.twin) < LEAST_SAVING:
         return None
     narrow, largest = (NARROW, LARGEST_CENTRES) if rule.is_soft else (NARROW_HARD, LARGEST_CENTRES_HARD)
     if r > narrow and r * c * itemsize(x) > largest:
@@ -64,12 +75,16 @@ def memory_of(layout: Layout | None, rule: Rule, blocks: Blocks, basis_size: int
     return int(_compiled().BoundedSweep.memory(blocks, basis_size, n_clusters))
 
 
-def sweep_for(table: Table, rule: Rule) -> Sweep:
-    """The sweep of one run over a table's rows, as they lie."""
+def sweep_for(table: Table, rule: Rule, *, owned: bool = False) -> Sweep:
+    """The sweep of one run over a table's rows, as they lie; `owned` if it will be asked which cluster each row belongs to most."""
     if table.layout is None or rule.twin is None:
         return generic.sweep
     compiled, dtype = _compiled(), numpy_dtype(table.blocks.x)
-    sweep: Sweep = compiled.BoundedSweep(rule, dtype) if _remembers(table.layout, rule) else compiled.Sweep(table.layout.shape, rule, dtype)
+    sweep: Sweep
+    if _remembers(table.layout, rule):
+        sweep = compiled.BoundedSweep(rule, dtype)
+    else:
+        sweep = compiled.Sweep(table.layout.shape, rule, dtype, owned=owned)
     return sweep
 
 
@@ -91,6 +106,14 @@ def measure_for(table: Table, space: Space, rule: Rule, n_clusters: int) -> Meas
     return measure
 
 
+def deviations_for(table: Table, power: int) -> Deviations:
+    """How far each cluster's own rows are from their mean, over a table's rows as they lie."""
+    if table.layout is None:
+        return generic.deviations
+    deviations: Deviations = _compiled().Deviations(table.layout.shape, power, numpy_dtype(table.blocks.x))
+    return deviations
+
+
 def _compiled() -> Any:
     """The compiled sweeps. Numba takes half a second to load, and loses what a signal raises while it does."""
     with held_back():
@@ -103,6 +126,6 @@ def _remembers(layout: Layout, rule: Rule) -> bool:
     return layout.shape == "wide" and not rule.is_soft
 
 
-def _saving(n: int, r: int, c: int) -> float:
+def _saving(n: int, r: int, c: int, twin: Twin) -> float:
     """Seconds that compiled code saves in a sweep, from measurements of one core (benchmarks/sweeps.py)."""
-    return 1e-9 * n * (100 + 4 * c + 0.05 * r * c)
+    return 1e-9 * n * (100 + SAVED_IN_MEMBERSHIPS.get(twin.name, 4) * c + 0.05 * r * c)

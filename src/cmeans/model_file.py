@@ -31,6 +31,7 @@ from .arrays import is_foreign, is_sparse, to_numpy
 from .centres import Centres
 from .kernels import (
     RBF,
+    ComplexWaveletSSIM,
     Cosine,
     HistogramIntersection,
     Laplacian,
@@ -51,13 +52,13 @@ OBJECTS: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
         *(Cosine, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, RBF, Sigmoid),
-        *(HistogramIntersection, SpatialPyramid),
+        *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid),
         *(Fuzzy, Hard, Possibilistic, SparsePossibilistic),
         *(EuclideanSpace, LandmarkSpace, Centring, Centres, State),
     )
 }
 ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__}
-PRIVATE = {"_space", "_state", "_rule", "_training_diag", "_nearest", "_n_features_out"}
+PRIVATE = {"_space", "_state", "_rule", "_training_diag", "_nearest", "_n_features_out", "_factors"}
 PER_ROW = {"labels_", "memberships_", "_nearest"}
 DTYPES = {"float32", "float64", "int32", "int64"}
 NEEDED = {"_space", "_state", "_rule", "_training_diag", "_n_features_out", "kernel_", "n_features_in_"}
@@ -248,10 +249,14 @@ def _check_field(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
         good = "None" in kinds
     elif "Float64" in kinds:
         good = isinstance(value, np.ndarray) and value.dtype == np.float64 and bool(np.isfinite(value).all())
+    elif kinds == "str":
+        good = isinstance(value, str)
     elif kinds == "bool":
         good = isinstance(value, bool)
     elif kinds.startswith("int"):
         good = isinstance(value, int) and not isinstance(value, bool)
+    elif kinds.startswith("tuple[int, int]"):
+        good = isinstance(value, list) and len(value) == 2 and all(isinstance(item, int) and not isinstance(item, bool) for item in value)
     elif kinds.startswith("float"):
         good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
     elif kinds == "Array":
@@ -289,7 +294,7 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
     model = ESTIMATORS[header["estimator"]]()
     model.set_params(**{k: _decode(v, arrays) for k, v in header["params"].items()})
     for name, value in header["fitted"].items():
-        if not _is_fitted_name(name) or hasattr(type(model), name):
+        if not _is_fitted_name(name) or (name not in PRIVATE and hasattr(type(model), name)):
             raise ValueError(f"{name!r} is no fitted attribute")
         setattr(model, name, _decode(value, arrays))
     return model
@@ -311,6 +316,14 @@ def _check(model: Any) -> None:
         raise ValueError("the number of centres is wrong")
     if model._rule.needs_pilot and (state.scales is None or state.scales.shape != (len(coordinates),) or not (state.scales > 0).all()):
         raise ValueError("the clusters' scales are missing or not positive")
+    factors = model._factors
+    if factors is not None and not (
+        isinstance(factors, np.ndarray)
+        and factors.dtype == np.float64
+        and factors.shape == (model.n_features_in_,)
+        and bool((np.isfinite(factors) & (factors > 0)).all())
+    ):
+        raise ValueError("the factors of the features do not fit their number")
     if isinstance(space, LandmarkSpace):
         _check_landmarks(model, space)
     elif space.shift.shape != (model.n_features_in_,):

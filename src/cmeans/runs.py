@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from .engines import Engine
 from .rules import Rule
 from .solver import AfterSweep, Assignment, Place, Solution, Stopping, assign_all, fold, reason, solve
 from .spaces import Space
+from .statistics import Statistics
 from .sweep import State
 from .table import Table
 
@@ -41,6 +42,15 @@ class Pilot:
     eta_scale: float = 1.0
 
 
+@dataclass(frozen=True)
+class Best:
+    """The best of several runs."""
+
+    solution: Solution
+    sums: Statistics | None  # at its end, where it was measured
+    row_visits: int  # of all runs together
+
+
 def best_of(
     starts: Iterable[Centres],
     n_starts: int,
@@ -49,53 +59,64 @@ def best_of(
     engine: Engine,
     stopping: Stopping,
     *,
-    pilot: Pilot | None = None,
+    stage: str = "fit",
+    measured: bool = False,
     after_sweep: AfterSweep | None = None,
-) -> Result:
-    """Solve from every start, keep the lowest objective, and assign the rows.
-
-    A rule that needs scales gets them from its pilot: the best pilot run is what the rule starts from, since objectives
-    with different scales do not compare.
-    """
-    first = rule if pilot is None else pilot.rule
-    stage = "fit" if pilot is None else "pilot"
-    best: Solution | None = None
-    lowest = np.inf
+) -> Best:
+    """Solve from every start and keep the lowest objective; it is `measured` at the end even where there is but one start."""
+    best: Best | None = None
     visits = 0
-    scales: Float64 | None = None
     for run, centres in enumerate(starts):
-        solution = solve(
-            table, first, State(centres), engine, stopping, Place(stage, run, n_starts), after_sweep if pilot is None else None
-        )
+        solution = solve(table, rule, State(centres), engine, stopping, Place(stage, run, n_starts), after_sweep)
         visits += solution.row_visits
-        objective = -np.inf
-        if n_starts > 1 or pilot is not None:
-            sums = fold(table, first, solution.state, engine)
+        sums = None
+        if n_starts > 1 or measured:
+            sums = fold(table, rule, solution.state, engine)
             visits += table.n_rows
-            objective = sums.objective
-        if best is None or objective < lowest:
-            best, lowest = solution, objective
-            scales = None if pilot is None else possibilistic_scales(sums.spread, sums.mass, pilot.eta_scale)
+        if best is None or (sums is not None and best.sums is not None and sums.objective < best.sums.objective):
+            best = Best(solution, sums, 0)
         if solution.ended:
             break  # who has heard enough wants no further start
     assert best is not None, "there is always a start"
-    if pilot is not None:
-        best = solve(table, rule, State(best.state.centres, scales), engine, stopping, Place("fit"), after_sweep)
-        visits += best.row_visits
-    space, centres = table.space.portable(best.state.centres)
-    state = State(centres, best.state.scales)
+    return replace(best, row_visits=visits)
+
+
+def from_pilot(
+    starts: Iterable[Centres],
+    n_starts: int,
+    table: Table,
+    rule: Rule,
+    engine: Engine,
+    stopping: Stopping,
+    *,
+    pilot: Pilot,
+    after_sweep: AfterSweep | None = None,
+) -> Best:
+    """Solve for a rule that needs scales: they come from the best fuzzy run, and so does the start, since objectives with
+    different scales do not compare."""
+    first = best_of(starts, n_starts, table, pilot.rule, engine, stopping, stage="pilot", measured=True)
+    assert first.sums is not None
+    scales = possibilistic_scales(first.sums.spread, first.sums.mass, pilot.eta_scale)
+    solution = solve(table, rule, State(first.solution.state.centres, scales), engine, stopping, after_sweep=after_sweep)
+    return Best(solution, None, first.row_visits + solution.row_visits)
+
+
+def concluded(best: Best, table: Table, rule: Rule, engine: Engine, stopping: Stopping) -> Result:
+    """The last pass over all rows, and what there is to say of the run."""
+    solution = best.solution
+    space, centres = table.space.portable(solution.state.centres)
+    state = State(centres, solution.state.scales)
     assignment = assign_all(table, space, rule, state, engine)
-    history = [*best.history, assignment.objective]
     return Result(
-        best,
-        history,
-        reason(best, stopping, assignment.objective),
+        solution,
+        [*solution.history, assignment.objective],
+        reason(solution, stopping, assignment.objective),
         assignment,
         space,
         state,
         rule,
         assignment.mass > 0,
-        visits + table.n_rows,
+        best.row_visits + table.n_rows,
     )
 
 

@@ -26,8 +26,7 @@ def kmeans_plus_plus(
     (greedy k-means++, Arthur & Vassilvitskii 2007). Fewer rows come back when no further row differs from those taken.
     """
     tries = 2 + int(math.log(max(count, 1))) if candidates is None else candidates
-    first = int(np.searchsorted(np.cumsum(weights), rng.uniform() * weights.sum(), side="right"))
-    chosen = [min(first, len(weights) - 1)]
+    chosen = [_drawn(weights, rng)]
     nearest = affinity.squared_distances(np.array(chosen))[:, 0]
     while len(chosen) < count:
         mass = np.cumsum(weights * nearest)
@@ -40,3 +39,26 @@ def kmeans_plus_plus(
         chosen.append(int(draws[best]))
         nearest = after[:, best]
     return np.array(chosen, dtype=np.intp)
+
+
+def max_min(
+    affinity: Affinity,
+    weights: Float64,  # (p,)
+    count: int,
+    rng: np.random.RandomState,
+) -> IntArray:
+    """Up to `count` rows as far apart as can be: after a drawn one, always the row that is farthest from its nearest so far.
+
+    (Gonzalez 1985; Max-Min in Xenaki, Koutroumbas, Rontogiannis 2014.) Fewer come back when no further row differs.
+    """
+    chosen = [_drawn(weights, rng)]
+    nearest = affinity.squared_distances(np.array(chosen))[:, 0]
+    while len(chosen) < count and nearest.max() > 0:
+        chosen.append(int(np.argmax(nearest)))
+        nearest = np.minimum(nearest, affinity.squared_distances(np.array(chosen[-1:]))[:, 0])
+    return np.array(chosen, dtype=np.intp)
+
+
+def _drawn(weights: Float64, rng: np.random.RandomState) -> int:
+    """One row, in proportion to weight."""
+    return min(int(np.searchsorted(np.cumsum(weights), rng.uniform() * weights.sum(), side="right")), len(weights) - 1)

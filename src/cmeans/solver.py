@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -14,11 +14,12 @@ from .centres import Centres
 from .choice import Sweep, assign_for, sweep_for
 from .complaints import NOT_FINITE
 from .engines import Engine
+from .farthest import farthest_rows
 from .progress import Progress, anybody_listens, tell
 from .rules import Rule
 from .spaces import Space
 from .statistics import Statistics
-from .sweep import Outputs, State, gather, own_distances
+from .sweep import Outputs, State, gather
 from .table import Table
 
 
@@ -60,7 +61,7 @@ class Solution:
 
 
 @dataclass
-class _Run:
+class Run:
     """One run's bookkeeping."""
 
     table: Table
@@ -69,13 +70,64 @@ class _Run:
     stopping: Stopping
     place: Place
     sweep: Sweep
+    owners: IntArray | None = None  # (n,) which cluster each row belongs to most, where the next state depends on it
     history: list[float] = field(default_factory=list)
     row_visits: int = 0
+    last: tuple[State, Statistics] | None = None  # the state one sweep ago, and its sums
+    stuck: bool = False  # whoever makes the next state sees no way on from here
+
+    def fold(self, state: State, before: State | None = None) -> Statistics:
+        """One sweep over all rows."""
+        done = (lambda task: self.tell(self.table.rows_done(task))) if anybody_listens() else None
+        sums = fold(self.table, self.rule, state, self.engine, self.sweep, before=before, owners=self.owners, done=done)
+        self.row_visits += self.table.n_rows
+        return sums
+
+    def means(self, state: State, sums: Statistics) -> Centres:
+        """The centres that the sums make; those of clusters without mass stay where they are."""
+        new = self.table.space.centres(sums.mass, sums.moment)
+        empty = np.flatnonzero(sums.mass <= 0)
+        return new.replaced(empty, state.centres[empty]) if len(empty) else new
 
     def tell(self, rows_done: int, objective: float | None = None, movement: float | None = None) -> None:
+        """Where the run stands, for whoever listens."""
         place, n = self.place, self.table.n_rows
         sweep_number = len(self.history) + (objective is None)
         tell(Progress(place.stage, place.run, place.n_runs, sweep_number, self.stopping.max_iter, rows_done, n, objective, movement))
+
+
+class NoRowsLeftError(ValueError):
+    """Every membership is zero where a run starts: no cluster wants any row."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__("no cluster wants any row")
+        self.state = state
+
+
+class Step(Protocol):
+    """How the sums of a sweep make the next state."""
+
+    @property
+    def needs_owners(self) -> bool:
+        """Whether it asks for the sums over each cluster's own rows, and which rows they are."""
+
+    def __call__(self, run: Run, state: State, sums: Statistics) -> State: ...
+
+
+@dataclass(frozen=True)
+class NextCentres:
+    """New centres, and the scales as they are: every rule whose clusters stay to the end."""
+
+    needs_owners: bool = False
+
+    def __call__(self, run: Run, state: State, sums: Statistics) -> State:
+        new = run.means(state, sums)
+        empty = np.flatnonzero(sums.mass <= 0)
+        if len(empty) and run.rule.refills_empty_clusters:
+            far = farthest_rows(run.table, run.engine, state.centres, len(empty))
+            run.row_visits += far.passes * run.table.n_rows
+            new = new.replaced(empty[: len(far.rows)], far.centres) if far.centres is not None else new
+        return State(new, state.scales)
 
 
 def solve(
@@ -86,24 +138,29 @@ def solve(
     stopping: Stopping,
     place: Place = Place(),
     after_sweep: AfterSweep | None = None,
+    step: Step = NextCentres(),
 ) -> Solution:
     """Sweep from `state` until the centres stand still, or whoever listens after each sweep has heard enough."""
-    run = _Run(table, rule, engine, stopping, place, sweep_for(table, rule))
+    owners = np.full(table.n_rows, -1, dtype=np.intp) if step.needs_owners else None
+    run = Run(table, rule, engine, stopping, place, sweep_for(table, rule, owned=step.needs_owners), owners)
     before: State | None = None
     converged = ended = False
     for _ in range(stopping.max_iter):
-        sums = fold(table, rule, state, engine, before if stopping.criterion == "memberships" else None, run)
+        sums = run.fold(state, before if stopping.criterion == "memberships" else None)
         run.history.append(sums.objective)
-        new = _next_centres(run, state, sums)
-        moved = float((new - state.centres).squared_norms().max())
+        new = step(run, state, sums)
+        if run.stuck:
+            state, converged = new, True
+            break
+        moved = _movement(state, new)
         scale = sums.objective / sums.weight if sums.weight > 0 else 0.0
         if stopping.criterion == "memberships":
             converged = moved == 0 or (before is not None and sums.change <= stopping.tol)
             movement = sums.change
         else:
-            converged = moved <= stopping.tol**2 * scale
+            converged = moved <= stopping.tol**2 * scale and _widening(state, new) <= stopping.tol
             movement = math.sqrt(moved / scale) if scale > 0 else 0.0
-        before, state = state, State(new, state.scales)
+        before, state, run.last = state, new, (state, sums)
         run.tell(table.n_rows, sums.objective, movement)
         ended = after_sweep is not None and after_sweep(state, len(run.history))
         if converged or ended:
@@ -112,20 +169,44 @@ def solve(
     return Solution(state, history, len(history), run.row_visits, converged, ended)
 
 
-def fold(table: Table, rule: Rule, state: State, engine: Engine, before: State | None = None, run: _Run | None = None) -> Statistics:
+def _movement(old: State, new: State) -> float:
+    """max_j |dv_j|^2; infinite where a cluster went."""
+    return float((new.centres - old.centres).squared_norms().max()) if len(new.centres) == len(old.centres) else math.inf
+
+
+def _widening(old: State, new: State) -> float:
+    """max_j |d scale_j| / scale_j."""
+    if old.scales is None or new.scales is None or new.scales is old.scales:
+        return 0.0
+    return float(np.abs(new.scales / old.scales - 1.0).max()) if len(new.scales) == len(old.scales) else math.inf
+
+
+def fold(
+    table: Table,
+    rule: Rule,
+    state: State,
+    engine: Engine,
+    sweep: Sweep | None = None,
+    *,
+    before: State | None = None,
+    owners: IntArray | None = None,
+    done: Callable[[int], None] | None = None,
+) -> Statistics:
     """One sweep over all rows."""
-    sweep = sweep_for(table, rule) if run is None else run.sweep
-    done = (lambda task: run.tell(table.rows_done(task))) if run is not None and anybody_listens() else None
-    sums = engine.fold(lambda task: sweep(table, rule, state, task, before), table.n_tasks, done)
-    if run is not None:
-        run.row_visits += table.n_rows
+    known = sweep_for(table, rule) if sweep is None else sweep
+    sums = engine.fold(lambda task: known(table, rule, state, task, before, owners), table.n_tasks, done)
     _refuse_non_finite(sums.is_finite())
     return sums
 
 
+def partition_sums(table: Table, rule: Rule, memberships: Array, engine: Engine) -> Statistics:
+    """The sums that given memberships (n, c) make, without distances."""
+    return engine.fold(lambda task: gather(table, rule, memberships, task), table.n_tasks)
+
+
 def centres_of(table: Table, rule: Rule, memberships: Array, engine: Engine) -> Centres:
     """The centres that given memberships (n, c) make."""
-    sums = engine.fold(lambda task: gather(table, rule, memberships, task), table.n_tasks)
+    sums = partition_sums(table, rule, memberships, engine)
     return table.space.centres(sums.mass, sums.moment)
 
 
@@ -164,40 +245,6 @@ def assign_all(
 def _refuse_non_finite(finite: bool) -> None:
     if not finite:
         raise ValueError(NOT_FINITE)
-
-
-def _next_centres(run: _Run, state: State, sums: Statistics) -> Centres:
-    new = run.table.space.centres(sums.mass, sums.moment)
-    empty = np.flatnonzero(sums.mass <= 0)
-    if len(empty) == 0:
-        return new
-    new = new.replaced(empty, state.centres[empty])
-    if run.rule.refills_empty_clusters:
-        refill = _farthest_rows(run, state, new, len(empty))
-        new = new.replaced(empty[: len(refill)], refill) if len(refill) else new
-    return new
-
-
-def _farthest_rows(run: _Run, state: State, new: Centres, count: int) -> Centres:
-    """Up to `count` rows of positive weight, each the farthest from its own centre and from those taken before it."""
-    table, n = run.table, run.table.n_rows
-    distance = np.full(n, np.inf)
-    chosen: list[Centres] = []
-    latest = state.centres
-    for _ in range(count):
-        probe = State(latest)
-        parts = run.engine.map(lambda task, probe=probe: own_distances(table, probe, task), table.n_tasks)  # type: ignore[misc]
-        distance = np.minimum(distance, np.concatenate(list(parts)))
-        run.row_visits += n
-        row = int(np.argmax(np.where(table.blocks.weight > 0, distance, -1.0)))
-        if distance[row] <= 0:
-            break
-        rows = np.array([row])
-        latest = table.space.embed(table.blocks.take(rows), rows)
-        chosen.append(latest)
-    if not chosen:
-        return new[:0]
-    return Centres.stack(chosen)
 
 
 def reason(solution: Solution, stopping: Stopping, last: float) -> str:

@@ -10,6 +10,20 @@ from .arrays import Float64
 
 
 @dataclass(frozen=True)
+class Own:
+    """Sums over each cluster's own rows: those that belong to it more than to any other, and each of them fully."""
+
+    mass: Float64  # (c,) sum of the rows' sample weights
+    moment: Float64  # (c, moment_width)
+
+    def __add__(self, other: Own) -> Own:
+        return Own(self.mass + other.mass, self.moment + other.moment)
+
+    def __mul__(self, factor: float) -> Own:
+        return Own(self.mass * factor, self.moment * factor)
+
+
+@dataclass(frozen=True)
 class Statistics:
     """Sums over rows, always float64 on the host. `+` merges threads, files and machines; `*` forgets in streams."""
 
@@ -19,6 +33,7 @@ class Statistics:
     spread: Float64  # (c,) sum_i w_ij d2_ij
     penalty: float = 0.0  # what a possibilistic rule adds to its objective
     change: float = 0.0  # max |u_ij - u'_ij| against the memberships one sweep ago, where a stopping rule asks for it
+    own: Own | None = None  # where whoever makes the next state asks for it
 
     @property
     def objective(self) -> float:
@@ -33,6 +48,7 @@ class Statistics:
             self.spread + other.spread,
             self.penalty + other.penalty,
             max(self.change, other.change),
+            None if self.own is None or other.own is None else self.own + other.own,
         )
 
     def __mul__(self, factor: float) -> Statistics:
@@ -43,6 +59,7 @@ class Statistics:
             self.spread * factor,
             self.penalty * factor,
             self.change,
+            None if self.own is None else self.own * factor,
         )
 
     def is_finite(self) -> bool:

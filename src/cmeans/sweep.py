@@ -13,7 +13,7 @@ from .centres import Centres
 from .complaints import NOT_FINITE
 from .rules import Rule
 from .spaces import Rows, Space
-from .statistics import Statistics
+from .statistics import Own, Statistics
 from .table import Piece, Table
 
 
@@ -25,8 +25,12 @@ class State:
     scales: Float64 | None = None
 
 
-def sweep(table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics:
-    """What the rows of one task say about all clusters. `before` asks for the largest change of a membership since that state."""
+def sweep(table: Table, rule: Rule, state: State, task: int, before: State | None = None, owners: IntArray | None = None) -> Statistics:
+    """What the rows of one task say about all clusters.
+
+    `before` asks for the largest change of a membership since that state; `owners` (n,) for the sums over each cluster's own
+    rows, whose numbers of clusters (-1: none) are written to it.
+    """
     sums = _Sums(len(state.centres), table.space.moment_width)
     before_view = None
     for piece, rows, d2 in _measured(table, table.space, state, task, plain=False):
@@ -35,6 +39,10 @@ def sweep(table: Table, rule: Rule, state: State, task: int, before: State | Non
         w = rule.weights(u) * weight[:, None]
         rows.add_moment(w, sums.moment(d2))
         sums.add(w, d2, rule.penalty(u, state.scales), piece.weight, weight)
+        if owners is not None:
+            labels = _largest(u, leaves_rows_out=True)
+            owners[piece.start : piece.start + len(labels)] = labels
+            sums.add_own(rows, as_like(labels[:, None] == np.arange(len(state.centres))[None, :], d2) * weight[:, None])
         if before is not None:
             if before_view is None:
                 before_view = table.space.view(before.centres, rows.kxx)
@@ -93,14 +101,9 @@ def assign(table: Table, space: Space, rule: Rule, state: State, task: int, out:
         xp = namespace(d2)
         here = slice(piece.start, piece.start + d2.shape[0])
         u = rule.memberships(d2, state.scales)
-        labels = xp.argmax(u, axis=1)
-        out.labels[here] = to_numpy(labels)
+        out.labels[here] = labels = _largest(u, leaves_rows_out=rule.leaves_rows_out)
         out.memberships[here, ...] = u
-        out.nearest[here] = to_numpy(xp.take_along_axis(d2, labels[:, None], axis=1)[:, 0])
-        if rule.leaves_rows_out:
-            nowhere = to_numpy(xp.max(u, axis=1)) == 0
-            out.labels[here][nowhere] = -1
-            out.nearest[here][nowhere] = to_numpy(xp.min(d2, axis=1))[nowhere]
+        out.nearest[here] = _own_column(d2, labels)
         weight = as_like(piece.weight, d2, xp.float64)
         costs = xp.sum(rule.weights(u) * d2, axis=1)
         penalty = rule.penalty(u, state.scales)
@@ -109,6 +112,46 @@ def assign(table: Table, space: Space, rule: Rule, state: State, task: int, out:
         total_distance += float(xp.sum(xp.sum(d2, axis=1, dtype=xp.float64) * weight))
         mass += to_numpy(xp.sum(xp.astype(u, xp.float64) * weight[:, None], axis=0))
     return Tally(objective, total_distance, mass)
+
+
+def _largest(u: Array, *, leaves_rows_out: bool) -> IntArray:
+    """The cluster of the largest membership, ties to the lowest number; -1 where all are zero and that may be."""
+    xp = namespace(u)
+    labels: IntArray = to_numpy(xp.argmax(u, axis=1)).astype(np.intp)
+    if leaves_rows_out:
+        labels[to_numpy(xp.max(u, axis=1)) == 0] = -1
+    return labels
+
+
+def _own_column(d2: Array, labels: IntArray) -> Float64:
+    """(b,) squared distance to the centre of the label, to the nearest where there is none."""
+    distances = to_numpy(d2)
+    own: Float64 = distances[np.arange(len(labels)), labels].astype(np.float64)
+    nowhere = labels < 0
+    own[nowhere] = distances[nowhere].min(axis=1)
+    return own
+
+
+def deviations(table: Table, means: State, owners: IntArray, power: int, task: int) -> Float64:
+    """(c,) sum over each cluster's own rows in one task of  weight |x - mean|^power  for power 1 or 2."""
+    total = np.zeros(len(means.centres))
+    for piece, _, d2 in _measured(table, table.space, means, task, plain=False):
+        labels = owners[piece.start : piece.start + d2.shape[0]]
+        distances = _own_column(d2, labels)
+        owned = labels >= 0
+        values = (distances if power == 2 else np.sqrt(distances)) * piece.weight
+        total += np.bincount(labels[owned], weights=values[owned], minlength=len(total))
+    return total
+
+
+def fuzzy_deviations(table: Table, rule: Rule, state: State, task: int) -> Float64:
+    """(2, c) sums over the rows of one task of  weight u_ij |x_i - v_j|  and of  weight u_ij."""
+    total = np.zeros((2, len(state.centres)))
+    for piece, _, d2 in _measured(table, table.space, state, task, plain=False):
+        xp = namespace(d2)
+        u = rule.memberships(d2, state.scales) * as_like(piece.weight, d2)[:, None]
+        total += np.stack([to_numpy(xp.sum(u * xp.sqrt(d2), axis=0)), to_numpy(xp.sum(u, axis=0))])
+    return total
 
 
 def own_distances(table: Table, state: State, task: int) -> Float64:
@@ -163,6 +206,8 @@ class _Sums:
         self._spread: Array = None
         self._penalty: Any = 0.0
         self._weight = 0.0
+        self._own_mass: Array = None
+        self._own_moment: Array = None
         self.change = 0.0
 
     def moment(self, like: Array) -> Array:
@@ -183,6 +228,15 @@ class _Sums:
         if penalty is not None:
             self._penalty = self._penalty + xp.sum(penalty * weight_like, dtype=xp.float64)
 
+    def add_own(self, rows: Rows, w: Array) -> None:
+        """`w` (b, c): the sample weight of each row, in the column of the cluster it belongs to."""
+        xp = namespace(w)
+        if self._own_moment is None:
+            self._own_moment = xp.zeros(self._shape, dtype=xp.float64, device=device(w))
+            self._own_mass = xp.zeros(self._shape[0], dtype=xp.float64, device=device(w))
+        self._own_mass += xp.sum(w, axis=0, dtype=xp.float64)
+        rows.add_moment(w, self._own_moment)
+
     def statistics(self) -> Statistics:
         return Statistics(
             self._weight,
@@ -191,4 +245,5 @@ class _Sums:
             to_numpy(self._spread),
             float(self._penalty),
             self.change,
+            None if self._own_moment is None else Own(to_numpy(self._own_mass), to_numpy(self._own_moment)),
         )

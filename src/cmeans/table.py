@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .arrays import Float64, itemsize
+from .arrays import Float64, IntArray, itemsize
 from .blocks import Blocks
 from .spaces import Rows, Space
 
@@ -68,6 +68,11 @@ class Table:
             yield piece
         if keep:
             self._kept[task] = kept
+
+    def part(self, rows: IntArray, weights: Float64) -> Table:
+        """Some of the rows, with weights of their own, as a table in the same space and within the same memory; for spaces that
+        know no more of training rows than of others."""
+        return Table(self.space, self.blocks.part(rows, weights), self._left, layout=self.layout)
 
     def task_weight(self, task: int) -> float:
         """The sum of the sample weights of one task's rows."""

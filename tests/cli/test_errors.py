@@ -34,7 +34,7 @@ def refused(ended: Ended) -> str:
         (["--columns", "a", "--m", "two"], "--m two: give a number or auto."),
         (["--columns", "a", "--m", "1"], "m"),
         (["--columns", "a", "--m", "2", "--method", "hard"], "--m: --method hard has none; it belongs to fuzzy and possibilistic."),
-        (["--columns", "a", "--pilot-m", "2"], "--pilot-m: --method fuzzy has none; it belongs to possibilistic."),
+        (["--columns", "a", "--pilot-m", "2"], "--pilot-m: --method fuzzy has none; it belongs to possibilistic and adaptive."),
         (["--columns", "a", "--eta-scale", "2"], "--eta-scale: --method fuzzy has none; it belongs to possibilistic."),
         (["--columns", "a", "--landmarks", "some"], "--landmarks some: give a whole number of at least 1, auto, or none"),
         (["--columns", "a", "--landmarks", "0"], "--landmarks 0: give a whole number"),

@@ -17,8 +17,8 @@ Blobs = tuple[np.ndarray, np.ndarray]
 
 SUMMARY = {
     "command", "version", "file", "rows", "columns", "dtype", "scale", "weight", "method", "n_clusters", "n_clusters_found",
-    "m", "pilot_m", "kernel", "gamma", "n_landmarks", "seed", "objective", "n_iter", "converged", "reason", "sizes", "noise",
-    "seconds", "warnings", "outputs",
+    "m", "pilot_m", "eta", "method_options", "kernel", "gamma", "n_landmarks", "seed", "objective", "n_iter", "converged",
+    "reason", "sizes", "noise", "seconds", "warnings", "outputs",
 }  # fmt: skip
 
 
@@ -41,6 +41,8 @@ def test_every_method_from_file_to_files(cmeans: Command, table: Path, blobs: Bl
     assert np.bincount(labels, minlength=3).tolist() == summary["sizes"]
     if soft:
         assert np.array_equal(np.column_stack([written[f"u{j}"] for j in range(3)]).argmax(1), labels)
+    assert len(summary["eta"] or []) == (3 if method == "possibilistic" else 0)
+    assert set(summary["method_options"]) == {"fuzzy": {"m"}, "possibilistic": {"m", "pilot_m", "eta_scale"}}.get(method, set())
     if method != "possibilistic":
         assert adjusted_rand_score(blobs[1], labels) > 0.95
 

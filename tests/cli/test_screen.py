@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cmeans.cli.screen import Forecast, Screen, described, print_table, standing
@@ -43,6 +45,16 @@ def test_the_words_of_the_bar() -> None:
     assert described(told(12, run=1, n_runs=3)) == "fit 2/3, sweep 12/300"
     assert standing(told(1), None, None) == "500/1,000 rows"
     assert standing(told(1), 1234567.0, 125.4) == "500/1,000 rows, objective 1.23457e+06, about 2:05 left"
+
+
+def test_nobody_knows_how_many_trials_there_will_be() -> None:
+    forecast = Forecast(tol=1e-4)
+    for sweep in (1, 2, 3):
+        forecast.note(told(sweep, 0.1**sweep), now=float(sweep))
+    trial = replace(told(3, run=4, n_runs=5), stage="grow")
+    assert described(trial) == "cluster trial 5, sweep 3/300"
+    assert forecast.seconds_left(trial) is None
+    assert forecast.seconds_left(told(3)) is not None
 
 
 def test_the_bar_is_drawn_on_a_terminal_alone(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

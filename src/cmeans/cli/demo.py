@@ -46,8 +46,8 @@ def demo(out: Path, screen: Screen) -> dict[str, Any]:
 
 
 def _request(file: Path, out: Path) -> FitRequest:
-    words = {"n_clusters": 3, "n_landmarks": "auto", "n_init": _STARTS, "random_state": _SEED}
-    return FitRequest(Wish(file), out, "fuzzy", words, scale="standard")
+    words = {"n_landmarks": "auto", "n_init": _STARTS, "random_state": _SEED}
+    return FitRequest(Wish(file), out, "fuzzy", 3, words, scale="standard")
 
 
 def next_commands(file: Path, out: Path) -> list[str]:

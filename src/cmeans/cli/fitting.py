@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from .. import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans, __version__
+from .. import (
+    AdaptivePossibilisticCMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    PossibilisticCMeans,
+    ProbabilisticKMeans,
+    SequentialPossibilisticCMeans,
+    TwoStepKernelKMeans,
+    __version__,
+)
 from ..model_file import read_metadata, save
 from .errors import InputError
 from .outputs import results_folder, staged
@@ -16,26 +26,33 @@ from .scaling import Scaling, learn_scaling
 from .screen import Screen
 from .summaries import Stopwatch, as_json, caught_warnings, sizes
 from .tables import write_table
+from .words import listed, option_of
 
 LABELS, MODEL, SUMMARY = "labels.parquet", "model.safetensors", "summary.json"
 
 
-@dataclass(frozen=True)
 class Method:
-    """One clustering method: who does it, and which words are its own."""
+    """One clustering method: who does it, and which words it knows."""
 
-    estimator: Callable[..., Any]
-    soft: bool = False  # has memberships worth writing
-    words: frozenset[str] = frozenset()  # constructor words that not every method has
+    def __init__(self, estimator: type[Any], soft: bool = False) -> None:
+        self.estimator = estimator
+        self.soft = soft  # has memberships worth writing
+        self.words = frozenset(inspect.signature(estimator).parameters)
 
+    @property
+    def finds_number(self) -> bool:
+        """Whether the number of clusters is a result, and what is asked only a bound."""
+        return "max_clusters" in self.words
 
-OPTIONS_OF_SOME = ("m", "pilot_m", "eta_scale")
 
 METHODS = {
     "hard": Method(KernelKMeans),
     "two-step": Method(TwoStepKernelKMeans),
-    "fuzzy": Method(FuzzyCMeans, True, frozenset({"m"})),
-    "possibilistic": Method(PossibilisticCMeans, True, frozenset({"m", "pilot_m", "eta_scale"})),
+    "probabilistic": Method(ProbabilisticKMeans),
+    "fuzzy": Method(FuzzyCMeans, True),
+    "possibilistic": Method(PossibilisticCMeans, True),
+    "adaptive": Method(AdaptivePossibilisticCMeans, True),
+    "sequential": Method(SequentialPossibilisticCMeans, True),
 }
 
 
@@ -46,7 +63,8 @@ class FitRequest:
     wish: Wish
     out: Path
     method: str
-    words: dict[str, Any]
+    clusters: int | None = None  # how many, or at most how many
+    words: dict[str, Any] = field(default_factory=dict)
     scale: str = "none"
 
 
@@ -74,10 +92,13 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
 
 def _check(request: FitRequest, method: Method) -> None:
     """What can be known to be wrong before any row is read."""
-    for word in OPTIONS_OF_SOME:
-        if word in request.words and word not in method.words:
-            able = [name for name, other in METHODS.items() if word in other.words]
-            raise InputError(f"--{word.replace('_', '-')}: --method {request.method} has none; it belongs to {' and '.join(able)}.")
+    if request.clusters is None and not method.finds_number:
+        finders = listed(name for name, other in METHODS.items() if other.finds_number)
+        raise InputError(f"--clusters: --method {request.method} needs the number of clusters, e.g. -c 3; {finders} find it themselves.")
+    for word in request.words:
+        if word not in method.words:
+            able = listed(name for name, other in METHODS.items() if word in other.words)
+            raise InputError(f"{option_of(word)}: --method {request.method} has none; it belongs to {able}.")
     for name, path in _outputs(request.out).items():
         if request.wish.file.resolve() == Path(path).resolve():
             raise InputError(f"--out {request.out}: the {name} would overwrite the input file {request.wish.file}; choose another folder.")
@@ -91,13 +112,18 @@ def _read(request: FitRequest, screen: Screen) -> tuple[Rows, Scaling]:
 
 
 def _fit(request: FitRequest, rows: Rows, screen: Screen) -> Any:
-    model = METHODS[request.method].estimator(**request.words)
+    method, words = METHODS[request.method], request.words
+    if request.clusters is not None:
+        words = {**words, "max_clusters" if method.finds_number else "n_clusters": request.clusters}
+    model = method.estimator(**words)
     n, d = rows.x.shape
     screen.say(f"fitting {type(model).__name__} to {n:,} rows and {d:,} columns of {rows.x.dtype.name}")
     with screen.progress(model.tol):
         model.fit(rows.x, sample_weight=rows.weight)
     if model.converged_:  # else a warning says it
         screen.say(model.stop_reason_)
+    if method.finds_number:
+        screen.say(f"clusters found: {model.n_clusters_:,}; rows that belong to none: {(model.labels_ < 0).sum():,}")
     return model
 
 
@@ -129,10 +155,12 @@ def _summary(request: FitRequest, rows: Rows, model: Any, stored: Mapping[str, A
         "scale": request.scale,
         "weight": request.wish.weight,
         "method": request.method,
-        "n_clusters": request.words["n_clusters"],
+        "n_clusters": request.clusters,
         "n_clusters_found": model.n_clusters_,
         "m": fitted.get("m_"),
         "pilot_m": fitted.get("pilot_m_"),
+        "eta": getattr(model, "eta_", None),
+        "method_options": _own_words(request, model),
         "kernel": model.kernel,
         "gamma": fitted.get("gamma_"),
         "n_landmarks": model.n_landmarks_,
@@ -143,3 +171,9 @@ def _summary(request: FitRequest, rows: Rows, model: Any, stored: Mapping[str, A
         "reason": model.stop_reason_,
         **sizes(model.labels_, model.memberships_.shape[1]),
     }
+
+
+def _own_words(request: FitRequest, model: Any) -> dict[str, Any]:
+    """The words that the plain method does not have, as the estimator had them, its defaults included."""
+    own = METHODS[request.method].words - METHODS["hard"].words - {"max_clusters"}
+    return {word: value for word, value in model.get_params(deep=False).items() if word in own}

@@ -20,7 +20,7 @@ from .screen import Screen
 from .summaries import Stopwatch, caught_warnings, sizes
 from .tables import write_table
 
-HARD = {"KernelKMeans", "TwoStepKernelKMeans"}  # estimators whose memberships say no more than the labels
+HARD = {"KernelKMeans", "ProbabilisticKMeans", "TwoStepKernelKMeans"}  # estimators whose memberships say no more than the labels
 _ENDINGS = {".parquet", ".pq", ".csv", ".npy"}
 
 
@@ -57,8 +57,9 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
                 x = recipe.scaling.apply(rows.x)
             with watch.part("predict"):
                 soft = stored["estimator"] not in HARD and place.suffix != ".npy"
-                u = np.asarray(model.memberships(x)) if soft else None
-                labels = np.asarray(model.predict(x)) if u is None else u.argmax(axis=1)
+                assigned = model._assign(x, None) if soft else None  # labels and memberships of one pass
+                u = None if assigned is None else np.asarray(assigned.memberships)
+                labels = np.asarray(model.predict(x) if assigned is None else assigned.labels)
         with watch.part("write"):
             if place.suffix == ".npy":
                 np.save(place, labels.astype(np.int32))

@@ -20,7 +20,7 @@ from rich.text import Text
 from ..progress import Progress, watching
 from .errors import one_line
 
-_STAGES = {"pilot": "fuzzy pilot", "fit": "fit", "assign": "assign"}
+_STAGES = {"pilot": "fuzzy pilot", "fit": "fit", "grow": "cluster trial", "assign": "assign"}
 _BETWEEN_DRAWINGS = 0.05  # seconds
 
 
@@ -82,11 +82,14 @@ class Forecast:
         return min(allowed, max(0, math.ceil(math.log(self.tol / last) / math.log(shrinks))))
 
     def seconds_left(self, progress: Progress) -> float | None:
-        """Seconds for this start and the ones after it, which are taken to be as long; None before anything is known."""
-        if self._seconds is None or progress.stage == "assign":
+        """Seconds for this start and the ones after it, which are taken to be as long; None where nothing is known."""
+        if self._seconds is None or progress.stage in ("assign", "grow") or progress.max_sweeps >= UNLIMITED:  # nobody knows how many
             return None
         here = self.sweeps_left(progress)
         return self._seconds * (here + (progress.n_runs - progress.run - 1) * (progress.sweep + here))
+
+
+UNLIMITED = 10**6  # sweeps that nobody means to wait for
 
 
 class _Painter:
@@ -118,7 +121,10 @@ class _Painter:
 
 def described(progress: Progress) -> str:
     start = f" {progress.run + 1}/{progress.n_runs}" if progress.n_runs > 1 else ""
-    sweep = "" if progress.stage == "assign" else f", sweep {progress.sweep}/{progress.max_sweeps}"
+    if progress.stage == "grow":
+        start = f" {progress.run + 1}"
+    limit = f"/{progress.max_sweeps}" if progress.max_sweeps < UNLIMITED else ""
+    sweep = "" if progress.stage == "assign" else f", sweep {progress.sweep}{limit}"
     return f"{_STAGES.get(progress.stage, progress.stage)}{start}{sweep}"
 
 

@@ -1,11 +1,18 @@
-"""Options that are a number or one of a few words."""
+"""The words of the estimators as options, and options that are a number or one of a few words."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterable
 
 from .errors import InputError
+
+_RENAMED = {"scaling": "--inner-scaling", "n_landmarks": "--landmarks", "landmarks": "--landmark-choice"}
+
+
+def option_of(word: str) -> str:
+    """The option that a constructor word is given by."""
+    return _RENAMED.get(word, f"--{word.replace('_', '-')}")
 
 
 def number_or_word(option: str, text: str | None, words: tuple[str, ...]) -> float | str | None:
@@ -32,6 +39,7 @@ def landmark_number(text: str) -> int | str | None:
     return int(text)
 
 
-def given(**words: Any) -> dict[str, Any]:
-    """Constructor words without those that were not given: the estimator knows its own defaults."""
-    return {name: value for name, value in words.items() if value is not None}
+def listed(names: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -4,6 +4,6 @@ Importing this room imports Numba; `choice.py` does so where it pays.
 """
 
 from .bounds import BoundedSweep
-from .sweeps import Assign, Measure, Sweep, layout
+from .sweeps import Assign, Deviations, Measure, Sweep, layout
 
-__all__ = ["Assign", "BoundedSweep", "Measure", "Sweep", "layout"]
+__all__ = ["Assign", "BoundedSweep", "Deviations", "Measure", "Sweep", "layout"]

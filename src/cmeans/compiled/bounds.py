@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, Float64, itemsize
+from ..arrays import Array, Float64, IntArray, itemsize
 from ..blocks import Blocks
 from ..rules import Rule
 from ..spaces import Space
@@ -194,7 +194,10 @@ class BoundedSweep:
         per_row = 4 + itemsize(blocks.x) * (1 + min(n_clusters, GROUPS))
         return blocks.n_rows * per_row + blocks.n_tasks(basis_size) * 8 * n_clusters * (basis_size + 2)
 
-    def __call__(self, table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics:
+    def __call__(
+        self, table: Table, rule: Rule, state: State, task: int, before: State | None = None, owners: IntArray | None = None
+    ) -> Statistics:
+        assert owners is None, "hard clusters have no rows but their own"
         c, memory = len(state.centres), self._memory.get(task)
         if memory is None:
             memory = _Memory(state, {}, OwnSums.none(c, table.space.moment_width))

@@ -26,19 +26,21 @@ class Standing(NamedTuple):
 
     centres: Array  # (whole groups, columns) -2 a
     norms: Array  # (whole groups,) |v|^2
-    scales: Array  # (c,)
+    scales: Array  # (k, c) what the rule knows of each cluster
     words: Words
     form: Format
     bits: Array  # any integer array of the floats' size
 
 
 @cache
-def sweep_pass(shape: str, rule: str) -> Callable[..., None]:
-    """The sweep of one shape and rule; it compiles at its first call for a float type."""
+def sweep_pass(shape: str, rule: str, *, owned: bool = False) -> Callable[..., None]:
+    """The sweep of one shape and rule; it compiles at its first call for a float type. `owned`: each row's cluster is noted, and
+    summed over each cluster's own rows."""
     room, tile_rule, version = SHAPES[shape], RULES[rule], sources()
     distances, sums = room.distances, tile_rule.sums
-    judge = tile_rule.memberships if tile_rule.labels is None else tile_rule.labels
-    moments = room.moments if tile_rule.labels is None else room.own_moments
+    judge = tile_rule.memberships if tile_rule.labels is None or owned else tile_rule.labels
+    moments = room.moments if tile_rule.labels is None or owned else room.own_moments
+    own_moments, leaves_out = room.own_moments, tile_rule.leaves_rows_out
 
     @compiled
     def sweep(
@@ -50,20 +52,40 @@ def sweep_pass(shape: str, rule: str) -> Callable[..., None]:
         spread: Array,  # (c,) float64, added to
         moment: Array,  # (c, columns) float64, added to
         penalty: Array,  # (1,) added to
+        owners: Array,  # (b,) written, if owned: the cluster that each row belongs to most, -1 for none
+        own_mass: Array,  # (c,) float64, added to
+        own_moment: Array,  # (c, columns) float64, added to
     ) -> None:
         _ = version
         clusters, columns = moment.shape
         tile = new_tile(at.centres.shape[0], clusters, kxx, at.bits)
         total = np.zeros((clusters, columns + columns % 2), kxx.dtype)
+        own = np.zeros((own_moment.shape[0], columns + columns % 2), kxx.dtype)
+        label = np.empty(TILE, np.int32)
         for number in range((kxx.shape[0] + TILE - 1) // TILE):
             load(tile, number, kxx, weight)
             distances(rows, number, at.centres, at.norms, at.form.rounding, tile)
             judge(tile, at.scales, at.words, at.form)
+            if owned:
+                _largest(tile, leaves_out)
+                label[:] = tile.label
             penalty[0] += sums(tile, at.scales, at.words, at.form, mass, spread)
             moments(rows, number, tile, total)
+            if owned:
+                start = number * TILE
+                for t in range(min(TILE, kxx.shape[0] - start)):
+                    owners[start + t] = label[t]
+                for t in range(TILE):
+                    nowhere = label[t] < 0
+                    tile.weight[t] = 0.0 if nowhere else tile.weight[t]
+                    tile.label[t] = 0 if nowhere else label[t]
+                    own_mass[tile.label[t]] += tile.weight[t]
+                own_moments(rows, number, tile, own)
         for j in range(clusters):
             for f in range(columns):
                 moment[j, f] += total[j, f]
+                if owned:
+                    own_moment[j, f] += own[j, f]
 
     return sweep
 
@@ -73,6 +95,7 @@ def assign_pass(shape: str, rule: str) -> Callable[..., None]:
     """The last pass of one shape and rule."""
     room, tile_rule, version = SHAPES[shape], RULES[rule], sources()
     distances, memberships, sums = room.distances, tile_rule.memberships, tile_rule.sums
+    leaves_out = tile_rule.leaves_rows_out
 
     @compiled
     def assign(
@@ -80,9 +103,9 @@ def assign_pass(shape: str, rule: str) -> Callable[..., None]:
         kxx: Array,
         weight: Array,
         at: Standing,
-        labels: Array,  # (b,) written: the largest membership, ties to the lowest number
+        labels: Array,  # (b,) written: the largest membership, ties to the lowest number; -1 where all are zero and that may be
         memberships_out: Array,  # (b, c) written
-        nearest: Array,  # (b,) written: squared distance to the centre of the label
+        nearest: Array,  # (b,) written: squared distance to the centre of the label, to the nearest where there is none
         mass: Array,  # (c,) float64, sum of sample weight times membership, added to
         spread: Array,  # (c,) float64, sum of sample weight times w times d2, added to
         totals: Array,  # (2,) the penalty and the sum of sample weight times d2, added to
@@ -99,10 +122,10 @@ def assign_pass(shape: str, rule: str) -> Callable[..., None]:
             for t in range(min(TILE, b - start)):
                 for j in range(clusters):
                     memberships_out[start + t, j] = tile.u[j, t] * tile.factor[t]
-            _largest(tile)
+            _largest(tile, leaves_out)
             for t in range(min(TILE, b - start)):
                 labels[start + t] = tile.label[t]
-                nearest[start + t] = tile.d2[tile.label[t], t]
+                nearest[start + t] = tile.d2[tile.label[t], t] if tile.label[t] >= 0 else tile.low[t]
             totals[1] += _add_memberships(tile, mass)
             totals[0] += sums(tile, at.scales, at.words, at.form, weighted, spread)
 
@@ -118,7 +141,7 @@ def change_pass(shape: str, rule: str) -> Callable[..., float]:
     def change(rows: Array, kxx: Array, weight: Array, now: Standing, then: Standing) -> float:
         """Returns max |u - u'|."""
         _ = version
-        clusters = now.scales.shape[0]
+        clusters = now.scales.shape[1]
         tile, other = new_tile(now.centres.shape[0], clusters, kxx, now.bits), new_tile(now.centres.shape[0], clusters, kxx, now.bits)
         largest = 0.0
         for number in range((kxx.shape[0] + TILE - 1) // TILE):
@@ -168,9 +191,38 @@ def measure_pass(shape: str) -> Callable[..., bool]:
     return measure
 
 
+@cache
+def deviation_pass(shape: str, power: int) -> Callable[..., None]:
+    """How far each cluster's own rows are from given points, for any rule."""
+    distances, version, squared = SHAPES[shape].distances, sources(), power == 2
+
+    @compiled
+    def deviate(
+        rows: Array,
+        kxx: Array,
+        weight: Array,
+        at: Standing,  # the points
+        owners: Array,  # (b,) which of them each row is measured from, -1 for none
+        total: Array,  # (c,) float64, sum of sample weight times distance, or squared distance, added to
+    ) -> None:
+        _ = version
+        tile = new_tile(at.centres.shape[0], total.shape[0], kxx, at.bits)
+        for number in range((kxx.shape[0] + TILE - 1) // TILE):
+            load(tile, number, kxx, weight)
+            distances(rows, number, at.centres, at.norms, at.form.rounding, tile)
+            start = number * TILE
+            for t in range(min(TILE, kxx.shape[0] - start)):
+                j = owners[start + t]
+                if j >= 0:
+                    d2 = tile.d2[j, t]
+                    total[j] += tile.weight[t] * (d2 if squared else np.sqrt(d2))
+
+    return deviate
+
+
 @inlined
-def _largest(tile: Tile) -> None:
-    """The largest membership of each row, ties to the lowest number."""
+def _largest(tile: Tile, leaves_out: bool) -> None:
+    """The largest membership of each row, ties to the lowest number; -1 for none where a rule leaves rows out."""
     u, factor, best, label = tile.u, tile.factor, tile.row, tile.label
     for t in range(TILE):
         best[t] = u[0, t] * factor[t]
@@ -182,6 +234,9 @@ def _largest(tile: Tile) -> None:
             larger = v > best[t]
             label[t] = number if larger else label[t]
             best[t] = v if larger else best[t]
+    if leaves_out:
+        for t in range(TILE):
+            label[t] = -1 if best[t] == 0 else label[t]
 
 
 @inlined

@@ -16,6 +16,9 @@ from .door import inlined
 from .elementary import Format, exp_row, log_row, power_row
 from .tiles import TILE, Tile
 
+EIGHT = 8  # numbers that vectors hold at most: rows picked out are filled up to whole ones
+HALLEY_STEPS = 4
+
 
 class Words(NamedTuple):
     """What a rule's arithmetic depends on."""
@@ -28,9 +31,10 @@ class Words(NamedTuple):
 class TileRule:
     """A rule's two stages."""
 
-    memberships: Callable[[Tile, Array, Words, Format], None]  # tile.u from tile.d2; the scales (c,) of the clusters come second
+    memberships: Callable[[Tile, Array, Words, Format], None]  # tile.u from tile.d2; the rule's numbers (k, c) of the clusters come second
     sums: Callable[[Tile, Array, Words, Format, Array, Array], float]  # u becomes w; mass and spread (c,) grow; gives the penalty
     labels: Callable[[Tile, Array, Words, Format], None] | None = None  # tile.label instead, where a row counts for one cluster only
+    leaves_rows_out: bool = False  # a row may belong nowhere
 
 
 # ------------------------------------------------------------------------------------------------------------------------ hard
@@ -166,7 +170,7 @@ def any_exponent_sums(tile: Tile, scales: Array, words: Words, form: Format, mas
 def possibilistic_two_memberships(tile: Tile, scales: Array, words: Words, form: Format) -> None:
     """u_ij = eta_j / (eta_j + d2_ij)."""
     for j in range(tile.u.shape[0]):
-        eta = scales[j]
+        eta = scales[0, j]
         for t in range(TILE):
             tile.u[j, t] = eta / (eta + tile.d2[j, t])
 
@@ -183,7 +187,7 @@ def possibilistic_two_sums(tile: Tile, scales: Array, words: Words, form: Format
             rest = one - u[j, t]
             part += rest * rest * weight[t]
             u[j, t] *= u[j, t]
-        penalty += scales[j] * part
+        penalty += scales[0, j] * part
         _add(tile, j, mass, spread)
     return penalty
 
@@ -196,7 +200,7 @@ def possibilistic_memberships(tile: Tile, scales: Array, words: Words, form: For
     one, power = real(1), real(words.power)
     for j in range(tile.u.shape[0]):
         for t in range(TILE):
-            odds[t] = tile.d2[j, t] / scales[j]
+            odds[t] = tile.d2[j, t] / scales[0, j]
         log_row(odds, tile.work, form)
         for t in range(TILE):
             odds[t] *= power
@@ -219,9 +223,97 @@ def possibilistic_sums(tile: Tile, scales: Array, words: Words, form: Format, ma
         part = u.dtype.type(0)
         for t in range(TILE):
             part += rest[t] * tile.weight[t]
-        penalty += scales[j] * part
+        penalty += scales[0, j] * part
         power_row(u[j], words.m, tile.work, form)
         _add(tile, j, mass, spread)
+    return penalty
+
+
+# ----------------------------------------------------------------------------------------------------------------------- sparse
+
+
+@inlined
+def sparse_memberships(tile: Tile, scales: Array, words: Words, form: Format) -> None:
+    """u_ij = exp(-d2_ij / eta_j + W(-z_ij) / (1 - p)) within a cluster's radius, 0 outside: only rows inside are looked at further.
+
+    W(-z) by Halley's steps from a series about 0, or about the branch point where z is near 1/e.
+    """
+    d2, u, chosen = tile.d2, tile.u, tile.label
+    plain, z, w, power = tile.row, tile.more[0], tile.more[1], tile.more[2]
+    real = u.dtype.type
+    zero, one, two = real(0), real(1), real(2)
+    slowness, e = real(1.0 - words.m), real(np.e)
+    for j in range(u.shape[0]):
+        eta, radius, log_z = scales[0, j], scales[1, j], scales[2, j]
+        count = 0
+        for t in range(TILE):
+            u[j, t] = zero
+            chosen[count] = t
+            count += not d2[j, t] >= radius  # so that NaN is looked at, and found
+        whole = min(TILE, count + -count % EIGHT)
+        for i in range(count, whole):
+            chosen[i] = chosen[0]
+        for i in range(whole):
+            plain[i] = d2[j, chosen[i]] / eta
+            z[i] = log_z + slowness * plain[i]
+        exp_row(z[:whole], tile.work, form)
+        for i in range(whole):
+            small = z[i] < real(0.25)
+            root = np.sqrt(two * max(one - e * z[i], zero))
+            about_zero = -z[i] * (one + z[i] * (one + real(1.5) * z[i]))
+            w[i] = about_zero if small else -one + root * (one - root * (real(1 / 3) - real(11 / 72) * root))
+        for _ in range(HALLEY_STEPS):
+            for i in range(whole):
+                power[i] = w[i]
+            exp_row(power[:whole], tile.work, form)
+            for i in range(whole):
+                g = w[i] * power[i] + z[i]
+                slope = power[i] * (w[i] + one) - (w[i] + two) * g / (two * w[i] + two)
+                step = g / slope
+                w[i] = w[i] - step if step == step else w[i]
+        for i in range(whole):
+            plain[i] = w[i] / slowness - plain[i]
+        exp_row(plain[:whole], tile.work, form)
+        for i in range(count):
+            u[j, chosen[i]] = plain[i]
+
+
+@inlined
+def sparse_sums(tile: Tile, scales: Array, words: Words, form: Format, mass: Array, spread: Array) -> float:
+    """w = u; the penalty is sum_ij eta_j (u ln u - u + 1) + lambda u^p, where lambda u^p = -eta_j u (d2 / eta_j + ln u) / p, u being
+    a stationary point."""
+    d2, u, weight, chosen, logs = tile.d2, tile.u, tile.weight, tile.label, tile.row
+    real = u.dtype.type
+    zero, one, power = real(0), real(1), real(words.m)
+    rows = zero
+    for t in range(TILE):
+        rows += weight[t]
+    penalty = 0.0
+    for j in range(u.shape[0]):
+        eta, sparse = scales[0, j], scales[2, j] > -np.inf
+        count, finite = 0, zero
+        for t in range(TILE):
+            chosen[count] = t
+            count += not u[j, t] <= zero
+            finite += zero * d2[j, t]  # NaN and infinity are found even where nobody wants the row
+        whole = min(TILE, count + -count % EIGHT)
+        for i in range(count, whole):
+            chosen[i] = chosen[0]
+        for i in range(whole):
+            logs[i] = u[j, chosen[i]]
+        log_row(logs[:whole], tile.work, form)
+        m, s, part = zero, finite, zero
+        for i in range(count):
+            t = chosen[i]
+            v = u[j, t] * weight[t]
+            u[j, t] = v
+            m += v
+            s += v * d2[j, t]
+            further = (d2[j, t] / eta + logs[i]) / power if sparse else zero
+            part += v * (logs[i] - one - further)
+        mass[j] += m
+        spread[j] += s
+        penalty += eta * (part + rows)
     return penalty
 
 
@@ -246,5 +338,6 @@ RULES = {
     "fuzzy, m = 2": TileRule(fuzzy_two_memberships, fuzzy_two_sums),
     "possibilistic": TileRule(possibilistic_memberships, possibilistic_sums),
     "possibilistic, m = 2": TileRule(possibilistic_two_memberships, possibilistic_two_sums),
+    "sparse": TileRule(sparse_memberships, sparse_sums, leaves_rows_out=True),
     "hard": TileRule(hard_memberships, hard_sums, nearest),
 }

@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Float64, IntArray
 from ..complaints import NOT_FINITE
 from ..rules import Rule, Twin
 from ..spaces import Space
-from ..statistics import Statistics
+from ..statistics import Own, Statistics
 from ..sweep import Outputs, State, Tally
 from ..table import Layout, Table
 from .door import compiling, is_open
 from .elementary import format_of, integers_of
-from .passes import SHAPES, Standing, assign_pass, change_pass, measure_pass, sweep_pass
+from .passes import SHAPES, Standing, assign_pass, change_pass, deviation_pass, measure_pass, sweep_pass
 from .rules import Words
 from .tiles import GROUP, centres_in_groups, read_only
+
+_NO_OWNERS = np.empty(0, np.intp)
 
 
 def layout(shape: str) -> Layout | None:
@@ -28,22 +30,43 @@ def layout(shape: str) -> Layout | None:
 
 
 class Sweep:
-    """What the rows of one task say about all clusters, for one shape and rule."""
+    """What the rows of one task say about all clusters, for one shape and rule; `owned` sweeps are called with owners, others without."""
 
-    def __init__(self, shape: str, rule: Rule, dtype: Any) -> None:
+    def __init__(self, shape: str, rule: Rule, dtype: Any, *, owned: bool = False) -> None:
         self._standings = Standings(rule)
-        self._pass = _ready_sweep(shape, self._standings.name, np.dtype(dtype))
+        self._pass = _ready_sweep(shape, self._standings.name, np.dtype(dtype), owned)
         self._change = Change(shape, rule, dtype)
 
-    def __call__(self, table: Table, rule: Rule, state: State, task: int, before: State | None = None) -> Statistics:
-        c = len(state.centres)
-        mass, spread, moment, penalty = np.zeros(c), np.zeros(c), np.zeros((c, table.space.moment_width)), np.zeros(1)
+    def __call__(
+        self, table: Table, rule: Rule, state: State, task: int, before: State | None = None, owners: IntArray | None = None
+    ) -> Statistics:
+        c, width = len(state.centres), table.space.moment_width
+        mass, spread, moment, penalty = np.zeros(c), np.zeros(c), np.zeros((c, width)), np.zeros(1)
+        own = Own(np.zeros(0), np.zeros((0, width))) if owners is None else Own(np.zeros(c), np.zeros((c, width)))
         for piece in table.pieces(task):
             rows: Any = piece.rows
             at = self._standings.of(table.space, state, rows.kxx)
-            self._pass(rows.data, rows.kxx, read_only(piece.weight), at, mass, spread, moment, penalty)
+            labels = _NO_OWNERS if owners is None else owners[piece.start : piece.start + len(rows.kxx)]
+            written = mass, spread, moment, penalty, labels, own.mass, own.moment
+            self._pass(rows.data, rows.kxx, read_only(piece.weight), at, *written)
         change = 0.0 if before is None else self._change(table, state, before, task)
-        return Statistics(table.task_weight(task), mass, moment, spread, float(penalty[0]), change)
+        return Statistics(table.task_weight(task), mass, moment, spread, float(penalty[0]), change, None if owners is None else own)
+
+
+class Deviations:
+    """How far each cluster's own rows are from given means."""
+
+    def __init__(self, shape: str, power: int, dtype: Any) -> None:
+        self._standings = Standings(None)
+        self._pass = _ready_deviation(shape, power, np.dtype(dtype))
+
+    def __call__(self, table: Table, means: State, owners: IntArray, power: int, task: int) -> Float64:
+        total = np.zeros(len(means.centres))
+        for piece in table.pieces(task):
+            rows: Any = piece.rows
+            at = self._standings.of(table.space, means, rows.kxx)
+            self._pass(rows.data, rows.kxx, read_only(piece.weight), at, owners[piece.start : piece.start + len(rows.kxx)], total)
+        return total
 
 
 class Change:
@@ -114,6 +137,7 @@ class Standings:
         twin = Twin("none") if rule is None else rule.twin
         assert twin is not None
         self.name = twin.name
+        self._rule = rule
         self._words = Words(twin.m, twin.power)
         self._latest: tuple[State, Standing] | None = None
 
@@ -122,7 +146,9 @@ class Standings:
         latest = self._latest
         if latest is None or latest[0] is not state:
             centres, norms = centres_in_groups(space.view(state.centres, like))
-            scales = np.zeros(len(state.centres)) if state.scales is None else state.scales
+            scales = np.zeros((1, len(state.centres)))
+            if state.scales is not None and self._rule is not None:
+                scales = self._rule.numbers(state.scales)
             latest = state, _standing(centres, norms, scales.astype(like.dtype), self._words)
             self._latest = latest
         return latest[1]
@@ -130,7 +156,7 @@ class Standings:
 
 def nowhere(dtype: Any) -> Standing:
     """A standing to compile with."""
-    return _standing(np.zeros((GROUP, 1), dtype), np.zeros(GROUP, dtype), np.zeros(1, dtype), Words(2.0, 1.0))
+    return _standing(np.zeros((GROUP, 1), dtype), np.zeros(GROUP, dtype), np.zeros((1, 1), dtype), Words(2.0, 1.0))
 
 
 def _standing(centres: Array, norms: Array, scales: Array, words: Words) -> Standing:
@@ -143,11 +169,20 @@ def _nothing(shape: str, dtype: Any) -> tuple[Any, Array, Array, Standing]:
 
 
 @cache
-def _ready_sweep(shape: str, rule: str, dtype: Any) -> Callable[..., None]:
+def _ready_sweep(shape: str, rule: str, dtype: Any, owned: bool) -> Callable[..., None]:
     """The sweep of one shape and rule, compiled for one float type or read from Numba's cache."""
-    made = sweep_pass(shape, rule)
+    made = sweep_pass(shape, rule, owned=owned)
     with compiling(f"the {rule} sweep for {dtype.name}"):
-        made(*_nothing(shape, dtype), np.zeros(1), np.zeros(1), np.zeros((1, 1)), np.zeros(1))
+        nothing_owned = _NO_OWNERS, np.zeros(1), np.zeros((1, 1))
+        made(*_nothing(shape, dtype), np.zeros(1), np.zeros(1), np.zeros((1, 1)), np.zeros(1), *nothing_owned)
+    return made
+
+
+@cache
+def _ready_deviation(shape: str, power: int, dtype: Any) -> Callable[..., None]:
+    made = deviation_pass(shape, power)
+    with compiling(f"deviations for {dtype.name}"):
+        made(*_nothing(shape, dtype), _NO_OWNERS, np.zeros(1))
     return made
 
 

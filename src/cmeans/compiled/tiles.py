@@ -27,6 +27,7 @@ class Tile(NamedTuple):
     kxx: Array  # (TILE,)
     weight: Array  # (TILE,) sample weights; 0 for the filling of the last tile, so that it counts for nothing
     row: Array  # (TILE,) for anything
+    more: Array  # (3, TILE) for anything
     work: Scratch
 
 
@@ -65,6 +66,7 @@ def new_tile(groups: int, clusters: int, like: Array, bits: Array) -> Tile:
         np.empty(TILE, real),
         np.empty(TILE, real),
         np.empty(TILE, real),
+        np.empty((3, TILE), real),
         Scratch(np.empty(TILE, bits.dtype), np.empty(TILE, real)),
     )
 

@@ -98,3 +98,14 @@ def moments(rows: tuple[Array, Array], number: int, tile: Tile, total: Array) ->
             wx, wy, wz, wv = w[j, t + 4], w[j, t + 5], w[j, t + 6], w[j, t + 7]
             for f in range(g.shape[1]):
                 sums[f] += ((wp * p[f] + wq * q[f]) + (wr * r[f] + ws * s[f])) + ((wx * x[f] + wy * y[f]) + (wz * z[f] + wv * v[f]))
+
+
+@inlined
+def own_moments(rows: tuple[Array, Array], number: int, tile: Tile, total: Array) -> None:
+    """The same where a row has weight for the cluster of its label only."""
+    g, order = rows
+    start, last = number * TILE, order.shape[0] - 1
+    for t in range(TILE):
+        row, sums, w = g[order[min(start + t, last)]], total[tile.label[t]], tile.weight[t]
+        for f in range(g.shape[1]):
+            sums[f] += w * row[f]

@@ -1,9 +1,21 @@
 """Estimators: they translate words, call the solver and store the result."""
 
+from .adaptive_cmeans import AdaptivePossibilisticCMeans
 from .cmeans import CMeans
 from .fuzzy_cmeans import FuzzyCMeans
 from .kernel_kmeans import KernelKMeans
 from .possibilistic_cmeans import PossibilisticCMeans
+from .probabilistic_kmeans import ProbabilisticKMeans
+from .sequential_cmeans import SequentialPossibilisticCMeans
 from .two_step import TwoStepKernelKMeans
 
-__all__ = ["CMeans", "FuzzyCMeans", "KernelKMeans", "PossibilisticCMeans", "TwoStepKernelKMeans"]
+__all__ = [
+    "AdaptivePossibilisticCMeans",
+    "CMeans",
+    "FuzzyCMeans",
+    "KernelKMeans",
+    "PossibilisticCMeans",
+    "ProbabilisticKMeans",
+    "SequentialPossibilisticCMeans",
+    "TwoStepKernelKMeans",
+]

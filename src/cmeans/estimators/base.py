@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import ClassifierTags, Tags, check_random_state
 
-from ..arrays import Array, itemsize
+from ..arrays import Array, Float64, itemsize
 from ..blocks import Blocks
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
 from ..choice import layout_for, memory_of
@@ -20,7 +20,7 @@ from ..engines import ThreadEngine
 from ..kernels import Kernel
 from ..memory import Plan, parse_budget, plan
 from ..rules import Rule
-from ..runs import Pilot, Result, best_of
+from ..runs import Pilot, Result, best_of, concluded, from_pilot
 from ..solver import Stopping
 from ..spaces import Space
 from ..sweep import State
@@ -36,7 +36,7 @@ from .starts import Ground, starts
 class Run:
     """The words about how a fit goes, checked."""
 
-    n_clusters: int
+    n_clusters: int  # to start from
     n_init: int
     stopping: Stopping
     budget: int | None
@@ -46,9 +46,12 @@ class Run:
 class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     """The words of the family and its fit. Estimators say which rule they mean and add the rule's own words."""
 
+    n_clusters: int
+    init: Any
+    n_init: int
+
     def __init__(
         self,
-        n_clusters: int,
         *,
         kernel: str | Kernel | Callable[..., Any],
         gamma: str | float,
@@ -58,16 +61,13 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         n_landmarks: int | str | None,
         landmarks: Any,
         landmark_solver: str,
-        init: Any,
-        n_init: int,
-        max_iter: int,
+        max_iter: int | None,
         tol: float,
         memory_budget: int | float | str | None,
         n_jobs: int | None,
         random_state: Any,
         verbose: int,
     ) -> None:
-        self.n_clusters = n_clusters
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -76,8 +76,6 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
         self.landmark_solver = landmark_solver
-        self.init = init
-        self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.memory_budget = memory_budget
@@ -119,14 +117,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         run = self._checked_run(owner)
         given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
         weight, unit = read_weights(sample_weight, int(given.x.shape[0]), owner)
-        blocks = Blocks(given.x, weight, unit=unit)
-        if run.n_clusters > blocks.n_rows:
-            raise ValueError(
-                f"{owner}(n_clusters={run.n_clusters}): there are fewer rows than clusters, n_samples={blocks.n_rows}; take fewer clusters."
-            )
+        blocks = Blocks(given.x, weight, unit=unit, factors=self._feature_factors(given.x, weight))
+        run = replace(run, n_clusters=self._fitting_number(run.n_clusters, blocks.n_rows))
         for name in OPTIONAL:
             self.__dict__.pop(name, None)  # a refit with other words must not leave these behind
-        hook = SweepHook(self, X, y, sample_weight, run.stopping.max_iter * run.n_init)
+        hook = SweepHook(self, X, y, sample_weight, self._most_sweeps(run))
         with verbose_log(self.verbose, owner):
             with ThreadEngine(self._threads(given.x)) as engine, naming(owner):
                 geometry, result = self._cluster(run, given, blocks, engine, hook)
@@ -145,17 +140,23 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         owner = type(self).__name__
         geometry = build_geometry(self, owner, blocks, run.n_clusters, run.rng)
         rule, pilot = self._make_rule(geometry), self._make_pilot(geometry)
-        space, c = geometry.space, run.n_clusters
-        layout = layout_for(space, geometry.blocks, rule, c)
-        remembered = memory_of(layout, rule, geometry.blocks, space.size, c)
-        memory = self._plan(run, given, space, geometry.blocks, engine, remembered)
-        table = Table(space, geometry.blocks, memory.for_rows, layout=layout)
+        table = self._table_for(run, given, geometry, rule, engine)
         first_rule = rule if pilot is None else pilot.rule
-        first = starts(self.init, run.n_init, Ground(owner, c, geometry, table, first_rule, engine), run.rng)
-        result = best_of(
-            first, run.n_init, table, rule, engine, run.stopping, pilot=pilot, after_sweep=self._after_sweep(hook, geometry, rule)
-        )
-        return geometry, result
+        first = starts(self.init, run.n_init, Ground(owner, run.n_clusters, geometry, table, first_rule, engine), run.rng)
+        after_sweep = self._after_sweep(hook, geometry, rule)
+        if pilot is None:
+            best = best_of(first, run.n_init, table, rule, engine, run.stopping, after_sweep=after_sweep)
+        else:
+            best = from_pilot(first, run.n_init, table, rule, engine, run.stopping, pilot=pilot, after_sweep=after_sweep)
+        return geometry, concluded(best, table, rule, engine, run.stopping)
+
+    def _table_for(self, run: Run, given: Input, geometry: Geometry, rule: Rule, engine: ThreadEngine, remembered: int = 0) -> Table:
+        """The rows of a fit in their space, laid out for the rule's sweeps, within the memory there is."""
+        space, blocks, c = geometry.space, geometry.blocks, run.n_clusters
+        layout = layout_for(space, blocks, rule, c)
+        remembered += memory_of(layout, rule, blocks, space.size, c)
+        memory = self._plan(run, given, space, blocks, engine, remembered)
+        return Table(space, blocks, memory.for_rows, layout=layout)
 
     def _plan(self, run: Run, given: Input, space: Space, blocks: Blocks, engine: ThreadEngine, remembered: int = 0) -> Plan:
         return plan(
@@ -194,12 +195,37 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         n_init = integer(self.n_init, "n_init", owner, 1)
         integer(int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", owner, 0)
         return Run(
-            integer(self.n_clusters, "n_clusters", owner, 1),
+            self._clusters_asked(owner),
             n_init if isinstance(self.init, str) else 1,
-            Stopping(integer(self.max_iter, "max_iter", owner, 1), real(self.tol, "tol", owner), self._criterion()),
+            Stopping(self._sweeps_asked(owner), real(self.tol, "tol", owner), self._criterion()),
             parse_budget(self.memory_budget, owner),
             check_random_state(self.random_state),
         )
+
+    def _clusters_asked(self, owner: str) -> int:
+        """How many clusters the words ask for."""
+        return integer(self.n_clusters, "n_clusters", owner, 1)
+
+    def _sweeps_asked(self, owner: str) -> int:
+        """How many sweeps the words allow."""
+        return integer(self.max_iter, "max_iter", owner, 1)
+
+    def _fitting_number(self, n_clusters: int, n_rows: int) -> int:
+        """How many clusters these rows start with."""
+        if n_clusters > n_rows:
+            owner = type(self).__name__
+            raise ValueError(
+                f"{owner}(n_clusters={n_clusters}): there are fewer rows than clusters, n_samples={n_rows}; take fewer clusters."
+            )
+        return n_clusters
+
+    def _feature_factors(self, x: Array, weight: Float64) -> Float64 | None:
+        """What each feature is multiplied by (d,) before anything else happens."""
+        return None
+
+    def _most_sweeps(self, run: Run) -> int | None:
+        """An upper bound of the sweeps that callbacks hear of, where there is one."""
+        return run.stopping.max_iter * run.n_init
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

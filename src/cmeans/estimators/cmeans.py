@@ -91,7 +91,6 @@ class CMeans(BaseCMeans):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_clusters,
             kernel=kernel,
             gamma=gamma,
             degree=degree,
@@ -100,8 +99,6 @@ class CMeans(BaseCMeans):
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             landmark_solver=landmark_solver,
-            init=init,
-            n_init=n_init,
             max_iter=max_iter,
             tol=tol,
             memory_budget=memory_budget,
@@ -109,6 +106,9 @@ class CMeans(BaseCMeans):
             random_state=random_state,
             verbose=verbose,
         )
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
         self.rule = rule
         self.m = m
         self.pilot_m = pilot_m

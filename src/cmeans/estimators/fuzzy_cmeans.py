@@ -80,7 +80,6 @@ class FuzzyCMeans(BaseCMeans):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_clusters,
             kernel=kernel,
             gamma=gamma,
             degree=degree,
@@ -89,8 +88,6 @@ class FuzzyCMeans(BaseCMeans):
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             landmark_solver=landmark_solver,
-            init=init,
-            n_init=n_init,
             max_iter=max_iter,
             tol=tol,
             memory_budget=memory_budget,
@@ -98,6 +95,9 @@ class FuzzyCMeans(BaseCMeans):
             random_state=random_state,
             verbose=verbose,
         )
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
         self.m = m
 
     def _make_rule(self, geometry: Geometry) -> Rule:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..affinity import Affinity, affinity
-from ..arrays import Array, Float64, IntArray, host_float64, is_foreign, is_sparse, resolution, take, to_numpy
+from ..arrays import Array, Float64, IntArray, host_float64, is_foreign, is_sparse, resolution, to_numpy
 from ..blocks import Block, Blocks
 from ..chance import Population, population
 from ..complaints import warn
@@ -87,7 +87,7 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
     people = population(blocks)
     positions, weights = people.fixed_sample
     kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights)
-    given = given_landmarks(words.landmarks, owner, blocks.x, number)
+    given = given_landmarks(words.landmarks, owner, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
         return Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, people)), people, gamma)
     if number == "auto":
@@ -101,7 +101,7 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
         space = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
     else:
         rows = choose(words.landmarks, int(number), kernel, blocks, people, rng)
-        space = landmark_space(kernel, take(blocks.x, rows), None, blocks.x.dtype, factor=factor)
+        space = landmark_space(kernel, blocks.take(rows).x, None, blocks.x.dtype, factor=factor)
     geometry = Geometry(blocks, kernel, space, people, gamma, rows)
     geometry.complain(owner)
     return geometry
@@ -132,7 +132,7 @@ def number_of_landmarks(value: Any, owner: str, n_rows: int) -> int | str | None
 
 def host_rows(blocks: Blocks, rows: IntArray) -> Array:
     """A few rows as a NumPy array or CSR matrix."""
-    x = take(blocks.x, rows)
+    x = blocks.take(rows).x
     return to_numpy(x) if is_foreign(x) else x
 
 
@@ -141,7 +141,7 @@ def middle_of(blocks: Blocks, people: Population) -> Float64:
     if is_sparse(blocks.x):
         return np.zeros(blocks.x.shape[1])
     positions, weights = people.fixed_sample
-    rows: Float64 = host_float64(take(blocks.x, people.rows[positions]))
+    rows: Float64 = host_float64(blocks.take(people.rows[positions]).x)
     return np.asarray(weights @ rows / weights.sum())
 
 

@@ -24,7 +24,7 @@ class KernelKMeans(BaseCMeans):
         Clusters sought.
     kernel : str, kernel object or callable k(X, Y), default="rbf"
         "rbf", "linear", "laplacian", "polynomial", "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection",
-        "spatial_pyramid" or "precomputed" (X is the square kernel matrix, or only the columns of `landmarks` with
+        "spatial_pyramid", "complex_wavelet_ssim" or "precomputed" (X is the square kernel matrix, or only the columns of `landmarks` with
         kernel_params={"diag": k(x, x)}).
     gamma : "scale", "median" or float, default="scale"
         Width of the kernel: 1 / (d var) or 1 / median squared distance for RBF (of L1 distances for Laplacian), 1 for the rest.
@@ -110,7 +110,6 @@ class KernelKMeans(BaseCMeans):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_clusters,
             kernel=kernel,
             gamma=gamma,
             degree=degree,
@@ -119,8 +118,6 @@ class KernelKMeans(BaseCMeans):
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             landmark_solver=landmark_solver,
-            init=init,
-            n_init=n_init,
             max_iter=max_iter,
             tol=tol,
             memory_budget=memory_budget,
@@ -128,6 +125,9 @@ class KernelKMeans(BaseCMeans):
             random_state=random_state,
             verbose=verbose,
         )
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
 
     def _make_rule(self, geometry: Geometry) -> Rule:
         return Hard()

@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array, IntArray, as_like, is_foreign, is_sparse, take, to_numpy
+from ..arrays import Array, IntArray, as_like, is_foreign, is_sparse, to_numpy
+from ..blocks import Blocks
 
 
-def given_landmarks(value: Any, owner: str, x: Array, number: int | str | None) -> tuple[IntArray | None, Array] | None:
+def given_landmarks(value: Any, owner: str, blocks: Blocks, number: int | str | None) -> tuple[IntArray | None, Array] | None:
     """Landmarks given as row numbers (rows, points) or as points (None, points); None where `value` is the name of a method."""
     if isinstance(value, str):
         return None
     if is_sparse(value) or is_foreign(value) or np.ndim(value) == 2:
-        rows, points = None, matching_points(value, "landmarks", owner, x)
+        rows, points = None, matching_points(value, "landmarks", owner, blocks)
     else:
-        rows = row_numbers(value, owner, int(x.shape[0]))
-        points = take(x, rows)
+        rows = row_numbers(value, owner, blocks.n_rows)
+        points = blocks.take(rows).x
     if isinstance(number, int) and number != points.shape[0]:
         raise ValueError(f"{owner}(n_landmarks={number}): landmarks holds {points.shape[0]}; leave n_landmarks out when they are given.")
     return rows, points
@@ -35,8 +36,9 @@ def row_numbers(value: Any, owner: str, n_rows: int, name: str = "landmarks") ->
     return numbers.astype(np.intp)
 
 
-def matching_points(value: Any, name: str, owner: str, x: Array) -> Array:
-    """Points (s, d) in the form of the rows x: dense or CSR, same library and dtype."""
+def matching_points(value: Any, name: str, owner: str, blocks: Blocks) -> Array:
+    """Points (s, d) in the form and units of the rows: dense or CSR, same library and dtype."""
+    x = blocks.x
     points: Any = value if is_sparse(value) else np.asarray(to_numpy(value) if is_foreign(value) else value)
     if points.ndim != 2 or points.shape[0] == 0 or points.shape[1] != x.shape[1]:
         raise ValueError(f"{owner}({name}=...): points must have shape (count, {x.shape[1]}) as the rows have, got {tuple(points.shape)}.")
@@ -45,5 +47,5 @@ def matching_points(value: Any, name: str, owner: str, x: Array) -> Array:
     if not np.isfinite(points.data if is_sparse(points) else points).all():
         raise ValueError(f"{owner}({name}=...): points must be finite; NaN or infinity found.")
     if is_sparse(x):
-        return type(x)(sparse.csr_array(points).astype(x.dtype))
-    return as_like(points.toarray() if is_sparse(points) else points, x)
+        return blocks.scaled(type(x)(sparse.csr_array(points).astype(x.dtype)))
+    return blocks.scaled(as_like(points.toarray() if is_sparse(points) else points, x))

@@ -88,7 +88,6 @@ class PossibilisticCMeans(BaseCMeans):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_clusters,
             kernel=kernel,
             gamma=gamma,
             degree=degree,
@@ -97,8 +96,6 @@ class PossibilisticCMeans(BaseCMeans):
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             landmark_solver=landmark_solver,
-            init=init,
-            n_init=n_init,
             max_iter=max_iter,
             tol=tol,
             memory_budget=memory_budget,
@@ -106,6 +103,9 @@ class PossibilisticCMeans(BaseCMeans):
             random_state=random_state,
             verbose=verbose,
         )
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
         self.m = m
         self.pilot_m = pilot_m
         self.eta_scale = eta_scale

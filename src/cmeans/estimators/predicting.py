@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Array, as_like, namespace, numpy_dtype, to_numpy
+from ..arrays import Array, Float64, as_like, namespace, numpy_dtype, to_numpy
 from ..blocks import Block, Blocks
 from ..centres import Centres
 from ..choice import measure_for
@@ -19,7 +19,7 @@ from ..engines import ThreadEngine, count_threads
 from ..kernels import Kernel, Precomputed
 from ..rules import Rule
 from ..solver import Assignment, assign_all
-from ..spaces import LandmarkSpace, Space
+from ..spaces import EuclideanSpace, LandmarkSpace, Space
 from ..sweep import State, nearest
 from ..table import Table
 from .inputs import foreign_like, integer, read_rows, read_weights
@@ -42,6 +42,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _rule: Rule
     _training_diag: Any
     _nearest: Any
+    _factors: Float64 | None = None
 
     def _rule_class_sums_to_one(self) -> bool:
         """Whether the rule, fitted or not, has memberships that sum to one."""
@@ -129,7 +130,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         owner = type(self).__name__
         x = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed)).x
         weight, unit = read_weights(sample_weight, int(x.shape[0]), owner)
-        blocks = Blocks(x, weight, unit=unit)
+        blocks = Blocks(x, weight, unit=unit, factors=self._factors)
         known = True
         if isinstance(self.kernel_, Precomputed):
             kxx = diagonal_for_prediction(diag, x, owner, self._training_diag)
@@ -140,9 +141,10 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
         return Table(space, blocks, 0, training=False), known
 
-    def _centres_for(self, space: Space, basis: Block | None, n_features: int, owner: str) -> Centres:
+    def _centres_for(self, space: Space, basis: Block | None, blocks: Blocks, owner: str) -> Centres:
         """The fitted centres as a start in another space."""
         check_is_fitted(self)
+        n_features = int(blocks.x.shape[1])
         if n_features != self.n_features_in_:
             raise ValueError(f"{owner}(init=fitted {type(self).__name__}): it knows {self.n_features_in_} features and X has {n_features}.")
         if space.kernel != self._space.kernel:
@@ -150,8 +152,20 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
                 f"{owner}(init=fitted {type(self).__name__}): it was fitted with {self._space.kernel!r}, this fit has {space.kernel!r}; "
                 "centres carry over only within one kernel. Give the same kernel and the same gamma as a number."
             )
-        return space.project(self._state.centres, self._space, basis)
+        if np.array_equal(_ones_for(self._factors, n_features), _ones_for(blocks.factors, n_features)):
+            return space.project(self._state.centres, self._space, basis)
+        if isinstance(self._space, EuclideanSpace) and isinstance(space, EuclideanSpace):
+            points = replace(blocks, factors=self._factors).unscaled(self._space.points(self._state.centres))
+            return space.at(blocks.scaled(points))
+        raise ValueError(
+            f"{owner}(init=fitted {type(self).__name__}): it scales the features in another way, so its centres are none of this space; "
+            "give points, or scale beforehand and take scaling=None in both."
+        )
 
     def _threads(self, x: Array) -> int:
         threads = count_threads(self.n_jobs, type(self).__name__)
         return threads if isinstance(x, np.ndarray) or hasattr(x, "indptr") else 1  # other libraries bring their own threads
+
+
+def _ones_for(factors: Float64 | None, n_features: int) -> Float64:
+    return np.ones(n_features) if factors is None else factors

@@ -10,14 +10,23 @@ from sklearn.exceptions import ConvergenceWarning
 from ..arrays import numpy_dtype, to_numpy
 from ..complaints import warn
 from ..diagnosis import COLLAPSED, coincident_pairs, separation
-from ..rules import Fuzzy, Rule
+from ..rules import Fuzzy, Possibilistic, Rule
 from ..runs import Result
 from ..spaces import EuclideanSpace, LandmarkSpace, Space
 from ..sweep import State
 from .geometry import Geometry
 from .inputs import foreign_like
 
-OPTIONAL = ("cluster_centers_", "dual_coef_", "landmark_indices_", "landmarks_", "eta_", "pilot_m_")  # attributes that only some fits have
+MOSTLY = 0.6  # share of rows that belong nowhere from which on a user is told
+OPTIONAL = (
+    "cluster_centers_",
+    "dual_coef_",
+    "landmark_indices_",
+    "landmarks_",
+    "eta_",
+    "pilot_m_",
+    "_factors",
+)  # attributes that only some fits have
 
 
 def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State) -> dict[str, Any]:
@@ -35,12 +44,14 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
         "n_landmarks_": _landmarks_used(geometry),
     }
     if isinstance(space, EuclideanSpace):
-        model["cluster_centers_"] = foreign_like(space.points(state.centres).astype(numpy_dtype(x)), x)
+        model["cluster_centers_"] = foreign_like(geometry.blocks.unscaled(space.points(state.centres)).astype(numpy_dtype(x)), x)
     if isinstance(space, LandmarkSpace):
         model["dual_coef_"] = space.raw_coefficients(state.centres)
         model["landmark_indices_"] = geometry.landmark_rows
         if not precomputed:
-            model["landmarks_"] = space.points
+            model["landmarks_"] = geometry.blocks.unscaled(space.points)
+    if geometry.blocks.factors is not None:
+        model["_factors"] = geometry.blocks.factors
     if rule.needs_pilot:
         model["eta_"] = state.scales
     return model
@@ -81,6 +92,12 @@ def complain_of_result(geometry: Geometry, result: Result, owner: str) -> None:
             f"{owner}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers {dead[:10].tolist()}). "
             "Take fewer clusters, or another init."
         )
+    nowhere = float(np.mean(result.assignment.labels < 0))
+    if nowhere > MOSTLY:
+        warn(
+            f"{owner}: {100 * nowhere:.0f}% of the rows belong nowhere: their typicality is 0 in every cluster. "
+            "Take a smaller sparsity; 0 leaves no row out."
+        )
     if result.rule.is_soft and len(result.alive) > 1:
         _complain_of_fallen_centres(geometry, result, owner)
 
@@ -97,17 +114,16 @@ def _complain_of_fallen_centres(geometry: Geometry, result: Result, owner: str) 
                 advice += f'take m="auto" ({limit.automatic:.4g} here)'
             else:
                 advice = f"m={rule.m:g} is not too large for these rows, so they need not: take another init or more sweeps"
-        elif rule.needs_pilot:
+        elif isinstance(rule, Possibilistic):
             advice = "the scales eta_ are as wide as the data: take a smaller eta_scale or fewer clusters"
         warn(f"{owner}: the clusters have collapsed, all centres are nearly the same point (separation_={apart:.2g}); {advice}.")
         return
     pairs = coincident_pairs(result.state.centres, mean)
     if pairs:
-        advice = (
-            "Possibilistic clusters do not repel each other: take fewer clusters or a smaller eta_scale."
-            if rule.needs_pilot
-            else "Take fewer clusters or a smaller m."
-        )
+        advice = "Take fewer clusters or a smaller m."
+        if rule.needs_pilot:
+            narrower = " or a smaller eta_scale" if isinstance(rule, Possibilistic) else ""
+            advice = f"Possibilistic clusters do not repel each other: take fewer clusters{narrower}."
         warn(f"{owner}: {pairs} pairs of centres coincide. {advice}")
 
 

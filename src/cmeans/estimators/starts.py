@@ -15,14 +15,14 @@ from ..chance import draw, sample
 from ..complaints import warn
 from ..engines import Engine
 from ..rules import Rule
-from ..seeding import SEEDING_ROWS, kmeans_plus_plus
+from ..seeding import SEEDING_ROWS, kmeans_plus_plus, max_min
 from ..solver import centres_of
 from ..table import Table
 from .geometry import Geometry
 from .landmark_words import matching_points, row_numbers
 from .predicting import Predicting
 
-METHODS = ("k-means++", "random", "random-partition")
+METHODS = ("k-means++", "max-min", "random", "random-partition")
 CHECKED_ROWS = 4096  # rows of given memberships looked at together
 
 
@@ -36,6 +36,7 @@ class Ground:
     table: Table
     rule: Rule  # by which a partition becomes centres
     engine: Engine
+    at_most: bool = False  # n_clusters is a bound: fewer starts are as good
 
     def of_partition(self, memberships: Array) -> Centres:
         """The centres that memberships (n, c) make."""
@@ -65,9 +66,24 @@ def _drawn(init: str, ground: Ground, rng: np.random.RandomState) -> Centres:
         rows = people.rows[draw(people, count, rng)]
     else:
         positions, weights = sample(people, max(SEEDING_ROWS, count), rng)
-        rows = people.rows[positions[kmeans_plus_plus(geometry.affinity(positions), weights, count, rng)]]
+        method = max_min if init == "max-min" else kmeans_plus_plus
+        rows = people.rows[positions[method(geometry.affinity(positions), weights, count, rng)]]
     _warn_if_fewer(len(rows), ground)
     return _at_rows(rows, geometry)
+
+
+def given_partition(init: Any, ground: Ground) -> Array | None:
+    """Memberships (n, c) where `init` is labels or memberships of all rows; None where it is anything else."""
+    if isinstance(init, (str, Centres, Predicting)) or is_sparse(init):
+        return None
+    values, (n, d), c = _on_host(init), ground.geometry.blocks.x.shape, ground.n_clusters
+    like = ground.geometry.blocks.x
+    if values.ndim == 1 and np.issubdtype(values.dtype, np.integer) and len(values) == n != c:
+        return one_hot(checked_labels(values, c, ground.owner), c, like)
+    points = values.shape == (c, d) and not ground.geometry.is_precomputed
+    if values.ndim == 2 and np.issubdtype(values.dtype, np.number) and values.shape == (n, c) and not points:
+        return _memberships(values, like, ground.owner)
+    return None
 
 
 def _given(init: Any, ground: Ground) -> Centres:
@@ -76,25 +92,26 @@ def _given(init: Any, ground: Ground) -> Centres:
     if isinstance(init, Centres):
         return init
     if isinstance(init, Predicting):
-        return _checked_count(init._centres_for(geometry.space, geometry.basis, d, owner), n_clusters, owner)
+        return _checked_count(init._centres_for(geometry.space, geometry.basis, geometry.blocks, owner), n_clusters, owner)
     if is_sparse(init):
         return _at_points(init, ground)
-    values = np.asarray(to_numpy(init) if is_foreign(init) else init)
-    if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
-        if len(values) == n_clusters:
-            return _at_rows(row_numbers(values, owner, n, "init"), geometry)
-        if len(values) == n:
-            return ground.of_partition(one_hot(checked_labels(values, n_clusters, owner), n_clusters, geometry.blocks.x))
-    elif values.ndim == 2 and np.issubdtype(values.dtype, np.number):
-        if values.shape == (n_clusters, d) and not geometry.is_precomputed:
-            return _at_points(init, ground)
-        if values.shape == (n, n_clusters):
-            return ground.of_partition(_memberships(values, geometry.blocks.x, owner))
+    partition = given_partition(init, ground)
+    if partition is not None:
+        return ground.of_partition(partition)
+    values = _on_host(init)
+    if values.ndim == 1 and np.issubdtype(values.dtype, np.integer) and len(values) == n_clusters:
+        return _at_rows(row_numbers(values, owner, n, "init"), geometry)
+    if values.ndim == 2 and np.issubdtype(values.dtype, np.number) and values.shape == (n_clusters, d) and not geometry.is_precomputed:
+        return _at_points(init, ground)
     raise ValueError(
         f"{owner}(init=array of shape {values.shape}, {values.dtype}): with n_clusters={n_clusters} and X of shape ({n}, {d}), init is "
         f"one of {list(METHODS)}, {n_clusters} row numbers (integers), {n} labels (integers), points ({n_clusters}, {d}), "
         f"memberships ({n}, {n_clusters}) with rows that sum to one, or a fitted estimator."
     )
+
+
+def _on_host(init: Any) -> Any:
+    return np.asarray(to_numpy(init) if is_foreign(init) else init)
 
 
 def _at_rows(rows: IntArray, geometry: Geometry) -> Centres:
@@ -103,7 +120,7 @@ def _at_rows(rows: IntArray, geometry: Geometry) -> Centres:
 
 def _at_points(points: Any, ground: Ground) -> Centres:
     geometry = ground.geometry
-    matched = matching_points(points, "init", ground.owner, geometry.blocks.x)
+    matched = matching_points(points, "init", ground.owner, geometry.blocks)
     return _checked_count(geometry.space.embed(Block(matched, np.ones(matched.shape[0]), 0)), ground.n_clusters, ground.owner)
 
 
@@ -141,7 +158,7 @@ def one_hot(labels: IntArray, count: int, like: Array) -> Array:
 
 
 def _warn_if_fewer(count: int, ground: Ground) -> None:
-    if count < ground.n_clusters:
+    if count < ground.n_clusters and not ground.at_most:
         warn(
             f"{ground.owner}(n_clusters={ground.n_clusters}): there are only {count} distinct rows of positive weight to start from, so "
             f"{count} clusters are made. Take fewer clusters.",

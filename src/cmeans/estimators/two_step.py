@@ -14,7 +14,7 @@ from ..callbacks import SweepHook
 from ..engines import ThreadEngine
 from ..kernels import Kernel
 from ..rules import Hard, Rule
-from ..runs import Result, best_of
+from ..runs import Result, best_of, concluded
 from ..solver import assign_all
 from ..spaces import LandmarkSpace
 from ..table import Table
@@ -83,7 +83,6 @@ class TwoStepKernelKMeans(BaseCMeans):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_clusters,
             kernel=kernel,
             gamma=gamma,
             degree=degree,
@@ -92,8 +91,6 @@ class TwoStepKernelKMeans(BaseCMeans):
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             landmark_solver=landmark_solver,
-            init=init,
-            n_init=n_init,
             max_iter=max_iter,
             tol=tol,
             memory_budget=memory_budget,
@@ -101,6 +98,9 @@ class TwoStepKernelKMeans(BaseCMeans):
             random_state=random_state,
             verbose=verbose,
         )
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
 
     def _make_rule(self, geometry: Geometry) -> Rule:
         return Hard()
@@ -112,7 +112,8 @@ class TwoStepKernelKMeans(BaseCMeans):
         table = Table(sample.space, sample.blocks, memory.for_rows)
         init = _init_on_sample(self.init, whole, sample, run.n_clusters, owner)
         first = starts(init, run.n_init, Ground(owner, run.n_clusters, sample, table, Hard(), engine), run.rng)
-        result = best_of(first, run.n_init, table, Hard(), engine, run.stopping, after_sweep=self._after_sweep(hook, whole, Hard()))
+        best = best_of(first, run.n_init, table, Hard(), engine, run.stopping, after_sweep=self._after_sweep(hook, whole, Hard()))
+        result = concluded(best, table, Hard(), engine, run.stopping)
         space = result.space
         if isinstance(space, LandmarkSpace) and whole.is_precomputed:
             assert whole.landmark_rows is not None

@@ -11,6 +11,7 @@ from .given import CallableKernel, Precomputed
 from .histograms import HistogramIntersection, SpatialPyramid
 from .laplacian import Laplacian
 from .products import RBF, Cosine, Linear, NormalizedPolynomial, Polynomial, Sigmoid
+from .wavelets import ComplexWaveletSSIM
 
 KERNELS: dict[str, type[Kernel]] = {
     "linear": Linear,
@@ -23,6 +24,7 @@ KERNELS: dict[str, type[Kernel]] = {
     "cosine": Cosine,
     "histogram_intersection": HistogramIntersection,
     "spatial_pyramid": SpatialPyramid,
+    "complex_wavelet_ssim": ComplexWaveletSSIM,
     "precomputed": Precomputed,
 }
 

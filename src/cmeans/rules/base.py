@@ -30,6 +30,10 @@ class Rule(ABC):
         """The rule's twin in compiled sweeps; None where only the generic sweep knows it."""
         return None
 
+    def numbers(self, scales: Float64) -> Float64:
+        """(k, c) what compiled sweeps know of each cluster beside its centre."""
+        return scales[None, :]
+
     @abstractmethod
     def memberships(
         self,

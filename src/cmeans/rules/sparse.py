@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..arrays import Array, Float64, as_like, namespace
-from .base import Rule, needed
+from .base import Rule, Twin, needed
 
 SPARSITY_TESTS = ("global", "local")
 HALLEY_STEPS = 4
@@ -21,7 +23,9 @@ class SparsePossibilistic(Rule):
     principal branch of Lambert's function. It is taken where it beats u = 0 (`sparsity_test="global"`), which is where
     z < p e^-p, or wherever it exists, z < 1/e ("local", as printed); elsewhere u = 0, so that a row may belong nowhere.
 
-    `sparsity` is lambda. Given as a `share` in its place, lambda = share min_j eta_j / (p (1-p) e^(2-p)) follows the scales.
+    `sparsity` is lambda. Given as a `share` in its place, lambda = share min_j eta_j / (p (1-p) e^(2-p)) follows the scales; the share
+    is lowered where R_j^2 of the narrowest cluster, beyond which u = 0, would be less than reach eta_j^2: for scales that are
+    deviations and stand for their squares.
     Without sparsity u = exp(-d2/eta): the possibilistic c-means of Krishnapuram & Keller 1996 (PCM-96).
     """
 
@@ -29,6 +33,7 @@ class SparsePossibilistic(Rule):
     share: float = 0.9
     p: float = 0.5
     sparsity_test: str = "global"
+    reach: float = 0.0
     rows_sum_to_one = False
     needs_pilot = True
     leaves_rows_out = True
@@ -43,6 +48,8 @@ class SparsePossibilistic(Rule):
                 f"SparsePossibilistic(share={self.share!r}): it must be at least 0 and below {self.largest_share:.4g} for p={self.p:g}; "
                 "beyond, the smallest cluster wants no row at all."
             )
+        if not 0 <= self.reach < math.inf:
+            raise ValueError(f"SparsePossibilistic(reach={self.reach!r}): it must be a number of at least 0.")
         if self.sparsity_test not in SPARSITY_TESTS:
             raise ValueError(f"SparsePossibilistic(sparsity_test={self.sparsity_test!r}): known are {list(SPARSITY_TESTS)}.")
 
@@ -51,11 +58,22 @@ class SparsePossibilistic(Rule):
         """The share at which the smallest cluster's radius is 0: lambda (1-p) / eta = e^-p."""
         return self.p * math.exp(2.0 - 2.0 * self.p)
 
+    def largest_strength(self, scales: Float64) -> float:
+        """The lambda at which the widest cluster's radius is 0, so that no row belongs anywhere."""
+        return float(scales.max()) * math.exp(self._edge) / (self.p * (1.0 - self.p))
+
     def strength(self, scales: Float64 | None) -> float:
         """lambda, for clusters of these scales."""
         if self.sparsity is not None:
             return self.sparsity
-        return self.share * float(needed(scales).min()) / (self.p * (1.0 - self.p) * math.exp(2.0 - self.p))
+        p, narrowest = self.p, float(needed(scales).min())
+        share = min(self.share, math.exp(self._edge + 2.0 - p - (1.0 - p) * self.reach * narrowest)) if self.reach > 0 else self.share
+        return share * narrowest / (p * (1.0 - p) * math.exp(2.0 - p))
+
+    @property
+    def _edge(self) -> float:
+        """ln z at the radius."""
+        return math.log(self.p) - self.p if self.sparsity_test == "global" else -1.0
 
     def radii(self, scales: Float64) -> Float64:
         """R_j^2 (c,): squared distances at and beyond which u = 0; infinite without sparsity, 0 where a cluster wants no row."""
@@ -64,9 +82,17 @@ class SparsePossibilistic(Rule):
             infinite: Float64 = scales * math.inf
             return infinite
         ratio = strength * p * (1.0 - p) / scales  # z at distance 0
-        edge = math.log(p) - p if self.sparsity_test == "global" else -1.0
-        radii: Float64 = scales / (1.0 - p) * (edge - _log(ratio))
+        radii: Float64 = scales / (1.0 - p) * (self._edge - _log(ratio))
         return radii.clip(min=0.0)
+
+    @property
+    def twin(self) -> Twin:
+        return Twin("sparse", self.p)
+
+    def numbers(self, scales: Float64) -> Float64:
+        """eta_j, R_j^2, and the logarithm of z at distance 0, -inf without sparsity."""
+        ratio = self.strength(scales) * self.p * (1.0 - self.p) / scales
+        return np.stack([scales, self.radii(scales), np.log(np.where(ratio > 0, ratio, 1.0)) + np.where(ratio > 0, 0.0, -np.inf)])
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)

@@ -119,12 +119,12 @@ class ExactSpace(Space):
 
     @cached_property
     def _mean_square(self) -> float:
-        kxx = self.kernel.diag(self.data.x) if self.data.kxx is None else self.data.kxx
+        kxx = self.kernel.diag(self._points) if self.data.kxx is None else self.data.kxx
         return float(np.abs(host_float64(kxx)).mean())
 
     @property
     def _points(self) -> Array:
-        return np.arange(self.size) if isinstance(self.kernel, Precomputed) else self.data.x
+        return np.arange(self.size) if isinstance(self.kernel, Precomputed) else self.data.cut(0, self.size).x
 
     @cached_property
     def _columns(self) -> Columns:

@@ -1,0 +1,27 @@
+"""How many clusters, and what is noise: handwritten digits of four kinds among strangers, and nobody says that there are four."""
+
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+
+from cmeans import AdaptivePossibilisticCMeans, SequentialPossibilisticCMeans
+
+images, digit = load_digits(return_X_y=True)
+of_four = np.isin(digit, (0, 4, 6, 7))
+strangers = np.random.default_rng(0).choice(np.flatnonzero(~of_four), size=40, replace=False)
+rows = np.concatenate([np.flatnonzero(of_four), strangers])
+X, digit, is_stranger = PCA(3).fit_transform(images[rows]), digit[rows], ~of_four[rows]
+print(f"{np.sum(~is_stranger)} images of the digits 0, 4, 6, 7 and {np.sum(is_stranger)} of others, as three principal components")
+
+for name, model in (
+    ("adaptive, from 10 clusters on", AdaptivePossibilisticCMeans(max_clusters=10, random_state=0)),
+    ("the same without sparsity, where every image belongs somewhere", AdaptivePossibilisticCMeans(10, sparsity=0, random_state=0)),
+    ("sequential, with no bound: it sees two ways to write a 7, and a heap of others", SequentialPossibilisticCMeans()),
+):
+    labels = model.fit_predict(X)
+    print(f"{name}: {model.n_clusters_} clusters")
+    for j in range(model.n_clusters_):
+        kinds, counts = np.unique(digit[labels == j], return_counts=True)
+        print(f"    {counts.sum():3d} images, {counts.max() / counts.sum():4.0%} of them of the digit {kinds[counts.argmax()]}")
+    known, unknown = np.mean(labels[~is_stranger] == -1), np.mean(labels[is_stranger] == -1)
+    print(f"    {np.sum(labels == -1):3d} belong nowhere: {unknown:.0%} of the others, {known:.0%} of the four digits")

@@ -1,0 +1,194 @@
+"""Projected gradients over tables of any size: in each sweep a share of the rows fix their least likely cluster.
+
+The feasible set is a product and the objective concave, so every row may go its own way, none farther than a quantile of how far they
+could: quantile 0 is the paper's algorithm, 1 makes every row fix a cluster in every sweep.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Array, Float64, IntArray, as_like, device, namespace, resolution, take, to_numpy
+from ..centres import Centres
+from ..complaints import NOT_FINITE
+from ..engines import Engine
+from ..farthest import farthest_rows
+from ..rules import Hard
+from ..solver import partition_sums
+from ..spaces import ProductRows, Rows
+from ..table import Piece, Table
+from .projection import Heard, Path
+
+SETTLED = 1e-7  # a membership below this is none
+SELECTED = 0.7  # of a block's rows: fewer are worth picking out
+
+
+@dataclass
+class _Walk:
+    """P with all that depends on it, and what the last look at the rows has shown."""
+
+    table: Table
+    engine: Engine
+    p: Array  # (n, c) in the rows' dtype
+    direction: Array  # (n, c) where to; after a step, how far it went
+    reach: Float64  # (n,) how long a step the row can make; infinite where no way leads down
+    first: IntArray  # (n,) the cluster that it would lose there
+    active: npt.NDArray[np.bool_]  # (n,) rows with more than one cluster left
+    constant: float  # sum of w k(x, x)
+    row_visits: int = 0
+
+    def renew(self) -> None:
+        """The sums from P alone."""
+        sums = partition_sums(self.table, Hard(), self.p, self.engine)
+        self.mass, self.moment = sums.mass, sums.moment
+        self.row_visits += self.table.n_rows
+
+    @property
+    def centres(self) -> Centres:
+        return self.table.space.centres(self.mass, self.moment)
+
+    def objective(self, centres: Centres) -> float:
+        return max(self.constant - float(self.mass @ centres.squared_norms()), 0.0)
+
+    def look(self, centres: Centres) -> None:
+        """Directions and reaches of the active rows."""
+        done = self.engine.map(lambda task: self._look(task, centres), self.table.n_tasks)
+        if not all(done):
+            raise ValueError(NOT_FINITE)
+        self.row_visits += int(self.active.sum())
+
+    def _look(self, task: int, centres: Centres) -> bool:
+        view = None
+        for piece in self.table.pieces(task):
+            if view is None:
+                view = self.table.space.view(centres, piece.rows.kxx)
+            which = np.flatnonzero(self.active[piece.start : piece.start + piece.rows.kxx.shape[0]])
+            if len(which) == 0:
+                continue
+            rows, picked = _picked(piece, which)
+            g = to_numpy(rows.squared_distances(view))
+            g = g if picked else g[which]
+            if not np.isfinite(g).all():
+                return False
+            here = piece.start + which
+            p = self.p[here]
+            free = p > 0
+            mean = np.where(free, g, 0.0).sum(axis=1) / free.sum(axis=1)
+            d = np.where(free, mean[:, None] - g, 0.0).astype(p.dtype)
+            d[np.abs(d).max(axis=1) <= 4 * resolution(p.dtype) * np.abs(g).max(axis=1)] = 0.0
+            ratio = np.where(d < 0, p / np.where(d < 0, -d, 1.0), np.inf)
+            self.direction[here] = d
+            self.first[here] = ratio.argmin(axis=1)
+            self.reach[here] = ratio.min(axis=1)
+        return True
+
+    def step(self, quantile: float) -> float:
+        """All active rows move, none beyond its reach; gives how far they could at most."""
+        rows = np.flatnonzero(self.active)
+        reach, p = self.reach[rows], self.p[rows]
+        finite = np.isfinite(reach)
+        if finite.any():
+            longest = _quantile(reach[finite], self.table.blocks.weight[rows[finite]], quantile)
+            length = np.where(finite, np.minimum(reach, longest), 0.0)
+            new = p + (length[:, None] * self.direction[rows]).astype(p.dtype)
+            reached = np.flatnonzero(reach <= longest)
+            new[reached, self.first[rows[reached]]] = 0.0
+        else:  # flat everywhere: the objective is concave, so any vertex will do
+            longest = math.inf
+            new = p.copy()
+            tied = np.arange(max(1, math.ceil(quantile * len(rows))))
+            new[tied] = np.arange(p.shape[1])[None, :] == (p[tied] > 0).argmax(axis=1)[:, None]
+        new[new < SETTLED] = 0.0
+        new /= new.sum(axis=1, keepdims=True)
+        self.direction[rows] = new - p
+        self.p[rows] = new
+        self._follow()
+        self.active[rows] = (new > 0).sum(axis=1) > 1
+        return longest
+
+    def _follow(self) -> None:
+        """Sums after a step, from what has changed."""
+        self.moment = self.moment + self.engine.fold(self._moved, self.table.n_tasks)
+        self.mass = (self.table.blocks.weight[:, None] * self.p).sum(axis=0, dtype=np.float64)
+        self.row_visits += int(self.active.sum())
+
+    def _moved(self, task: int) -> Float64:
+        total: Array = None
+        for piece in self.table.pieces(task):
+            like = piece.rows.kxx
+            if total is None:
+                xp = namespace(like)
+                total = xp.zeros(self.moment.shape, dtype=xp.float64, device=device(like))
+            here = slice(piece.start, piece.start + like.shape[0])
+            which = np.flatnonzero(self.active[here])
+            if len(which) == 0:
+                continue
+            change = self.direction[here] * piece.weight[:, None]
+            rows, picked = _picked(piece, which)
+            change = change[which] if picked else np.where(self.active[here][:, None], change, 0.0)
+            rows.add_moment(as_like(change, like), total)
+        moved: Float64 = to_numpy(total)
+        return moved
+
+    def refill(self) -> None:
+        """Clusters that have lost all mass take the rows farthest from all others."""
+        weight = self.table.blocks.weight
+        empty = np.flatnonzero(self.mass < 1e-6 * weight[weight > 0].min())
+        if len(empty) == 0:
+            return
+        kept = np.setdiff1d(np.arange(len(self.mass)), empty)
+        far = farthest_rows(self.table, self.engine, self.centres[kept], len(empty))
+        self.row_visits += far.passes * self.table.n_rows
+        for cluster, row in zip(empty, far.rows, strict=False):
+            self.p[row] = np.arange(len(self.mass)) == cluster
+            self.active[row] = False
+        self.p[:, empty[len(far.rows) :]] = 0.0
+        self.renew()
+
+
+def follow_batched(
+    table: Table,
+    engine: Engine,
+    start: Array,  # (n, c) rows that sum to one
+    quantile: float,
+    max_iter: int,
+    constant: float,  # sum of w k(x, x)
+    heard: Heard | None = None,
+) -> tuple[Path, int]:
+    """From `start` to a partition, and how many rows were visited; `heard` may end the walk."""
+    n, c = start.shape
+    weight = table.blocks.weight
+    active = (weight > 0) & ((start > 0).sum(axis=1) > 1)
+    room = np.zeros((n, c), start.dtype)
+    walk = _Walk(table, engine, start.copy(), room, np.full(n, np.inf), np.zeros(n, np.intp), active, constant)
+    walk.renew()
+    walk.refill()
+    centres = walk.centres
+    history, steps, ended = [walk.objective(centres)], list[float](), False
+    while walk.active.any() and len(steps) < max_iter and not ended:
+        walk.look(centres)
+        steps.append(walk.step(quantile))
+        walk.refill()
+        centres = walk.centres
+        history.append(walk.objective(centres))
+        ended = heard is not None and heard(walk.p, len(steps), history[-1])
+    return Path(walk.p, history, len(steps), not walk.active.any(), steps), walk.row_visits
+
+
+def _quantile(values: Float64, weight: Float64, quantile: float) -> float:
+    """The smallest value that a share `quantile` of the weight does not exceed: the least of all for 0."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order])
+    return float(values[order[min(int(np.searchsorted(reached, quantile * reached[-1])), len(order) - 1)]])
+
+
+def _picked(piece: Piece, which: IntArray) -> tuple[Rows, bool]:
+    """The named rows of a block alone, where they are few and can be picked out."""
+    rows = piece.rows
+    if isinstance(rows, ProductRows) and len(which) < SELECTED * rows.kxx.shape[0]:
+        return ProductRows(take(rows.g, which), take(rows.kxx, which)), True
+    return rows, False
