@@ -826,3 +826,27 @@ def test_largest_distances_are_no_cause_of_a_wrong_number():
     model = default(scaling=None).fit(rows)
     assert 6 <= model.n_clusters_ <= 7
     assert pdist(model.cluster_centers_).min() > 0.1
+
+
+@pytest.mark.parametrize(("clusters", "rows", "seed"), [(6, 900, 0), (15, 3000, 2)])
+def test_an_automatic_alpha_finds_the_same_from_any_number(clusters, rows, seed):
+    """Eight times too many is as good as half as many again; alpha=1 ends with one too many there."""
+    X, y = make_s_set(clusters, rows, random_state=seed)
+    for start in (3 * clusters // 2, 2 * clusters, 4 * clusters, 8 * clusters):
+        model = AdaptivePossibilisticCMeans(start, alpha="auto", random_state=0).fit(X)
+        assert model.n_clusters_ == clusters
+        assert model.converged_
+    assert rate(model, X, y) > 0.95
+    assert AdaptivePossibilisticCMeans(8 * clusters, random_state=0).fit(X).n_clusters_ == clusters + 1
+
+
+def test_an_automatic_alpha_is_of_the_journal_form_alone():
+    """Elsewhere there is nothing to widen: it is taken as 1."""
+    X, _ = make_s_set(4, 300, random_state=0)
+    for adaptation in ("conference", None):
+        plain, automatic = (
+            AdaptivePossibilisticCMeans(8, adaptation=adaptation, alpha=alpha, random_state=0).fit(X) for alpha in (1.0, "auto")
+        )
+        np.testing.assert_array_equal(plain.labels_, automatic.labels_)
+    with pytest.raises(ValueError, match='alpha must be "auto" or a number greater than 0'):
+        AdaptivePossibilisticCMeans(8, alpha="wide").fit(X)

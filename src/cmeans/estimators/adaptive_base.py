@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,19 +38,10 @@ class Scene:
     run: Run
     geometry: Geometry
     table: Table
+    part: Table  # a fair sample of its rows, or all of them
     rule: SparsePossibilistic
     engine: ThreadEngine
     after_sweep: AfterSweep | None
-
-    @cached_property
-    def part(self) -> Table:
-        """A fair sample of the rows as a table of its own; all rows where there are few, or where a row is known by what it is to
-        all others."""
-        people = self.geometry.population
-        if len(people) <= PART_ROWS or self.geometry.is_precomputed or not self.table.space.sweeps_products:
-            return self.table
-        positions, weights = sample(people, PART_ROWS, self.run.rng)
-        return self.table.part(people.rows[positions], weights)
 
     def solve(self, state: State, step: Adaptation, table: Table) -> Solution:
         """The fixed point of sparse adaptive clusters on some table."""
@@ -122,7 +112,8 @@ class BaseAdaptive(BaseCMeans):
         rule = self._make_rule(geometry)
         table = self._table_for(run, given, geometry, rule, engine, remembered=blocks.n_rows * np.dtype(np.intp).itemsize)
         try:
-            best, rule = self._search(Scene(run, geometry, table, rule, engine, self._after_sweep(hook, geometry, rule)))
+            part = _part_of(geometry, table, run.rng)
+            best, rule = self._search(Scene(run, geometry, table, part, rule, engine, self._after_sweep(hook, geometry, rule)))
         except NoRowsLeftError as error:
             raise ValueError(self._too_sparse(rule, error)) from None
         return geometry, concluded(best, table, rule, engine, run.stopping)
@@ -152,3 +143,13 @@ class BaseAdaptive(BaseCMeans):
             return None
         one_of(self.scaling, "scaling", owner, ("range",))
         return None if takes_kernel_values(self.kernel) else factors_to_ten(x, weight, owner)
+
+
+def _part_of(geometry: Geometry, table: Table, rng: np.random.RandomState) -> Table:
+    """A fair sample of a table's rows as a table of its own; all rows where there are few, or where a row is known by what it is to
+    all others."""
+    people = geometry.population
+    if len(people) <= PART_ROWS or geometry.is_precomputed or not table.space.sweeps_products:
+        return table
+    positions, weights = sample(people, PART_ROWS, rng)
+    return table.part(people.rows[positions], weights)
