@@ -34,7 +34,8 @@ class ProbabilisticKMeans(BaseCMeans):
 
         f(P) = sum_lk w_l p_lk |phi(x_l) - v_k|^2,     v_k = sum_l w_l p_lk phi(x_l) / sum_l w_l p_lk.
 
-    Use it for hard clusters better than those of `KernelKMeans`: rows start undecided, and the most decided ones are settled first.
+    Use it for hard clusters where k-means ends in poor minima: rows start undecided, and the most decided ones are settled first,
+    which finds well parted clusters from random starts. Where clusters run into each other a few starts of `KernelKMeans` do as well.
     f is concave for positive definite kernels, so distributions are soft along the way only: the solution is a partition, from which
     (after polishing) no single move of a row leads down. There are no soft memberships to be had; for those take `FuzzyCMeans`.
 
