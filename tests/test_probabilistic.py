@@ -236,10 +236,11 @@ def test_better_minima_than_from_the_same_start_by_k_means():
     assert objectives["batched"] < 0.99 * objectives["lloyd"]
 
 
-def test_auto_follows_the_paper_on_few_rows_only():
+def test_auto_follows_the_paper_where_it_takes_few_steps():
     rng = np.random.default_rng(0)
     assert model("auto", 2, kernel="linear").fit(rng.normal(size=(100, 2))).solver_ == "fagp"
-    assert model("auto", 2, kernel="linear").fit(rng.normal(size=(1001, 2))).solver_ == "batched"
+    assert model("auto", 2, kernel="linear").fit(rng.normal(size=(3001, 2))).solver_ == "batched"
+    assert model("auto", 31, kernel="linear").fit(rng.normal(size=(101, 2))).solver_ == "batched"
 
 
 @pytest.mark.parametrize("solver", ["fagp", "agp", "batched"])

@@ -178,7 +178,7 @@ class FitOptions:
     patience: Annotated[int | None, option(ADAPTIVE, "sequential: trials in a row without a further cluster at the end.", shown="5")] = None
 
     solver: Annotated[
-        Solver | None, option(PROBABILISTIC, "How rows decide: fagp one after the other, batched many at a time.", shown="auto, by rows")
+        Solver | None, option(PROBABILISTIC, "How rows decide: fagp one after the other, batched many at a time.", shown="auto, by size")
     ] = None
     step: Annotated[float | None, option(PROBABILISTIC, "Of agp: the longest step.", shown="0.01")] = None
     quantile: Annotated[

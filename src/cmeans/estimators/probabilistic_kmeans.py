@@ -25,7 +25,7 @@ from .geometry import Geometry, build_geometry
 from .inputs import Input, foreign_like, integer, one_of, real
 from .starts import Ground, given_partition, one_hot, starts
 
-FAGP_ROWS = 1000  # up to which "auto" follows the paper's algorithm step by step
+FAGP_STEPS = 3000  # n (c - 1), up to which "auto" follows the paper's algorithm step by step
 NO_LIMIT = 10**9
 
 
@@ -47,7 +47,7 @@ class ProbabilisticKMeans(BaseCMeans):
         "fagp": along the projected gradient as far as all distributions allow, one constraint at a time (the paper's algorithm, in
         closed form; about n (c - 1) steps, in memory). "agp": the same with steps of at most `step` (the paper's slow baseline).
         "batched": in each sweep the `quantile` of the rows that reach a constraint first fix it (about 100 sweeps, any size).
-        "lloyd": from the centres of the start as k-means does. "auto": "fagp" up to 1,000 rows, "batched" above.
+        "lloyd": from the centres of the start as k-means does. "auto": "fagp" up to n (c - 1) = 3,000, some seconds, "batched" above.
     step : float > 0, default=1e-2
         Of "agp".
     quantile : float in [0, 1], default=0.1
@@ -180,7 +180,7 @@ class ProbabilisticKMeans(BaseCMeans):
         owner = type(self).__name__
         solver = one_of(self.solver, "solver", owner, ("auto", "fagp", "agp", "batched", "lloyd"))
         if solver == "auto":
-            solver = "fagp" if n_rows <= FAGP_ROWS else "batched"
+            solver = "fagp" if n_rows * (run.n_clusters - 1) <= FAGP_STEPS else "batched"
         step = real(self.step, "step", owner, above=True)
         quantile = real(self.quantile, "quantile", owner)
         if quantile > 1:
