@@ -38,7 +38,7 @@ LEAST_SHARE = 0.1  # of an average cluster's own weight: less of rows that coinc
 class Recipe:
     lam: float = 0.0  # 0: no sparsity, APCM
     factor: float | None = None  # K of the automatic lambda, which then replaces `lam` in every sweep
-    reach: float = 0.0  # K is lowered until the narrowest cluster's squared radius is that many times its squared scale
+    reach: float = 0.0  # lambda is lowered until every cluster's squared radius is that many times its squared scale
     p: float = 0.5
     test: str = "local"  # "local": the largest root, as S; "global": only where it is below u = 0, as P
     adaptation: str | None = "conference"  # "conference" (S), "journal" (A), "squared": mean squared deviation, None: eta is fixed (K)
@@ -87,7 +87,7 @@ def membership(d: float, eta: float, lam: float, p: float, test: str) -> float:
     lowest = (lam / eta * p * (1 - p)) ** (1 / (1 - p))  # proposition 2
     if slope(lowest, d, eta, lam, p) > 0:
         return 0.0
-    u = float(brentq(slope, lowest, 1.0, args=(d, eta, lam, p), xtol=1e-300, rtol=1e-15))
+    u = float(brentq(slope, lowest, 1.0, args=(d, eta, lam, p), xtol=1e-300, rtol=1e-15, maxiter=1000))
     if test == "global" and cost(u, d, eta, lam, p) >= 0:
         return 0.0
     return u
@@ -108,11 +108,11 @@ def objective(d2: Array, u: Array, gamma: Array, lam: float, p: float = 0.5) -> 
     return sum(cost(u[i, j], d2[i, j], gamma[j], lam, p) for i in range(n) for j in range(c))
 
 
-def reaching(gamma: Array, p: float, reach: float, test: str) -> float:
-    """The K at which  R^2 = gamma / (1 - p) (ln z at the radius - ln z at distance 0)  of the narrowest cluster is reach gamma^2:
-    ln K = (ln p - p or -1) + 2 - p - (1 - p) reach gamma."""
+def reaching(gamma: float, p: float, reach: float, test: str) -> float:
+    """The lambda at which  R^2 = gamma / (1 - p) (ln z at the radius - ln z at distance 0)  of a cluster is reach gamma^2, with
+    z = lambda p (1 - p) / gamma at distance 0 and ln z = ln p - p, or -1, at the radius."""
     edge = log(p) - p if test == "global" else -1.0
-    return exp(edge + 2 - p - (1 - p) * reach * float(min(gamma)))
+    return gamma / (p * (1 - p)) * exp(edge - (1 - p) * reach * gamma)
 
 
 def automatic_lambda(gamma: Array, p: float, factor: float) -> float:
@@ -233,8 +233,9 @@ def _at(X: Array, V: Array, gamma: Array, recipe: Recipe) -> tuple[float, Array]
         return recipe.lam, np.empty((len(X), 0))
     lam, factor = recipe.lam, recipe.factor
     if factor is not None:
-        factor = min(factor, reaching(gamma, recipe.p, recipe.reach, recipe.test)) if recipe.reach else factor
         lam = automatic_lambda(gamma, recipe.p, factor)
+        if recipe.reach:
+            lam = min(lam, *(reaching(float(g), recipe.p, recipe.reach, recipe.test) for g in gamma))
     return lam, memberships(naive.point_distances(X, V), gamma, lam, recipe.p, recipe.test)
 
 

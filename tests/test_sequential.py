@@ -315,6 +315,7 @@ def test_eta_is_what_a_clusters_own_rows_deviate():
 
 
 @pytest.mark.filterwarnings("ignore:.*(coincide|collapsed|hold no row):UserWarning")
+@pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
 def test_a_seed_that_leaves_nobody_is_given_up():
     """What was found before stays."""
     found = 0

@@ -54,7 +54,8 @@ def grow(
 ) -> Best:
     """Clusters from the rows of `start` on, until `patience` trials in a row have found no further one.
 
-    A trial solves from all clusters and a seed, the row farthest from them and from the seeds given up before.
+    A trial solves from all clusters and a seed, the row farthest from them and from the seeds given up before. Where it ends with
+    scales too small for any row, it has failed.
     """
     found = solve(_seeded(None, start, first_scale))
     visits = start.passes * table.n_rows + found.row_visits
@@ -75,7 +76,7 @@ def grow(
             trial = found
         else:
             visits += trial.row_visits
-        if len(trial.state.centres) > len(found.state.centres):
+        if len(trial.state.centres) > len(found.state.centres) and not trial.stuck:
             found, failures = trial, 0
         else:
             failures += 1

@@ -58,6 +58,7 @@ class Solution:
     row_visits: int
     converged: bool
     ended: bool  # whoever listened had heard enough
+    stuck: bool = False  # no way led on from the last sweep but one, which this is
 
 
 @dataclass
@@ -166,7 +167,7 @@ def solve(
         if converged or ended:
             break
     history = [value * table.blocks.unit for value in run.history]
-    return Solution(state, history, len(history), run.row_visits, converged, ended)
+    return Solution(state, history, len(history), run.row_visits, converged, ended, run.stuck)
 
 
 def _movement(old: State, new: State) -> float:

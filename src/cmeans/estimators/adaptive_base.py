@@ -27,7 +27,7 @@ from .inputs import Input, integer, one_of, real
 
 PART_ROWS = 20_000  # clusters of larger inputs are looked for on a fair sample, and settled on all rows
 SQUARED_SHARE = 0.2  # K of the automatic sparsity where scales are mean squares: more, and rows within the radius make it smaller yet
-REACH = 3.0  # squared radius of the narrowest cluster over its squared deviation, at least, in the conference form
+REACH = 3.0  # squared radius of every cluster over its squared deviation, at least, in the conference form
 TENTH = 0.1  # of the longest distance: what stands for a unit where the features of [0, 10] do not
 
 

@@ -32,8 +32,8 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
         Growth ends there, whatever is left.
     sparsity : "auto" or float >= 0, default="auto"
         lambda. "auto" takes K min_j eta_j / (p (1-p) e^(2-p)) anew in every sweep; K = 0.4, and 0.2
-        for adaptation="squared". In the conference form K is smaller where it takes that for the narrowest cluster to reach sqrt(3) times
-        its deviation, as it does with many features.
+        for adaptation="squared". In the conference form lambda is smaller where it takes that for every cluster to reach sqrt(3) times its
+        deviation, as it does with many features.
     p, sparsity_test : default=0.5, "global"
         As for `AdaptivePossibilisticCMeans`.
     adaptation : "conference" or "squared", default="conference"

@@ -23,9 +23,9 @@ class SparsePossibilistic(Rule):
     principal branch of Lambert's function. It is taken where it beats u = 0 (`sparsity_test="global"`), which is where
     z < p e^-p, or wherever it exists, z < 1/e ("local", as printed); elsewhere u = 0, so that a row may belong nowhere.
 
-    `sparsity` is lambda. Given as a `share` in its place, lambda = share min_j eta_j / (p (1-p) e^(2-p)) follows the scales; the share
-    is lowered where R_j^2 of the narrowest cluster, beyond which u = 0, would be less than reach eta_j^2: for scales that are
-    deviations and stand for their squares.
+    `sparsity` is lambda. Given as a `share` in its place, lambda = share min_j eta_j / (p (1-p) e^(2-p)) follows the scales; it is
+    lowered where R_j^2 of some cluster, beyond which u = 0, would be less than reach eta_j^2: for scales that are deviations and
+    stand for their squares.
     Without sparsity u = exp(-d2/eta): the possibilistic c-means of Krishnapuram & Keller 1996 (PCM-96).
     """
 
@@ -66,9 +66,12 @@ class SparsePossibilistic(Rule):
         """lambda, for clusters of these scales."""
         if self.sparsity is not None:
             return self.sparsity
-        p, narrowest = self.p, float(needed(scales).min())
-        share = min(self.share, math.exp(self._edge + 2.0 - p - (1.0 - p) * self.reach * narrowest)) if self.reach > 0 else self.share
-        return share * narrowest / (p * (1.0 - p) * math.exp(2.0 - p))
+        p, known = self.p, needed(scales)
+        strength = self.share * float(known.min()) / (p * (1.0 - p) * math.exp(2.0 - p))
+        if self.reach > 0:
+            bounds = known / (p * (1.0 - p)) * np.exp(self._edge - (1.0 - p) * self.reach * known)
+            strength = min(strength, float(bounds.min()))
+        return strength
 
     @property
     def _edge(self) -> float:
