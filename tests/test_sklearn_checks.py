@@ -28,7 +28,7 @@ VARIANTS = ({}, {"kernel": "linear"}, {"n_landmarks": 5}, {"kernel": "polynomial
 ADAPTIVE = ({"alpha": 0.5}, {"alpha": 0.5, "n_landmarks": 5}, {"sparsity": 0}, {"adaptation": "conference", "sparsity": 0})
 EVERYBODY = [
     *(estimator(CLUSTERS, **words) for estimator in ESTIMATORS for words in VARIANTS),
-    *(ProbabilisticKMeans(CLUSTERS, **words) for words in ({}, {"solver": "batched"}, {"kernel": "linear", "n_landmarks": 5})),
+    *(ProbabilisticKMeans(CLUSTERS, **words) for words in ({}, {"solver": "batched"}, {"n_landmarks": 5})),
     *(CMeans(CLUSTERS, rule=rule) for rule in ("fuzzy", "hard", "possibilistic")),
     *(AdaptivePossibilisticCMeans(CLUSTERS, **words) for words in ADAPTIVE),
     *(SequentialPossibilisticCMeans(**words) for words in ({}, {"n_landmarks": 5, "sparsity": 0})),
