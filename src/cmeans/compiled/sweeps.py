@@ -172,7 +172,7 @@ def _nothing(shape: str, dtype: Any) -> tuple[Any, Array, Array, Standing]:
 def _ready_sweep(shape: str, rule: str, dtype: Any, owned: bool) -> Callable[..., None]:
     """The sweep of one shape and rule, compiled for one float type or read from Numba's cache."""
     made = sweep_pass(shape, rule, owned=owned)
-    with compiling(f"the {rule} sweep for {dtype.name}"):
+    with compiling(f"the {rule} sweep{' that notes owners' if owned else ''} for {dtype.name}"):
         nothing_owned = _NO_OWNERS, np.zeros(1), np.zeros((1, 1))
         made(*_nothing(shape, dtype), np.zeros(1), np.zeros(1), np.zeros((1, 1)), np.zeros(1), *nothing_owned)
     return made
