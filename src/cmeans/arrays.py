@@ -139,3 +139,15 @@ def canonical_csr(x: Array) -> Array:
     own = sparse.csr_matrix(parts, shape=x.shape, copy=not x.has_canonical_format)
     own.sum_duplicates()
     return own
+
+
+def one_hot(labels: IntArray, count: int, like: Array) -> Array:
+    """Memberships (n, count) of a partition, in the library and dtype of `like`."""
+    return as_like(labels[:, None] == np.arange(count)[None, :], like)
+
+
+def quantile_at(values: Float64, weight: Float64, quantile: float) -> int:
+    """Where the smallest value stands that a share `quantile` of the weight does not exceed: the least of all for 0."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order])
+    return int(order[min(int(np.searchsorted(reached, quantile * reached[-1])), len(order) - 1)])

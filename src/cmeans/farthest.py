@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import Float64, IntArray
+from .arrays import Float64, IntArray, quantile_at
 from .centres import Centres
 from .engines import Engine
 from .sweep import State, own_distances
@@ -56,6 +56,4 @@ def _at(distance: Float64, weight: Float64, quantile: float) -> int:
     """The row of the largest distance; of the largest below which a share `quantile` of the weight lies."""
     if quantile >= 1.0:
         return int(np.argmax(distance))
-    order = np.argsort(distance, kind="stable")
-    reached = np.cumsum(weight[order])
-    return int(order[min(int(np.searchsorted(reached, quantile * reached[-1])), len(order) - 1)])
+    return quantile_at(distance, weight, quantile)

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, itemsize, numpy_dtype, to_numpy
+from ..arrays import Array, itemsize, numpy_dtype, one_hot, to_numpy
 from ..blocks import Blocks
 from ..callbacks import SweepHook
 from ..engines import ThreadEngine
 from ..kernels import Kernel
-from ..probabilistic import Found, Heard, Search
+from ..probabilistic import Found, Heard, Search, Terrain
 from ..progress import Progress, anybody_listens, tell
 from ..rules import Hard, Rule
 from ..runs import Best, Result, concluded
@@ -23,7 +23,7 @@ from ..table import Table
 from .base import BaseCMeans, Run
 from .geometry import Geometry, build_geometry
 from .inputs import Input, foreign_like, integer, one_of, real
-from .starts import Ground, given_partition, one_hot, starts
+from .starts import Ground, given_partition, starts
 
 FAGP_STEPS = 3000  # n (c - 1), up to which "auto" follows the paper's algorithm step by step
 NO_LIMIT = 10**9
@@ -156,12 +156,12 @@ class ProbabilisticKMeans(BaseCMeans):
         remembered = blocks.n_rows * (2 * run.n_clusters * itemsize(blocks.x) + 24)
         table = self._table_for(run, given, geometry, Hard(), engine, remembered)
         self.solver_ = search.solver
-        best, visits = None, 0
+        best, visits, ground = None, 0, Terrain(table, geometry.population, engine)
         after_sweep = self._after_sweep(hook, geometry, Hard())
         for number, p in enumerate(self._distributions(run, geometry, table, engine)):
             place = Place("fit", number, run.n_init)
             heard = _listener(after_sweep, table, engine, place, search.max_iter)
-            found = search(p, table, geometry.population, engine, run.stopping.tol, place, heard, after_sweep)
+            found = search(p, ground, run.stopping.tol, place, heard, after_sweep)
             visits += found.row_visits
             if best is None or found.objective < best.objective:
                 best = found

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, IntArray, as_like, is_foreign, is_sparse, to_numpy
+from ..arrays import Array, IntArray, as_like, is_foreign, is_sparse, one_hot, to_numpy
 from ..blocks import Block, pieces
 from ..centres import Centres
 from ..chance import draw, sample
@@ -150,11 +150,6 @@ def checked_labels(labels: IntArray, n_clusters: int, owner: str) -> IntArray:
     if labels.min() < 0 or labels.max() >= n_clusters:
         raise ValueError(f"{owner}(init=labels): labels must lie in 0 ... {n_clusters - 1}, got {labels.min()} ... {labels.max()}.")
     return labels
-
-
-def one_hot(labels: IntArray, count: int, like: Array) -> Array:
-    """Memberships (n, count) of a partition."""
-    return as_like(labels[:, None] == np.arange(count)[None, :], like)
 
 
 def _warn_if_fewer(count: int, ground: Ground) -> None:

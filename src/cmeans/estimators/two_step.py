@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import is_foreign, is_sparse, to_numpy
+from ..arrays import is_foreign, is_sparse, one_hot, to_numpy
 from ..blocks import Blocks
 from ..callbacks import SweepHook
 from ..engines import ThreadEngine
@@ -24,7 +24,7 @@ from .inputs import Input
 from .landmark_words import row_numbers
 from .predicting import Predicting
 from .sample_geometry import build_sample_geometry
-from .starts import Ground, checked_labels, one_hot, starts
+from .starts import Ground, checked_labels, starts
 
 
 class TwoStepKernelKMeans(BaseCMeans):

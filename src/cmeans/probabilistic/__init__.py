@@ -9,6 +9,6 @@ fix a cluster at once, over tables of any size; `transfer` moves single rows of 
 """
 
 from .projection import Heard
-from .search import Found, Search
+from .search import Found, Search, Terrain
 
-__all__ = ["Found", "Heard", "Search"]
+__all__ = ["Found", "Heard", "Search", "Terrain"]

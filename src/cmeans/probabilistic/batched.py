@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, Float64, IntArray, as_like, device, namespace, resolution, take, to_numpy
+from ..arrays import Array, Float64, IntArray, as_like, device, namespace, quantile_at, resolution, take, to_numpy
 from ..centres import Centres
 from ..complaints import NOT_FINITE
 from ..engines import Engine
@@ -92,7 +92,8 @@ class _Walk:
         reach, p = self.reach[rows], self.p[rows]
         finite = np.isfinite(reach)
         if finite.any():
-            longest = _quantile(reach[finite], self.table.blocks.weight[rows[finite]], quantile)
+            moving = rows[finite]
+            longest = float(self.reach[moving[quantile_at(reach[finite], self.table.blocks.weight[moving], quantile)]])
             length = np.where(finite, np.minimum(reach, longest), 0.0)
             new = p + (length[:, None] * self.direction[rows]).astype(p.dtype)
             reached = np.flatnonzero(reach <= longest)
@@ -177,13 +178,6 @@ def follow_batched(
         history.append(walk.objective(centres))
         ended = heard is not None and heard(walk.p, len(steps), history[-1])
     return Path(walk.p, history, len(steps), not walk.active.any(), steps), walk.row_visits
-
-
-def _quantile(values: Float64, weight: Float64, quantile: float) -> float:
-    """The smallest value that a share `quantile` of the weight does not exceed: the least of all for 0."""
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weight[order])
-    return float(values[order[min(int(np.searchsorted(reached, quantile * reached[-1])), len(order) - 1)]])
 
 
 def _picked(piece: Piece, which: IntArray) -> tuple[Rows, bool]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Array, Float64, IntArray, as_like, to_numpy
+from ..arrays import Array, Float64, one_hot, to_numpy
 from ..centres import Centres
 from ..chance import Population
 from ..engines import Engine
@@ -15,7 +16,7 @@ from ..solver import AfterSweep, Place, Stopping, assign_all, centres_of, fold, 
 from ..sweep import State
 from ..table import Table
 from .batched import follow_batched
-from .grams import gram_of
+from .grams import Gram, gram_of
 from .projection import Heard, Path, follow
 from .transfer import transfer, transfer_in_memory
 
@@ -38,6 +39,20 @@ class Found:
 
 
 @dataclass(frozen=True)
+class Terrain:
+    """What all starts go over."""
+
+    table: Table
+    people: Population
+    engine: Engine
+
+    @cached_property
+    def gram(self) -> Gram:
+        """The population in memory."""
+        return gram_of(self.table, self.people.rows)
+
+
+@dataclass(frozen=True)
 class Search:
     """How to go from a start to a partition."""
 
@@ -50,9 +65,7 @@ class Search:
     def __call__(
         self,
         start: Array,  # (n, c) on the host, in the rows' dtype
-        table: Table,
-        people: Population,
-        engine: Engine,
+        ground: Terrain,
         tol: float,
         place: Place,
         heard: Heard | None,
@@ -61,17 +74,18 @@ class Search:
         """The partition that a start leads to."""
         stopping = Stopping(self.max_iter, tol)
         if self.solver == "lloyd":
-            return self._partition(start, table, people, engine, stopping, place, after_sweep, [], 0, 0)
-        path, visits = self._path(start, table, people, engine, heard)
+            return self._partition(start, ground, stopping, place, after_sweep, [], 0, 0)
+        path, visits = self._path(start, ground, heard)
         if not path.finished:
-            centres = centres_of(table, Hard(), path.memberships, engine)
+            centres = centres_of(ground.table, Hard(), path.memberships, ground.engine)
             ended = path.n_iter < min(self.max_iter, MOST_STEPS)
             return Found(path.memberships, centres, path.history[-1], path.history, path.n_iter, visits, False, ended)
         # What FAGP and AGP end in is a fixed point of k-means already.
         stopping = stopping if self.solver == "batched" else Stopping(1, tol)
-        return self._partition(path.memberships, table, people, engine, stopping, place, None, path.history, path.n_iter, visits)
+        return self._partition(path.memberships, ground, stopping, place, None, path.history, path.n_iter, visits)
 
-    def _path(self, start: Array, table: Table, people: Population, engine: Engine, heard: Heard | None) -> tuple[Path, int]:
+    def _path(self, start: Array, ground: Terrain, heard: Heard | None) -> tuple[Path, int]:
+        table, people, engine = ground.table, ground.people, ground.engine
         constant = whole_norm(table, engine)
         if self.solver == "batched":
             return follow_batched(table, engine, start, self.quantile, self.max_iter, constant, heard)
@@ -83,15 +97,13 @@ class Search:
             return heard is not None and heard(everywhere(p), steps, objective)
 
         first = everywhere.of_people(start)
-        path = follow(gram_of(table, people.rows), people.weights, first, limit, constant, step, heard_of_all if heard else None)
+        path = follow(ground.gram, people.weights, first, limit, constant, step, heard_of_all if heard else None)
         return replace(path, memberships=everywhere(path.memberships)), path.n_iter * len(people)
 
     def _partition(
         self,
         p: Array,
-        table: Table,
-        people: Population,
-        engine: Engine,
+        ground: Terrain,
         stopping: Stopping,
         place: Place,
         after_sweep: AfterSweep | None,
@@ -100,25 +112,26 @@ class Search:
         visits: int,
     ) -> Found:
         """k-means and single moves from where the path ends."""
+        table, people, engine = ground.table, ground.people, ground.engine
         start = State(centres_of(table, Hard(), p, engine))
         solution = solve(table, Hard(), start, engine, stopping, place, after_sweep)
         assignment = assign_all(table, table.space, Hard(), solution.state, engine, place)
         labels, visits = assignment.labels, visits + solution.row_visits + 2 * table.n_rows
-        c = p.shape[1]
+        c, like = p.shape[1], table.blocks.x
         if self.polish and not solution.ended:
             if people.member is not None:  # few rows, of which equal ones stay together
-                own = transfer_in_memory(gram_of(table, people.rows), people.weights, labels[people.rows], c, PASSES)
+                own = transfer_in_memory(ground.gram, people.weights, labels[people.rows], c, PASSES)
                 labels, visits = np.where(people.member >= 0, own[people.member], labels), visits + table.n_rows
             else:
                 moved = transfer(table, engine, labels, c, PASSES)
                 labels, visits = moved.labels, visits + moved.row_visits
-        centres = centres_of(table, Hard(), _one_hot(labels, c, table), engine)
+        partition = one_hot(labels, c, like)
+        centres = centres_of(table, Hard(), partition, engine)
         objective = fold(table, Hard(), State(centres), engine).objective
         history = history[:-1] or [value / table.blocks.unit for value in solution.history]
         n_iter = n_iter or solution.n_iter
         finished = solution.converged or self.solver in ("fagp", "agp")
-        one_hot = _one_hot(labels, c, table)
-        return Found(to_numpy(one_hot), centres, objective, [*history, objective], n_iter, visits, finished, solution.ended)
+        return Found(to_numpy(partition), centres, objective, [*history, objective], n_iter, visits, finished, solution.ended)
 
 
 @dataclass(frozen=True)
@@ -149,7 +162,3 @@ def whole_norm(table: Table, engine: Engine) -> float:
         return sum(float(to_numpy(piece.rows.kxx).astype(np.float64) @ piece.weight) for piece in table.pieces(task))
 
     return float(sum(engine.map(of, table.n_tasks)))
-
-
-def _one_hot(labels: IntArray, c: int, table: Table) -> Array:
-    return as_like(labels[:, None] == np.arange(c)[None, :], table.blocks.x)
