@@ -36,7 +36,7 @@ LEVELS = [
     {"choice", "farthest", "spacing"},
     {"solver", "landmarks", "memory"},
     {"adaptation", "runs"},
-    {"growth", "probabilistic"},
+    {"growth", "probabilistic", "streams"},
     {"estimators"},
     {"model_file", "metrics", "validity", "datasets"},
     {""},  # the public names

@@ -14,9 +14,11 @@ from cmeans import (
     CMeans,
     FuzzyCMeans,
     KernelKMeans,
+    KernelPatchClustering,
     PossibilisticCMeans,
     ProbabilisticKMeans,
     SequentialPossibilisticCMeans,
+    StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
 
@@ -26,12 +28,21 @@ ESTIMATORS = (KernelKMeans, TwoStepKernelKMeans, FuzzyCMeans, PossibilisticCMean
 VARIANTS = ({}, {"kernel": "linear"}, {"n_landmarks": 5}, {"kernel": "polynomial", "degree": 2})
 # The check of clusterings counts rows that belong nowhere as a cluster; on its 50 rows alpha=1 leaves two fifths of them out.
 ADAPTIVE = ({"alpha": 0.5}, {"alpha": 0.5, "n_landmarks": 5}, {"sparsity": 0}, {"adaptation": "conference", "sparsity": 0})
+STREAMS = (
+    {},
+    {"kernel": "linear"},
+    {"n_landmarks": 8, "rule": "hard"},
+    {"method": "projection"},
+    {"method": "projection", "projection": "gradient"},
+)
 EVERYBODY = [
     *(estimator(CLUSTERS, **words) for estimator in ESTIMATORS for words in VARIANTS),
     *(ProbabilisticKMeans(CLUSTERS, **words) for words in ({}, {"solver": "batched"}, {"n_landmarks": 5})),
     *(CMeans(CLUSTERS, rule=rule) for rule in ("fuzzy", "hard", "possibilistic")),
     *(AdaptivePossibilisticCMeans(CLUSTERS, **words) for words in ADAPTIVE),
     *(SequentialPossibilisticCMeans(**words) for words in ({}, {"n_landmarks": 5, "sparsity": 0})),
+    *(StreamingFuzzyCMeans(CLUSTERS, **words) for words in STREAMS),
+    *(KernelPatchClustering(CLUSTERS, **words) for words in ({}, {"merge": "tree", "rule": "hard"})),
 ]
 
 

@@ -11,9 +11,11 @@ from .estimators import (
     CMeans,
     FuzzyCMeans,
     KernelKMeans,
+    KernelPatchClustering,
     PossibilisticCMeans,
     ProbabilisticKMeans,
     SequentialPossibilisticCMeans,
+    StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
 from .model_file import load, save
@@ -23,9 +25,11 @@ __all__ = [
     "CMeans",
     "FuzzyCMeans",
     "KernelKMeans",
+    "KernelPatchClustering",
     "PossibilisticCMeans",
     "ProbabilisticKMeans",
     "SequentialPossibilisticCMeans",
+    "StreamingFuzzyCMeans",
     "TwoStepKernelKMeans",
     "__version__",
     "datasets",

@@ -118,6 +118,24 @@ def in_form_of(x: Array, points: Array) -> Array:
     return x.toarray() if is_sparse(x) else sparse.csr_array(x)
 
 
+def stacked(points: Array, more: Array) -> Array:
+    """Points (s, d) followed by further ones, in the form and type of the first."""
+    more = in_form_of(more, points)
+    if is_foreign(points):
+        xp = namespace(points)
+        return xp.concat([points, xp.astype(more, points.dtype, copy=False)])
+    more = more.astype(points.dtype, copy=False)
+    return type(points)(sparse.vstack([points, more], format="csr")) if is_sparse(points) else np.concatenate([points, more])
+
+
+def equal(points: Array, others: Array) -> bool:
+    """Whether two sets of points are the same in the same order."""
+    if points.shape != others.shape:
+        return False
+    others = in_form_of(others, points)
+    return not (points != others).nnz if is_sparse(points) else bool(namespace(points).all(points == others))
+
+
 def in_float64(points: Array) -> Array:
     """Points in float64 of their own library."""
     if is_sparse(points) or isinstance(points, np.ndarray):

@@ -46,6 +46,14 @@ class Centres:
             return Centres.orthonormal(self.coordinates - other.coordinates)
         return Centres(self.coordinates - other.coordinates, self.duals - other.duals)
 
+    def towards(self, other: Centres, share: Float64) -> Centres:
+        """The points (1 - share_j) v_j + share_j w_j."""
+        far, near = share[:, None], 1.0 - share[:, None]
+        coordinates = near * self.coordinates + far * other.coordinates
+        if self.coordinates is self.duals and other.coordinates is other.duals:
+            return Centres.orthonormal(coordinates)
+        return Centres(coordinates, near * self.duals + far * other.duals)
+
     def inner(self, other: Centres) -> Float64:
         """<v_i, w_j> (c, c')."""
         return self.coordinates @ other.duals.T

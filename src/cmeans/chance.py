@@ -55,7 +55,7 @@ def population(blocks: Blocks, *, comparable: bool = True) -> Population:
     if n > CANONICAL_ROWS or not comparable:
         rows = np.flatnonzero(weight > 0)
         return Population(rows, weight[rows], None, n)
-    first, member = _distinct(blocks.x)
+    first, member = distinct_rows(blocks.x)
     total: Float64 = np.bincount(member, weights=weight, minlength=len(first)).astype(np.float64)
     kept = total > 0
     number = np.where(kept, np.cumsum(kept) - 1, -1)
@@ -82,7 +82,7 @@ def sample(population: Population, size: int, rng: np.random.RandomState) -> tup
     return chosen, counts.astype(np.float64)
 
 
-def _distinct(x: Array) -> tuple[IntArray, IntArray]:
+def distinct_rows(x: Array) -> tuple[IntArray, IntArray]:
     """First row number of each distinct row in lexicographic order, and which of them each row is."""
     if is_sparse(x):
         keys = np.array(_sortable_rows(x), dtype=object)

@@ -53,13 +53,16 @@ class Deviations(Protocol):
     def __call__(self, table: Table, means: State, owners: IntArray, power: int, task: int) -> Float64: ...
 
 
-def layout_for(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> Layout | None:
-    """How rows should lie for compiled sweeps; None where the generic sweeps, which take rows as they come, do as well."""
+def layout_for(space: Space, blocks: Blocks, rule: Rule, n_clusters: int, rows_in_all: int = 0) -> Layout | None:
+    """How rows should lie for compiled sweeps; None where the generic sweeps, which take rows as they come, do as well.
+
+    `rows_in_all`: of all the tables that will be swept, where there are several.
+    """
     x, r, c = blocks.x, space.size, n_clusters
     stays_sparse = is_sparse(x) and not space.keeps_rows_cheaply
     if rule.twin is None or not space.sweeps_products or is_foreign(x) or stays_sparse:
         return None
-    if _saving(blocks.n_rows, r, c, rule.twin) < LEAST_SAVING:
+    if _saving(max(blocks.n_rows, rows_in_all), r, c, rule.twin) < LEAST_SAVING:
         return None
     narrow, largest = (NARROW, LARGEST_CENTRES) if rule.is_soft else (NARROW_HARD, LARGEST_CENTRES_HARD)
     if r > narrow and r * c * itemsize(x) > largest:

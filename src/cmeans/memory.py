@@ -88,3 +88,13 @@ def plan(
             "Raise it, or take fewer landmarks or threads."
         )
     return Plan(needed, budget - needed)
+
+
+def require(budget: int | None, owner: str, needed: int, what: str, advice: str) -> None:
+    """Refuse work whose memory neither the budget nor the machine has."""
+    there = free_memory() if budget is None else budget
+    if needed > there:
+        limit = "that is free" if budget is None else f"of memory_budget={budget}"
+        raise ValueError(
+            f"{owner}: {what} need {needed} bytes (about {needed / 1e9:.3g} GB), more than the {there / 1e9:.3g} GB {limit}: {advice}."
+        )

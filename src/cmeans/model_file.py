@@ -29,6 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import __version__, estimators
 from .arrays import is_foreign, is_sparse, to_numpy
 from .centres import Centres
+from .estimators.stream_base import Stream
 from .kernels import (
     RBF,
     ComplexWaveletSSIM,
@@ -45,6 +46,7 @@ from .kernels import (
 from .rules import Fuzzy, Hard, Possibilistic, SparsePossibilistic
 from .spaces import EuclideanSpace, LandmarkSpace
 from .spaces.centring import Centring
+from .streams import Past, Reserve
 from .sweep import State
 
 FORMAT = 1
@@ -55,10 +57,11 @@ OBJECTS: dict[str, type[Any]] = {
         *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid),
         *(Fuzzy, Hard, Possibilistic, SparsePossibilistic),
         *(EuclideanSpace, LandmarkSpace, Centring, Centres, State),
+        *(Stream, Past, Reserve),
     )
 }
 ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__}
-PRIVATE = {"_space", "_state", "_rule", "_training_diag", "_nearest", "_n_features_out", "_factors"}
+PRIVATE = {"_space", "_state", "_rule", "_training_diag", "_nearest", "_n_features_out", "_factors", "_stream"}
 PER_ROW = {"labels_", "memberships_", "_nearest"}
 DTYPES = {"float32", "float64", "int32", "int64"}
 NEEDED = {"_space", "_state", "_rule", "_training_diag", "_n_features_out", "kernel_", "n_features_in_"}
@@ -324,7 +327,11 @@ def _check(model: Any) -> None:
         and bool((np.isfinite(factors) & (factors > 0)).all())
     ):
         raise ValueError("the factors of the features do not fit their number")
+    if "_stream" in vars(model):
+        _check_stream(model, model._stream)
     if isinstance(space, LandmarkSpace):
+        if space.whitener is not None:
+            raise ValueError("the space of a model has no factor")
         _check_landmarks(model, space)
     elif space.shift.shape != (model.n_features_in_,):
         raise ValueError(f"a space of {space.shift.shape} does not fit {model.n_features_in_} features")
@@ -346,9 +353,37 @@ def _check_words(model: Any) -> None:
             raise ValueError(f"{name} is no array of {kind.__name__}")
 
 
+def _check_stream(model: Any, stream: Any) -> None:
+    """Whether the next chunk could go on from here."""
+    if not isinstance(stream, Stream) or not isinstance(stream.past, Past):
+        raise ValueError("the state of the stream is missing")
+    past, c = stream.past, len(model._state.centres)
+    space, coordinates, duals = past.space, past.centres.coordinates, past.centres.duals
+    if not isinstance(space, (EuclideanSpace, LandmarkSpace)) or space.kernel != model.kernel_ or stream.rule != model._rule:
+        raise ValueError("the stream has another space, kernel or rule than the model")
+    width, s = space.size, space.size
+    if isinstance(space, LandmarkSpace):
+        _check_landmarks(model, space)
+        s = int(space.points.shape[0])
+        if space.whitener is not None:
+            if space.gram is None or space.whitener.ndim != 2 or len(space.whitener) != space.size:
+                raise ValueError("the factor of the stream's landmarks does not fit them")
+            width = space.whitener.shape[1]
+    if coordinates.shape != (c, width) or duals.shape != (c, width):
+        raise ValueError(f"the stream's centres of shape {coordinates.shape} do not fit {c} clusters in a space of {width}")
+    if isinstance(space, LandmarkSpace) and space.gram is not None and space.gram.shape != (s, s):
+        raise ValueError("the kernel of the stream's landmarks does not fit them")
+    if past.mass.shape != (c,) or past.spread.shape != (c,) or (past.mass < 0).any() or (past.spread < 0).any():
+        raise ValueError("the masses of the stream do not fit its clusters")
+    if stream.dtype not in ("float32", "float64") or not stream.unit > 0 or not 0 <= stream.seed < 2**32:
+        raise ValueError("the stream's own numbers are damaged")
+    if min(stream.n_chunks, stream.n_samples, stream.row_visits) < 0 or not (stream.reserve is None or isinstance(stream.reserve, Reserve)):
+        raise ValueError("the stream's counters are damaged")
+
+
 def _check_landmarks(model: Any, space: LandmarkSpace) -> None:
     points, diag = space.points, model._training_diag
-    if space.whitener is not None or (space.centring is not None and space.centring.row_means.shape != (points.shape[0],)):
+    if space.centring is not None and space.centring.row_means.shape != (points.shape[0],):
         raise ValueError("the landmarks do not fit together")
     if not isinstance(space.kernel, Precomputed):
         if diag is not None or points.ndim != 2 or points.shape[1] != model.n_features_in_ or not np.issubdtype(points.dtype, np.floating):

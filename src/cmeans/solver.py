@@ -46,6 +46,7 @@ class Place:
 
 
 AfterSweep: TypeAlias = Callable[[State, int], bool]  # hears the new state and how many sweeps made it; True ends the run
+Carried: TypeAlias = Callable[[State], Statistics]  # the sums over rows that have gone by, which every sweep's are added to
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Solution:
     converged: bool
     ended: bool  # whoever listened had heard enough
     stuck: bool = False  # no way led on from the last sweep but one, which this is
+    last: tuple[State, Statistics] | None = None  # the state one sweep ago, and the sums that made this one
 
 
 @dataclass
@@ -72,6 +74,7 @@ class Run:
     place: Place
     sweep: Sweep
     owners: IntArray | None = None  # (n,) which cluster each row belongs to most, where the next state depends on it
+    carried: Carried | None = None
     history: list[float] = field(default_factory=list)
     row_visits: int = 0
     last: tuple[State, Statistics] | None = None  # the state one sweep ago, and its sums
@@ -82,7 +85,7 @@ class Run:
         done = (lambda task: self.tell(self.table.rows_done(task))) if anybody_listens() else None
         sums = fold(self.table, self.rule, state, self.engine, self.sweep, before=before, owners=self.owners, done=done)
         self.row_visits += self.table.n_rows
-        return sums
+        return sums if self.carried is None else sums + self.carried(state)
 
     def means(self, state: State, sums: Statistics) -> Centres:
         """The centres that the sums make; those of clusters without mass stay where they are."""
@@ -140,10 +143,14 @@ def solve(
     place: Place = Place(),
     after_sweep: AfterSweep | None = None,
     step: Step = NextCentres(),
+    carried: Carried | None = None,
 ) -> Solution:
-    """Sweep from `state` until the centres stand still, or whoever listens after each sweep has heard enough."""
+    """Sweep from `state` until the centres stand still, or whoever listens after each sweep has heard enough.
+
+    `carried` are the sums over rows that are not there any more, with which a stream's next rows are clustered.
+    """
     owners = np.full(table.n_rows, -1, dtype=np.intp) if step.needs_owners else None
-    run = Run(table, rule, engine, stopping, place, sweep_for(table, rule, owned=step.needs_owners), owners)
+    run = Run(table, rule, engine, stopping, place, sweep_for(table, rule, owned=step.needs_owners), owners, carried)
     before: State | None = None
     converged = ended = False
     for _ in range(stopping.max_iter):
@@ -167,7 +174,7 @@ def solve(
         if converged or ended:
             break
     history = [value * table.blocks.unit for value in run.history]
-    return Solution(state, history, len(history), run.row_visits, converged, ended, run.stuck)
+    return Solution(state, history, len(history), run.row_visits, converged, ended, run.stuck, run.last)
 
 
 def _movement(old: State, new: State) -> float:

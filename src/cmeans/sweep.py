@@ -14,7 +14,7 @@ from .complaints import NOT_FINITE
 from .rules import Rule
 from .spaces import Rows, Space
 from .statistics import Own, Statistics
-from .table import Piece, Table
+from .table import Piece, Represented, Table
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,9 @@ class State:
     scales: Float64 | None = None
 
 
-def sweep(table: Table, rule: Rule, state: State, task: int, before: State | None = None, owners: IntArray | None = None) -> Statistics:
+def sweep(
+    table: Represented, rule: Rule, state: State, task: int, before: State | None = None, owners: IntArray | None = None
+) -> Statistics:
     """What the rows of one task say about all clusters.
 
     `before` asks for the largest change of a membership since that state; `owners` (n,) for the sums over each cluster's own
@@ -183,7 +185,7 @@ def nearest(table: Table, space: Space, state: State, task: int) -> IntArray:
     return np.concatenate(parts)
 
 
-def _measured(table: Table, space: Space, state: State, task: int, *, plain: bool) -> Iterator[tuple[Piece, Rows, Array]]:
+def _measured(table: Represented, space: Space, state: State, task: int, *, plain: bool) -> Iterator[tuple[Piece, Rows, Array]]:
     """The blocks of one task with their squared distances to the centres, which are moved to the rows' library and dtype once.
 
     `plain` rows are measured as anybody's rows, others by what training rows know.

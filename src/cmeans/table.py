@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from .arrays import Float64, IntArray, itemsize
 from .blocks import Blocks
@@ -27,6 +28,15 @@ class Layout:
     shape: str  # the name by which compiled sweeps know it
     arrange: Callable[[Rows], Rows]
     keep: bool  # whether arranging costs so much that the result is worth its memory, even where representing rows costs nothing
+
+
+class Represented(Protocol):
+    """Rows as a space sees them, wherever they come from."""
+
+    @property
+    def space(self) -> Space: ...
+
+    def pieces(self, task: int) -> Iterator[Piece]: ...
 
 
 class Table:

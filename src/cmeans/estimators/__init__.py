@@ -4,9 +4,11 @@ from .adaptive_cmeans import AdaptivePossibilisticCMeans
 from .cmeans import CMeans
 from .fuzzy_cmeans import FuzzyCMeans
 from .kernel_kmeans import KernelKMeans
+from .patch_clustering import KernelPatchClustering
 from .possibilistic_cmeans import PossibilisticCMeans
 from .probabilistic_kmeans import ProbabilisticKMeans
 from .sequential_cmeans import SequentialPossibilisticCMeans
+from .streaming_cmeans import StreamingFuzzyCMeans
 from .two_step import TwoStepKernelKMeans
 
 __all__ = [
@@ -14,8 +16,10 @@ __all__ = [
     "CMeans",
     "FuzzyCMeans",
     "KernelKMeans",
+    "KernelPatchClustering",
     "PossibilisticCMeans",
     "ProbabilisticKMeans",
     "SequentialPossibilisticCMeans",
+    "StreamingFuzzyCMeans",
     "TwoStepKernelKMeans",
 ]

@@ -49,6 +49,9 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     n_clusters: int
     init: Any
     n_init: int
+    n_landmarks: int | str | None = "auto"
+    landmarks: Any = "uniform"
+    landmark_solver: str = "eigh"
 
     def __init__(
         self,
@@ -58,24 +61,21 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         degree: int,
         coef0: float,
         kernel_params: Mapping[str, Any] | None,
-        n_landmarks: int | str | None,
-        landmarks: Any,
-        landmark_solver: str,
         max_iter: int | None,
         tol: float,
         memory_budget: int | float | str | None,
         n_jobs: int | None,
         random_state: Any,
         verbose: int,
+        **landmark_words: Any,  # of those that the estimator leaves to its user
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.landmark_solver = landmark_solver
+        for word, value in landmark_words.items():
+            setattr(self, word, value)
         self.max_iter = max_iter
         self.tol = tol
         self.memory_budget = memory_budget
@@ -150,10 +150,19 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             best = from_pilot(first, run.n_init, table, rule, engine, run.stopping, pilot=pilot, after_sweep=after_sweep)
         return geometry, concluded(best, table, rule, engine, run.stopping)
 
-    def _table_for(self, run: Run, given: Input, geometry: Geometry, rule: Rule, engine: ThreadEngine, remembered: int = 0) -> Table:
+    def _table_for(
+        self,
+        run: Run,
+        given: Input,
+        geometry: Geometry,
+        rule: Rule,
+        engine: ThreadEngine,
+        remembered: int = 0,
+        rows_in_all: int = 0,  # where these rows are but a part of what will be swept
+    ) -> Table:
         """The rows of a fit in their space, laid out for the rule's sweeps, within the memory there is."""
         space, blocks, c = geometry.space, geometry.blocks, run.n_clusters
-        layout = layout_for(space, blocks, rule, c)
+        layout = layout_for(space, blocks, rule, c, rows_in_all)
         remembered += memory_of(layout, rule, blocks, space.size, c)
         memory = self._plan(run, given, space, blocks, engine, remembered)
         return Table(space, blocks, memory.for_rows, layout=layout)

@@ -3,8 +3,9 @@
 from .base import ProductRows, Rows, Space, View
 from .euclidean import EuclideanSpace
 from .exact import ExactSpace
-from .landmark import LandmarkSpace, checked_gram, landmark_space
+from .landmark import LandmarkSpace, checked_gram, gram_matrix, landmark_space
 from .linear_solvers import solver_tolerance
+from .spanning import spanning_space
 
 __all__ = [
     "EuclideanSpace",
@@ -15,6 +16,8 @@ __all__ = [
     "Space",
     "View",
     "checked_gram",
+    "gram_matrix",
     "landmark_space",
     "solver_tolerance",
+    "spanning_space",
 ]

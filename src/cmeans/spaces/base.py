@@ -135,6 +135,14 @@ class Space(ABC):
         """<phi(x_i), v_j> (c, b) for any rows, about the origin of feature space whatever the space's own origin is."""
 
     @abstractmethod
+    def norms(self, centres: Centres) -> Float64:
+        """|v_j|^2 (c,) about the origin of feature space whatever the space's own origin is."""
+
+    @abstractmethod
+    def as_rows(self, centres: Centres) -> Rows:
+        """Centres as rows among others, in float64 on the host: they stand for many rows of a weight in one place."""
+
+    @abstractmethod
     def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
         """Centres of another space projected onto this one; `basis` are the rows of this space's basis."""
 

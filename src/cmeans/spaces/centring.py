@@ -47,6 +47,15 @@ class Centring:
         """|phi(x) - mu|^2 (b,)."""
         return kxx - 2.0 * namespace(g).mean(g, axis=1) + self.mean
 
+    def mean_products(self) -> Float64:
+        """Products (s + 1,) of mu with the new basis."""
+        return np.append(self.row_means - self.mean, self.scale * self.mean)
+
+    def raw_squared_norms(self, a: Float64, norms: Float64) -> Float64:
+        """|v|^2 (c,) about the origin, from the coefficients over the new basis and |v - mu|^2."""
+        squares: Float64 = norms + 2.0 * (a @ self.mean_products()) + self.mean
+        return np.maximum(squares, 0.0)
+
     def raw_coefficients(self, a: Float64) -> Float64:
         """Coefficients (c, s) of the centres over the raw basis, from those over the new one (c, s + 1)."""
         inner, outer = a[:, :-1], self.scale * a[:, -1:]

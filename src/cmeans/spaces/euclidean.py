@@ -56,6 +56,13 @@ class EuclideanSpace(Space):
         products: Float64 = np.asarray(host_float64(block.x) @ self.points(centres).T).T
         return products
 
+    def norms(self, centres: Centres) -> Float64:
+        norms: Float64 = squared_norms(self.points(centres))
+        return norms
+
+    def as_rows(self, centres: Centres) -> Rows:
+        return ProductRows(centres.coordinates, centres.squared_norms())
+
     def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
         if isinstance(origin, EuclideanSpace):
             return self.at(origin.points(centres))

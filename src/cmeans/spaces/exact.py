@@ -43,6 +43,23 @@ class OwnRows(Rows):
 
 
 @dataclass(frozen=True)
+class CentreRows(Rows):
+    """Centres among the rows of an exact space: what they add to the moments are their own coefficients and products."""
+
+    centres: Centres
+    kxx: Float64  # (c,)
+
+    def inner(self, view: View) -> Array:
+        return self.centres.duals @ view.coefficients.T
+
+    def add_moment(self, w: Array, total: Array) -> None:
+        total += w.T @ np.concatenate([self.centres.duals, self.centres.coordinates], axis=1)
+
+    def plain(self) -> ProductRows:
+        return ProductRows(self.centres.duals, self.kxx)
+
+
+@dataclass(frozen=True)
 class ExactSpace(Space):
     """Basis = every row, G = K (Havens 2011 eq. 8-10). Centres are pairs: coefficients a (c, n) and t = K a."""
 
@@ -94,6 +111,12 @@ class ExactSpace(Space):
 
     def inner_products(self, centres: Centres, block: Block) -> Float64:
         return centres.coordinates @ host_float64(self._columns(block.x)).T
+
+    def norms(self, centres: Centres) -> Float64:
+        return centres.squared_norms()
+
+    def as_rows(self, centres: Centres) -> Rows:
+        return CentreRows(centres, centres.squared_norms())
 
     def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
         pieces = (self.data.task(task, self.size) for task in range(self.data.n_tasks(self.size)))

@@ -65,16 +65,38 @@ class LandmarkSpace(Space):
     def inner_products(self, centres: Centres, block: Block) -> Float64:
         return self.raw_coefficients(centres) @ host_float64(self._columns(block.x)).T
 
+    def norms(self, centres: Centres) -> Float64:
+        own = centres.squared_norms()
+        return own if self.centring is None else self.centring.raw_squared_norms(self.coefficients(centres), own)
+
+    def as_rows(self, centres: Centres) -> Rows:
+        products = centres.duals if self.whitener is None else self._gram_product(self.coefficients(centres))
+        return ProductRows(products, centres.squared_norms())
+
     def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
         rows = Block(self.points, np.ones(self.points.shape[0]), 0) if basis is None else basis
         return self._from_raw_products(origin.inner_products(centres, rows))
 
     def portable(self, centres: Centres) -> tuple[Space, Centres]:
-        a = self.coefficients(centres)
-        duals = centres.duals if self.whitener is None else self._gram_product(a)
+        a, duals = self.coefficients(centres), host_float64(self.as_rows(centres).plain().g)
         # K_ss can be made again from the landmarks, except where it was given.
         gram = self.gram if isinstance(self.kernel, Precomputed) else None
         return replace(self, whitener=None, gram=gram), Centres(a, duals)
+
+    def coordinates(self, block: Block) -> Float64:
+        """Orthonormal coordinates (b, k) of the projections of any rows, about the origin of feature space."""
+        return self.embed(block).coordinates + self.origin
+
+    @property
+    def origin(self) -> Float64:
+        """Where the space's own origin lies (k,): at zero, or, where features are centred, at the mean of the landmarks."""
+        assert self.whitener is not None
+        return np.zeros(self.whitener.shape[1]) if self.centring is None else self.centring.mean_products() @ self.whitener
+
+    def residuals(self, block: Block) -> Float64:
+        """|phi(x) - its projection|^2 (b,): how badly the landmarks represent rows."""
+        rows, own = self.rows(block).plain(), self.embed(block)
+        return np.maximum(host_float64(rows.kxx) - own.squared_norms(), 0.0)
 
     def in_library_of(self, x: Array) -> LandmarkSpace:
         """The same space for rows of another array library than the landmarks' own."""

@@ -1,4 +1,4 @@
-"""Systems with a Gram matrix: by its eigenpairs, or by conjugate gradients without factoring it."""
+"""Systems with a Gram matrix: by its eigenpairs, by pivoted Cholesky, or by conjugate gradients without factoring it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from ..arrays import Float64, resolution
+from ..arrays import Float64, IntArray, resolution
 
 
 def whitener(gram: Float64, relative_cut: float, floor: float = 0.0) -> Float64:
@@ -19,6 +19,35 @@ def whitener(gram: Float64, relative_cut: float, floor: float = 0.0) -> Float64:
     values, vectors = scipy.linalg.eigh(gram, check_finite=False)
     kept = values > max(relative_cut * values[-1], floor)
     return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def pivoted_cholesky(gram: Float64, relative_cut: float) -> tuple[IntArray, Float64]:
+    """Pivots (k,) and the triangular factor L (k, k) of their Gram matrix, G[pivots][:, pivots] = L L^T.
+
+    The next pivot is always the element of largest residual; the end is where that falls below relative_cut times the largest
+    diagonal entry. So it costs n k^2, and what is left out lies in the span of the pivots as far as that.
+    """
+    largest = float(np.diag(gram).max(initial=0.0))
+    if not largest > 0:
+        return np.zeros(0, dtype=np.intp), np.zeros((0, 0))
+    factor, order, rank, _ = scipy.linalg.lapack.dpstrf(gram, lower=1, tol=relative_cut * largest)
+    return order[:rank].astype(np.intp) - 1, np.tril(factor[:rank, :rank])
+
+
+def pivoted_whitener(gram: Float64, relative_cut: float) -> Float64:
+    """W (r, k) with W^T G W = I on the span of the pivots: the triangular inverse in their rows, zero in all others."""
+    pivots, factor = pivoted_cholesky(gram, relative_cut)
+    w = np.zeros((len(gram), len(pivots)))
+    w[pivots] = inverse_transposed(factor)
+    return w
+
+
+def inverse_transposed(factor: Float64) -> Float64:
+    """L^-T (k, k) of a lower triangular factor."""
+    if not len(factor):
+        return factor
+    inverse, _ = scipy.linalg.lapack.dtrtri(factor, lower=1)
+    return np.ascontiguousarray(inverse.T)
 
 
 def solver_tolerance(dtype: Any) -> float:

@@ -1,0 +1,311 @@
+"""One pass over rows that come in chunks: streaming kernel fuzzy c-means, and streams on a landmark dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..arrays import Float64
+from ..chance import Population, population
+from ..complaints import warn
+from ..kernels import Kernel, Linear
+from ..rules import Rule
+from ..solver import Solution, assign_all
+from ..spaces import EuclideanSpace, LandmarkSpace, Space, landmark_space
+from ..streams import (
+    PROJECTIONS,
+    MetaVectors,
+    Past,
+    Reserve,
+    SettledSums,
+    chunk_space,
+    first_landmarks,
+    further_landmarks,
+    projected,
+    together,
+    unknown_share,
+)
+from ..table import Table
+from .geometry import Geometry, middle_of
+from .inputs import integer, one_of, real
+from .landmark_words import given_landmarks
+from .stream_base import Absorbed, Chunk, Stream, StreamingBase
+
+
+class StreamingFuzzyCMeans(StreamingBase):
+    """Fuzzy or hard c-means of a stream: each chunk of rows is clustered together with the weighted means of all before it.
+
+    Use it when rows come and go, or when there are more of them than you want to read twice. Nothing is kept of a chunk but one
+    weighted centre a cluster, so memory does not grow with the stream. Two ways to keep centres in feature space:
+
+    - method="landmarks": all chunks share one landmark space. Its landmarks are chosen on the first chunks, and further ones join, up
+      to `n_landmarks`, when new rows are badly represented. The sums of all chunks simply add, nothing is lost between them.
+    - method="projection": streaming kernel fuzzy c-means as published (stKFCM). A chunk's space is the span of its own rows; the old
+      centres are projected into it and join the rows as c weighted meta-vectors. What the projection cannot carry over is lost:
+      `projection_loss_` says how much.
+
+    With kernel="linear" and no landmarks the space is that of the features, and nothing is lost either way (single-pass fuzzy c-means).
+    Clusters that the first chunk does not show are found badly by any one-pass method: rows should come in random order.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters sought.
+    method : "landmarks" or "projection", default="landmarks"
+        How centres are kept, see above.
+    rule : "fuzzy" or "hard", default="fuzzy"
+        "hard" is streaming kernel k-means.
+    m : "auto" or float > 1, default="auto"
+        The fuzzifier, settled on the first chunk: see `FuzzyCMeans`.
+    projection : "cholesky", "gradient" or "l1", default="cholesky"
+        How old centres get into a chunk's space: by one factorisation of its kernel matrix, by conjugate gradients without one, or as
+        combinations of few of its rows (Zhang 2013 Remark 1). For method="projection" only.
+    meta_membership : "auto", "update" or "frozen", default="auto"
+        Whether the memberships of the past are found anew with those of the chunk ("update", as published) or stand as they are
+        ("frozen": the sums over all rows, exactly). "auto": "update" for method="projection", "frozen" for "landmarks".
+    past_weight : "u^m" or "u", default="u^m"
+        What a row of the past weighs in its cluster: what it weighed there (Zhang 2013 eq. 9b), or its membership, as single-pass fuzzy
+        c-means has it (Hore 2007), which keeps the weight of all rows but gives the past more than its share.
+    decay : float in (0, 1], default=1.0
+        What the past is multiplied by before each chunk; below 1 old rows are forgotten, and centres may follow a drift.
+    chunk_size : int, default=5000
+        Rows that `fit` takes at a time, at most; it divides them evenly. `partial_fit` takes chunks of any size.
+    n_landmarks : int or "auto", default="auto"
+        Landmarks at most, for method="landmarks"; "auto": 20 a cluster, but at least 300 and at most 2,000.
+    landmarks : "rpcholesky" or (s, d) points, default="rpcholesky"
+        Randomly pivoted Cholesky: rows are drawn in proportion to how badly those before represent them. Points are taken as they are.
+    init, n_init : default="k-means++", 1
+        Of the first chunk: see `KernelKMeans`. Later ones start from the centres there are.
+    max_iter, tol : default=300, 1e-4
+        Sweeps over one chunk at most, and when its centres stand still.
+
+    kernel, gamma, degree, coef0, kernel_params, memory_budget, n_jobs, random_state and verbose are those of `KernelKMeans`; `gamma` is
+    settled on the first chunk, and kernel="precomputed" is not possible.
+
+    Attributes
+    ----------
+    labels_, memberships_, objective_ : after `fit` of all rows of X, by one last pass at the final centres (Zhang 2013 eq. 13c); after
+        `partial_fit` of the last chunk's rows.
+    objective_history_, n_iter_, converged_, stop_reason_ : of the sweeps over the last chunk, the past included in the objective;
+        after `fit`, `converged_` speaks of all chunks.
+    projection_loss_ : (c,) share of each centre's squared norm, 1 - |a|^2 / |v|^2, that was lost on the way into the last chunk; after
+        `fit` the largest of all chunks. With method="landmarks" zero unless landmarks have joined: then the share of the chunk's own
+        centres in directions that the sums before could not know.
+    mass_ : (c,) what the past weighs in each cluster.
+    n_samples_seen_, n_chunks_, row_visits_ : rows and chunks so far, and rows looked at in all.
+    m_, gamma_, kernel_, n_landmarks_, landmarks_, dual_coef_, separation_, n_clusters_ : as elsewhere.
+
+    Raises
+    ------
+    ValueError
+        For bad words, rows or weights, naming the argument, what came and what to do. A chunk that is refused changes nothing.
+
+    References
+    ----------
+    Zhang, Havens: Scalable approximation of kernel fuzzy c-means. IEEE Big Data 2013, Alg. 1 with eq. 9b as the weights.
+    Havens: Approximation of kernel k-means for streaming data. ICPR 2012.
+    Hore, Hall, Goldgof: Single pass fuzzy c means. FUZZ-IEEE 2007.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from cmeans import StreamingFuzzyCMeans
+    >>> X, _ = make_blobs(3000, centers=4, random_state=0)
+    >>> stream = StreamingFuzzyCMeans(n_clusters=4, gamma="median", random_state=0)
+    >>> for start in range(0, 3000, 500):
+    ...     stream = stream.partial_fit(X[start : start + 500])
+    >>> stream.n_samples_seen_, stream.predict(X).shape
+    (3000, (3000,))
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        method: str = "landmarks",
+        rule: str = "fuzzy",
+        m: str | float = "auto",
+        projection: str = "cholesky",
+        meta_membership: str = "auto",
+        past_weight: str = "u^m",
+        decay: float = 1.0,
+        chunk_size: int = 5000,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        n_landmarks: int | str = "auto",
+        landmarks: Any = "rpcholesky",
+        init: Any = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        memory_budget: int | float | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            kernel_params=kernel_params,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            max_iter=max_iter,
+            tol=tol,
+            memory_budget=memory_budget,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.n_clusters = n_clusters
+        self.method = method
+        self.rule = rule
+        self.m = m
+        self.projection = projection
+        self.meta_membership = meta_membership
+        self.past_weight = past_weight
+        self.decay = decay
+        self.chunk_size = chunk_size
+        self.init = init
+        self.n_init = n_init
+
+    def merge(self, other: StreamingFuzzyCMeans) -> Self:
+        """Take over what another stream knows, as if its rows had come here too.
+
+        The clusters of both are paired by the distances of their centres. With the same landmarks (or the linear kernel) the sums add and
+        nothing is lost; else both are carried over to the union of the landmarks, which a warning says.
+
+        Raises
+        ------
+        ValueError
+            If the other is no fitted stream of the same kernel, rule, features and number of clusters.
+        """
+        check_is_fitted(self)
+        owner = type(self).__name__
+        self._refuse_other(other, owner)
+        ours, theirs = self._stream, other._stream
+        past, joined = together(ours.past, theirs.past * (theirs.unit / ours.unit))
+        if joined:
+            warn(
+                f"{owner}.merge: the streams stand on different landmarks, so both were carried over to all "
+                f"{past.space.size} of them; begin streams that will be merged with the same landmarks (landmarks=points)."
+            )
+        self._stream = replace(
+            ours,
+            past=past,
+            n_chunks=ours.n_chunks + theirs.n_chunks,
+            n_samples=ours.n_samples + theirs.n_samples,
+            row_visits=ours.row_visits + theirs.row_visits,
+        )
+        self._keep_without_rows(self._stream)
+        return self
+
+    def _refuse_other(self, other: Any, owner: str) -> None:
+        if not isinstance(other, StreamingFuzzyCMeans):
+            raise ValueError(f"{owner}.merge({other!r}): give another fitted {owner}.")
+        check_is_fitted(other)
+        for what, mine, its in (
+            ("features", self.n_features_in_, other.n_features_in_),
+            ("clusters", len(self._stream.past.mass), len(other._stream.past.mass)),
+            ("kernel", self.kernel_, other.kernel_),
+            ("rule", self._rule, other._rule),
+            ("space", type(self._stream.past.space).__name__, type(other._stream.past.space).__name__),
+        ):
+            if mine != its:
+                raise ValueError(
+                    f"{owner}.merge: the other stream's {what} is {its!r}, this one's {mine!r}; only like streams add. "
+                    "Give gamma and m as numbers, which are else settled by each stream's first rows."
+                )
+
+    def _begin(self, chunk: Chunk) -> Absorbed:
+        owner, blocks = type(self).__name__, chunk.blocks
+        _, limit = self._checked_stream_words(owner)
+        growing = self.method == "landmarks" and isinstance(self.landmarks, str)
+
+        def space_of(kernel: Kernel, people: Population) -> Space:
+            given = given_landmarks(self.landmarks, owner, blocks, self.n_landmarks)
+            if given is not None:
+                return landmark_space(kernel, given[1], None, blocks.x.dtype)
+            if isinstance(kernel, Linear) and self.n_landmarks == "auto":
+                return EuclideanSpace(middle_of(blocks, people))
+            if self.method == "projection":
+                return self._chunk_space(chunk, kernel)
+            return first_landmarks(kernel, blocks, people, Reserve(limit), chunk.rng)
+
+        geometry = self._geometry(chunk, space_of)
+        rule = self._make_rule(geometry)
+        table, solution = self._found(chunk, geometry, rule)
+        reserve = Reserve(limit) if growing and isinstance(geometry.space, LandmarkSpace) else None
+        return self._absorbed(chunk, geometry, rule, table, solution, None, None, reserve)
+
+    def _go_on(self, stream: Stream, chunk: Chunk) -> Absorbed:
+        updating, _ = self._checked_stream_words(type(self).__name__)
+        former, space, reserve, loss = stream.past * self.decay, stream.past.space, stream.reserve, None
+        past = former
+        if self.method == "projection" and isinstance(space, LandmarkSpace):
+            space = self._chunk_space(chunk, space.kernel)
+            past, loss = former.moved(space, projected(former, space, chunk.blocks, self.projection))
+        elif reserve is not None:
+            assert isinstance(space, LandmarkSpace)
+            space, reserve = further_landmarks(space, chunk.blocks, population(chunk.blocks), reserve, chunk.rng)
+            if space is not former.space:
+                past, _ = former.moved(space, space.project(former.centres, former.space))
+        carried = MetaVectors(past, stream.rule) if updating else SettledSums(past)
+        geometry = self._later_geometry(chunk, space)
+        table, solution = self._followed(chunk, geometry, stream.rule, past.centres, carried)
+        if space is not former.space and loss is None:
+            loss = unknown_share(former.space, space, solution, carried)
+        return self._absorbed(chunk, geometry, stream.rule, table, solution, carried, loss, reserve)
+
+    def _absorbed(
+        self,
+        chunk: Chunk,
+        geometry: Geometry,
+        rule: Rule,
+        table: Table,
+        solution: Solution,
+        carried: MetaVectors | SettledSums | None,
+        loss: Float64 | None,
+        reserve: Reserve | None,
+    ) -> Absorbed:
+        past = Past.of(geometry.space, solution)
+        if self.past_weight == "u":
+            belonging = assign_all(table, geometry.space, rule, solution.state, chunk.engine).mass
+            past = past.weighing(belonging if carried is None else belonging + carried.belonging(solution.state))
+        if self.method == "projection":
+            past = past.portable()  # the next chunk needs no more, and a chunk's factor is as large as its kernel matrix
+        return Absorbed(geometry, past, rule, solution, table, loss, reserve)
+
+    def _chunk_space(self, chunk: Chunk, kernel: Kernel) -> Space:
+        self._require_square(chunk, chunk.blocks.n_rows, "chunk_size")
+        return chunk_space(kernel, chunk.blocks, self.projection)
+
+    def _rows_at_once(self, owner: str) -> int:
+        return self._first_chunk_of(self.chunk_size, "chunk_size", owner)
+
+    def _checked_stream_words(self, owner: str) -> tuple[bool, int]:
+        """Whether memberships of the past are updated, and how many landmarks there may be; all words of a stream are checked."""
+        one_of(self.method, "method", owner, ("landmarks", "projection"))
+        one_of(self.projection, "projection", owner, PROJECTIONS)
+        one_of(self.past_weight, "past_weight", owner, ("u^m", "u"))
+        membership = one_of(self.meta_membership, "meta_membership", owner, ("auto", "update", "frozen"))
+        if real(self.decay, "decay", owner, above=True) > 1:
+            raise ValueError(f"{owner}(decay={self.decay!r}): decay must lie above 0 and at most be 1, where nothing is forgotten.")
+        if isinstance(self.landmarks, str):
+            one_of(self.landmarks, "landmarks", owner, ("rpcholesky",))
+        elif self.method == "projection":
+            raise ValueError(
+                f'{owner}(landmarks=...): landmarks are for method="landmarks"; method="projection" takes the rows of each chunk.'
+            )
+        automatic = isinstance(self.n_landmarks, str) and self.n_landmarks == "auto"
+        c = integer(self.n_clusters, "n_clusters", owner, 1)
+        limit = int(np.clip(20 * c, 300, 2000)) if automatic else integer(self.n_landmarks, "n_landmarks", owner, 1, words='"auto" or ')
+        return (self.method == "projection" if membership == "auto" else membership == "update"), limit

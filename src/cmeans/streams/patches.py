@@ -1,0 +1,49 @@
+"""Kernel patch clustering: a few rows nearest to each centre stand for its cluster (Fausser & Schwenker, ICPR 2012)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import Array, Float64, IntArray
+from ..blocks import Blocks
+from ..centres import Centres
+from ..chance import distinct_rows
+from ..spaces import LandmarkSpace, gram_matrix
+from .past import Past
+
+
+def carried_points(
+    past: Past,  # in a space that all rows of `blocks` lie in
+    blocks: Blocks,
+    distances: Float64,  # (n, c) of the rows to the centres
+    n_points: int,
+) -> Past:
+    """The past with the mean of its `n_points` nearest rows, all different, in place of each centre."""
+    rows, a = _nearest(distances, blocks, n_points)
+    found = blocks.take(rows)
+    places = past.space.embed(found)
+    gram = gram_matrix(past.space.kernel, found.x)
+    means = Centres(a @ places.coordinates, a @ places.duals)
+    lost = (past.centres - means).squared_norms()
+    space = LandmarkSpace(past.space.kernel, found.x)
+    return replace(past, space=space, centres=Centres(a, a @ gram), spread=past.spread + past.mass * lost)
+
+
+def points_of(past: Past) -> tuple[Array, Float64]:
+    """The carried rows and their weights: each cluster's mass divided evenly among its own."""
+    assert isinstance(past.space, LandmarkSpace)
+    weights: Float64 = past.mass @ past.centres.coordinates
+    return past.space.points, weights
+
+
+def _nearest(distances: Float64, blocks: Blocks, n_points: int) -> tuple[IntArray, Float64]:
+    """Numbers of the rows that are among the nearest of some centre, and each centre's equal shares (c, p) of its own."""
+    first, member = distinct_rows(blocks.x)
+    there = first[np.bincount(member, weights=blocks.weight) > 0]
+    order = np.argsort(distances[there], axis=0, kind="stable")[:n_points]  # (p, c)
+    rows, which = np.unique(there[order], return_inverse=True)
+    shares = np.zeros((distances.shape[1], len(rows)))
+    np.put_along_axis(shares, which.reshape(order.shape).T, 1.0 / len(order), axis=1)
+    return rows, shares
