@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import __version__, estimators
 from .arrays import is_foreign, is_sparse, to_numpy
 from .centres import Centres
-from .estimators.stream_base import Stream
+from .estimators.stream_base import Held, Stream
 from .kernels import (
     RBF,
     ComplexWaveletSSIM,
@@ -57,7 +57,7 @@ OBJECTS: dict[str, type[Any]] = {
         *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid),
         *(Fuzzy, Hard, Possibilistic, SparsePossibilistic),
         *(EuclideanSpace, LandmarkSpace, Centring, Centres, State),
-        *(Stream, Past, Reserve),
+        *(Stream, Past, Reserve, Held),
     )
 }
 ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__}
@@ -377,6 +377,14 @@ def _check_stream(model: Any, stream: Any) -> None:
         raise ValueError("the masses of the stream do not fit its clusters")
     if stream.dtype not in ("float32", "float64") or not stream.unit > 0 or not 0 <= stream.seed < 2**32:
         raise ValueError("the stream's own numbers are damaged")
+    held = stream.held
+    if held is not None and (
+        not isinstance(held, Held)
+        or held.x.shape != (len(held.weight), model.n_features_in_)
+        or str(held.x.dtype) != stream.dtype
+        or not (np.isfinite(held.weight) & (held.weight >= 0)).all()
+    ):
+        raise ValueError("the rows that the stream holds are damaged")
     if min(stream.n_chunks, stream.n_samples, stream.row_visits) < 0 or not (stream.reserve is None or isinstance(stream.reserve, Reserve)):
         raise ValueError("the stream's counters are damaged")
 

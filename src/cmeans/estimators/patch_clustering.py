@@ -22,7 +22,7 @@ from ..table import Table
 from .base import Run
 from .geometry import Geometry
 from .inputs import Input, integer, one_of
-from .stream_base import Absorbed, Chunk, Passage, Stream, StreamingBase, chunk_rng, new_seed
+from .stream_base import Absorbed, Chunk, Passage, Stream, StreamingBase, new_seed
 
 
 class KernelPatchClustering(StreamingBase):
@@ -47,7 +47,7 @@ class KernelPatchClustering(StreamingBase):
         How rows of a patch belong.
     m : "auto" or float > 1, default="auto"
         The fuzzifier, settled on the first patch: see `FuzzyCMeans`.
-    init, n_init : default="k-means++", 1
+    init, n_init : default="k-means++", 3
         Of the first patch, or in a tree of every patch of rows: see `KernelKMeans`. Others start from the pseudo-centres there are.
 
     All other words are those of `StreamingFuzzyCMeans`.
@@ -95,7 +95,7 @@ class KernelPatchClustering(StreamingBase):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         init: Any = "k-means++",
-        n_init: int = 1,
+        n_init: int = 3,
         max_iter: int = 300,
         tol: float = 1e-4,
         memory_budget: int | float | str | None = None,
@@ -158,7 +158,7 @@ class KernelPatchClustering(StreamingBase):
         seed, n_rows = new_seed(run), sum(part.n_rows for part in parts)
 
         def patch(number: int, own: ThreadEngine) -> Chunk:
-            return Chunk(parts[number], run, given.copied, own, chunk_rng(seed, number), Place("patch", number, len(parts)), n_rows, None)
+            return Chunk(parts[number], run, given.copied, own, seed, number, Place("patch", number, len(parts)), n_rows, None)
 
         first = self._begin(patch(0, engine))
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
-from ..arrays import Array, Float64, is_foreign, namespace, numpy_dtype
+from ..arrays import Array, Float64, host_float64, is_foreign, namespace, numpy_dtype, stacked
 from ..blocks import Blocks, piece
 from ..callbacks import SweepHook, logger, verbose_log
 from ..centres import Centres
@@ -35,7 +36,20 @@ from .starts import Ground, starts
 from .widths import build_named_kernel
 
 LARGEST_SEED = 2**31 - 1
+PURPOSES = ("start", "landmarks")
 MUCH_LOST = 0.1  # share of a centre's squared norm from which on a user is told that it was lost
+
+
+@dataclass(frozen=True)
+class Held:
+    """Rows that are kept for a while."""
+
+    x: Array  # (n, d)
+    weight: Float64  # (n,)
+
+    def before(self, blocks: Blocks) -> Blocks:
+        """These rows and those after them."""
+        return replace(blocks, x=stacked(self.x, blocks.x), weight=np.concatenate([self.weight, blocks.weight]))
 
 
 @dataclass(frozen=True)
@@ -51,6 +65,7 @@ class Stream:
     n_samples: int = 0
     row_visits: int = 0
     reserve: Reserve | None = None  # landmarks that may still be chosen
+    held: Held | None = None  # the first rows, until there are enough of them to begin with
 
 
 @dataclass(frozen=True)
@@ -61,10 +76,15 @@ class Chunk:
     run: Run
     copied: int  # bytes that reading the rows has taken
     engine: ThreadEngine
-    rng: np.random.RandomState
+    seed: int
+    number: int
     place: Place
     rows_in_all: int  # of the stream as far as it is known: whether compiled sweeps are worth loading
     hook: SweepHook | None
+
+    def rng(self, purpose: str) -> np.random.RandomState:
+        """What is drawn for a purpose: the same in every method, and whether the stream was stopped before this chunk or not."""
+        return np.random.RandomState([self.seed, self.number, PURPOSES.index(purpose)])
 
 
 @dataclass(frozen=True)
@@ -198,10 +218,24 @@ class StreamingBase(BaseCMeans):
             number, before, visits = stream.n_chunks, stream.n_samples, stream.row_visits
             blocks = replace(blocks, x=_of_dtype(blocks.x, dtype), weight=blocks.weight * (blocks.unit / unit), unit=unit)
         seen = before + blocks.n_rows
-        chunk = Chunk(blocks, run, given.copied, engine, chunk_rng(seed, number), place, max(seen, rows_in_all), hook)
-        absorbed = self._begin(chunk) if stream is None else self._go_on(stream, chunk)
+        rows = blocks if stream is None or stream.held is None else stream.held.before(blocks)
+        chunk = Chunk(rows, run, given.copied, engine, seed, number, place, max(seen, rows_in_all), hook)
+        held = None
+        if stream is None or stream.held is not None:
+            absorbed = self._begin(chunk)
+            if stream is not None:
+                absorbed = _renumbered(absorbed, stream, engine)
+                absorbed = replace(absorbed, geometry=replace(absorbed.geometry, blocks=blocks), table=None)
+            if np.count_nonzero(rows.weight) < self._rows_to_begin_with(run):
+                held = Held(rows.x, rows.weight)
+        else:
+            absorbed = self._go_on(stream, chunk)
         visits += absorbed.solution.row_visits
-        return Stream(absorbed.past, absorbed.rule, seed, unit, dtype, number + 1, seen, visits, absorbed.reserve), absorbed
+        return Stream(absorbed.past, absorbed.rule, seed, unit, dtype, number + 1, seen, visits, absorbed.reserve, held), absorbed
+
+    def _rows_to_begin_with(self, run: Run) -> int:
+        """How many rows are held before the first of them are let go."""
+        return 0
 
     def _geometry(self, chunk: Chunk, space_of: Callable[[Kernel, Population], Space]) -> Geometry:
         """The kernel that the first rows settle, and the space that is made with it."""
@@ -222,7 +256,7 @@ class StreamingBase(BaseCMeans):
         table = self._chunk_table(chunk, geometry, rule)
         run = chunk.run
         ground = Ground(type(self).__name__, run.n_clusters, geometry, table, rule, chunk.engine)
-        first = starts(self.init, run.n_init, ground, chunk.rng)
+        first = starts(self.init, run.n_init, ground, chunk.rng("start"))
         after_sweep = None if chunk.hook is None else self._after_sweep(chunk.hook, geometry, rule)
         best = best_of(first, run.n_init, table, rule, chunk.engine, run.stopping, stage="chunk", after_sweep=after_sweep)
         return table, replace(best.solution, row_visits=best.row_visits)
@@ -316,14 +350,24 @@ class StreamingBase(BaseCMeans):
             )
 
 
+def _renumbered(absorbed: Absorbed, former: Stream, engine: ThreadEngine) -> Absorbed:
+    """Clusters found anew, with the numbers of those before that share most of the held rows with them."""
+    assert former.held is not None
+    rows = Blocks(former.held.x, former.held.weight)
+    before, now = (_memberships(past, rule, rows, engine) for past, rule in ((former.past, former.rule), (absorbed.past, absorbed.rule)))
+    old, new = linear_sum_assignment((before * rows.weight[:, None]).T @ now, maximize=True)
+    others = np.setdiff1d(np.arange(now.shape[1]), new)
+    return replace(absorbed, past=absorbed.past[np.concatenate([new[np.argsort(old)], others])])
+
+
+def _memberships(past: Past, rule: Rule, rows: Blocks, engine: ThreadEngine) -> Float64:
+    space, centres = past.space.portable(past.centres)
+    return host_float64(assign_all(Table(space, rows, 0, training=False), space, rule, State(centres), engine).memberships)
+
+
 def new_seed(run: Run) -> int:
     """What everything that a stream draws hangs on."""
     return int(run.rng.randint(LARGEST_SEED))
-
-
-def chunk_rng(seed: int, number: int) -> np.random.RandomState:
-    """Of one chunk: the same whether the stream was stopped before it or not."""
-    return np.random.RandomState([seed, number])
 
 
 def _cut(blocks: Blocks, step: int) -> list[Blocks]:

@@ -30,10 +30,13 @@ from ..streams import (
     unknown_share,
 )
 from ..table import Table
+from .base import Run
 from .geometry import Geometry, middle_of
 from .inputs import integer, one_of, real
 from .landmark_words import given_landmarks
 from .stream_base import Absorbed, Chunk, Stream, StreamingBase
+
+WARM_UP = 20  # rows a cluster with which a stream begins
 
 
 class StreamingFuzzyCMeans(StreamingBase):
@@ -72,14 +75,17 @@ class StreamingFuzzyCMeans(StreamingBase):
         c-means has it (Hore 2007), which keeps the weight of all rows but gives the past more than its share.
     decay : float in (0, 1], default=1.0
         What the past is multiplied by before each chunk; below 1 old rows are forgotten, and centres may follow a drift.
+    warm_up : int or "auto", default="auto"
+        Rows that are held, and clustered together anew with each further chunk, before the first of them are let go: what the first rows
+        do not show is hard to find later. "auto": 20 a cluster; 0: the first chunk decides, as published. Also where `init` is an array.
     chunk_size : int, default=5000
         Rows that `fit` takes at a time, at most; it divides them evenly. `partial_fit` takes chunks of any size.
     n_landmarks : int or "auto", default="auto"
         Landmarks at most, for method="landmarks"; "auto": 20 a cluster, but at least 300 and at most 2,000.
     landmarks : "rpcholesky" or (s, d) points, default="rpcholesky"
         Randomly pivoted Cholesky: rows are drawn in proportion to how badly those before represent them. Points are taken as they are.
-    init, n_init : default="k-means++", 1
-        Of the first chunk: see `KernelKMeans`. Later ones start from the centres there are.
+    init, n_init : default="k-means++", 3
+        Of the first rows: see `KernelKMeans`. Later chunks start from the centres there are.
     max_iter, tol : default=300, 1e-4
         Sweeps over one chunk at most, and when its centres stand still.
 
@@ -133,6 +139,7 @@ class StreamingFuzzyCMeans(StreamingBase):
         meta_membership: str = "auto",
         past_weight: str = "u^m",
         decay: float = 1.0,
+        warm_up: int | str = "auto",
         chunk_size: int = 5000,
         kernel: str | Kernel | Callable[..., Any] = "rbf",
         gamma: str | float = "scale",
@@ -142,7 +149,7 @@ class StreamingFuzzyCMeans(StreamingBase):
         n_landmarks: int | str = "auto",
         landmarks: Any = "rpcholesky",
         init: Any = "k-means++",
-        n_init: int = 1,
+        n_init: int = 3,
         max_iter: int = 300,
         tol: float = 1e-4,
         memory_budget: int | float | str | None = None,
@@ -173,6 +180,7 @@ class StreamingFuzzyCMeans(StreamingBase):
         self.meta_membership = meta_membership
         self.past_weight = past_weight
         self.decay = decay
+        self.warm_up = warm_up
         self.chunk_size = chunk_size
         self.init = init
         self.n_init = n_init
@@ -238,7 +246,7 @@ class StreamingFuzzyCMeans(StreamingBase):
                 return EuclideanSpace(middle_of(blocks, people))
             if self.method == "projection":
                 return self._chunk_space(chunk, kernel)
-            return first_landmarks(kernel, blocks, people, Reserve(limit), chunk.rng)
+            return first_landmarks(kernel, blocks, people, Reserve(limit), chunk.rng("landmarks"))
 
         geometry = self._geometry(chunk, space_of)
         rule = self._make_rule(geometry)
@@ -255,7 +263,7 @@ class StreamingFuzzyCMeans(StreamingBase):
             past, loss = former.moved(space, projected(former, space, chunk.blocks, self.projection))
         elif reserve is not None:
             assert isinstance(space, LandmarkSpace)
-            space, reserve = further_landmarks(space, chunk.blocks, population(chunk.blocks), reserve, chunk.rng)
+            space, reserve = further_landmarks(space, chunk.blocks, population(chunk.blocks), reserve, chunk.rng("landmarks"))
             if space is not former.space:
                 past, _ = former.moved(space, space.project(former.centres, former.space))
         carried = MetaVectors(past, stream.rule) if updating else SettledSums(past)
@@ -287,6 +295,13 @@ class StreamingFuzzyCMeans(StreamingBase):
     def _chunk_space(self, chunk: Chunk, kernel: Kernel) -> Space:
         self._require_square(chunk, chunk.blocks.n_rows, "chunk_size")
         return chunk_space(kernel, chunk.blocks, self.projection)
+
+    def _rows_to_begin_with(self, run: Run) -> int:
+        if not isinstance(self.init, str):
+            return 0
+        if isinstance(self.warm_up, str) and self.warm_up == "auto":
+            return WARM_UP * run.n_clusters
+        return integer(self.warm_up, "warm_up", type(self).__name__, 0, words='"auto" or ')
 
     def _rows_at_once(self, owner: str) -> int:
         return self._first_chunk_of(self.chunk_size, "chunk_size", owner)
