@@ -15,13 +15,14 @@ from .. import __version__
 from .demo import demo as run_demo
 from .errors import DONE, INTERRUPTED, verdict
 from .fitting import fit as run_fit
-from .options import RUN, SCREEN, Array, Columns, Debug, File, FitOptions, HeaderLine, ModelFile, Quiet
+from .options import RUN, SCREEN, Array, Columns, Debug, File, FitOptions, HeaderLine, ModelFile, Quiet, StreamOptions
 from .predicting import PredictRequest
 from .predicting import predict as run_predict
 from .rows import Wish
 from .screen import Screen, print_table
 from .shell import Exit, call, echo, new_app, option, taking
 from .showing import briefly, describe_model
+from .stream.command import stream as run_stream
 from .summaries import show
 
 app = new_app("cmeans", "Hard, fuzzy and possibilistic c-means in kernel space. Start with: cmeans demo")
@@ -50,6 +51,16 @@ def predict(
     with _plain_speech(Screen(quiet), debug) as screen:
         wish = Wish(file, tuple(columns or ()), None, array, None, header)
         show(run_predict(PredictRequest(model, wish, out), screen))
+
+
+@app.command()
+@taking(StreamOptions)
+def stream(told: StreamOptions) -> None:
+    """Cluster rows as they come, each once: labels at once, and a model that goes on learning. From a pipe, a file or a folder."""
+    with _plain_speech(Screen(told.quiet), told.debug) as screen:
+        summary = run_stream(told.request(), screen)
+        if summary is not None:
+            show(summary)
 
 
 @app.command()
@@ -93,11 +104,19 @@ def run(arguments: list[str]) -> int:
             code = DONE
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
-        except KeyboardInterrupt:
-            code = INTERRUPTED
+            interrupt = _interrupt(end)
+        except KeyboardInterrupt as end:
+            code, interrupt = INTERRUPTED, end
     if code == INTERRUPTED:  # typer says nothing then
-        Screen().fail(verdict(KeyboardInterrupt())[1])
+        Screen().fail(verdict(interrupt)[1])
     return code
+
+
+def _interrupt(end: BaseException | None) -> KeyboardInterrupt:
+    """The interrupt that typer made an exit of."""
+    while end is not None and not isinstance(end, KeyboardInterrupt):
+        end = end.__cause__ or end.__context__
+    return end or KeyboardInterrupt()
 
 
 @contextmanager

@@ -28,6 +28,14 @@ class Header:
     where: str  # the file, for messages
     fields: tuple[Field, ...]
 
+    def __post_init__(self) -> None:
+        labels = [field.label for field in self.fields]
+        twice = sorted({label for label in labels if labels.count(label) > 1}, key=str) if len(set(labels)) < len(labels) else []
+        if twice:
+            raise InputError(
+                f"{self.where}: column {twice[0]!r} occurs {labels.count(twice[0])} times; every column needs a name of its own."
+            )
+
     @property
     def named(self) -> bool:
         return any(isinstance(field.label, str) for field in self.fields)

@@ -9,6 +9,10 @@ class InputError(ValueError):
     """What the user gave cannot be used. The message is one line: which thing, what came, what to do."""
 
 
+class Stopped(KeyboardInterrupt):
+    """An interrupt that has not cost the work; the message is one line that says what became of it."""
+
+
 def one_line(text: object) -> str:
     """Messages of other libraries may run over several lines; ours never do."""
     return " ".join(str(text).split())
@@ -17,7 +21,7 @@ def one_line(text: object) -> str:
 def verdict(error: BaseException) -> tuple[int, str]:
     """Exit code and line for whatever ended a command early."""
     if isinstance(error, KeyboardInterrupt):
-        return INTERRUPTED, "interrupted; nothing was written."
+        return INTERRUPTED, one_line(error) or "interrupted; nothing was written."
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return WRONG_INPUT, one_line(f"{where}{error.strerror or error}")

@@ -62,21 +62,31 @@ def check_finite(x: NDArray[Any], first_row: int, plan: Plan) -> None:
     if not finite.all():
         row, place = np.argwhere(~finite)[0]
         raise InputError(
-            f"{plan.where}: column {plan.columns[place]!r} {_fault(x[row, place], x.dtype)} in row {first_row + row} (rows count from 0)."
+            f"{plan.where}: column {plan.columns[place]!r} {fault(x[row, place], x.dtype)} in row {first_row + row} (rows count from 0)."
             " Fill or drop such rows first."
         )
 
 
 def _check_weights(weights: NDArray[np.float64], first_row: int, plan: Plan) -> None:
-    wrong = ~((weights >= 0) & (weights < np.inf))
+    wrong = ~are_weights(weights)
     if wrong.any():
         row = int(np.argmax(wrong))
-        value = weights[row]
-        fault = f"is {value:g}" if value < 0 else _fault(value, weights.dtype)
         raise InputError(
-            f"{plan.where}: weight column {plan.weight!r} {fault} in row {first_row + row} (rows count from 0); weights are 0 or more."
+            f"{plan.where}: weight column {plan.weight!r} {weight_fault(weights[row])} in row {first_row + row} (rows count from 0);"
+            " weights are 0 or more."
         )
 
 
-def _fault(value: Any, dtype: np.dtype[Any]) -> str:
+def fault(value: Any, dtype: np.dtype[Any]) -> str:
+    """What is wrong with a number that is not finite."""
     return "is empty or not a number (NaN)" if np.isnan(value) else f"is infinite or too large for {dtype.name}"
+
+
+def are_weights(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values can be weights of rows."""
+    return np.asarray((values >= 0) & (values < np.inf))
+
+
+def weight_fault(value: Any) -> str:
+    """What is wrong with a number that is no weight."""
+    return f"is {value:g}" if value < 0 else fault(value, np.dtype(np.float64))

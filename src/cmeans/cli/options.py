@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
+from .. import StreamingFuzzyCMeans
+from .errors import InputError
 from .fitting import METHODS, FitRequest
 from .rows import Wish
 from .shell import argument, option
+from .stream.folder import Follow
+from .stream.labels import STDOUT
+from .stream.request import Checkpoints, StreamRequest
+from .stream.sources import STDIN, Wanted
 from .words import landmark_number, number_or_word, option_of
+
+T = TypeVar("T")
 
 DATA, METHOD, KERNEL, RUN, SCREEN = "The data", "The method", "The kernel", "The run", "The screen"
 ADAPTIVE = "The methods adaptive and sequential"
 PROBABILISTIC = "The method probabilistic"
 AUTO = "auto|NUMBER"
-NUMBER_OR = {"alpha": ("auto",), "m": ("auto",), "pilot_m": ("auto",), "sparsity": ("auto",), "gamma": ("scale", "median")}
+NUMBER_OR = {
+    "alpha": ("auto",),
+    "m": ("auto",),
+    "pilot_m": ("auto",),
+    "sparsity": ("auto",),
+    "warm_up": ("auto",),
+    "gamma": ("scale", "median"),
+}
 
 
 class Method(StrEnum):
@@ -82,6 +98,38 @@ class InnerScaling(StrEnum):
     NONE = "none"
 
 
+class StreamMethod(StrEnum):
+    LANDMARKS = "landmarks"
+    PROJECTION = "projection"
+
+
+class StreamRule(StrEnum):
+    FUZZY = "fuzzy"
+    HARD = "hard"
+
+
+class Projection(StrEnum):
+    CHOLESKY = "cholesky"
+    GRADIENT = "gradient"
+    L1 = "l1"
+
+
+class MetaMembership(StrEnum):
+    AUTO = "auto"
+    UPDATE = "update"
+    FROZEN = "frozen"
+
+
+class PastWeight(StrEnum):
+    POWER = "u^m"
+    MEMBERSHIP = "u"
+
+
+class StreamFormat(StrEnum):
+    CSV = "csv"
+    ARROW = "arrow"
+
+
 class Scale(StrEnum):
     NONE = "none"
     STANDARD = "standard"
@@ -104,6 +152,17 @@ Array = Annotated[str | None, option(DATA, "Which array of an npz.", metavar="NA
 HeaderLine = Annotated[
     bool | None, option(DATA, "Whether the first line of a CSV holds names.", "--header/--no-header", shown="it is looked at")
 ]
+Precision = Annotated[Dtype, option(DATA, "keep: float32 where every column is float32, else float64.", "--dtype")]
+Gamma = Annotated[str | None, option(KERNEL, "Of rbf, laplacian, polynomials, sigmoid.", metavar="scale|median|NUMBER", shown="scale")]
+Degree = Annotated[int | None, option(KERNEL, "Of the polynomials.", shown="3")]
+Coef0 = Annotated[float | None, option(KERNEL, "Of the polynomials and sigmoid.", shown="1")]
+Starts = Annotated[int | None, option(RUN, "How many starts; the best is kept.", "--n-init", min=1, shown="1")]
+Tolerance = Annotated[float | None, option(RUN, "Stop when centres move less than this.", "--tol", min=0, shown="0.0001")]
+Seed = Annotated[T, option(RUN, "The same seed gives the same result.", "--seed", shown="0")]
+Budget = Annotated[
+    str | None, option(RUN, "What the fit may allocate beside the rows.", "--memory-budget", metavar="4GB", shown="half of what is free")
+]
+Jobs = Annotated[int | None, option(RUN, "Threads.", "--jobs", shown="every CPU")]
 Quiet = Annotated[bool, option(SCREEN, "Only warnings and errors on stderr.", "--quiet", "-q")]
 Debug = Annotated[bool, option(SCREEN, "Show the whole traceback of an error.", "--debug")]
 
@@ -116,7 +175,7 @@ class FitOptions:
     columns: Columns = None
     weight: Annotated[str | None, option(DATA, "Column with the weight of each row; in an npz also an array.", metavar="COLUMN")] = None
     scale: Annotated[Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1]. Kept with the model.")] = Scale.NONE
-    dtype: Annotated[Dtype, option(DATA, "keep: float32 where every column is float32, else float64.")] = Dtype.KEEP
+    dtype: Precision = Dtype.KEEP
     array: Array = None
     header: HeaderLine = None
 
@@ -187,11 +246,9 @@ class FitOptions:
     polish: Annotated[Polish | None, option(PROBABILISTIC, "Whether single rows move at the end.", shown="hartigan")] = None
 
     kernel: Annotated[Kernel | None, option(KERNEL, "linear is plain c-means.", shown="rbf; linear for adaptive and sequential")] = None
-    gamma: Annotated[
-        str | None, option(KERNEL, "Of rbf, laplacian, polynomials, sigmoid.", metavar="scale|median|NUMBER", shown="scale")
-    ] = None
-    degree: Annotated[int | None, option(KERNEL, "Of the polynomials.", shown="3")] = None
-    coef0: Annotated[float | None, option(KERNEL, "Of the polynomials and sigmoid.", shown="1")] = None
+    gamma: Gamma = None
+    degree: Degree = None
+    coef0: Coef0 = None
     n_landmarks: Annotated[
         str, option(KERNEL, "How many rows stand for all in the kernel; none: exact, every row.", "--landmarks", metavar="N|auto|none")
     ] = "auto"
@@ -203,33 +260,133 @@ class FitOptions:
     init: Annotated[
         Init | None, option(RUN, "First centres; sequential makes its own.", shown="k-means++; dirichlet for probabilistic")
     ] = None
-    n_init: Annotated[int | None, option(RUN, "How many starts; the best is kept.", min=1, shown="1")] = None
+    n_init: Starts = None
     max_iter: Annotated[int | None, option(RUN, "Sweeps over the rows at most.", min=1, shown="300; no limit for probabilistic")] = None
-    tol: Annotated[float | None, option(RUN, "Stop when centres move less than this.", min=0, shown="0.0001")] = None
-    random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0
-    memory_budget: Annotated[
-        str | None, option(RUN, "What the fit may allocate beside the rows.", metavar="4GB", shown="half of what is free")
-    ] = None
-    n_jobs: Annotated[int | None, option(RUN, "Threads.", "--jobs", shown="every CPU")] = None
+    tol: Tolerance = None
+    random_state: Seed[int] = 0
+    memory_budget: Budget = None
+    n_jobs: Jobs = None
     quiet: Quiet = False
     debug: Debug = False
 
     def request(self) -> FitRequest:
         dtype = None if self.dtype is Dtype.KEEP else self.dtype.value
         wish = Wish(self.file, tuple(self.columns or ()), self.weight, self.array, dtype, self.header)
-        return FitRequest(wish, self.out, self.method.value, self.clusters, self._words(), self.scale.value)
-
-    def _words(self) -> dict[str, Any]:
-        """The constructor words that were given: the estimator knows its own defaults."""
         known = frozenset[str]().union(*(method.words for method in METHODS.values()))
-        said = {field.name: getattr(self, field.name) for field in fields(self) if field.name in known}
-        return {word: _meant(word, value) for word, value in said.items() if value is not None}
+        return FitRequest(wish, self.out, self.method.value, self.clusters, _words(self, known), self.scale.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamOptions:
+    """Everything `cmeans stream` can be told. Fields named like constructor words of the estimator are those words."""
+
+    source: Annotated[Path, argument("- for standard input; a file of CSV, Arrow or Parquet; a folder of Parquet files.", "SOURCE")] = STDIN
+    columns: Columns = None
+    weight: Annotated[str | None, option(DATA, "Column with the weight of each row.", metavar="COLUMN")] = None
+    scale: Annotated[Scale | None, option(DATA, "standard or unit, as the first chunk has it; kept for all that follow.", shown="none")] = (
+        None
+    )
+    dtype: Precision = Dtype.KEEP
+    header: HeaderLine = None
+    kind: Annotated[StreamFormat | None, option(DATA, "What comes; arrow: an IPC stream.", "--format", shown="its first bytes tell")] = None
+    max_errors: Annotated[
+        int, option(DATA, "Malformed rows that a run skips before it gives up; the first five are shown.", min=0, metavar="N")
+    ] = 100
+    follow: Annotated[bool, option(DATA, "Go on with new files of the folder as they arrive.", "--follow")] = False
+    poll: Annotated[float | None, option(DATA, "Seconds between looks at the folder.", min=0.01, shown="1")] = None
+    idle: Annotated[float | None, option(DATA, "Seconds without a new file that end --follow.", min=0, shown="never")] = None
+
+    n_clusters: Annotated[
+        int | None, option(METHOD, "How many clusters.", "--clusters", "-c", min=1, shown="required; with --resume that of the state")
+    ] = None
+    method: Annotated[
+        StreamMethod | None,
+        option(METHOD, "landmarks: one space for all chunks; projection: each chunk's own, into which old centres go.", shown="landmarks"),
+    ] = None
+    rule: Annotated[StreamRule | None, option(METHOD, "How rows belong to clusters.", shown="fuzzy")] = None
+    m: Annotated[str | None, option(METHOD, "Fuzziness, above 1.", metavar=AUTO, shown="auto, from the first chunk")] = None
+    decay: Annotated[
+        float | None, option(METHOD, "What the past is multiplied by before each chunk; below 1 it is forgotten.", shown="1")
+    ] = None
+    projection: Annotated[Projection | None, option(METHOD, "projection: how old centres get into a chunk.", shown="cholesky")] = None
+    meta_membership: Annotated[
+        MetaMembership | None, option(METHOD, "Whether memberships of the past are found anew with each chunk.", shown="auto")
+    ] = None
+    past_weight: Annotated[PastWeight | None, option(METHOD, "What a row of the past weighs in its cluster.", shown="u^m")] = None
+    warm_up: Annotated[
+        str | None, option(METHOD, "Rows that are held until there are enough to begin with.", metavar=AUTO, shown="auto, 20 a cluster")
+    ] = None
+
+    kernel: Annotated[Kernel | None, option(KERNEL, "linear is plain c-means.", shown="rbf")] = None
+    gamma: Gamma = None
+    degree: Degree = None
+    coef0: Coef0 = None
+    n_landmarks: Annotated[
+        str | None, option(KERNEL, "How many rows stand for all in the kernel, at most.", "--landmarks", metavar="N|auto", shown="auto")
+    ] = None
+
+    out: Annotated[
+        Path, option(RUN, "Where labels go, with row numbers from 0: .csv, .arrow (an IPC stream), or - for stdout.", metavar="FILE")
+    ] = STDOUT
+    memberships: Annotated[bool, option(RUN, "Also write the memberships.", "--memberships")] = False
+    summary: Annotated[
+        Path | None, option(RUN, "Write the summary to a file too; it is on stdout where the labels are not.", metavar="FILE")
+    ] = None
+    chunk_size: Annotated[int, option(RUN, "Rows that are clustered at a time.", min=1, metavar="N")] = 5000
+    max_wait: Annotated[
+        float | None, option(RUN, "Seconds that a row waits for others before they are a chunk.", min=0, shown="no limit")
+    ] = None
+    checkpoint: Annotated[
+        Path | None, option(RUN, "Keep the state, a model for cmeans predict too, in a file.", metavar="FILE", shown="none is kept")
+    ] = None
+    checkpoint_every: Annotated[int, option(RUN, "Chunks between two savings of the state.", min=1, metavar="N")] = 10
+    resume: Annotated[bool, option(RUN, "Go on from the state in --checkpoint, in the same words.", "--resume")] = False
+    n_init: Annotated[int | None, option(RUN, "How many starts; the best is kept.", min=1, shown="3")] = None
+    max_iter: Annotated[int | None, option(RUN, "Sweeps over a chunk at most.", min=1, shown="300")] = None
+    tol: Tolerance = None
+    random_state: Seed[int | None] = None
+    memory_budget: Budget = None
+    n_jobs: Jobs = None
+    quiet: Quiet = False
+    debug: Debug = False
+
+    def request(self) -> StreamRequest:
+        words = _words(self, frozenset(inspect.signature(StreamingFuzzyCMeans).parameters))
+        if not self.resume:
+            words.setdefault("random_state", 0)
+        dtype = None if self.dtype is Dtype.KEEP else self.dtype.value
+        return StreamRequest(
+            source=Wanted(self.source, None if self.kind is None else self.kind.value, self.header, self._follow()),
+            wish=Wish(self.source, tuple(self.columns or ()), self.weight, dtype=dtype),
+            words=words,
+            scale=None if self.scale is None else self.scale.value,
+            out=self.out,
+            memberships=self.memberships,
+            checkpoints=Checkpoints(self.checkpoint, self.checkpoint_every, self.resume),
+            chunk_size=self.chunk_size,
+            max_wait=self.max_wait,
+            max_errors=self.max_errors,
+            summary=self.summary,
+        )
+
+    def _follow(self) -> Follow | None:
+        for option_name, seconds in (("--poll", self.poll), ("--idle", self.idle)):
+            if seconds is not None and not self.follow:
+                raise InputError(f"{option_name}: belongs to --follow.")
+        return Follow(1.0 if self.poll is None else self.poll, self.idle) if self.follow else None
+
+
+def _words(options: FitOptions | StreamOptions, known: frozenset[str]) -> dict[str, Any]:
+    """The constructor words that were given: the estimator knows its own defaults."""
+    said = {field.name: getattr(options, field.name) for field in fields(options) if field.name in known}
+    return {word: _meant(word, value) for word, value in said.items() if value is not None}
 
 
 def _meant(word: str, value: Any) -> Any:
     """What the estimator calls it: `none` on a command line is None, which for some words differs from silence."""
     if word in NUMBER_OR:
-        return number_or_word(option_of(word), value, NUMBER_OR[word])
+        number = number_or_word(option_of(word), value, NUMBER_OR[word])
+        return int(number) if word == "warm_up" and isinstance(number, float) and number.is_integer() else number
     if word == "n_landmarks":
         return landmark_number(value)
     if isinstance(value, StrEnum):

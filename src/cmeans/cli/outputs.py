@@ -61,13 +61,13 @@ def staged(folder: Path, seal: str) -> Iterator[Path]:
 
 
 @contextmanager
-def staged_file(file: Path) -> Iterator[Path]:
-    """Like `staged`, for one file: write to the path given, which is renamed to `file` at the end."""
+def staged_file(file: Path, option: str = "--out") -> Iterator[Path]:
+    """Like `staged`, for one file: write to the path given, which is renamed to `file` at the end. `option` named the file."""
     try:
         remove_leftovers(file.parent)
         staging = _new_staging(file.parent)
     except OSError as error:
-        raise InputError(f"--out {file}: cannot be written ({error.strerror or error}).") from error
+        raise InputError(f"{option} {file}: cannot be written ({error.strerror or error}).") from error
     try:
         yield staging / file.name
         _to_disk(staging / file.name)

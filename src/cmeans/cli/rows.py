@@ -51,7 +51,15 @@ def read_rows(wish: Wish, known: Sequence[Label] | None = None) -> Rows:
     """The rows that were asked for. `known`: the columns of a model, taken when `wish` names none."""
     source, has_weights = _open(wish)
     header = source.header
-    weight = None if wish.weight is None or has_weights else _weight_column(header, wish.weight)
+    weight = None if wish.weight is None or has_weights else weight_column(header, wish.weight)
+    picked = picked_columns(header, wish, weight, known)
+    keep = "float32" if all(header.fields[at].single for at in picked) else "float64"
+    x, weights = source.read(picked, weight, np.dtype(wish.dtype or keep))
+    return Rows(x, header.labels(picked), weights)
+
+
+def picked_columns(header: Header, wish: Wish, weight: int | None, known: Sequence[Label] | None = None) -> list[int]:
+    """The columns that are data: those the user names, else those of a model, else all but the weight."""
     if wish.columns:
         picked = header.pick(wish.columns)
         if weight in picked:
@@ -62,9 +70,17 @@ def read_rows(wish: Wish, known: Sequence[Label] | None = None) -> Rows:
         picked = header.every(leave_out=() if weight is None else (weight,))
     if known is not None and len(picked) != len(known):
         raise InputError(f"--columns: names {len(picked)} columns, but the model was fitted on {len(known)} ({shortened(known)}).")
-    keep = "float32" if all(header.fields[at].single for at in picked) else "float64"
-    x, weights = source.read(picked, weight, np.dtype(wish.dtype or keep))
-    return Rows(x, header.labels(picked), weights)
+    return picked
+
+
+def weight_column(header: Header, word: str) -> int:
+    try:
+        at = header.position(word)
+    except InputError as error:
+        raise InputError(f"--weight {word}: {error}") from error
+    if not header.fields[at].numeric:
+        raise InputError(f"--weight {word}: the column holds {header.fields[at].kind}, no numbers.")
+    return at
 
 
 def _open(wish: Wish) -> tuple[Source, bool]:
@@ -103,16 +119,6 @@ def _kind(file: Path, start: bytes) -> str:
         if endings & known:
             return kind
     raise InputError(f"{file}: unknown kind of file; known are Parquet, CSV (.csv, .tsv, .txt), npy and npz.")
-
-
-def _weight_column(header: Header, word: str) -> int:
-    try:
-        at = header.position(word)
-    except InputError as error:
-        raise InputError(f"--weight {word}: {error}") from error
-    if not header.fields[at].numeric:
-        raise InputError(f"--weight {word}: the column holds {header.fields[at].kind}, no numbers.")
-    return at
 
 
 def _as_in_model(header: Header, known: Sequence[Label]) -> list[int]:

@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,6 +50,24 @@ class Screen:
         columns = (TextColumn("{task.description}"), BarColumn(bar_width=16), TextColumn("{task.fields[standing]}"), TimeElapsedColumn())
         with Bar(*columns, console=console, transient=True) as bar, watching(_Painter(bar, Forecast(tol))):
             yield
+
+    @contextmanager
+    def counting(self) -> Iterator[Callable[[int, int], None]]:
+        """Hear of rows done so far and of clusters, and draw that where `progress` would; not over labels on the same terminal."""
+        console = Console(stderr=True)
+        if self.quiet or not console.is_terminal or sys.stdout.isatty():
+            yield lambda _rows, _clusters: None
+            return
+        columns = (TextColumn("{task.completed:,} rows in {task.fields[n_clusters]} clusters, {task.fields[speed]}"), TimeElapsedColumn())
+        with Bar(*columns, console=console, transient=True) as bar:
+            task, first = bar.add_task("", total=None, n_clusters=0, speed="", visible=False), list[tuple[int, float]]()
+
+            def draw(n_rows: int, n_clusters: int) -> None:
+                first[:] = first or [(n_rows, time.monotonic())]  # an earlier run, and waiting for the first rows, say nothing of speed
+                speed = (n_rows - first[0][0]) / max(time.monotonic() - first[0][1], 1e-3)
+                bar.update(task, completed=n_rows, n_clusters=n_clusters, speed=f"{speed:,.0f} rows/s", visible=True)
+
+            yield draw
 
 
 @dataclass

@@ -2,44 +2,49 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 from numpy.typing import DTypeLike, NDArray
 
+from .arrow import header_of, is_numeric, kind_of, pa, readable, values
 from .columns import Field, Header
-from .errors import InputError, one_line
+from .dialect import Dialect
+from .errors import InputError
 from .gathering import Block, Plan, gather
 
 ROWS, CELLS = 65_536, 4_000_000  # rows, and numbers, that are decoded or written at a time, at most
-_DELIMITERS = ",;\t|"
 
 
 class ParquetSource:
-    """One Parquet file."""
+    """One Parquet file. `mapped`: its bytes are read as they are needed, which no other program may take away meanwhile."""
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        with _readable(file, "Parquet"), pa.parquet.ParquetFile(file, memory_map=True) as opened:
-            schema, self._n_rows = opened.schema_arrow, opened.metadata.num_rows
-        self.header = _header(str(file), schema.names, schema.types, _index_names(schema))
+    def __init__(self, file: Path, mapped: bool = True) -> None:
+        self._file, self._mapped = file, mapped
+        with readable(file, "Parquet"), self._open() as opened:
+            schema, self.n_rows = opened.schema_arrow, opened.metadata.num_rows
+        self.header = header_of(str(file), schema)
 
     def read(self, picked: Sequence[int], weight: int | None, dtype: DTypeLike) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-        plan = _plan(self.header, picked, weight, dtype, self._n_rows)
-        return _gathered(self._blocks(plan), plan)
+        plan = _plan(self.header, picked, weight, dtype, self.n_rows)
+        return _gathered(self.blocks(picked if weight is None else [*picked, weight]), plan)
 
-    def _blocks(self, plan: Plan) -> Iterator[Block]:
-        names = _names(plan)
-        with _readable(self._file, "Parquet"), pa.parquet.ParquetFile(self._file, memory_map=True) as opened:
-            for batch in opened.iter_batches(_batch(len(names), least=1_024), columns=names):
-                yield [_values(batch.column(name)) for name in names]
+    def blocks(self, places: Sequence[int], skip: int = 0) -> Iterator[Block]:
+        """The columns at `places`, some rows at a time, without the first `skip` rows."""
+        names = [str(label) for label in self.header.labels(places)]
+        with readable(self._file, "Parquet"), self._open() as opened:
+            groups = list(range(opened.metadata.num_row_groups))
+            while groups and opened.metadata.row_group(groups[0]).num_rows <= skip:
+                skip -= opened.metadata.row_group(groups.pop(0)).num_rows
+            for batch in opened.iter_batches(batch_rows(len(names), least=1_024), row_groups=groups, columns=names):
+                if skip < batch.num_rows:
+                    yield [values(batch.column(name))[skip:] for name in names]
+                skip = max(0, skip - batch.num_rows)
+
+    def _open(self) -> pa.parquet.ParquetFile:
+        return pa.parquet.ParquetFile(self._file, memory_map=self._mapped)
 
 
 class CsvSource:
@@ -48,19 +53,15 @@ class CsvSource:
     def __init__(self, file: Path, header: bool | None = None) -> None:
         """`header`: whether the first line holds names; None looks for itself, and asks where it cannot tell."""
         self._file = file
-        with _readable(file, "CSV"):
-            first = _first_line(file)
-            self._delimiter = max(_DELIMITERS, key=first.count)  # the first of them where none occurs
-            cells = next(csv.reader([first], delimiter=self._delimiter))
-            self._named = _holds_names(file, [cell.strip() for cell in cells]) if header is None else header
-            self._one_column = len(cells) == 1
+        with readable(file, "CSV"):
+            self._dialect = Dialect.of(str(file), _first_line(file), header)
             with self._open({}) as reader:
                 schema = reader.schema
         self._raw_names = schema.names
-        if self._named:
-            self.header = _header(str(file), [name.strip() for name in schema.names], schema.types)
+        if self._dialect.named:
+            self.header = header_of(str(file), schema, [name.strip() for name in schema.names])
         else:
-            fields = (Field(at, _kind(kind), _is_numeric(kind)) for at, kind in enumerate(schema.types))
+            fields = (Field(at, kind_of(kind), is_numeric(kind)) for at, kind in enumerate(schema.types))
             self.header = Header(str(file), tuple(fields))
         self._types = dict(zip(schema.names, schema.types, strict=True))
 
@@ -72,16 +73,15 @@ class CsvSource:
     def _blocks(self, names: Sequence[str]) -> Iterator[Block]:
         # What looks whole in the first block may turn out fractional later, so that every number is read as one kind.
         types = {name: pa.bool_() if pa.types.is_boolean(self._types[name]) else pa.float64() for name in names}
-        with _readable(self._file, "CSV"), self._open(types) as reader:
+        with readable(self._file, "CSV"), self._open(types) as reader:
             for batch in reader:
-                yield [_values(batch.column(name)) for name in names]
+                yield [values(batch.column(name)) for name in names]
 
     def _open(self, types: dict[str, pa.DataType]) -> pa.csv.CSVStreamingReader:
         return pa.csv.open_csv(
             self._file,
-            read_options=pa.csv.ReadOptions(autogenerate_column_names=not self._named),
-            # In a single column an empty line is a missing value, elsewhere it is nothing.
-            parse_options=pa.csv.ParseOptions(delimiter=self._delimiter, ignore_empty_lines=not self._one_column),
+            read_options=pa.csv.ReadOptions(autogenerate_column_names=not self._dialect.named),
+            parse_options=pa.csv.ParseOptions(delimiter=self._dialect.delimiter, ignore_empty_lines=not self._dialect.blank_is_missing),
             convert_options=pa.csv.ConvertOptions(column_types=types, include_columns=list(types)),
         )
 
@@ -92,7 +92,7 @@ def write_table(file: Path, labels: NDArray[Any], memberships: NDArray[Any] | No
     kinds = [pa.int32(), *([pa.from_numpy_dtype(memberships.dtype)] * memberships.shape[1])] if memberships is not None else [pa.int32()]
     schema = pa.schema(list(zip(names, kinds, strict=True)))
     with _writer(file, schema) as writer:
-        step = _batch(len(names), least=8_192)  # each makes a row group, which should not be small
+        step = batch_rows(len(names), least=8_192)  # each makes a row group, which should not be small
         for start in range(0, len(labels), step):
             rows = slice(start, start + step)
             columns = [labels[rows].astype(np.int32)]
@@ -117,7 +117,7 @@ def _writer(file: Path, schema: pa.Schema) -> Any:
     return pa.parquet.ParquetWriter(file, schema, use_dictionary=["label"])
 
 
-def _batch(n_columns: int, least: int) -> int:
+def batch_rows(n_columns: int, least: int) -> int:
     return min(ROWS, max(least, CELLS // n_columns))
 
 
@@ -128,48 +128,9 @@ def _gathered(blocks: Iterator[Block], plan: Plan) -> tuple[NDArray[Any], NDArra
         pa.default_memory_pool().release_unused()  # pyarrow would keep some 100 MB for its next file
 
 
-def _header(where: str, names: Sequence[str], types: Sequence[pa.DataType], aside: frozenset[str] = frozenset()) -> Header:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError(f"{where}: column {twice[0]!r} occurs {names.count(twice[0])} times; every column needs a name of its own.")
-    singles = (pa.float16(), pa.float32())
-    return Header(
-        where,
-        tuple(Field(name, _kind(kind), _is_numeric(kind), kind in singles, name in aside) for name, kind in zip(names, types, strict=True)),
-    )
-
-
 def _plan(header: Header, picked: Sequence[int], weight: int | None, dtype: DTypeLike, n_rows: int | None) -> Plan:
     label = None if weight is None else header.fields[weight].label
     return Plan(header.where, header.labels(picked), dtype, label, n_rows)
-
-
-def _names(plan: Plan) -> list[str]:
-    return [str(label) for label in (*plan.columns, *([] if plan.weight is None else [plan.weight]))]
-
-
-def _index_names(schema: pa.Schema) -> frozenset[str]:
-    """Columns that pandas wrote for the index of its frame: row numbers and the like, not data."""
-    index = (schema.pandas_metadata or {}).get("index_columns", [])
-    return frozenset(name for name in index if isinstance(name, str))
-
-
-def _is_numeric(kind: pa.DataType) -> bool:
-    types = pa.types
-    return bool(
-        types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind) or types.is_null(kind)
-    )
-
-
-def _kind(kind: pa.DataType) -> str:
-    return "text" if pa.types.is_string(kind) or pa.types.is_large_string(kind) else str(kind)
-
-
-def _values(column: pa.Array) -> NDArray[Any]:
-    """One column of a batch for NumPy; empty cells become NaN, which is refused later with its place."""
-    if pa.types.is_decimal(column.type) or pa.types.is_null(column.type):
-        column = column.cast(pa.float64())
-    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def _first_line(file: Path) -> str:
@@ -179,37 +140,3 @@ def _first_line(file: Path) -> str:
     if not first:
         raise InputError(f"{file}: is empty.")
     return first
-
-
-def _holds_names(file: Path, cells: list[str]) -> bool:
-    """Names, numbers, or a doubt that only the user can settle."""
-    numbers = [_is_number(cell) for cell in cells]
-    if not any(numbers):
-        return True
-    counted = len(cells) > 2 and cells == [str(at) for at in range(len(cells))]  # 0,1,2: what pandas names columns by itself
-    if all(numbers) and not counted:
-        return False
-    start = ",".join(cells[:6])
-    raise InputError(
-        f"{file}: the first line ({start}{',...' if len(cells) > 6 else ''}) may be names or data; add --header or --no-header."
-    )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-@contextmanager
-def _readable(file: Path, kind: str) -> Iterator[None]:
-    try:
-        yield
-    except (InputError, MemoryError, pa.ArrowCancelled):
-        raise
-    except (pa.ArrowException, OSError) as error:
-        text = one_line(error)
-        hint = "has values of mixed types" if "conversion error" in text else f"cannot be read as {kind}; it is damaged or not such a file"
-        raise InputError(f"{file}: {hint} ({text}).") from error

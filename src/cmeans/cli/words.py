@@ -7,7 +7,14 @@ from collections.abc import Iterable
 
 from .errors import InputError
 
-_RENAMED = {"scaling": "--inner-scaling", "n_landmarks": "--landmarks", "landmarks": "--landmark-choice"}
+_RENAMED = {
+    "scaling": "--inner-scaling",
+    "n_landmarks": "--landmarks",
+    "landmarks": "--landmark-choice",
+    "n_clusters": "--clusters",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+}
 
 
 def option_of(word: str) -> str:

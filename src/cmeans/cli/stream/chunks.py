@@ -1,0 +1,80 @@
+"""Batches of any size in, chunks of one size out; sooner where rows would wait too long."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from .batches import Batch
+
+
+class Chunks:
+    """Rows that wait for each other."""
+
+    def __init__(self, size: int, max_wait: float | None, least: int) -> None:
+        """`least`: how many rows the first chunk needs; however long they wait, it does not come with fewer."""
+        self._size, self._max_wait, self._least = size, math.inf if max_wait is None else max_wait, least
+        self._waiting: list[tuple[Batch, float]] = []  # with the time when each came
+        self._n_waiting = 0
+        self.n_rows = 0  # that have come in all
+
+    def patience(self) -> float | None:
+        """Seconds until the rows that wait become a chunk, even if no more of them come."""
+        if self._n_waiting < self._least or self._max_wait == math.inf:
+            return None
+        since = next(came for batch, came in self._waiting if len(batch))
+        return max(0.0, since + self._max_wait - time.monotonic())
+
+    def of(self, batches: Iterable[Batch | None]) -> Iterator[Batch]:
+        """The chunks; the last one may be small, or only tell of malformed rows."""
+        for batch in batches:
+            if batch is not None:
+                self._waiting.append((batch, time.monotonic()))
+                self._n_waiting += len(batch)
+                self.n_rows += len(batch)
+            while self._n_waiting >= self._size:
+                yield self._chunk(self._size)
+            if self.patience() == 0.0:
+                yield self._chunk(self._n_waiting)
+        if self._waiting:
+            yield self._last()
+
+    def _chunk(self, size: int) -> Batch:
+        """The first `size` rows; what follows them goes on waiting, the malformed rows too."""
+        taken: list[Batch] = []
+        while size:
+            batch, came = self._waiting.pop(0)
+            if len(batch) >= size:
+                end = int(batch.rows[size - 1]) + 1
+                self._waiting.insert(0, (batch.since(end), came))
+                batch = batch.before(end)
+            taken.append(batch)
+            size -= len(batch)
+        return self._joined(taken)
+
+    def _last(self) -> Batch:
+        taken = [batch for batch, _ in self._waiting]
+        self._waiting.clear()
+        return self._joined(taken)
+
+    def _joined(self, batches: list[Batch]) -> Batch:
+        chunk = joined(batches)
+        self._n_waiting -= len(chunk)
+        self._least = 1
+        return chunk
+
+
+def joined(batches: list[Batch]) -> Batch:
+    """Batches that follow each other, as one."""
+    weights = [batch.weight for batch in batches if batch.weight is not None]
+    return Batch(
+        np.concatenate([batch.x for batch in batches]),
+        np.concatenate(weights) if weights else None,
+        np.concatenate([batch.rows for batch in batches]),
+        batches[-1].stop,
+        tuple(fault for batch in batches for fault in batch.faults),
+        tuple(begun for batch in batches for begun in batch.begins),
+    )

@@ -1,0 +1,105 @@
+"""Parquet files one after the other, each of them once; those of a folder in the order of their names, also while more of them arrive."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InputError
+from ..tables import ParquetSource
+from .batches import Batch, Batches, Patience, Pick
+from .frames import sound_rows
+from .places import Origin, Place
+
+_LONGEST_NAP = 86_400.0  # seconds
+
+
+@dataclass(frozen=True)
+class Follow:
+    """How a folder is watched: how often it is looked at, and after how long without a new file that ends. Seconds."""
+
+    poll: float = 1.0
+    idle: float | None = None
+
+
+@dataclass(frozen=True)
+class ParquetFiles:
+    """Rows of the Parquet files that `listing` finds, but those that an earlier run has read."""
+
+    listing: Callable[[], list[Path]]
+    begun: Place
+    warn: Callable[[str], None]
+    follow: Follow | None = None  # None: what is there now is all
+
+    def batches(self, pick: Pick, patience: Patience) -> Batches:
+        row, done, complained = self.begun.rows, set(self.begun.files), set[str]()
+        unfinished = self._unfinished()
+        if unfinished is not None:
+            file, origin = unfinished
+            row = yield from _rows(ParquetSource(file, mapped=False), origin, pick)
+        last = time.monotonic()
+        while True:
+            found = False
+            for file in (file for file in self.listing() if file.name not in done):
+                source = self._opened(file, complained)
+                if source is None:
+                    continue
+                row = yield from _rows(source, Origin(str(file), row, name=file.name), pick)
+                done.add(file.name)
+                found, last = True, time.monotonic()
+            if self.follow is None:
+                return
+            if found:
+                continue
+            left = [self.follow.poll]
+            if self.follow.idle is not None:
+                left.append(last + self.follow.idle - time.monotonic())
+                if left[-1] <= 0:
+                    return
+            left += [limit for limit in (patience(),) if limit is not None]
+            time.sleep(max(0.0, min([*left, _LONGEST_NAP])))
+            yield None
+
+    def _unfinished(self) -> tuple[Path, Origin] | None:
+        """The file that an earlier run was reading when it ended."""
+        if not self.begun.files:
+            return None
+        name, first = list(self.begun.files.items())[-1]
+        skip = self.begun.rows - first
+        for file in self.listing():
+            if file.name == name:
+                return file, Origin(str(file), first, skip, name)
+        self.warn(f"{name}: is gone; an earlier run has read {skip:,} rows of it, and whatever else it held is left out.")
+        return None
+
+    def _opened(self, file: Path, complained: set[str]) -> ParquetSource | None:
+        """None where it is followed and cannot be read: whoever writes it may not be done."""
+        try:
+            return ParquetSource(file, mapped=False)  # a program that replaces it meanwhile must do no harm
+        except InputError:
+            if self.follow is None:
+                raise
+            if file.name not in complained:
+                complained.add(file.name)
+                self.warn(f"{file}: cannot be read as Parquet, or not yet; it is tried again.")
+            return None
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """Hidden ones are those that somebody is still writing."""
+    return sorted((path for path in folder.glob("*.parquet") if not path.name.startswith(".")), key=lambda path: path.name)
+
+
+def _rows(source: ParquetSource, origin: Origin, pick: Pick) -> Generator[Batch, None, int]:
+    """The rows of one file; the number of the row after the last one is returned."""
+    picked = pick(source.header)
+    origin.refuse_shrunk(origin.first + source.n_rows)
+    yield origin.opening(picked)
+    row = origin.first + origin.skip
+    for block in source.blocks(picked.places, origin.skip):
+        batch = sound_rows(block, picked, row, origin)
+        row = batch.stop
+        yield batch
+    return row

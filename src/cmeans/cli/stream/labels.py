@@ -1,0 +1,153 @@
+"""What a stream answers: a line, or a record, for each sound row, as CSV or as an Arrow stream."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrow import pa
+from ..errors import InputError
+
+STDOUT = Path("-")
+_END_OF_ARROW = b"\xff\xff\xff\xff\0\0\0\0"
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file of labels as a state knows it."""
+
+    name: str
+    bytes: int
+    memberships: bool
+
+
+class Labels:
+    """Where labels go. A file is opened with the first of them; until then one of an earlier run stays as it is."""
+
+    def __init__(self, out: Path, memberships: bool, former: Written | None = None, resumed: bool = False) -> None:
+        """`former`: what the state of a run that is resumed knows of its labels. A file that holds them is gone on with from there."""
+        self.to_file = out != STDOUT
+        self._out, self._memberships, self._resumed = out, memberships, resumed
+        self._arrow = out.suffix == ".arrow"
+        self._file: BinaryIO | None = None
+        self._kept = 0  # bytes of the file that stay
+        self._size = 0  # without the mark of the end
+        self._finished = False
+        if self.to_file:
+            self._check()
+            if resumed and out.exists() and out.stat().st_size:
+                self._kept = self._known(former)
+
+    @property
+    def written(self) -> Written | None:
+        """What a state must know to go on with the file; None where there is no file."""
+        return Written(self._out.name, self._size or self._kept, self._memberships) if self.to_file else None
+
+    def write(self, rows: NDArray[np.int64], labels: NDArray[Any], memberships: NDArray[Any] | None) -> None:
+        """The labels (b,) of rows with these numbers (b,), and memberships (b, c) if asked for; whoever reads has them at once."""
+        columns = {"row": rows, "label": labels.astype(np.int32)}
+        if memberships is not None:
+            columns |= {f"u{j}": column for j, column in enumerate(np.ascontiguousarray(memberships.T))}
+        batch = pa.record_batch(list(map(pa.array, columns.values())), names=list(columns))
+        try:
+            if self._file is None:
+                self._file = self._opened()
+                self._put(b"" if self._goes_on() else _head(batch.schema, self._arrow))
+            self._put(_body(batch, self._arrow))
+            self._file.flush()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._out) if self.to_file else "standard output") from error
+
+    def settle(self) -> None:
+        """Return when the disk has everything."""
+        if self._file is not None and self.to_file:
+            os.fsync(self._file.fileno())
+
+    def finish(self) -> None:
+        """Nothing follows in this run; a later one that goes on takes the mark of the end away."""
+        if self._file is None and self._kept:
+            self._file = self._opened()  # what the state does not know goes, also where nothing was added
+        if self._file is not None and self._arrow and not self._finished:
+            self._file.write(_END_OF_ARROW)
+            self._file.flush()
+            self._finished = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None and self.to_file:
+            with suppress(OSError):  # has been told
+                self._file.close()
+
+    def _put(self, data: bytes) -> None:
+        assert self._file is not None
+        self._file.write(data)
+        self._size += len(data)
+
+    def _opened(self) -> BinaryIO:
+        if not self.to_file:
+            return sys.stdout.buffer
+        if not self._kept:
+            return self._out.open("wb")
+        file = self._out.open("r+b")
+        file.truncate(self._kept)
+        file.seek(self._kept)
+        self._size = self._kept
+        return file
+
+    def _goes_on(self) -> bool:
+        """Whether the head stands already before what comes."""
+        return self._kept > 0 or (self._resumed and not self.to_file and _is_file_with_content(sys.stdout))
+
+    def _check(self) -> None:
+        folder = self._out.parent
+        if self._out.suffix not in (".csv", ".arrow"):
+            raise InputError(f"--out {self._out}: unknown ending; known are .csv and .arrow (an Arrow stream), and - for standard output.")
+        if self._out.is_dir():
+            raise InputError(f"--out {self._out}: is a folder; give a file, e.g. {self._out / 'labels.csv'}.")
+        if self._out.exists() and not self._out.is_file():
+            raise InputError(f"--out {self._out}: is no plain file; use - and let the shell send that there.")
+        if not folder.is_dir() or not os.access(folder if not self._out.exists() else self._out, os.W_OK):
+            raise InputError(f"--out {self._out}: cannot be written ({'no such folder' if not folder.is_dir() else 'permission denied'}).")
+
+    def _known(self, former: Written | None) -> int:
+        if former is None or former.name != self._out.name:
+            where = "standard output" if former is None else former.name
+            raise InputError(f"--out {self._out}: exists, but the labels so far went to {where}; name that, or a file that does not exist.")
+        if former.memberships != self._memberships:
+            began = "with" if former.memberships else "without"
+            raise InputError(f"--memberships: {self._out} was begun {began} them; go on with it {began} them, or name a new file.")
+        size = self._out.stat().st_size
+        if size < former.bytes:
+            raise InputError(f"--out {self._out}: has {size:,} bytes, but the state had written {former.bytes:,}; it is another file now.")
+        return former.bytes
+
+
+def _head(schema: pa.Schema, arrow: bool) -> bytes:
+    return bytes(schema.serialize()) if arrow else f"{','.join(schema.names)}\n".encode()
+
+
+def _body(batch: pa.RecordBatch, arrow: bool) -> bytes:
+    if arrow:
+        return bytes(batch.serialize())
+    text = pa.BufferOutputStream()
+    with pa.csv.CSVWriter(text, batch.schema, write_options=pa.csv.WriteOptions(include_header=False)) as writer:
+        writer.write_batch(batch)
+    return bytes(text.getvalue())
+
+
+def _is_file_with_content(stream: Any) -> bool:
+    try:
+        facts = os.fstat(stream.fileno())
+    except (OSError, ValueError):  # stands for standard output without being it
+        return False
+    return stat.S_ISREG(facts.st_mode) and facts.st_size > 0

@@ -1,0 +1,131 @@
+"""One run over a stream: rows in as they come, labels out chunk by chunk, and a state to go on from."""
+
+from __future__ import annotations
+
+from contextlib import closing, suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import StreamingFuzzyCMeans
+from ...signals import held_back
+from ..errors import InputError, Stopped
+from ..predicting import Recipe
+from ..scaling import learn_scaling
+from ..screen import Screen
+from ..summaries import caught_warnings
+from .batches import Batch
+from .chunks import Chunks
+from .faults import Few, Forgiveness
+from .labels import Labels
+from .picking import Picker
+from .request import StreamRequest
+from .sources import open_source
+from .state import Learnt, State
+
+
+class Run:
+    """From the state there is to the state there will be."""
+
+    def __init__(self, request: StreamRequest, screen: Screen, former: State) -> None:
+        self._request, self._screen = request, screen
+        self._learnt, self._tally = former.learnt, former.tally.in_source(str(request.source.path))
+        self._picker = Picker(request.wish, None if former.learnt is None else former.learnt.recipe)
+        self._chunks = Chunks(request.chunk_size, request.max_wait, 1 if former.learnt else int(request.words["n_clusters"]))
+        self._forgiveness = Forgiveness(request.max_errors, screen.warn)
+        self.warned = Few(screen.warn, "further warnings are not shown.")
+        self.labels = Labels(request.out, request.memberships, former.written, resumed=request.checkpoints.resume)
+        self._before = self._tally.clustered  # rows, by earlier runs
+        self._rows_saved = self._tally.place.rows
+        self._unsaved = 0  # chunks since the last checkpoint
+        self._whole = True  # whether the labels written are of the rows in model and tally
+
+    def to_the_end(self) -> State:
+        """Until the source ends. However it ends, the state is kept, unless the labels of some of its rows could not be written."""
+        with self.labels:
+            try:
+                self._read()
+                self._keep()
+            except (KeyboardInterrupt, ValueError, BrokenPipeError) as end:
+                with suppress(KeyboardInterrupt):  # it ends anyway
+                    self._keep()
+                if isinstance(end, KeyboardInterrupt):
+                    raise Stopped(self._farewell()) from None
+                raise
+        if self._learnt is None:
+            raise InputError(f"{self._request.where}: no rows came.")
+        return State(self._learnt, self._tally, self.labels.written)
+
+    def _read(self) -> None:
+        self._screen.say(f"reading {self._request.where}")
+        with (
+            open_source(self._request.source, self._tally.place, self._screen.warn) as source,
+            closing(source.batches(self._picker, self._chunks.patience)) as batches,
+            self._screen.counting() as tell,
+        ):
+            for chunk in self._chunks.of(self._forgiveness.watch(batches)):
+                self._take(chunk)
+                tell(self._tally.clustered, len(self._tally.sizes))
+
+    def _take(self, chunk: Batch) -> None:
+        if not len(chunk):  # the last, with malformed rows alone
+            self._tally = self._tally.after(chunk)
+            return
+        with held_back():
+            labels, u = self._learn(chunk)
+            if self.labels.to_file:
+                self._whole = False
+                self.labels.write(chunk.rows, labels, u)
+                self._whole = True
+        if not self.labels.to_file:  # stdout may have to wait for whoever reads it; signals are not to wait for that
+            self.labels.write(chunk.rows, labels, u)
+        if self._unsaved >= self._request.checkpoints.every:
+            with held_back():
+                self._save()
+
+    def _learn(self, chunk: Batch) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Labels and memberships of a chunk, which from here on belongs to the past."""
+        learnt = self._learnt or self._begun(chunk)
+        model, x = learnt.model, learnt.recipe.scaling.apply(chunk.x)
+        if chunk.weight is None or chunk.weight.any() or self._learnt is None:
+            with caught_warnings(self.warned.note):
+                model.partial_fit(x, sample_weight=chunk.weight)
+            labels, u = np.asarray(model.labels_), np.asarray(model.memberships_)
+        else:  # rows that weigh nothing get labels too, but teach nothing
+            assigned = model._assign(x, None)
+            labels, u = np.asarray(assigned.labels), np.asarray(assigned.memberships)
+        self._learnt, self._tally, self._unsaved = learnt, self._tally.after(chunk, labels, u.shape[1]), self._unsaved + 1
+        return labels, u if self._request.memberships else None
+
+    def _begun(self, chunk: Batch) -> Learnt:
+        """A model that has seen nothing, and the scale of the first chunk."""
+        clusters, picked = int(self._request.words["n_clusters"]), self._picker.picked
+        if len(chunk) < clusters:
+            came = f"{len(chunk):,} row{'' if len(chunk) == 1 else 's'} came"
+            raise InputError(f"{self._request.where}: {came}, too few for --clusters {clusters}.")
+        scaling = learn_scaling(self._request.scale or "none", chunk.x, chunk.weight)
+        recipe = Recipe(picked.labels, scaling, picked.dtype.name)
+        self._screen.say(f"looking for {clusters:,} clusters in {len(picked.labels):,} columns of {recipe.dtype}")
+        return Learnt(StreamingFuzzyCMeans(**self._request.words), recipe, self._request.wish.weight)
+
+    def _keep(self) -> None:
+        """Nothing more comes: the labels are complete, and the state is one that a later run can go on from."""
+        with held_back():
+            if self._whole:
+                self.labels.finish()
+                self._save()
+
+    def _save(self) -> None:
+        file = self._request.checkpoints.file
+        if file is not None and self._learnt is not None and self._tally.place.rows > self._rows_saved:
+            self.labels.settle()  # the state must know of no label that a power cut may take away
+            State(self._learnt, self._tally, self.labels.written).save(file)
+            self._rows_saved, self._unsaved = self._tally.place.rows, 0
+
+    def _farewell(self) -> str:
+        file, waiting = self._request.checkpoints.file, self._before + self._chunks.n_rows - self._tally.clustered
+        account = f"interrupted; {self._tally.clustered:,} rows were clustered, {waiting:,} more read but not yet clustered"
+        if self._learnt is None:
+            return f"{account}; there is no state yet."
+        return f"{account}; {'without --checkpoint their state is gone' if file is None else f'their state is in {file}'}."

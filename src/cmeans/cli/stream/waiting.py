@@ -1,0 +1,116 @@
+"""Waiting for a limited time: what blocks is done in a thread, and whoever needs its items looks at the clock meanwhile."""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import stat
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any, Generic, TypeVar
+
+from .batches import Patience
+
+T = TypeVar("T")
+_AHEAD = 4  # items read before anybody asked for them
+_FAREWELL = 5.0  # seconds that a thread has to notice that it is no longer wanted
+
+
+class Input(io.RawIOBase):
+    """Bytes of an open file or pipe. Their beginning can be looked at, and another thread can make them end."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        self._seen = b""
+        self._ended = False
+        self._woken, self._wake = os.pipe()
+
+    def begins_with(self, magic: bytes) -> bool:
+        """Whether these are the first bytes; waits only as long as they may be."""
+        while len(self._seen) < len(magic) and magic.startswith(self._seen):
+            more = self._receive(1 << 16)
+            if not more:
+                break
+            self._seen += more
+        return self._seen.startswith(magic)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        got = self._seen[: len(buffer)] or self._receive(len(buffer))
+        self._seen = self._seen[len(got) :]
+        buffer[: len(got)] = got
+        return len(got)
+
+    def end(self) -> None:
+        """Let whoever waits for bytes find the end of them."""
+        self._ended = True
+        os.write(self._wake, b"\0")
+
+    def release(self) -> None:
+        """For whoever made it, when nobody reads any more. (Closing is what its readers do as they please.)"""
+        os.close(self._woken)
+        os.close(self._wake)
+
+    def _receive(self, most: int) -> bytes:
+        if os.name != "nt" and not self.is_file:  # Windows can wait for sockets only, and files never keep anybody waiting
+            select.select([self.descriptor, self._woken], [], [])
+        return b"" if self._ended else os.read(self.descriptor, most)
+
+
+class Ahead(Generic[T]):
+    """The items of an iterable that blocks, taken from it in a thread, a few before they are asked for."""
+
+    def __init__(self, items: Iterable[T]) -> None:
+        self._items = items
+        self._arrived: deque[T] = deque()
+        self._changed = threading.Condition()
+        self._over = False  # nothing more will arrive
+        self._unwanted = False
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._read, daemon=True)
+
+    def items(self, patience: Patience) -> Iterator[T | None]:
+        """Each item, and None whenever patience has run out before one came."""
+        self._thread.start()
+        while True:
+            with self._changed:
+                seconds = patience()
+                self._changed.wait_for(
+                    lambda: self._arrived or self._over, None if seconds is None else min(seconds, threading.TIMEOUT_MAX)
+                )
+                item = self._arrived.popleft() if self._arrived else None
+                if item is None and self._over:
+                    break
+                self._changed.notify_all()
+            yield item
+        if self._error is not None:
+            raise self._error
+
+    def close(self) -> None:
+        """Forget what is still to come."""
+        with self._changed:
+            self._unwanted = True
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join(_FAREWELL)
+
+    def _read(self) -> None:
+        try:
+            for item in self._items:
+                with self._changed:
+                    self._arrived.append(item)
+                    self._changed.notify_all()
+                    self._changed.wait_for(lambda: len(self._arrived) < _AHEAD or self._unwanted)
+                    if self._unwanted:
+                        return
+        except BaseException as error:  # belongs to whoever asked for the items
+            self._error = error
+        finally:
+            with self._changed:
+                self._over = True
+                self._changed.notify_all()

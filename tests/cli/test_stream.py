@@ -1,0 +1,439 @@
+"""`cmeans stream`: what comes in, what goes out, what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet as pq
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+import cmeans as library
+from cli.command import Command
+from cli.streams import LINEAR, answers, arrow, by_hand, csv, groups, refused, table
+from cmeans.model_file import read_metadata
+
+Feed = Callable[[bytes], None]
+
+
+@pytest.fixture
+def feed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Feed]:
+    """What the next command finds on its standard input, a pipe."""
+    opened: list[tuple[io.TextIOBase, threading.Thread]] = []
+
+    def pour(descriptor: int, data: bytes) -> None:
+        try:
+            with open(descriptor, "wb", buffering=0) as pipe:
+                pipe.write(data)
+        except BrokenPipeError:
+            pass
+
+    def give(data: bytes) -> None:
+        end, start = os.pipe()
+        thread = threading.Thread(target=pour, args=(start, data))
+        opened.append((open(end), thread))  # noqa: SIM115
+        monkeypatch.setattr(sys, "stdin", opened[-1][0])
+        thread.start()
+
+    yield give
+    for stdin, thread in opened:
+        stdin.close()
+        thread.join()
+
+
+class TestRows:
+    def test_a_pipe_in_labels_out(self, cmeans: Command, feed: Feed, tmp_path: Path) -> None:
+        x, truth = groups(1000)
+        feed(csv(x))
+        ended = cmeans("stream", *LINEAR, "--chunk-size", 150, "--checkpoint", tmp_path / "s.safetensors")
+        found = answers(ended)
+        model, labels = by_hand(x, 150)
+        assert found.schema.names == ["row", "label"]
+        assert found["row"].to_pylist() == list(range(1000))
+        assert found["label"].to_pylist() == labels
+        assert adjusted_rand_score(truth, labels) > 0.95
+        again = library.load(tmp_path / "s.safetensors")
+        assert np.array_equal(again.predict(x), model.predict(x))
+        assert (again.n_samples_seen_, again.n_chunks_) == (1000, 7)
+        assert ended.err.splitlines()[-1] == "cmeans: 1,000 rows clustered"
+
+    @pytest.mark.parametrize("rule", ["fuzzy", "hard"])
+    @pytest.mark.parametrize("method", ["landmarks", "projection"])
+    def test_memberships_sum_to_one(self, cmeans: Command, feed: Feed, rule: str, method: str) -> None:
+        feed(csv(groups(200)[0]))
+        found = answers(cmeans("stream", "-c", 3, "--rule", rule, "--method", method, "--chunk-size", 60, "--memberships", "-q"))
+        u = np.column_stack([found[f"u{j}"] for j in range(3)])
+        assert found.schema.names == ["row", "label", "u0", "u1", "u2"]
+        np.testing.assert_allclose(u.sum(1), 1, atol=1e-12)
+        assert np.array_equal(u.argmax(1), found["label"])
+
+    @pytest.mark.parametrize(
+        ("write", "words", "columns", "places"),
+        [
+            (lambda x: csv(x), [], ["a", "b", "c"], [0, 1, 2]),
+            (lambda x: csv(x, None), [], [0, 1, 2], [0, 1, 2]),
+            (lambda x: csv(x, sep=";"), ["--columns", "c,b"], ["c", "b"], [2, 1]),
+            (lambda x: csv(x, None, "\t"), ["--columns", "2,0"], [2, 0], [2, 0]),
+            (lambda x: csv(x).replace(b"\n", b"\r\n"), [], ["a", "b", "c"], [0, 1, 2]),
+            (lambda x: b"\xef\xbb\xbf\n\r\n" + csv(x).replace(b"\n", b"\n\n"), [], ["a", "b", "c"], [0, 1, 2]),
+            (lambda x: csv(x, '"a",b,"c, d"'), [], ["a", "b", "c, d"], [0, 1, 2]),
+            (lambda x: csv(x, "0,1,2"), ["--header"], ["0", "1", "2"], [0, 1, 2]),
+            (lambda x: csv(x).rstrip(b"\n"), [], ["a", "b", "c"], [0, 1, 2]),
+            (lambda x: b't,a\n"",1\n' + b"".join(b'"t, ""u""",%d\n' % a for a in x[1:, 0]), ["--columns", "a"], ["a"], [0]),
+            (lambda x: arrow(table(x)), [], ["a", "b", "c"], [0, 1, 2]),
+            (lambda x: arrow(table(x, text=["t"] * len(x))), ["--columns", "1-2"], ["b", "c"], [1, 2]),
+        ],
+    )
+    def test_whatever_rows_look_like(
+        self,
+        cmeans: Command,
+        feed: Feed,
+        tmp_path: Path,
+        write: Callable[[np.ndarray], bytes],
+        words: list[str],
+        columns: list[str | int],
+        places: list[int],
+    ) -> None:
+        x = groups(120)[0].round()
+        x[0, 0] = 1
+        feed(write(x))
+        found = answers(cmeans("stream", *LINEAR, "--chunk-size", 50, *words, "--checkpoint", tmp_path / "s.safetensors"))
+        assert found["row"].to_pylist() == list(range(120))
+        assert found["label"].to_pylist() == by_hand(x[:, places], 50)[1]
+        assert read_metadata(tmp_path / "s.safetensors")["metadata"]["columns"] == columns
+
+    def test_a_single_column(self, cmeans: Command, feed: Feed) -> None:
+        feed(b"a\n0\n\n5\n9\n")
+        ended = cmeans("stream", *LINEAR)
+        assert answers(ended)["row"].to_pylist() == [0, 2, 3]  # an empty line is a missing value where there is nothing else
+        assert "line 3: column 'a' is empty or not a number (NaN)" in ended.err
+
+    @pytest.mark.parametrize("name", ["x.csv", "stream.arrow", "file.arrow", "x.parquet"])
+    def test_files(self, cmeans: Command, tmp_path: Path, name: str) -> None:
+        x, _ = groups(120)
+        (tmp_path / "x.csv").write_bytes(csv(x))
+        (tmp_path / "stream.arrow").write_bytes(arrow(table(x)))
+        (tmp_path / "file.arrow").write_bytes(arrow(table(x), file=True))
+        pq.write_table(table(x), tmp_path / "x.parquet", row_group_size=33)
+        assert answers(cmeans("stream", tmp_path / name, *LINEAR, "--chunk-size", 50))["label"].to_pylist() == by_hand(x, 50)[1]
+
+    def test_an_arrow_file_on_stdin_that_is_a_file(self, cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        x, _ = groups(120)
+        (tmp_path / "file.arrow").write_bytes(arrow(table(x), file=True))
+        with open(tmp_path / "file.arrow") as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            assert answers(cmeans("stream", *LINEAR, "--chunk-size", 50))["label"].to_pylist() == by_hand(x, 50)[1]
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+    def test_a_named_pipe(self, cmeans: Command, tmp_path: Path) -> None:
+        x, _ = groups(120)
+        os.mkfifo(tmp_path / "pipe")
+        thread = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(csv(x),))
+        thread.start()
+        found = answers(cmeans("stream", tmp_path / "pipe", *LINEAR, "--chunk-size", 50))
+        thread.join()
+        assert found["label"].to_pylist() == by_hand(x, 50)[1]
+
+    @pytest.mark.parametrize("write", [arrow, lambda t: csv(np.column_stack([t[name] for name in "abcw"]), "a,b,c,w")])
+    def test_weights(self, cmeans: Command, feed: Feed, tmp_path: Path, write: Callable[[pa.Table], bytes]) -> None:
+        x, _ = groups(150)
+        weight = np.random.default_rng(1).random(150).round(2)
+        weight[100:150] = 0  # a whole chunk teaches nothing, and still gets labels
+        feed(write(table(x, w=weight)))
+        found = answers(cmeans("stream", *LINEAR, "--weight", "w", "--chunk-size", 50, "--checkpoint", tmp_path / "s.safetensors"))
+        model, labels = by_hand(x[:100], 50, weight)
+        assert found["label"].to_pylist() == [*labels, *model.predict(x[100:])]
+        again = library.load(tmp_path / "s.safetensors")
+        assert np.array_equal(again.mass_, model.mass_)
+        assert read_metadata(tmp_path / "s.safetensors")["metadata"]["weight"] == "w"
+
+    @pytest.mark.parametrize("dtype", ["keep", "float32", "float64"])
+    def test_single_precision(self, cmeans: Command, feed: Feed, tmp_path: Path, dtype: str) -> None:
+        x = groups(60)[0].astype(np.float32)
+        feed(arrow(table(x)))
+        assert cmeans("stream", *LINEAR, "--dtype", dtype, "--checkpoint", tmp_path / "s.safetensors").code == 0
+        assert read_metadata(tmp_path / "s.safetensors")["metadata"]["dtype"] == ("float64" if dtype == "float64" else "float32")
+
+    @pytest.mark.parametrize("kind", ["standard", "unit"])
+    def test_the_scale_of_the_first_chunk_is_kept(self, cmeans: Command, feed: Feed, tmp_path: Path, kind: str) -> None:
+        x, _ = groups(150)
+        feed(csv(x))
+        found = answers(cmeans("stream", *LINEAR, "--scale", kind, "--chunk-size", 60, "--checkpoint", tmp_path / "s.safetensors"))
+        shift, spread = (x[:60].mean(0), x[:60].std(0)) if kind == "standard" else (x[:60].min(0), np.ptp(x[:60], axis=0))
+        model, labels = by_hand((x - shift) / spread, 60)
+        assert found["label"].to_pylist() == labels
+        pq.write_table(table(x), tmp_path / "x.parquet")
+        assert cmeans("predict", tmp_path / "s.safetensors", tmp_path / "x.parquet", "--out", tmp_path / "p.npy").code == 0
+        assert np.array_equal(np.load(tmp_path / "p.npy"), model.predict((x - shift) / spread))
+        facts = json.loads(cmeans("info", tmp_path / "s.safetensors").out)
+        assert (facts["estimator"], facts["metadata"]["stream"]["clustered"]) == ("StreamingFuzzyCMeans", 150)
+
+    def test_words_reach_the_estimator(self, cmeans: Command, feed: Feed, tmp_path: Path) -> None:
+        feed(csv(groups(90)[0]))
+        words = ["--method", "projection", "--projection", "gradient", "--meta-membership", "frozen", "--past-weight", "u", "--m", "1.5"]
+        words += ["--decay", "0.5", "--gamma", "0.25", "--landmarks", "40", "--n-init", "2", "--max-iter", "50", "--tol", "0.01"]
+        words += ["--seed", "7", "--jobs", "1", "--memory-budget", "1GB", "--chunk-size", "30", "--kernel", "laplacian"]
+        assert cmeans("stream", "-c", 3, *words, "--checkpoint", tmp_path / "s.safetensors").code == 0
+        params = library.load(tmp_path / "s.safetensors").get_params()
+        expected = {
+            "method": "projection",
+            "projection": "gradient",
+            "meta_membership": "frozen",
+            "past_weight": "u",
+            "m": 1.5,
+            "tol": 0.01,
+        }
+        expected |= {"decay": 0.5, "gamma": 0.25, "n_landmarks": 40, "n_init": 2, "max_iter": 50, "random_state": 7, "n_jobs": 1}
+        expected |= {"memory_budget": "1GB", "chunk_size": 30, "kernel": "laplacian", "n_clusters": 3}
+        assert {word: params[word] for word in expected} == expected
+
+
+class TestMalformedRows:
+    BAD = (b"1,2", b"1,2,3,4", b"x,2,3", b"1,,3", b"1,nan,3", b"1,2,-inf", b"\xff,2,3", b'1,"2,3')
+
+    def test_they_are_skipped_counted_and_the_first_are_told(self, cmeans: Command, feed: Feed, tmp_path: Path) -> None:
+        x, _ = groups(100)
+        lines = csv(x).splitlines()
+        for at, bad in enumerate(self.BAD):
+            lines.insert(3 + 10 * at, bad)
+        feed(b"\n".join(lines))
+        ended = cmeans("stream", *LINEAR, "--chunk-size", 40, "--checkpoint", tmp_path / "s.safetensors", "--summary", tmp_path / "s.json")
+        rows = answers(ended)["row"].to_pylist()
+        assert rows == [row for row in range(108) if row not in range(2, 82, 10)]
+        assert answers(ended)["label"].to_pylist() == by_hand(x, 40)[1]
+        assert [line for line in ended.err.splitlines() if "warning" in line] == [
+            "cmeans: warning: line 4: has 2 fields where 3 belong",
+            "cmeans: warning: line 14: has 4 fields where 3 belong",
+            "cmeans: warning: line 24: column 'a' holds 'x', no number",
+            "cmeans: warning: line 34: column 'b' is empty or not a number (NaN)",
+            "cmeans: warning: line 44: column 'b' is empty or not a number (NaN)",
+            "cmeans: warning: further malformed rows are skipped and only counted.",
+        ]
+        assert ended.err.splitlines()[-1] == "cmeans: 100 rows clustered, 8 malformed skipped"
+        summary = json.loads((tmp_path / "s.json").read_text())
+        assert (summary["rows"], summary["rows_clustered"], summary["rows_malformed"]) == (108, 100, 8)
+
+    def test_first_lines_may_be_malformed_too(self, cmeans: Command, feed: Feed) -> None:
+        x, _ = groups(50)
+        head, *rest = csv(x).splitlines()
+        feed(b"\n".join([head, b"?,?,?", b"1", b"nan,?,0", *rest]))
+        assert answers(cmeans("stream", *LINEAR))["row"].to_pylist() == list(range(3, 53))
+
+    def test_nulls_and_infinities_of_arrow(self, cmeans: Command, feed: Feed) -> None:
+        x, _ = groups(100)
+        a, w = x[:, 0].tolist(), [1.0] * 100
+        a[5], a[50], a[60], w[70], w[80] = None, np.nan, np.inf, -1.0, None
+        feed(arrow(table(x, w=w).set_column(0, "a", pa.array(a))))
+        ended = cmeans("stream", *LINEAR, "--weight", "w", "--chunk-size", 30)
+        assert answers(ended)["row"].to_pylist() == [row for row in range(100) if row not in (5, 50, 60, 70, 80)]
+        assert [line for line in ended.err.splitlines() if "warning" in line] == [
+            "cmeans: warning: row 5 (counted from 0): column 'a' is empty or not a number (NaN)",
+            "cmeans: warning: row 50 (counted from 0): column 'a' is empty or not a number (NaN)",
+            "cmeans: warning: row 60 (counted from 0): column 'a' is infinite or too large for float64",
+            "cmeans: warning: row 70 (counted from 0): weight column 'w' is -1",
+            "cmeans: warning: row 80 (counted from 0): weight column 'w' is empty or not a number (NaN)",
+        ]
+
+    @pytest.mark.parametrize(("forgiven", "row"), [(0, 20), (2, 60)])
+    def test_too_many_end_the_run_and_it_can_be_resumed(self, cmeans: Command, tmp_path: Path, forgiven: int, row: int) -> None:
+        x, _ = groups(100)
+        lines = csv(x).splitlines()
+        for at in (20, 40, 60, 80):
+            lines.insert(at + 1, b"bad")
+        file, state, out = tmp_path / "x.csv", tmp_path / "s.safetensors", tmp_path / "l.csv"
+        file.write_bytes(b"\n".join(lines))
+        words = ["stream", file, "-c", 3, "--kernel", "linear", "--chunk-size", 7, "--checkpoint", state, "--out", out]
+        line = refused(cmeans(*words, "--max-errors", forgiven))
+        which = f"more malformed rows than --max-errors {forgiven} forgives" if forgiven else "a malformed row"
+        assert line == f"cmeans: {which}; line {row + 2}: has 1 field where 3 belong."
+        tally = read_metadata(state)["metadata"]["stream"]
+        assert tally["malformed"] in (forgiven, forgiven - 1)  # those before the last chunk
+        assert tally["clustered"] == (row - forgiven) // 7 * 7
+        assert out.stat().st_size == tally["written"]["bytes"]
+        summary = cmeans(*words, "--resume", "--max-errors", 4).summary
+        assert (summary["rows_clustered"], summary["rows_malformed"], summary["resumed"]) == (100, 4, True)
+        assert pa.csv.read_csv(out)["label"].to_pylist() == by_hand(x, 7)[1]
+
+    def test_a_stream_of_nothing_else(self, cmeans: Command, feed: Feed) -> None:
+        feed(b"a,b,c\n1,2,3\n" + b"?\n" * 40)
+        assert refused(cmeans("stream", *LINEAR)) == "cmeans: standard input: 1 row came, too few for --clusters 3."
+
+
+class TestResults:
+    @pytest.mark.parametrize("memberships", [False, True])
+    def test_files_of_labels(self, cmeans: Command, tmp_path: Path, memberships: bool) -> None:
+        x, _ = groups(100)
+        (tmp_path / "x.csv").write_bytes(csv(x))
+        words = ["stream", tmp_path / "x.csv", *LINEAR, "--chunk-size", 30, *(["--memberships"] if memberships else [])]
+        for name in ("l.csv", "l.arrow"):
+            (tmp_path / name).write_text("of an earlier run")
+            summary = cmeans(*words, "--out", tmp_path / name, "--summary", tmp_path / "s.json").summary
+            assert summary == json.loads((tmp_path / "s.json").read_text())
+            assert summary["outputs"] == {"labels": str(tmp_path / name), "summary": str(tmp_path / "s.json")}
+        with pa.ipc.open_stream(tmp_path / "l.arrow") as opened:
+            stored = opened.read_all()
+        assert stored.schema.names == ["row", "label", *(["u0", "u1", "u2"] if memberships else [])]
+        assert stored.schema.types[:2] == [pa.int64(), pa.int32()]
+        assert stored.to_pydict() == pa.csv.read_csv(tmp_path / "l.csv").to_pydict()
+        assert summary["sizes"] == np.bincount(stored["label"]).tolist()
+        assert (summary["rows"], summary["chunks"], summary["n_clusters"], summary["kernel"]) == (100, 4, 3, "linear")
+
+    def test_a_file_of_labels_stays_where_nothing_comes(self, cmeans: Command, feed: Feed, tmp_path: Path) -> None:
+        out = tmp_path / "l.csv"
+        for content in (None, "of an earlier run"):
+            if content is not None:
+                out.write_text(content)
+            feed(b"a,b\n1,x\n")
+            refused(cmeans("stream", *LINEAR, "--out", out))
+            assert (out.read_text() if out.exists() else None) == content
+
+    def test_stdout_takes_labels_or_the_summary(self, cmeans: Command, feed: Feed, tmp_path: Path) -> None:
+        feed(csv(groups(30)[0]))
+        ended = cmeans("stream", *LINEAR, "--summary", tmp_path / "s.json")
+        assert ended.out.startswith("row,label\n0,")
+        assert json.loads((tmp_path / "s.json").read_text())["rows"] == 30
+
+    def test_warnings_are_told_once(self, cmeans: Command, feed: Feed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        learn = library.StreamingFuzzyCMeans.partial_fit
+
+        def worried(self: library.StreamingFuzzyCMeans, x: np.ndarray, **words: object) -> library.StreamingFuzzyCMeans:
+            warnings.warn("careful", stacklevel=1)
+            warnings.warn(f"after {vars(self).get('n_chunks_', 0)} chunks", stacklevel=1)
+            return learn(self, x, **words)
+
+        monkeypatch.setattr(library.StreamingFuzzyCMeans, "partial_fit", worried)
+        feed(csv(groups(100)[0]))
+        ended = cmeans("stream", *LINEAR, "--chunk-size", 10, "-q", "--out", tmp_path / "l.csv")
+        told = ["careful", *(f"after {chunks} chunks" for chunks in range(4)), "further warnings are not shown."]
+        assert ended.err.splitlines() == [f"cmeans: warning: {text}" for text in told]
+        assert ended.summary["warnings"] == told[:5]
+
+    def test_progress_is_drawn_on_a_terminal_alone(self, cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "x.csv").write_bytes(csv(groups(3000)[0]))
+        words = ["stream", tmp_path / "x.csv", *LINEAR, "--chunk-size", 100, "--out", tmp_path / "l.csv"]
+        assert "rows/s" not in cmeans(*words).err
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", "120")
+        assert "3,000 rows in 3 clusters" in cmeans(*words).err
+        assert "rows/s" not in cmeans(*words, "--quiet").err
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ([], "--clusters: say how many clusters there are, e.g. -c 3."),
+            (["-c", 60], "standard input: 30 rows came, too few for --clusters 60."),
+            (["-c", 3, "--chunk-size", 2], "--chunk-size 2: a chunk must hold at least --clusters 3 rows."),
+            (["-c", 3, "--columns", "a,z"], "standard input: there is no column 'z'"),
+            (["-c", 3, "--columns", "a", "--weight", "z"], "--weight z: standard input: there is no column 'z'"),
+            (["-c", 3, "--columns", "a,b", "--weight", "b"], "--weight: column 'b' is also in --columns"),
+            (["-c", 3, "--gamma", "wide"], "--gamma wide: give a number or scale or median."),
+            (["-c", 3, "--m", "1"], "m must be"),
+            (["-c", 3, "--decay", "2"], "decay must lie above 0 and at most be 1"),
+            (["-c", 3, "--landmarks", "some"], "--landmarks some: give a whole number"),
+            (["-c", 3, "--resume"], "--resume: needs --checkpoint FILE"),
+            (["-c", 3, "--follow"], "--follow: only a folder can be followed, and standard input is none."),
+            (["-c", 3, "--poll", "2"], "--poll: belongs to --follow."),
+            (["-c", 3, "--idle", "2"], "--idle: belongs to --follow."),
+            (["-c", 3, "--format", "arrow"], "standard input: cannot be read as Arrow; it is damaged or not such a file"),
+            (["-c", 3, "--format", "arrow", "--header"], "--header, --no-header: only CSV needs to be told, and standard input is arrow."),
+        ],
+    )
+    def test_wrong_words(self, cmeans: Command, feed: Feed, words: list[object], message: str) -> None:
+        feed(csv(groups(30)[0]))
+        ended = cmeans("stream", *words)
+        assert message in refused(ended)
+        assert ended.out == ""
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["--clusters", "0"],
+            ["--clusters", "two"],
+            ["-c", "3", "--method", "soft"],
+            ["-c", "3", "--chunk-size", "0"],
+            ["-c", "3", "--max-errors", "-1"],
+            ["-c", "3", "--poll", "0"],
+            ["-c", "3", "--format", "xml"],
+            ["-c", "3", "a.csv", "b.csv"],
+        ],
+    )
+    def test_misuse_exits_2(self, cmeans: Command, words: list[str]) -> None:
+        ended = cmeans("stream", *words)
+        assert (ended.code, ended.out) == (2, "")
+        assert "Traceback" not in ended.err
+
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            ("no.csv", None, "no.csv: no such file or folder."),
+            ("e.csv", b"", "e.csv: no rows came."),
+            ("h.csv", b"a,b\n", "h.csv: no rows came."),
+            ("n.csv", b"\n\n", "n.csv: no rows came."),
+            (
+                "t.csv",
+                b"a,b\n1,x\n2,y\n3,z\n",
+                "t.csv: column 'b' (text) holds no numbers. Choose the columns that are data, e.g. --columns a.",
+            ),
+            ("i.csv", b"5.1,3.5,setosa\n", "i.csv: the first line (5.1,3.5,setosa) may be names or data; add --header or --no-header."),
+            ("w.csv", b"a,a\n1,2\n", "w.csv: column 'a' occurs 2 times"),
+            ("u.csv", "a,b\n1,2\n".encode("utf-16"), "u.csv: the first line is not text in UTF-8."),
+            ("x.gz", gzip.compress(b"a\n1\n", mtime=0), "x.gz: is packed by gzip; unpack it on the way: zcat FILE | cmeans stream."),
+            ("x.npz", b"PK\x03\x04", "x.npz: is npz or zip; cmeans stream reads CSV, Arrow and Parquet; cmeans fit reads npz."),
+            ("x.parquet", b"PAR1 and then nothing", "x.parquet: cannot be read as Parquet; it is damaged"),
+            ("x.arrow", b"ARROW1 and then nothing", "x.arrow: cannot be read as Arrow; it is damaged"),
+            ("s.arrow", arrow(pa.table({"a": range(100)}))[:-300], "s.arrow: cannot be read as Arrow; it is damaged"),
+            ("t.arrow", arrow(pa.table({"a": ["x"]})), "t.arrow: no numeric columns (it has column 'a' (text))."),
+        ],
+    )
+    def test_wrong_files(self, cmeans: Command, tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        assert message in refused(cmeans("stream", tmp_path / name, "--clusters", 2, "--out", tmp_path / "l.csv"))
+        assert not (tmp_path / "l.csv").exists()
+
+    @pytest.mark.parametrize("content", [arrow(pa.table({"a": [1.0]}), file=True), b"PAR1"])
+    def test_what_no_pipe_can_bring(self, cmeans: Command, feed: Feed, content: bytes) -> None:
+        feed(content)
+        assert "which cannot be read from a pipe" in refused(cmeans("stream", *LINEAR))
+
+    def test_wrong_places(self, cmeans: Command, tmp_path: Path) -> None:
+        file, away = tmp_path / "x.csv", tmp_path / "no" / "f.csv"
+        file.write_bytes(csv(groups(9)[0]))
+        for words, message in (
+            (
+                ["--out", tmp_path / "l.txt"],
+                "l.txt: unknown ending; known are .csv and .arrow (an Arrow stream), and - for standard output.",
+            ),
+            (["--out", away], "cannot be written (no such folder)"),
+            (["--checkpoint", away], "cannot be written (no such folder)"),
+            (["--summary", tmp_path], "is a folder; give a file."),
+            (["--out", file], f"--out {file}: is SOURCE too; they must be different files."),
+            (["--checkpoint", file], f"--checkpoint {file}: is SOURCE too; they must be different files."),
+            (["--checkpoint", tmp_path / "same", "--summary", tmp_path / "same"], "is --summary too; they must be different files."),
+        ):
+            assert message in refused(cmeans("stream", file, *LINEAR, *words))
+        assert list(tmp_path.iterdir()) == [file]
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+    def test_a_named_pipe_takes_no_labels(self, cmeans: Command, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe.csv")
+        line = refused(cmeans("stream", tmp_path / "x.csv", *LINEAR, "--out", tmp_path / "pipe.csv"))
+        assert "pipe.csv: is no plain file; use - and let the shell send that there." in line
+
+    def test_a_closed_stdin(self, cmeans: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "stdin", None)
+        assert "standard input: is closed." in refused(cmeans("stream", *LINEAR))

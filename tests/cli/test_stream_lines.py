@@ -1,0 +1,122 @@
+"""Lines of a CSV as rows: the same ones however the bytes were cut, and whether a block was read at once or line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cmeans.cli.dialect import Dialect
+from cmeans.cli.stream import delimited, lines
+from cmeans.cli.stream.batches import Batch, Picked
+from cmeans.cli.stream.chunks import joined
+from cmeans.cli.stream.delimited import LineReader
+from cmeans.cli.stream.lines import Lines, numbered_lines
+
+NUMBERS = ["1", "-2.5", "+3", ".5", "5.", "1e3", "1e400", "1e-400", " 1 ", '"1"']
+OTHERS = ["", " ", "nan", "inf", "NA", "x", "1_0", "0x1", "true", "False", "\u0661", "\u00e4", '"1,2"', '"', 'a"b', '"a"b', '""']
+CELLS = st.sampled_from(NUMBERS + OTHERS)
+GOOD = st.sampled_from(["1", "-2.5", "+3", ".5", "1e3", "1e-400", " 1 ", '"1"', '"1"5', "1\r"])
+LINES = st.one_of(
+    st.lists(st.lists(CELLS, min_size=1, max_size=3).map(",".join), max_size=12),
+    st.lists(st.tuples(CELLS, GOOD).map(",".join), max_size=4),
+    st.lists(st.tuples(GOOD, CELLS).map(",".join), max_size=4),
+    st.lists(st.tuples(GOOD, GOOD).map(",".join), max_size=12),
+)
+
+
+def found(texts: Iterable[bytes | None]) -> list[tuple[int, bytes]]:
+    parts = [part for part in numbered_lines(iter(texts)) if part is not None]
+    return [pair for part in parts for pair in zip(part.numbers, part.texts, strict=True)]
+
+
+def reader(width: int = 2, picked: tuple[int, ...] = (0,), weight: int | None = None, dtype: str = "float64") -> LineReader:
+    dialect = Dialect(",", tuple("abc"[:width]), True)
+    return LineReader(dialect, Picked(picked, tuple("abc"[at] for at in picked), np.dtype(dtype), weight, weight and "abc"[weight]))
+
+
+def batch_of(text: bytes, at: LineReader) -> Batch:
+    whole = text.split(b"\n")
+    return at.batch(Lines(whole, range(1, len(whole) + 1)), 0)
+
+
+def facts(batch: Batch) -> tuple[object, ...]:
+    return batch.x.tolist(), batch.rows.tolist(), batch.stop, [(fault.row, fault.where) for fault in batch.faults]
+
+
+@given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=5))
+def test_cuts_between_blocks_change_nothing(text: bytes, cuts: list[int]) -> None:
+    text = text.replace(b"\x00", b"\n")
+    places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    blocks = [text[start:stop] for start, stop in pairwise(places) if stop > start]
+    whole = text.split(b"\n") if text else []
+    assert found(blocks) == list(enumerate(whole[:-1] if whole and not whole[-1] else whole, 1))
+
+
+def test_endless_lines_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "LONGEST", 10)
+    assert found([b"12345", b"67890", b"1234", b"5\n12\n", None]) == [(1, b"12345678901"), (2, b"12")]
+
+
+def test_long_lines_are_malformed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (lines, delimited):
+        monkeypatch.setattr(module, "LONGEST", 1 << 20)
+    for copies in (1, 100):  # line by line, and a block that would else be read at once
+        batch = batch_of(b"1,2\n" * copies + b"1," + b"2" * (1 << 20) + b"\n3,4", reader())
+        assert [fault.why for fault in batch.faults] == ["is longer than 1 MiB"]
+        assert batch.x.ravel().tolist() == [1] * copies + [3]
+
+
+@given(LINES)
+def test_at_once_and_one_by_one_find_the_same(texts: list[str]) -> None:
+    text = "\n".join(texts).encode()
+    for at in (reader(), reader(picked=(1,), weight=0), reader(1), reader(dtype="float32")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(delimited, "_FEW", 10**9)
+            slow = batch_of(text, at)
+            patch.setattr(delimited, "_FEW", 0)
+            fast = batch_of(text, at)
+        assert facts(fast) == facts(slow)
+        assert len(slow) + len(slow.faults) == slow.stop
+
+
+@given(LINES, st.integers(0, 12))
+def test_a_batch_can_be_cut_and_joined(texts: list[str], row: int) -> None:
+    whole = batch_of("\n".join(texts).encode(), reader())
+    first, rest = whole.before(row), whole.since(row)
+    assert all(number < row for number in first.rows)
+    assert facts(joined([first, rest])) == facts(whole)
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"1", "has 1 field where 2 belong"),
+        (b"1,2,3", "has 3 fields where 2 belong"),
+        (b"x,2", "column 'a' holds 'x', no number"),
+        (b"y" * 50 + b",2", f"column 'a' holds '{'y' * 37}...', no number"),
+        (b",2", "column 'a' is empty or not a number (NaN)"),
+        (b"NA,2", "column 'a' is empty or not a number (NaN)"),
+        (b"nan,2", "column 'a' is empty or not a number (NaN)"),
+        (b"-inf,2", "column 'a' is infinite or too large for float64"),
+        (b"1e999,2", "column 'a' is infinite or too large for float64"),
+        (b"1,-2", "weight column 'b' is -2"),
+        (b"1,inf", "weight column 'b' is infinite or too large for float64"),
+        (b"1,", "weight column 'b' is empty or not a number (NaN)"),
+        (b"1,w", "column 'b' holds 'w', no number"),
+        (b"\xff,2", "is not text in UTF-8"),
+        (b'"1,2', "has a quote that is not closed"),
+    ],
+)
+@pytest.mark.parametrize("around", [0, 50])
+def test_what_is_wrong_is_said(line: bytes, why: str, around: int) -> None:
+    batch = batch_of(b"\n".join([*[b"7,1"] * around, line, *[b"8,0.5"] * around]), reader(weight=1))
+    assert [(fault.row, fault.where, fault.why) for fault in batch.faults] == [(around, f"line {around + 1}", why)]
+    assert batch.rows.tolist() == [*range(around), *range(around + 1, 2 * around + 1)]
+    assert batch.x.ravel().tolist() == [7] * around + [8] * around
+    assert batch.weight is not None
+    assert batch.weight.tolist() == [1] * around + [0.5] * around
