@@ -60,7 +60,7 @@ def rpcholesky(
         if not mass[-1] > goal:
             break
         draws = np.searchsorted(mass, rng.uniform(size=min(PROPOSALS, count - len(chosen))) * mass[-1], side="right")
-        proposed = np.unique(np.minimum(draws, np.searchsorted(mass, mass[-1])))
+        proposed = np.minimum(draws, np.searchsorted(mass, mass[-1]))
         columns = affinity.between(proposed)
         for part in parts:
             columns = columns - part @ part[proposed].T
@@ -75,14 +75,14 @@ def rpcholesky(
 
 
 def _accepted(
-    gram: Float64,  # (b, b) what is left of the kernel among the proposed rows
+    gram: Float64,  # (b, b) what is left of the kernel among the proposed rows, of which one may be there several times
     residual: Float64,  # (b,) with what chance they were proposed
     rng: np.random.RandomState,
 ) -> IntArray:
-    """Which of the proposed rows one-by-one drawing could have drawn: the first always, others by what those leave of them."""
+    """Which of the proposals drawing one after the other could have made: each with the share that those before it leave of it."""
     gram = gram.copy()
     kept: list[int] = []
-    for i in rng.permutation(len(gram)):
+    for i in range(len(gram)):
         if gram[i, i] > max(rng.uniform() if kept else 0.0, 1e-8) * residual[i]:
             kept.append(i)
             gram -= np.outer(gram[:, i], gram[i]) / gram[i, i]

@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import __version__, estimators
 from .arrays import is_foreign, is_sparse, to_numpy
 from .centres import Centres
-from .estimators.stream_base import Held, Stream
+from .estimators.stream_base import Held, Stream, StreamingBase
 from .kernels import (
     RBF,
     ComplexWaveletSSIM,
@@ -327,8 +327,8 @@ def _check(model: Any) -> None:
         and bool((np.isfinite(factors) & (factors > 0)).all())
     ):
         raise ValueError("the factors of the features do not fit their number")
-    if "_stream" in vars(model):
-        _check_stream(model, model._stream)
+    if isinstance(model, StreamingBase):
+        _check_stream(model, vars(model).get("_stream"))
     if isinstance(space, LandmarkSpace):
         if space.whitener is not None:
             raise ValueError("the space of a model has no factor")
@@ -362,6 +362,8 @@ def _check_stream(model: Any, stream: Any) -> None:
     if not isinstance(space, (EuclideanSpace, LandmarkSpace)) or space.kernel != model.kernel_ or stream.rule != model._rule:
         raise ValueError("the stream has another space, kernel or rule than the model")
     width, s = space.size, space.size
+    if isinstance(space, EuclideanSpace) and space.shift.shape != (model.n_features_in_,):
+        raise ValueError(f"a stream in a space of {space.shift.shape} does not fit {model.n_features_in_} features")
     if isinstance(space, LandmarkSpace):
         _check_landmarks(model, space)
         s = int(space.points.shape[0])
@@ -385,13 +387,15 @@ def _check_stream(model: Any, stream: Any) -> None:
         or not (np.isfinite(held.weight) & (held.weight >= 0)).all()
     ):
         raise ValueError("the rows that the stream holds are damaged")
-    if min(stream.n_chunks, stream.n_samples, stream.row_visits) < 0 or not (stream.reserve is None or isinstance(stream.reserve, Reserve)):
+    counts = (stream.n_chunks, stream.n_samples, stream.row_visits)
+    if any(not 0 <= count < 2**53 for count in counts) or not (stream.reserve is None or isinstance(stream.reserve, Reserve)):
         raise ValueError("the stream's counters are damaged")
 
 
 def _check_landmarks(model: Any, space: LandmarkSpace) -> None:
     points, diag = space.points, model._training_diag
-    if space.centring is not None and space.centring.row_means.shape != (points.shape[0],):
+    centring = space.centring
+    if centring is not None and (centring.row_means.shape != (points.shape[0],) or not 0 <= centring.scale < 1e150):
         raise ValueError("the landmarks do not fit together")
     if not isinstance(space.kernel, Precomputed):
         if diag is not None or points.ndim != 2 or points.shape[1] != model.n_features_in_ or not np.issubdtype(points.dtype, np.floating):

@@ -149,7 +149,7 @@ class KernelPatchClustering(StreamingBase):
         belonging = assign_all(table, space, rule, state, engine).mass
         past = Past.of(space, solution).weighing(belonging)
         past = carried_points(past, geometry.blocks, np.concatenate(distances), self._points_asked())
-        return Absorbed(replace(geometry, blocks=chunk.blocks, space=past.space), past, rule, solution)
+        return Absorbed(replace(geometry, space=past.space), past, rule, solution)
 
     def _passed(self, parts: list[Blocks], run: Run, given: Input, engine: ThreadEngine, hook: SweepHook) -> Passage:
         owner = type(self).__name__
@@ -175,9 +175,12 @@ class KernelPatchClustering(StreamingBase):
         while len(level) > 1:
             most = max(one.past.space.size for one in level)
             group = max(2, self._rows_at_once(owner) // most)
-            pasts = [[one.past for one in level[start : start + group]] for start in range(0, len(level), group)]
-            level = [self._joined(patch(0, engine), first.rule, None, some) for some in pasts]
-            everyone += level
+            groups = [level[start : start + group] for start in range(0, len(level), group)]
+            level = [
+                some[0] if len(some) == 1 else self._joined(patch(0, engine), first.rule, None, [one.past for one in some])
+                for some in groups
+            ]
+            everyone += [one for one, some in zip(level, groups, strict=True) if len(some) > 1]
         last, dtype = level[0], np.dtype(numpy_dtype(parts[0].x)).name
         visits = sum(one.solution.row_visits for one in everyone)
         stream = Stream(last.past, last.rule, seed, parts[0].unit, dtype, len(parts), n_rows, visits)

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ..arrays import Array, Float64, host_float64, is_foreign, namespace, numpy_dtype, stacked
+from ..arrays import Array, Float64, as_like, host_float64, in_form_of, is_foreign, namespace, numpy_dtype, stacked, to_numpy
 from ..blocks import Blocks, piece
 from ..callbacks import SweepHook, logger, verbose_log
 from ..centres import Centres
@@ -23,7 +23,7 @@ from ..memory import require
 from ..rules import Fuzzy, Hard, Rule
 from ..runs import Result, best_of
 from ..solver import Carried, Place, Solution, assign_all, reason, solve
-from ..spaces import Space
+from ..spaces import LandmarkSpace, Space
 from ..streams import Past, Reserve
 from ..sweep import State
 from ..table import Table
@@ -37,6 +37,8 @@ from .widths import build_named_kernel
 
 LARGEST_SEED = 2**31 - 1
 PURPOSES = ("start", "landmarks")
+OF_ROWS = ("labels_", "memberships_", "_nearest", "objective_", "objective_history_", "separation_")
+OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
 MUCH_LOST = 0.1  # share of a centre's squared norm from which on a user is told that it was lost
 
 
@@ -150,6 +152,15 @@ class StreamingBase(BaseCMeans):
         ValueError
             For bad words, rows or weights, naming the argument, what came and what to do.
         """
+        before = dict(self.__dict__)
+        try:
+            return self._take(X, sample_weight)
+        except BaseException:
+            self.__dict__.clear()  # a chunk that is refused leaves nothing behind
+            self.__dict__.update(before)
+            raise
+
+    def _take(self, X: Any, sample_weight: Any) -> Self:
         owner = type(self).__name__
         stream = vars(self).get("_stream")
         run = self._checked_run(owner)
@@ -163,7 +174,7 @@ class StreamingBase(BaseCMeans):
             run = replace(run, n_clusters=self._fitting_number(run.n_clusters, blocks.n_rows))
         with verbose_log(self.verbose, owner):
             with ThreadEngine(self._threads(given.x)) as engine, naming(owner):
-                place = Place("chunk", 0 if stream is None else stream.n_chunks)
+                place = Place(f"chunk {1 if stream is None else stream.n_chunks + 1}")
                 stream, absorbed = self._absorb(stream, blocks, run, given, engine, place)
                 result = self._said_of(absorbed.table, absorbed.geometry.blocks, absorbed, stream, run, engine)
             self._keep(absorbed.geometry, result)
@@ -177,14 +188,14 @@ class StreamingBase(BaseCMeans):
     def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
         owner = type(self).__name__
         self._refuse_kernel_values(owner)
-        parts = _cut(blocks, self._rows_at_once(owner))
+        parts = _cut(blocks, self._rows_at_once(owner), run.n_clusters)
         passage = self._passed(parts, run, given, engine, hook)
         result = self._said_of(None, blocks, passage.absorbed, passage.stream, run, engine)
         if len(parts) > 1 and not passage.absorbed.solution.ended:
             result = _of_all_chunks(result, run, passage)
         self._keep_stream(passage.stream, passage.loss)
         _complain_of_loss(self.projection_loss_, owner)
-        return replace(passage.absorbed.geometry, blocks=blocks), result
+        return replace(passage.absorbed.geometry, blocks=blocks, population=population(blocks)), result
 
     def _passed(self, parts: list[Blocks], run: Run, given: Input, engine: ThreadEngine, hook: SweepHook) -> Passage:
         """All chunks, one after the other."""
@@ -216,20 +227,24 @@ class StreamingBase(BaseCMeans):
         else:
             seed, unit, dtype = stream.seed, stream.unit, stream.dtype
             number, before, visits = stream.n_chunks, stream.n_samples, stream.row_visits
-            blocks = replace(blocks, x=_of_dtype(blocks.x, dtype), weight=blocks.weight * (blocks.unit / unit), unit=unit)
+            blocks = replace(blocks, x=_like_first(blocks.x, stream), weight=blocks.weight * (blocks.unit / unit), unit=unit)
         seen = before + blocks.n_rows
         rows = blocks if stream is None or stream.held is None else stream.held.before(blocks)
+        if isinstance(self.init, str) or stream is not None:
+            rows = _with_weight(rows)
         chunk = Chunk(rows, run, given.copied, engine, seed, number, place, max(seen, rows_in_all), hook)
-        held = None
+        held, enough = None, self._rows_to_begin_with(run)
         if stream is None or stream.held is not None:
             absorbed = self._begin(chunk)
             if stream is not None:
                 absorbed = _renumbered(absorbed, stream, engine)
-                absorbed = replace(absorbed, geometry=replace(absorbed.geometry, blocks=blocks), table=None)
-            if np.count_nonzero(rows.weight) < self._rows_to_begin_with(run):
-                held = Held(rows.x, rows.weight)
+            if rows.n_rows < enough:
+                held = Held(np.ascontiguousarray(rows.x) if isinstance(rows.x, np.ndarray) else rows.x, rows.weight)
         else:
             absorbed = self._go_on(stream, chunk)
+        if absorbed.geometry.blocks is not blocks:
+            geometry = replace(absorbed.geometry, blocks=blocks, population=population(blocks))
+            absorbed = replace(absorbed, geometry=geometry, table=None)
         visits += absorbed.solution.row_visits
         return Stream(absorbed.past, absorbed.rule, seed, unit, dtype, number + 1, seen, visits, absorbed.reserve, held), absorbed
 
@@ -296,8 +311,8 @@ class StreamingBase(BaseCMeans):
         assignment = assign_all(table, space, rule, State(centres), engine)
         return Result(
             solution,
-            [*solution.history, assignment.objective],
-            reason(solution, run.stopping, assignment.objective),
+            solution.history,
+            _reason(solution, run),
             assignment,
             space,
             State(centres),
@@ -321,8 +336,9 @@ class StreamingBase(BaseCMeans):
         geometry = Geometry(blocks, self.kernel_, stream.past.space, population(blocks), self.gamma_)
         for name, value in model_attributes(geometry, stream.rule, space, State(centres)).items():
             setattr(self, name, value)
-        for name in ("labels_", "memberships_", "_nearest"):
+        for name in (*OF_ROWS, *OF_SWEEPS):
             self.__dict__.pop(name, None)
+        self.n_clusters_ = int(np.count_nonzero(stream.past.mass > 0))
         self._keep_stream(stream, None)
 
     def _fitting_number(self, n_clusters: int, n_rows: int) -> int:
@@ -350,6 +366,12 @@ class StreamingBase(BaseCMeans):
             )
 
 
+def _with_weight(blocks: Blocks) -> Blocks:
+    """The rows that count."""
+    rows = np.flatnonzero(blocks.weight > 0)
+    return blocks if len(rows) == blocks.n_rows else blocks.part(rows, blocks.weight[rows])
+
+
 def _renumbered(absorbed: Absorbed, former: Stream, engine: ThreadEngine) -> Absorbed:
     """Clusters found anew, with the numbers of those before that share most of the held rows with them."""
     assert former.held is not None
@@ -370,11 +392,20 @@ def new_seed(run: Run) -> int:
     return int(run.rng.randint(LARGEST_SEED))
 
 
-def _cut(blocks: Blocks, step: int) -> list[Blocks]:
-    """Consecutive chunks of at most `step` rows, those with any weight; even ones, since little can be projected into a short last one."""
-    bounds = np.linspace(0, blocks.n_rows, -(-blocks.n_rows // step) + 1).astype(int)
+def _cut(blocks: Blocks, step: int, least: int) -> list[Blocks]:
+    """Consecutive chunks of about `step` rows and at least `least`, those with any weight; even ones, since little can be projected
+    into a short last one."""
+    count = min(-(-blocks.n_rows // step), max(1, blocks.n_rows // least))
+    bounds = np.linspace(0, blocks.n_rows, count + 1).astype(int)
     cuts = [Blocks(piece(blocks.x, a, b), blocks.weight[a:b], unit=blocks.unit) for a, b in itertools.pairwise(bounds)]
     return [part for part in cuts if part.weight.any()]
+
+
+def _reason(solution: Solution, run: Run) -> str:
+    """Why the sweeps over one chunk ended."""
+    if solution.converged or solution.ended:
+        return reason(solution, run.stopping, solution.history[-1])
+    return f"stopped at max_iter={run.stopping.max_iter} with centres still moving; raise max_iter or loosen tol={run.stopping.tol:g}"
 
 
 def _of_all_chunks(result: Result, run: Run, passage: Passage) -> Result:
@@ -393,12 +424,18 @@ def _has_no_rows(X: Any) -> bool:
     return len(shape) == 2 and shape[0] == 0
 
 
-def _of_dtype(x: Array, dtype: str) -> Array:
-    """Rows in the float type that the stream began with."""
+def _like_first(x: Array, stream: Stream) -> Array:
+    """Rows in the float type that the stream began with, and in the array library that what is kept of it is in."""
+    space = stream.past.space
+    like = stream.held.x if stream.held is not None else space.points if isinstance(space, LandmarkSpace) else None
+    if like is not None and is_foreign(like):
+        return as_like(to_numpy(x), like) if is_foreign(x) and namespace(x) is not namespace(like) else in_form_of(x, like)
+    if like is not None and is_foreign(x):
+        x = to_numpy(x)
     if is_foreign(x):
         xp = namespace(x)
-        return xp.astype(x, getattr(xp, dtype), copy=False)
-    return x.astype(dtype, copy=False)
+        return xp.astype(x, getattr(xp, stream.dtype), copy=False)
+    return x.astype(stream.dtype, copy=False)
 
 
 def _complain_of_loss(loss: Float64, owner: str) -> None:

@@ -212,6 +212,7 @@ class StreamingFuzzyCMeans(StreamingBase):
             n_chunks=ours.n_chunks + theirs.n_chunks,
             n_samples=ours.n_samples + theirs.n_samples,
             row_visits=ours.row_visits + theirs.row_visits,
+            held=None,
         )
         self._keep_without_rows(self._stream)
         return self
@@ -221,7 +222,7 @@ class StreamingFuzzyCMeans(StreamingBase):
             raise ValueError(f"{owner}.merge({other!r}): give another fitted {owner}.")
         check_is_fitted(other)
         for what, mine, its in (
-            ("features", self.n_features_in_, other.n_features_in_),
+            ("features", _features(self), _features(other)),
             ("clusters", len(self._stream.past.mass), len(other._stream.past.mass)),
             ("kernel", self.kernel_, other.kernel_),
             ("rule", self._rule, other._rule),
@@ -297,11 +298,9 @@ class StreamingFuzzyCMeans(StreamingBase):
         return chunk_space(kernel, chunk.blocks, self.projection)
 
     def _rows_to_begin_with(self, run: Run) -> int:
-        if not isinstance(self.init, str):
-            return 0
-        if isinstance(self.warm_up, str) and self.warm_up == "auto":
-            return WARM_UP * run.n_clusters
-        return integer(self.warm_up, "warm_up", type(self).__name__, 0, words='"auto" or ')
+        automatic = isinstance(self.warm_up, str) and self.warm_up == "auto"
+        asked = WARM_UP * run.n_clusters if automatic else integer(self.warm_up, "warm_up", type(self).__name__, 0, words='"auto" or ')
+        return asked if isinstance(self.init, str) else 0
 
     def _rows_at_once(self, owner: str) -> int:
         return self._first_chunk_of(self.chunk_size, "chunk_size", owner)
@@ -324,3 +323,9 @@ class StreamingFuzzyCMeans(StreamingBase):
         c = integer(self.n_clusters, "n_clusters", owner, 1)
         limit = int(np.clip(20 * c, 300, 2000)) if automatic else integer(self.n_landmarks, "n_landmarks", owner, 1, words='"auto" or ')
         return (self.method == "projection" if membership == "auto" else membership == "update"), limit
+
+
+def _features(stream: StreamingFuzzyCMeans) -> Any:
+    """Names of the features, or how many there are."""
+    names = vars(stream).get("feature_names_in_")
+    return stream.n_features_in_ if names is None else names.tolist()

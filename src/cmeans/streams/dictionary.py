@@ -8,7 +8,7 @@ import numpy as np
 
 from ..affinity import affinity
 from ..arrays import Array, Float64, stacked
-from ..blocks import Blocks
+from ..blocks import Blocks, piece
 from ..chance import Population, sample
 from ..kernels import Kernel
 from ..landmarks import rpcholesky
@@ -18,6 +18,7 @@ from ..spaces import LandmarkSpace, Space, landmark_space
 
 LOOKED_AT = 256  # rows of a chunk that say whether the landmarks still serve
 WELL = 1e-4  # mean residual, as a share of the rows' variance in feature space, at which further landmarks would gain nothing
+BADLY = 0.9  # the same share, from which on rows are badly represented whatever is usual
 WORSE = 2.0  # how many times the usual residual must be exceeded for landmarks held in reserve to be taken
 
 
@@ -42,7 +43,8 @@ class Reserve:
             return 0
         if 4 * count < 3 * self.limit:
             return -(-3 * self.limit // 4) - count
-        return -(-(self.limit - count) // 2) if self.usual is not None and residual > WORSE * self.usual else 0
+        badly = self.usual is not None and residual > min(WORSE * self.usual, BADLY)
+        return -(-(self.limit - count) // 2) if badly else 0
 
 
 def first_landmarks(kernel: Kernel, blocks: Blocks, people: Population, reserve: Reserve, rng: np.random.RandomState) -> LandmarkSpace:
@@ -66,7 +68,7 @@ def further_landmarks(
     residual = float(weights @ residuals / weights.sum()) / variance if variance > 0 else 0.0
     reserve = reserve.seeing(count, residual)
     room = reserve.room(count, residual)
-    points = _chosen(kernel, blocks, people, room, rng, space) if room else space.points[:0]
+    points = _chosen(kernel, blocks, people, room, rng, space) if room else piece(space.points, 0, 0)
     if not points.shape[0]:
         return space, reserve
     return landmark_space(kernel, stacked(space.points, points), None, blocks.x.dtype), reserve
