@@ -64,8 +64,8 @@ class Chunk(NamedTuple):
 
 
 class Patch(NamedTuple):
-    points: Array  # (p, d) carried on: the rows closest to centre 0, the closest first, then those of centre 1, ...
-    clusters: Array  # (p,)
+    points: Array  # (p, d) carried on, in the order of B
+    shares: Array  # (c, p) the next centres, averages of the points closest to each of these: 1 over their number, else 0
     weights: Array  # (p,)
     numbers: Array  # (p,) which rows of B, the patch and behind it the points carried to it
     coefficients: Array  # (c, rows of B)
@@ -228,34 +228,35 @@ def stream_sums(u: Sequence[Array], m: Fuzzifier, weights: Sequence[Array] | Non
 # ------------------------------------------------------------------------------------------------------- kernel patch clustering
 
 
-def closest_rows(d2: Array, w: Array, n_points: int) -> list[int]:
-    """The `n_points` rows of positive weight closest to a centre, the closest first, ties to the lowest number; all if there are fewer."""
-    rows = [i for i in range(len(w)) if w[i] > 0]
+def closest_rows(B: Array, d2: Array, w: Array, n_points: int) -> list[int]:
+    """The `n_points` rows closest to a centre, the closest first, ties to the lowest number; all if there are fewer.
+
+    They differ in value: of equal rows the first stands for all, if any of them has weight.
+    """
+    rows = []
+    for i in range(len(B)):
+        equal = [j for j in range(len(B)) if (B[i] == B[j]).all()]
+        if i == equal[0] and sum(w[equal]) > 0:
+            rows.append(i)
     return sorted(rows, key=lambda i: d2[i])[:n_points]
 
 
-def patch_centres(clusters: Array, c: int) -> Array:
-    """F: centres as the averages of the carried points of each cluster, as coefficients (c, p) over all carried points."""
-    q = np.zeros((c, len(clusters)))
-    for k in range(c):
-        q[k, clusters == k] = 1 / sum(clusters == k)
-    return q
-
-
 def patch(B: Array, w: Array, kernel: Kernel, m: Fuzzifier, q: Array, n_points: int, n_iter: int, tol: float) -> Patch:
-    """F: weighted kernel fuzzy c-means on B, then for each cluster the rows closest to its centre, which share  sum_i w_i u_ik  evenly."""
+    """F: weighted kernel fuzzy c-means on B, then for each cluster the rows closest to its centre, which share  sum_i w_i u_ik  evenly.
+
+    F does not say what becomes of a row close to two centres: it goes on once, with the weight of its share in either cluster.
+    """
     found = fit(kernel(B, B), w, m, _no_past(len(B)), q, n_iter, tol)
     d2, u = found.view.d2, found.view.memberships
-    numbers, clusters, carried = [], [], []
+    closest = [closest_rows(B, d2[:, k], w, n_points) for k in range(len(q))]
+    numbers = sorted({i for rows in closest for i in rows})
+    shares, weights = np.zeros((len(q), len(numbers))), np.zeros(len(numbers))
     for k in range(len(q)):
-        rows = closest_rows(d2[:, k], w, n_points)
         mass = sum(w[i] * u[i, k] for i in range(len(B)))
-        for i in rows:
-            numbers.append(i)
-            clusters.append(k)
-            carried.append(mass / len(rows))
-    arrays = B[numbers], np.array(clusters), np.array(carried), np.array(numbers)
-    return Patch(*arrays, found.coefficients, u, found.view.objective, found.sweeps)
+        for i in closest[k]:
+            shares[k, numbers.index(i)] = 1 / len(closest[k])
+            weights[numbers.index(i)] += mass / len(closest[k])
+    return Patch(B[numbers], shares, weights, np.array(numbers), found.coefficients, u, found.view.objective, found.sweeps)
 
 
 def kernel_patches(
@@ -278,7 +279,7 @@ def kernel_patches(
         if records:
             last = records[-1]
             B, w = np.vstack([X, last.points]), np.concatenate([w, last.weights])
-            q = np.hstack([np.zeros((c, len(X))), patch_centres(last.clusters, c)])
+            q = np.hstack([np.zeros((c, len(X))), last.shares])
         records.append(patch(B, w, kernel, m, q, n_points, n_iter, tol))
     return records
 
@@ -308,13 +309,13 @@ def kernel_patches_tree(
     levels = [level]
     while len(level) > 1:
         groups = [level[i : i + group] for i in range(0, len(level), group)]
-        level = [_merged(members, kernel, c, n_points, m, n_iter, tol) if len(members) > 1 else members[0] for members in groups]
+        level = [_merged(members, kernel, n_points, m, n_iter, tol) if len(members) > 1 else members[0] for members in groups]
         levels.append(level)
     return levels
 
 
-def _merged(members: list[Patch], kernel: Kernel, c: int, n_points: int, m: Fuzzifier, n_iter: int, tol: float) -> Patch:
+def _merged(members: list[Patch], kernel: Kernel, n_points: int, m: Fuzzifier, n_iter: int, tol: float) -> Patch:
     points, w = np.vstack([one.points for one in members]), np.concatenate([one.weights for one in members])
-    first = patch_centres(members[0].clusters, c)
-    q = np.hstack([first, np.zeros((c, len(points) - first.shape[1]))])
+    first = members[0].shares
+    q = np.hstack([first, np.zeros((len(first), len(points) - first.shape[1]))])
     return patch(points, w, kernel, m, q, n_points, n_iter, tol)

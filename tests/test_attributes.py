@@ -15,8 +15,10 @@ from cmeans import (
     CMeans,
     FuzzyCMeans,
     KernelKMeans,
+    KernelPatchClustering,
     PossibilisticCMeans,
     SequentialPossibilisticCMeans,
+    StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
 from cmeans.kernels import RBF
@@ -174,6 +176,75 @@ def test_every_attribute_of_models_that_find_their_number(estimator, space, X):
         s = N if "exact" in space else 12 if space == "points" else 15
         assert model.dual_coef_.shape == (found, s)
         assert hasattr(model, "landmarks_") is not space.startswith("precomputed")
+
+
+STREAMS = {
+    "growing": (StreamingFuzzyCMeans, {"n_landmarks": 16}),
+    "points": (StreamingFuzzyCMeans, {"landmarks": SPACES["points"]["landmarks"]}),
+    "euclidean": (StreamingFuzzyCMeans, {"kernel": "linear"}),
+    "projection": (StreamingFuzzyCMeans, {"method": "projection"}),
+    "patches": (KernelPatchClustering, {"n_points": 4}),
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+@pytest.mark.parametrize("rule", ["fuzzy", "hard"])
+@pytest.mark.parametrize("fitted", [False, True])
+def test_every_attribute_of_streams(name, rule, fitted, X, weight):
+    """After three chunks of thirty rows, or one fit of them: rows are those of the last chunk, or all."""
+    estimator, own = STREAMS[name]
+    size = {"patch_size": 30} if estimator is KernelPatchClustering else {"chunk_size": 30, "warm_up": 0}
+    model = estimator(C, m=1.5, rule=rule, gamma=0.05, random_state=0, **own, **size)
+    if fitted:
+        model.fit(X, sample_weight=weight)
+    else:
+        for rows in (slice(0, 30), slice(30, 60), slice(60, 90)):
+            model.partial_fit(X[rows], sample_weight=weight[rows])
+    n = N if fitted else 30
+    assert (model.labels_.shape, model.labels_.dtype) == ((n,), np.int64)
+    assert (model.memberships_.shape, model.memberships_.dtype) == ((n, C), np.float64)
+    assert type(model.objective_) is float
+    assert model.objective_ == pytest.approx(-model.score(X[-n:], sample_weight=weight[-n:]))
+    assert model.objective_history_.dtype == np.float64
+    assert (type(model.n_iter_), type(model.row_visits_), type(model.n_clusters_)) == (int, int, int)
+    assert (type(model.n_chunks_), type(model.n_samples_seen_)) == (int, int)
+    assert (model.n_chunks_, model.n_samples_seen_, model.n_clusters_) == (3, N, C)
+    assert model.row_visits_ > N + model.n_iter_ * 30
+    assert model.converged_ is True
+    assert "converged" in model.stop_reason_
+    assert (model.mass_.shape, model.mass_.dtype) == ((C,), np.float64)
+    assert (model.mass_ > 0).all()
+    if rule == "hard" or name == "patches":
+        assert model.mass_.sum() == pytest.approx(weight.sum())
+    else:
+        assert weight.sum() / 3 < model.mass_.sum() < weight.sum()
+    assert (model.projection_loss_.shape, model.projection_loss_.dtype) == ((C,), np.float64)
+    assert ((model.projection_loss_ >= 0) & (model.projection_loss_ <= 1)).all()
+    assert model.m_ == (1.0 if rule == "hard" else 1.5)
+    assert model.gamma_ == (None if name == "euclidean" else 0.05)
+    assert 0.01 < model.separation_ < 100
+    assert model.n_features_in_ == D
+    assert not hasattr(model, "feature_names_in_")
+    assert model.get_feature_names_out().tolist() == [f"{estimator.__name__.lower()}{j}" for j in range(C)]
+    if name == "euclidean":
+        assert model.cluster_centers_.shape == (C, D)
+        assert model.n_landmarks_ is None
+        assert not any(hasattr(model, attribute) for attribute in ("landmarks_", "dual_coef_"))
+        return
+    assert not hasattr(model, "cluster_centers_")
+    assert model.landmarks_.shape == (model.dual_coef_.shape[1], D)
+    assert model.dual_coef_.shape[0] == C
+    assert model.landmark_indices_ is None
+    assert model.n_landmarks_ == len(model.landmarks_)
+    assert model.n_landmarks_ <= {"growing": 16, "points": 12, "projection": 30, "patches": 4 * C}[name]
+    if name == "points":
+        np.testing.assert_array_equal(model.landmarks_, own["landmarks"])
+    else:
+        seen = X[60:] if name == "projection" else X
+        assert {tuple(row) for row in model.landmarks_} <= {tuple(row) for row in seen}
+    K = rbf_kernel(X, model.landmarks_, gamma=0.05)
+    norms = np.einsum("js,st,jt->j", model.dual_coef_, rbf_kernel(model.landmarks_, gamma=0.05), model.dual_coef_)
+    np.testing.assert_allclose(model.transform(X) ** 2, 1 - 2 * K @ model.dual_coef_.T + norms, atol=1e-9)
 
 
 @over_models

@@ -30,8 +30,10 @@ from cmeans import (
     CMeans,
     FuzzyCMeans,
     KernelKMeans,
+    KernelPatchClustering,
     PossibilisticCMeans,
     SequentialPossibilisticCMeans,
+    StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
 from cmeans.progress import watching
@@ -46,7 +48,10 @@ SPACES = {
     "polynomial": {"kernel": "polynomial", "degree": 2, "n_landmarks": 20},
     "laplacian": {"kernel": "laplacian", "gamma": 0.1, "n_landmarks": 20},
 }
+STREAMS = (StreamingFuzzyCMeans, KernelPatchClustering)  # in chunks of half the rows
+STREAM_WORDS = {"exact": {"gamma": "median", "method": "projection"}, "gradient": {"method": "projection", "projection": "gradient"}}
 over_estimators = pytest.mark.parametrize("estimator", ESTIMATORS)
+over_everybody = pytest.mark.parametrize("estimator", [*ESTIMATORS, *STREAMS])
 over_spaces = pytest.mark.parametrize("space", SPACES)
 over_main_spaces = pytest.mark.parametrize("space", ["euclidean", "exact", "landmarks"])
 
@@ -63,6 +68,12 @@ def words_of(estimator, space, **words):
     own = {"eta_scale": 0.2} if estimator is PossibilisticCMeans else {}
     if estimator in FINDING:
         own = {"kernel": "rbf", "sparsity": 0, **({"pilot_m": "auto"} if estimator is AdaptivePossibilisticCMeans else {})}
+    if estimator in STREAMS:
+        of_streams = {"n_init": 1, **STREAM_WORDS.get(space, SPACES[space]), **words}
+        if estimator is StreamingFuzzyCMeans:
+            return {"random_state": 0, "chunk_size": 60, **of_streams}
+        known = KernelPatchClustering().get_params()
+        return {"random_state": 0, "patch_size": 60, "n_points": 4, **{word: value for word, value in of_streams.items() if word in known}}
     return {"random_state": 0, **own, **SPACES[space], **words}
 
 
@@ -79,7 +90,7 @@ def same_result(model, other, rtol=1e-9, atol=1e-6):
 # ------------------------------------------------------------------------------------------------------------- lists and dtypes
 
 
-@over_estimators
+@over_everybody
 @over_main_spaces
 def test_lists(estimator, space, X):
     model, other = fitted(estimator, space, X.tolist()), fitted(estimator, space, X)
@@ -87,14 +98,14 @@ def test_lists(estimator, space, X):
     np.testing.assert_array_equal(model.predict(X.tolist()), other.predict(X))
 
 
-@over_estimators
+@over_everybody
 @over_spaces
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_float32_stays_float32(estimator, space, form, X):
     model = fitted(estimator, space, form(X.astype(np.float32)))
     rows = form(X[:7].astype(np.float32))
     arrays = [model.memberships_, model.transform(rows), model.memberships(rows), model.outlier_score(rows)]
-    arrays += [model.cluster_centers_] if space == "euclidean" else [model.landmarks_]
+    arrays += [model.cluster_centers_ if hasattr(model, "cluster_centers_") else model.landmarks_]
     assert [a.dtype for a in arrays] == [np.float32] * len(arrays)
     assert isinstance(model.objective_, float)
     other = fitted(estimator, space, form(X))
@@ -102,7 +113,7 @@ def test_float32_stays_float32(estimator, space, form, X):
     same_result(model, other, rtol=1e-4, atol=5e-3)
 
 
-@over_estimators
+@over_everybody
 @pytest.mark.parametrize("space", ["euclidean", "landmarks"])
 def test_a_model_in_float64_takes_float32_rows_and_the_other_way_round(estimator, space, X):
     small = X.astype(np.float32)
@@ -113,7 +124,7 @@ def test_a_model_in_float64_takes_float32_rows_and_the_other_way_round(estimator
     np.testing.assert_array_equal(narrow.predict(X), narrow.labels_)
 
 
-@over_estimators
+@over_everybody
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16, np.bool_, np.float16, np.longdouble])
 def test_other_numbers_become_float64(estimator, dtype, X):
     whole = np.abs(X > 1 if dtype is np.bool_ else X.round()).astype(dtype)
@@ -122,7 +133,7 @@ def test_other_numbers_become_float64(estimator, dtype, X):
     same_result(model, other, rtol=0, atol=0)
 
 
-@over_estimators
+@over_everybody
 @over_main_spaces
 @pytest.mark.parametrize("order", ["fortran", "strided", "negative", "readonly"])
 def test_memory_order_changes_nothing(estimator, space, order, X):
@@ -140,11 +151,13 @@ def test_memory_order_changes_nothing(estimator, space, order, X):
     np.testing.assert_array_equal(Y, before)
 
 
-@over_estimators
+@over_everybody
 @over_main_spaces
 @pytest.mark.parametrize("offset", [1e4, 1e9])
 def test_rows_far_from_the_origin(estimator, space, offset, X):
     """Time stamps have nine digits before those that matter."""
+    if estimator is KernelPatchClustering and space == "euclidean":
+        pytest.skip("its centres are points in a kernel's space, which nothing moves back")
     moved, here = (fitted(estimator, space, rows, gamma=0.03) for rows in (X + offset, X))
     same_result(moved, here, rtol=1e-5, atol=1e-4)
 
@@ -152,7 +165,7 @@ def test_rows_far_from_the_origin(estimator, space, offset, X):
 # -------------------------------------------------------------------------------------------------------------- memory maps
 
 
-@over_estimators
+@over_everybody
 @over_main_spaces
 def test_a_read_only_memory_map(estimator, space, X, tmp_path):
     np.save(tmp_path / "rows.npy", X)
@@ -189,7 +202,7 @@ def csr(X, kind=sparse.csr_array, index=np.int32, dtype=np.float64):
     return out
 
 
-@over_estimators
+@over_everybody
 @over_spaces
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
@@ -199,15 +212,18 @@ def test_csr_equals_dense(estimator, space, kind, index, X):
     same_result(model, dense)
     np.testing.assert_allclose(model.transform(rows), dense.transform(X), atol=1e-6)
     assert isinstance(model.memberships_, np.ndarray)
-    if space == "euclidean":
+    if hasattr(dense, "cluster_centers_"):
         np.testing.assert_allclose(model.cluster_centers_, dense.cluster_centers_, atol=1e-9)
     else:
         assert sparse.issparse(model.landmarks_)
         assert model.landmarks_.format == "csr"
-        np.testing.assert_array_equal(model.landmarks_.toarray(), dense.landmarks_)
+        points = model.landmarks_.toarray()  # of a chunk in the order of its pivots, which a rounding may turn round
+        assert {tuple(point) for point in points} == {tuple(point) for point in dense.landmarks_}
+        if estimator not in STREAMS:
+            np.testing.assert_array_equal(points, dense.landmarks_)
 
 
-@over_estimators
+@over_everybody
 @over_spaces
 def test_dense_rows_on_a_model_of_sparse_ones_and_the_other_way_round(estimator, space, X):
     rows = csr(X)
@@ -219,14 +235,14 @@ def test_dense_rows_on_a_model_of_sparse_ones_and_the_other_way_round(estimator,
         np.testing.assert_allclose(one.transform(rows), one.transform(X), atol=1e-6)
 
 
-@over_estimators
+@over_everybody
 @over_main_spaces
 @pytest.mark.parametrize("kind", [sparse.csc_array, sparse.coo_matrix, sparse.lil_array])
 def test_other_sparse_formats(estimator, space, kind, X):
     same_result(fitted(estimator, space, kind(X)), fitted(estimator, space, X))
 
 
-@over_estimators
+@over_everybody
 @over_main_spaces
 def test_untidy_csr_means_what_it_says_and_is_left_alone(estimator, space, X):
     """Entries out of order, in two parts, or stored though zero."""
@@ -262,7 +278,7 @@ FRAMES = {"pandas": lambda X, names=NAMES: pd.DataFrame(X, columns=names), "pola
 over_frames = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 
 
-@over_estimators
+@over_everybody
 @over_frames
 def test_frames(estimator, frame, X):
     model = fitted(estimator, "landmarks", frame(X))
@@ -302,7 +318,7 @@ def test_a_frame_of_several_numeric_types(X):
     same_result(fitted(FuzzyCMeans, "landmarks", pl.from_pandas(frame)), fitted(FuzzyCMeans, "landmarks", expected), rtol=0, atol=0)
 
 
-@over_estimators
+@over_everybody
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_set_output(estimator, library, X):
     rows = FRAMES[library](X)
@@ -338,7 +354,7 @@ def strict_array(X, dtype="float64"):
 over_libraries = pytest.mark.parametrize("array", [torch_tensor, strict_array])
 
 
-@over_estimators
+@over_everybody
 @over_spaces
 @over_libraries
 def test_arrays_of_other_libraries(estimator, space, array, X):
@@ -353,7 +369,7 @@ def test_arrays_of_other_libraries(estimator, space, array, X):
         "memberships": model.memberships(rows),
         "transform": model.transform(rows),
         "outlier_score": model.outlier_score(rows),
-        "points": model.cluster_centers_ if space == "euclidean" else model.landmarks_,
+        "points": model.cluster_centers_ if hasattr(model, "cluster_centers_") else model.landmarks_,
     }
     for name, values in results.items():
         assert type(values) is type(rows), name
@@ -364,7 +380,7 @@ def test_arrays_of_other_libraries(estimator, space, array, X):
     np.testing.assert_allclose(np.asarray(model.memberships_), own.memberships_, atol=1e-6)
 
 
-@over_estimators
+@over_everybody
 @over_main_spaces
 @over_libraries
 def test_float32_of_other_libraries_stays(estimator, space, array, X):
@@ -446,7 +462,7 @@ def test_under_array_api_dispatch(X):
 # ---------------------------------------------------------------------------------------------------------------- weights
 
 
-@over_estimators
+@over_everybody
 @pytest.mark.parametrize("form", [list, tuple, pd.Series, pl.Series, np.float32, np.asfortranarray, lambda w: pd.Series(w, index=w + 7)])
 def test_forms_of_sample_weight(estimator, form, X):
     weight = np.arange(len(X)) % 4 + 1.0
@@ -456,7 +472,7 @@ def test_forms_of_sample_weight(estimator, form, X):
     assert own.score(X, sample_weight=given) == own.score(X, sample_weight=weight)
 
 
-@over_estimators
+@over_everybody
 @over_main_spaces
 def test_score_and_fit_predict_take_weights(estimator, space, X):
     weight = np.arange(len(X)) % 4 + 1.0
@@ -480,7 +496,7 @@ def test_weights_travel_by_metadata_routing(X):
 # ----------------------------------------------------------------------------------------------- scikit-learn's own machinery
 
 
-@over_estimators
+@over_everybody
 def test_in_a_pipeline(estimator, X):
     chain = make_pipeline(StandardScaler(), estimator(3, **words_of(estimator, "landmarks"))).fit(X)
     np.testing.assert_array_equal(chain.predict(X), chain[-1].labels_)
@@ -489,7 +505,7 @@ def test_in_a_pipeline(estimator, X):
     assert chain.get_feature_names_out().tolist() == [f"{estimator.__name__.lower()}{j}" for j in range(3)]
 
 
-@over_estimators
+@over_everybody
 def test_clone_and_words(estimator, X):
     model = fitted(estimator, "landmarks", X)
     twin = clone(model)
@@ -516,7 +532,7 @@ def test_grid_search_over_a_precomputed_kernel(X):
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-@over_estimators
+@over_everybody
 @over_main_spaces
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_pickle_and_joblib(estimator, space, form, X, tmp_path):
@@ -665,7 +681,7 @@ def test_a_listener_that_fails_ends_the_fit_and_is_forgotten(X):
 # -------------------------------------------------------------------------------------------------- who watches: verbose
 
 
-@over_estimators
+@over_everybody
 def test_verbose_logs_and_prints_nothing(estimator, X, caplog, capsys):
     with caplog.at_level(logging.INFO, logger="cmeans"):
         model = fitted(estimator, "landmarks", X, verbose=1)

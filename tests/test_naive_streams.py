@@ -338,10 +338,11 @@ def test_one_point_is_a_medoid(X, weights, m):
     K = RBF(X, X)
     pairs = np.diag(K)[:, None] + np.diag(K) - 2 * K
     (record,) = streams.kernel_patches([X], RBF, C, 1, m, first_rows(48), weights=[weights])
-    np.testing.assert_array_equal(record.numbers, (pairs @ record.coefficients.T).argmin(axis=0))
+    medoids = (pairs @ record.coefficients.T).argmin(axis=0)
+    np.testing.assert_array_equal(record.numbers, np.sort(medoids))
     np.testing.assert_array_equal(record.points, X[record.numbers])
-    np.testing.assert_array_equal(record.clusters, np.arange(C))
-    np.testing.assert_allclose(record.weights, weights @ record.memberships)
+    np.testing.assert_array_equal(record.shares, record.numbers == medoids[:, None])
+    np.testing.assert_allclose(record.weights, (weights @ record.memberships)[np.argsort(medoids)])
 
 
 def test_the_first_patch_is_kernel_cmeans(X, weights):
@@ -351,9 +352,10 @@ def test_the_first_patch_is_kernel_cmeans(X, weights):
     at_once = naive.cmeans(partial(naive.exact_distances, RBF(X, X)), rule, start, 7, M, weights)
     np.testing.assert_allclose(record.memberships, at_once.memberships, atol=1e-11)
     assert record.objective == pytest.approx(at_once.objective)
-    np.testing.assert_array_equal(record.numbers, np.argsort(at_once.d2, axis=0, kind="stable")[:4].T.ravel())
-    np.testing.assert_array_equal(record.clusters, np.repeat(np.arange(C), 4))
-    np.testing.assert_allclose(record.weights, np.repeat(weights @ at_once.memberships / 4, 4))
+    closest = np.argsort(at_once.d2, axis=0, kind="stable")[:4].T
+    np.testing.assert_array_equal(record.numbers, np.unique(closest))
+    np.testing.assert_array_equal(record.shares, [np.isin(record.numbers, rows) / 4 for rows in closest])
+    np.testing.assert_allclose(record.weights, (weights @ at_once.memberships) @ record.shares)
 
 
 @pytest.mark.parametrize(("n_points", "m"), [(1, M), (3, M), (30, M), (1, None), (3, None)])
@@ -363,7 +365,11 @@ def test_patches_conserve_weight(X, weights, n_points, m):
     total = np.cumsum([part.sum() for part in w])
     records = streams.kernel_patches(patches, RBF, C, n_points, m, first_rows(14), weights=w)
     np.testing.assert_allclose([record.weights.sum() for record in records], total)
-    assert [len(record.points) for record in records[:2]] == [C * min(n_points, 14), C * min(n_points, 8 + C * min(n_points, 14))]
+    for record, size in zip(records, sizes, strict=True):
+        np.testing.assert_allclose(record.shares.sum(axis=1), 1)
+        assert (record.shares > 0).any(axis=0).all()
+        assert len(record.points) <= min(C * n_points, size + C * n_points)
+    assert ((records[0].shares > 0).sum(axis=1) == min(n_points, 14)).all()
     starts = [first_rows(size) for size in sizes]
     for level in streams.kernel_patches_tree(patches, RBF, C, n_points, m, starts, 2, weights=w):
         assert sum(record.weights.sum() for record in level) == pytest.approx(total[-1])
@@ -373,29 +379,44 @@ def test_as_many_points_as_a_cluster_has_rows_lose_nothing():
     """Separated blobs, ten rows of each in a patch: the first centres are the means, the second those of all rows."""
     X = rows_of(60, scale=0.3, apart=4)
     records = streams.kernel_patches(cut(X, 30, 30), LINEAR, C, 10, None, first_rows(30))
-    np.testing.assert_array_equal(np.sort(records[0].numbers), np.arange(30))
-    np.testing.assert_array_equal(records[0].numbers % C, records[0].clusters)
+    np.testing.assert_array_equal(records[0].numbers, np.arange(30))
+    np.testing.assert_array_equal(records[0].shares.argmax(axis=0), np.arange(30) % C)
     np.testing.assert_allclose([record.weights for record in records], np.full((2, 30), [[1], [2]]))
     expected = naive.kmeans_points(X[:30], X[:C], 5).centers
-    np.testing.assert_allclose(streams.patch_centres(records[0].clusters, C) @ records[0].points, expected, atol=1e-12)
+    np.testing.assert_allclose(records[0].shares @ records[0].points, expected, atol=1e-12)
     B = np.vstack([X[30:], records[0].points])
     np.testing.assert_allclose(records[1].coefficients @ B, naive.kmeans_points(X, X[:C], 5).centers, atol=1e-12)
 
 
-def test_more_points_than_a_cluster_has_rows_are_those_of_others():
-    """With all rows carried for every cluster the averages are one and the same."""
+def test_a_row_close_to_several_centres_goes_on_once():
+    """With all rows carried for every cluster the averages are one and the same, and a row weighs what all shares of it do."""
     X = rows_of(30, scale=0.3, apart=4)
     (record,) = streams.kernel_patches([X], RBF, C, 30, None, first_rows(30))
-    np.testing.assert_allclose(streams.patch_centres(record.clusters, C) @ record.points, np.tile(X.mean(axis=0), (C, 1)), atol=1e-12)
+    np.testing.assert_array_equal(record.points, X)
+    np.testing.assert_allclose(record.shares @ record.points, np.tile(X.mean(axis=0), (C, 1)), atol=1e-12)
+    np.testing.assert_allclose(record.weights, 1)
+
+
+def test_equal_rows_are_carried_once():
+    X = rows_of(24)
+    twice = np.vstack([X, X[::-1]])
+    (once,) = streams.kernel_patches([X], RBF, C, 4, M, first_rows(24), n_iter=9, tol=0)
+    (both,) = streams.kernel_patches([twice], RBF, C, 4, M, first_rows(48), n_iter=9, tol=0)
+    np.testing.assert_array_equal(both.numbers, once.numbers)
+    np.testing.assert_allclose(both.weights, 2 * once.weights)
 
 
 def test_rows_without_weight_are_not_carried():
     X = rows_of(12)
     w = np.repeat([1.0, 0.0], [5, 7])
     (record,) = streams.kernel_patches([X], RBF, C, 8, M, first_rows(12), weights=[w])
-    assert sorted(record.numbers) == sorted(list(range(5)) * C)
-    np.testing.assert_allclose(record.weights.reshape(C, 5), np.tile(w @ record.memberships / 5, (5, 1)).T)
-    assert streams.closest_rows(np.array([2.0, 1.0, 0.0, 1.0, 1.0]), np.array([1, 1, 0, 1, 1]), 2) == [1, 3]  # ties to the lowest number
+    np.testing.assert_array_equal(record.numbers, np.arange(5))
+    np.testing.assert_allclose(record.shares, 0.2)
+    np.testing.assert_allclose(record.weights, np.full(5, 1.0))
+    d2, w = np.array([2.0, 1.0, 0.0, 1.0, 1.0]), np.array([1, 1, 0, 1, 1])
+    assert streams.closest_rows(X[:5], d2, w, 2) == [1, 3]  # ties to the lowest number
+    assert streams.closest_rows(X[[0, 1, 2, 1, 3]], d2, w, 2) == [1, 4]
+    assert streams.closest_rows(X[[0, 1, 2, 3, 2]], d2, w, 2) == [2, 1]  # an equal row has weight
 
 
 @pytest.mark.parametrize("kernel", [LINEAR, RBF])
@@ -409,7 +430,7 @@ def test_patches_find_separated_blobs(kernel, n_points):
     assert [len(level) for level in levels] == [5, 3, 2, 1]
     assert levels[1][2] is levels[0][4]  # a group of one
     for end in (last, levels[-1][0]):
-        _, u = streams.assign(X, end.points, streams.patch_centres(end.clusters, C), kernel, None)
+        _, u = streams.assign(X, end.points, end.shares, kernel, None)
         np.testing.assert_array_equal(u.argmax(axis=1), np.arange(75) % C)
         np.testing.assert_allclose(end.weights, 25 / n_points)
 
@@ -424,7 +445,7 @@ def test_a_tree_of_one_patch_is_the_patch_and_one_merge_is_a_patch_of_carried_po
         cut(X, 15, 18, 15), RBF, C, 4, M, [first_rows(n) for n in (15, 18, 15)], 5, n_iter=6, tol=0
     )
     pooled, w = np.vstack([leaf.points for leaf in leaves]), np.concatenate([leaf.weights for leaf in leaves])
-    averages = np.array([np.where((np.arange(36) < 12) & (np.arange(36) // 4 == k), 0.25, 0) for k in range(C)])
+    averages = np.hstack([leaves[0].shares, np.zeros((C, len(pooled) - len(leaves[0].points)))])
     (expected,) = streams.kernel_patches([pooled], RBF, C, 4, M, averages, weights=[w], n_iter=6, tol=0)
     np.testing.assert_array_equal(top.points, expected.points)
     np.testing.assert_allclose(top.weights, expected.weights)
@@ -432,6 +453,6 @@ def test_a_tree_of_one_patch_is_the_patch_and_one_merge_is_a_patch_of_carried_po
 
 def test_later_patches_start_at_the_averages_of_the_carried_points(X):
     first, second = streams.kernel_patches(cut(X, 24, 24), LINEAR, C, 4, M, first_rows(24), n_iter=1)
-    averages = first.points.reshape(C, 4, 2).mean(axis=1)
+    averages = first.shares @ first.points
     B, w = np.vstack([X[24:], first.points]), np.concatenate([np.ones(24), first.weights])
     np.testing.assert_allclose(second.coefficients @ B, naive.fcm_points(B, averages, M, 1, w).centers, atol=1e-10)

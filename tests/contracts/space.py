@@ -126,6 +126,52 @@ class SpaceContract(ABC):
         expected = self._of_means(given) @ given.K[self.spanned_by]
         given.close(space.inner_products(made(space, given), given.new), expected[:, N:])
 
+    def test_norms_about_the_origin_of_feature_space(self, given: Given) -> None:
+        """Those of the combinations of rows that the centres are, wherever the space's own origin lies."""
+        space = self.make(given.blocks)
+        expected = np.array([self._squared_norm(given, alpha) for alpha in self._of_means(given)])
+        centres = made(space, given)
+        for here, places in ((space, centres), space.portable(centres)):
+            norms = here.norms(places)
+            given.close(norms, expected)
+            assert (norms >= 0).all()
+            assert (type(norms), norms.dtype) == (np.ndarray, np.float64)
+
+    def test_centres_as_rows_are_as_far_from_centres_as_these(self, given: Given) -> None:
+        space = self.make(given.blocks)
+        centres, alphas = made(space, given), self._of_means(given)
+        expected = np.array([[self._squared_norm(given, a - b) for b in alphas[:2]] for a in alphas])
+        for here, places in ((space, centres), space.portable(centres)):
+            rows = here.as_rows(places)
+            assert (type(rows.kxx), rows.kxx.dtype) == (np.ndarray, np.float64)
+            d2 = rows.squared_distances(here.view(places[:2], rows.kxx))
+            given.close(d2, expected)
+            assert d2.dtype == np.float64
+            given.close(rows.plain().squared_distances(here.view(places[:2], rows.kxx)), expected)
+
+    def test_centres_as_rows_join_others_in_the_moments(self, given: Given) -> None:
+        """The means of training rows and centres, and of centres alone, are those of the combinations that they are."""
+        space = self.make(given.blocks)
+        centres, alphas = made(space, given), self._of_means(given)
+        W = np.random.default_rng(6).uniform(0.1, 20, size=(C, C))
+        mass, combined = given.A.sum(axis=0) + W.sum(axis=0), given.A.sum(axis=0)[:, None] * alphas + W.T @ alphas
+        moment = moments(space, given)
+        space.as_rows(centres).add_moment(W, moment)
+        self._check_means(given, space, centres, space.centres(mass, moment), combined / mass[:, None])
+        if isinstance(self.kernel, Precomputed):
+            return  # a portable space cannot make centres of a kernel that was given
+        portable, carried = space.portable(centres)
+        moment = np.zeros((C, portable.moment_width))
+        portable.as_rows(carried).add_moment(W, moment)
+        means = portable.centres(W.sum(axis=0), moment)
+        self._check_means(given, portable, carried, means, W.T @ alphas / W.sum(axis=0)[:, None])
+
+    def _check_means(self, given: Given, space: Space, centres: Centres, means: Centres, expected: np.ndarray) -> None:
+        rows = space.as_rows(means)
+        away = np.array([[self._squared_norm(given, a - b) for b in self._of_means(given)] for a in expected])
+        given.close(rows.squared_distances(space.view(centres, rows.kxx)), away)
+        given.close(space.norms(means), np.array([self._squared_norm(given, a) for a in expected]))
+
     def test_projection_onto_itself_moves_nothing(self, given: Given) -> None:
         space = self.make(given.blocks)
         centres = made(space, given)
@@ -238,6 +284,11 @@ def solver_tolerance(blocks: Blocks) -> float:
 def made(space: Space, given: Given, A: np.ndarray | None = None) -> Centres:
     """The centres that the weights make of the training rows, block by block."""
     A = given.A if A is None else A
+    return space.centres(A.sum(axis=0), moments(space, given, A))
+
+
+def moments(space: Space, given: Given, A: np.ndarray | None = None) -> np.ndarray:
+    A = given.A if A is None else A
     moment: Any = None
     for block in all_blocks(space, given.blocks):
         rows = space.training_rows(block)
@@ -245,7 +296,7 @@ def made(space: Space, given: Given, A: np.ndarray | None = None) -> Centres:
             xp = namespace(rows.kxx)
             moment = xp.zeros((C, space.moment_width), dtype=xp.float64)
         rows.add_moment(as_like(A[block.start : block.stop], rows.kxx), moment)
-    return space.centres(A.sum(axis=0), on_host(moment))
+    return on_host(moment)
 
 
 def distances(space: Space, centres: Centres, blocks: Blocks, *, training: bool = True) -> Any:
