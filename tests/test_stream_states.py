@@ -50,8 +50,7 @@ FORMS = {
     "dense": np.asarray,
     "fortran": np.asfortranarray,
     "float32": lambda x: x.astype(np.float32),
-    "csr": sparse.csr_array,
-    "csr float32": lambda x: sparse.csr_matrix(x.astype(np.float32)),
+    "csr": lambda x: sparse.csr_matrix(x.astype(np.float32)),
 }
 over_streams = pytest.mark.parametrize("name", STREAMS)
 
@@ -156,9 +155,8 @@ def test_after_a_fit_too(path):
         assert bits(feed(other, [4, 5]), path) == bits(feed(model, [4, 5]), path)
 
 
-@pytest.mark.parametrize("name", ["growing", "projection, polynomial", "patches"])
-def test_in_a_fresh_process(name, path):
-    model = feed(build(name), range(2))
+def test_in_a_fresh_process(path):
+    model = feed(build("growing"), range(2))
     save(model, path, rows=False)
     np.savez(path.parent / "rest.npz", X=X, weight=WEIGHT)
     script = (
@@ -220,7 +218,7 @@ def size_of(value, seen=None):
 @pytest.mark.parametrize("name", ["growing", "points", "linear", "projection", "patches"])
 def test_memory_does_not_grow_with_the_stream(name):
     """Beyond the landmarks there may be, and points that stand for one cluster or several."""
-    model, sizes = build(name, max_iter=5, tol=0.1), []
+    model, sizes = build(name, max_iter=3, tol=0.1, n_init=1), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for number in range(200):
