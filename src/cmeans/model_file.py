@@ -29,7 +29,8 @@ from sklearn.utils.validation import check_is_fitted
 from . import __version__, estimators
 from .arrays import is_foreign, is_sparse, to_numpy
 from .centres import Centres
-from .estimators.stream_base import Held, Stream, StreamingBase
+from .estimators.stream_base import StreamingBase
+from .estimators.stream_state import Held, Stream
 from .kernels import (
     RBF,
     ComplexWaveletSSIM,

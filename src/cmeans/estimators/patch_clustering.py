@@ -22,7 +22,8 @@ from ..table import Table
 from .base import Run
 from .geometry import Geometry
 from .inputs import Input, integer, one_of
-from .stream_base import Absorbed, Chunk, Passage, Stream, StreamingBase, new_seed
+from .stream_base import StreamingBase, new_seed
+from .stream_state import Absorbed, Chunk, Passage, Stream
 
 
 class KernelPatchClustering(StreamingBase):

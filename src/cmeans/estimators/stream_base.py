@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ..arrays import Array, Float64, as_like, host_float64, in_form_of, is_foreign, namespace, numpy_dtype, stacked, to_numpy
+from ..arrays import Array, Float64, as_like, host_float64, in_form_of, is_foreign, namespace, numpy_dtype, to_numpy
 from ..blocks import Blocks, piece
 from ..callbacks import SweepHook, logger, verbose_log
 from ..centres import Centres
@@ -24,7 +24,7 @@ from ..rules import Fuzzy, Hard, Rule
 from ..runs import Result, best_of
 from ..solver import Carried, Place, Solution, assign_all, reason, solve
 from ..spaces import LandmarkSpace, Space
-from ..streams import Past, Reserve
+from ..streams import Past
 from ..sweep import State
 from ..table import Table
 from .base import BaseCMeans, Run
@@ -33,83 +33,13 @@ from .geometry import Geometry, host_rows, takes_kernel_values
 from .inputs import Input, integer, one_of, read_rows, read_weights
 from .results import complain_of_result, model_attributes
 from .starts import Ground, starts
+from .stream_state import Absorbed, Chunk, Held, Passage, Stream
 from .widths import build_named_kernel
 
 LARGEST_SEED = 2**31 - 1
-PURPOSES = ("start", "landmarks")
 OF_ROWS = ("labels_", "memberships_", "_nearest", "objective_", "objective_history_", "separation_")
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
 MUCH_LOST = 0.1  # share of a centre's squared norm from which on a user is told that it was lost
-
-
-@dataclass(frozen=True)
-class Held:
-    """Rows that are kept for a while."""
-
-    x: Array  # (n, d)
-    weight: Float64  # (n,)
-
-    def before(self, blocks: Blocks) -> Blocks:
-        """These rows and those after them."""
-        return replace(blocks, x=stacked(self.x, blocks.x), weight=np.concatenate([self.weight, blocks.weight]))
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Where a stream stands: all that the next chunk needs of those before it."""
-
-    past: Past
-    rule: Rule
-    seed: int  # of what is drawn in any chunk
-    unit: float  # what a weight of 1 in `past` stands for in the user's weights
-    dtype: str  # of the first chunk's rows, and so of all
-    n_chunks: int = 0
-    n_samples: int = 0
-    row_visits: int = 0
-    reserve: Reserve | None = None  # landmarks that may still be chosen
-    held: Held | None = None  # the first rows, until there are enough of them to begin with
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Some rows, and what it takes to cluster them."""
-
-    blocks: Blocks
-    run: Run
-    copied: int  # bytes that reading the rows has taken
-    engine: ThreadEngine
-    seed: int
-    number: int
-    place: Place
-    rows_in_all: int  # of the stream as far as it is known: whether compiled sweeps are worth loading
-    hook: SweepHook | None
-
-    def rng(self, purpose: str) -> np.random.RandomState:
-        """What is drawn for a purpose: the same in every method, and whether the stream was stopped before this chunk or not."""
-        return np.random.RandomState([self.seed, self.number, PURPOSES.index(purpose)])
-
-
-@dataclass(frozen=True)
-class Absorbed:
-    """What a chunk has made of a stream."""
-
-    geometry: Geometry
-    past: Past
-    rule: Rule
-    solution: Solution
-    table: Table | None = None  # the chunk's rows, where they are represented over the basis of `past` already
-    loss: Float64 | None = None  # (c,) share of each centre's squared norm that was lost on the way into this chunk
-    reserve: Reserve | None = None
-
-
-@dataclass(frozen=True)
-class Passage:
-    """All chunks of a fit, gone by."""
-
-    stream: Stream
-    absorbed: Absorbed  # of the last one
-    loss: Float64 | None  # (c,) the largest of all chunks
-    fell_short: int  # how many chunks did not come to rest within max_iter
 
 
 class StreamingBase(BaseCMeans):

@@ -34,7 +34,8 @@ from .base import Run
 from .geometry import Geometry, middle_of
 from .inputs import integer, one_of, real
 from .landmark_words import given_landmarks
-from .stream_base import Absorbed, Chunk, Stream, StreamingBase
+from .stream_base import StreamingBase
+from .stream_state import Absorbed, Chunk, Stream
 
 WARM_UP = 20  # rows a cluster with which a stream begins
 
