@@ -307,3 +307,13 @@ def test_the_reserve_counts():
     assert usual.seeing(15, 0.9) == usual
     assert [usual.room(15, residual) for residual in (0.3, 0.6, 0.61)] == [0, 0, 3]
     assert [usual.room(count, 1.0) for count in (18, 19, 20, 25)] == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("offset", [0.0, 10.0, 1000.0])
+def test_drawing_ends_where_only_rounding_is_left(offset):
+    """A polynomial of few features has a small rank, and values so large that its residuals never come to nothing."""
+    X = np.random.default_rng(0).normal(size=(60, 3)) + offset
+    gram = Polynomial(degree=2, gamma=1.0, coef0=1.0)(X, X)
+    chosen = rpcholesky(MatrixAffinity(gram, np.diag(gram).copy(), np.arange(60)), np.ones(60), 60, np.random.RandomState(0))
+    assert len(set(chosen.tolist())) == len(chosen)
+    assert 4 <= len(chosen) < 60

@@ -65,6 +65,9 @@ def rpcholesky(
         for part in parts:
             columns = columns - part @ part[proposed].T
         kept = _accepted(columns[proposed], residual[proposed], rng)
+        if not len(kept):  # what residuals still show of these rows is rounding
+            residual[proposed] = 0.0
+            continue
         factor = np.linalg.cholesky(columns[proposed[kept]][:, kept])
         new = scipy.linalg.solve_triangular(factor, columns[:, kept].T, lower=True).T
         residual = residual - np.einsum("ij,ij->i", new, new)
