@@ -40,6 +40,10 @@ class Adaptation:
     def needs_owners(self) -> bool:
         return True
 
+    @property
+    def keeps_clusters(self) -> bool:
+        return False
+
     def __call__(self, run: Run, state: State, sums: Statistics) -> State:
         own = _of(sums)
         if not own.mass.any():

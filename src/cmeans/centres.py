@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,21 @@ class Centres:
             return cls.orthonormal(coordinates)
         return cls(coordinates, np.concatenate([part.duals for part in parts]))
 
+    @classmethod
+    def combined(cls, parts: Sequence[Centres], factors: Sequence[float]) -> Centres:
+        """sum_l factor_l part_l, cluster by cluster."""
+
+        def total(arrays: list[Float64]) -> Float64:
+            result = factors[0] * arrays[0]
+            for factor, array in zip(factors[1:], arrays[1:], strict=True):
+                result += factor * array
+            return result
+
+        coordinates = total([part.coordinates for part in parts])
+        if all(part.duals is part.coordinates for part in parts):
+            return cls.orthonormal(coordinates)
+        return cls(coordinates, total([part.duals for part in parts]))
+
     def __len__(self) -> int:
         return len(self.coordinates)
 
@@ -57,6 +72,10 @@ class Centres:
     def inner(self, other: Centres) -> Float64:
         """<v_i, w_j> (c, c')."""
         return self.coordinates @ other.duals.T
+
+    def pairing(self, other: Centres, weights: Float64) -> float:
+        """sum_j weight_j <v_j, w_j>."""
+        return float(weights @ np.einsum("ij,ij->i", self.coordinates, other.duals))
 
     def squared_norms(self) -> Float64:
         """|v_j|^2 (c,), never below zero."""

@@ -1,36 +1,44 @@
-"""Which rows become landmarks, and how many."""
+"""Which rows become landmarks."""
 
 from __future__ import annotations
 
-import numpy as np
-import scipy.linalg
+import math
+from collections.abc import Callable
 
-from .affinity import Affinity, affinity
-from .arrays import Float64, IntArray, rounding
-from .blocks import Blocks
+import numpy as np
+
+from .affinity import Affinity
+from .arrays import Float64, IntArray
 from .chance import Population, draw, sample
-from .kernels import Kernel
+from .cholesky import PartialCholesky
 from .seeding import SEEDING_ROWS, kmeans_plus_plus
 
-PROPOSALS = 64  # rows that randomly pivoted Cholesky proposes at a time
-EXACT_UP_TO = 2000  # rows up to which "auto" takes no landmarks
+METHODS = ("rpcholesky", "k-means++", "uniform")
+MOST = 2048  # landmarks, where nobody says how many
+FACTOR_ELEMENTS = 2**22  # numbers of the factor that choosing landmarks works with; but never fewer rows than four a landmark
+SPANNED = 1e-9  # share of the variance left out at which rows stand for all of them exactly
+PACE = 0.25  # how much faster than so far the residual may be hoped to fall
+
+AffinityOf = Callable[[IntArray], Affinity]  # kernel values among members of a population
 
 
-def automatic_number(n_rows: int, n_clusters: int) -> int | None:
-    """n_landmarks="auto": None (exact) up to 2,000 rows, else 20 a cluster, but no fewer than 300 and no more than 2,000."""
-    if n_rows <= EXACT_UP_TO:
-        return None
-    return min(n_rows, int(np.clip(20 * n_clusters, 300, 2000)))
-
-
-def choose(method: str, count: int, kernel: Kernel, blocks: Blocks, population: Population, rng: np.random.RandomState) -> IntArray:
-    """Row numbers of up to `count` landmarks: "uniform" (in proportion to weight) or "k-means++" (far from each other)."""
-    count = min(count, len(population))
+def choose(method: str, count: int, known: AffinityOf, people: Population, rng: np.random.RandomState) -> IntArray:
+    """Row numbers of up to `count` landmarks: "rpcholesky" (what is represented worst), "k-means++" (far from each other) or "uniform"
+    (in proportion to weight)."""
+    count = min(count, len(people))
     if method == "uniform":
-        return population.rows[np.sort(draw(population, count, rng))]
-    positions, weights = sample(population, max(SEEDING_ROWS, count), rng)
-    rows = population.rows[positions]
-    return rows[kmeans_plus_plus(affinity(kernel, blocks, rows), weights, count, rng, candidates=1)]
+        return people.rows[np.sort(draw(people, count, rng))]
+    if method == "k-means++":
+        positions, weights = sample(people, max(SEEDING_ROWS, count), rng)
+        return people.rows[positions[kmeans_plus_plus(known(positions), weights, count, rng, candidates=1)]]
+    positions, weights = sample(people, rows_for(count), rng)
+    picked = rpcholesky(known(positions), weights, count, rng)
+    return people.rows[positions[picked]] if len(picked) else people.rows[:1]  # a kernel that is zero on all rows
+
+
+def rows_for(count: int) -> int:
+    """Rows that `count` landmarks are chosen among."""
+    return int(np.clip(FACTOR_ELEMENTS // count, 4 * count, SEEDING_ROWS))
 
 
 def rpcholesky(
@@ -44,49 +52,27 @@ def rpcholesky(
 ) -> IntArray:
     """Up to `count` rows that together with what is known represent all of them: each drawn in proportion to its residual.
 
-    Randomly pivoted Cholesky in its accelerated form (Chen, Epperly, Tropp, Webber 2025; Epperly, Tropp, Webber 2024): a block of
-    rows is proposed at once, and each is accepted with the share of its residual that those accepted before it have left.
-    It ends early where the mean residual falls to `enough`.
+    Randomly pivoted Cholesky (Chen, Epperly, Tropp, Webber 2025). It ends early where the mean residual falls to `enough`.
     """
-    diag = affinity.diag()
-    residual = diag - (0.0 if known is None else np.einsum("ij,ij->i", known, known))
-    parts = [] if known is None else [known]
-    least = rounding(np.float64) * np.maximum(diag, 0.0)
-    goal = enough * float(weights.sum())
-    chosen: list[int] = []
-    while len(chosen) < count:
-        residual = np.where(residual > least, residual, 0.0)
-        mass = np.cumsum(weights * residual)
-        if not mass[-1] > goal:
-            break
-        draws = np.searchsorted(mass, rng.uniform(size=min(PROPOSALS, count - len(chosen))) * mass[-1], side="right")
-        proposed = np.minimum(draws, np.searchsorted(mass, mass[-1]))
-        columns = affinity.between(proposed)
-        for part in parts:
-            columns = columns - part @ part[proposed].T
-        kept = _accepted(columns[proposed], residual[proposed], rng)
-        if not len(kept):  # what residuals still show of these rows is rounding
-            residual[proposed] = 0.0
-            continue
-        factor = np.linalg.cholesky(columns[proposed[kept]][:, kept])
-        new = scipy.linalg.solve_triangular(factor, columns[:, kept].T, lower=True).T
-        residual = residual - np.einsum("ij,ij->i", new, new)
-        residual[proposed[kept]] = 0.0
-        parts.append(new)
-        chosen.extend(proposed[kept].tolist())
-    return np.array(chosen, dtype=np.intp)
+    cholesky, goal = PartialCholesky(affinity, known), enough * float(weights.sum())
+    while len(cholesky.chosen) < count and float(weights @ cholesky.residual) > goal:
+        cholesky.drawn(weights, count - len(cholesky.chosen), rng)
+    return np.array(cholesky.chosen, dtype=np.intp)
 
 
-def _accepted(
-    gram: Float64,  # (b, b) what is left of the kernel among the proposed rows, of which one may be there several times
-    residual: Float64,  # (b,) with what chance they were proposed
-    rng: np.random.RandomState,
-) -> IntArray:
-    """Which of the proposals drawing one after the other could have made: each with the share that those before it leave of it."""
-    gram = gram.copy()
-    kept: list[int] = []
-    for i in range(len(gram)):
-        if gram[i, i] > max(rng.uniform() if kept else 0.0, 1e-8) * residual[i]:
-            kept.append(i)
-            gram -= np.outer(gram[:, i], gram[i]) / gram[i, i]
-    return np.array(kept, dtype=np.intp)
+def spanning_rows(affinity: Affinity, weights: Float64, variance: float) -> IntArray | None:
+    """Rows whose span holds all rows but for 1e-9 of the variance; None where that takes more than a quarter of them, or 2,048.
+
+    It is given up as soon as the residual falls too slowly, and nothing hangs on chance but which of many such sets comes back.
+    """
+    cholesky, p, rng = PartialCholesky(affinity), weights / weights.sum(), np.random.RandomState(0)
+    limit, goal = min(len(p) // 4, MOST), SPANNED * variance
+    residual = float(p @ cholesky.residual)
+    while residual > goal:
+        known = len(cholesky.chosen)
+        cholesky.settled(p, limit - known, rng)
+        added, before, residual = len(cholesky.chosen) - known, residual, float(p @ cholesky.residual)
+        left = limit - known - added
+        if residual > goal and (not left or left * math.log(before / residual) < PACE * max(added, 1) * math.log(residual / goal)):
+            return None
+    return np.array(cholesky.chosen, dtype=np.intp) if cholesky.chosen else None

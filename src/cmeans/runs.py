@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from .arrays import Float64
 from .centres import Centres
+from .certificate import Approximation
 from .engines import Engine
+from .progressive import Approach
 from .rules import Rule
 from .solver import AfterSweep, Assignment, Place, Solution, Stopping, assign_all, fold, reason, solve
 from .spaces import Space
@@ -32,6 +34,7 @@ class Result:
     rule: Rule
     alive: npt.NDArray[np.bool_]  # (c,) which clusters hold any mass at the end
     row_visits: int
+    approximation: Approximation | None = None  # where the run was on landmarks, and somebody asked
 
 
 @dataclass(frozen=True)
@@ -62,15 +65,23 @@ def best_of(
     stage: str = "fit",
     measured: bool = False,
     after_sweep: AfterSweep | None = None,
+    approach: Approach | None = None,
 ) -> Best:
-    """Solve from every start and keep the lowest objective; it is `measured` at the end even where there is but one start."""
+    """Solve from every start and keep the lowest objective; it is `measured` at the end even where there is but one start.
+
+    With an `approach` starts are told apart on its samples, and only the best of them sees all rows.
+    """
     best: Best | None = None
     visits = 0
-    for run, centres in enumerate(starts):
-        solution = solve(table, rule, State(centres), engine, stopping, Place(stage, run, n_starts), after_sweep)
+    places: Iterator[tuple[State, Place]] = ((State(centres), Place(stage, run, n_starts)) for run, centres in enumerate(starts))
+    if approach is not None:
+        near = approach([state for state, _ in places], table, rule, engine, stopping, n_starts)
+        places, visits = iter([(near.state, Place(stage, near.run, n_starts))]), near.row_visits
+    for state, place in places:
+        solution = solve(table, rule, state, engine, stopping, place, after_sweep)
         visits += solution.row_visits
         sums = None
-        if n_starts > 1 or measured:
+        if measured or (n_starts > 1 and approach is None):
             sums = fold(table, rule, solution.state, engine)
             visits += table.n_rows
         if best is None or (sums is not None and best.sums is not None and sums.objective < best.sums.objective):
@@ -91,14 +102,19 @@ def from_pilot(
     *,
     pilot: Pilot,
     after_sweep: AfterSweep | None = None,
+    approach: Approach | None = None,
 ) -> Best:
     """Solve for a rule that needs scales: they come from the best fuzzy run, and so does the start, since objectives with
     different scales do not compare."""
-    first = best_of(starts, n_starts, table, pilot.rule, engine, stopping, stage="pilot", measured=True)
+    first = best_of(starts, n_starts, table, pilot.rule, engine, stopping, stage="pilot", measured=True, approach=approach)
     assert first.sums is not None
-    scales = possibilistic_scales(first.sums.spread, first.sums.mass, pilot.eta_scale)
-    solution = solve(table, rule, State(first.solution.state.centres, scales), engine, stopping, after_sweep=after_sweep)
-    return Best(solution, None, first.row_visits + solution.row_visits)
+    state = State(first.solution.state.centres, possibilistic_scales(first.sums.spread, first.sums.mass, pilot.eta_scale))
+    visits = first.row_visits
+    if approach is not None:
+        near = approach([state], table, rule, engine, stopping, 1)
+        state, visits = near.state, visits + near.row_visits
+    solution = solve(table, rule, state, engine, stopping, after_sweep=after_sweep)
+    return Best(solution, None, visits + solution.row_visits)
 
 
 def concluded(best: Best, table: Table, rule: Rule, engine: Engine, stopping: Stopping) -> Result:

@@ -9,7 +9,8 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from .arrays import Array, Float64, IntArray, dense_like
+from .acceleration import Anderson
+from .arrays import Array, Float64, IntArray, dense_like, resolution
 from .centres import Centres
 from .choice import Sweep, assign_for, sweep_for
 from .complaints import NOT_FINITE
@@ -22,6 +23,8 @@ from .statistics import Statistics
 from .sweep import Outputs, State, gather
 from .table import Table
 
+PATIENCE = 10  # sweeps that must look like the ten before them, until it is rounding that moves the centres
+
 
 @dataclass(frozen=True)
 class Stopping:
@@ -29,11 +32,13 @@ class Stopping:
 
     "centres": max_j |dv_j|^2 <= tol^2 objective / sum of weights, that is, no centre moves by more than tol times the
     typical distance. "memberships": max |u - u'| <= tol, as the papers print it (twice the distances a sweep).
+    Anderson mixing serves rules whose next centres change smoothly with the centres: soft ones.
     """
 
     max_iter: int = 300
     tol: float = 1e-4
     criterion: str = "centres"
+    acceleration: str | None = None  # None or "anderson"
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,7 @@ class Solution:
     ended: bool  # whoever listened had heard enough
     stuck: bool = False  # no way led on from the last sweep but one, which this is
     last: tuple[State, Statistics] | None = None  # the state one sweep ago, and the sums that made this one
+    floor: float | None = None  # the movement below which rounding let no centre come, where that ended the run
 
 
 @dataclass
@@ -79,6 +85,37 @@ class Run:
     row_visits: int = 0
     last: tuple[State, Statistics] | None = None  # the state one sweep ago, and its sums
     stuck: bool = False  # whoever makes the next state sees no way on from here
+    movements: list[float] = field(default_factory=list)
+    floor: float | None = None
+
+    def judge(self, state: State, new: State, before: State | None, sums: Statistics) -> bool:
+        """Whether the run ends with the step from `state` to `new`."""
+        stopping = self.stopping
+        moved = _movement(state, new)
+        scale = sums.objective / sums.weight if sums.weight > 0 else 0.0
+        if stopping.criterion == "memberships":
+            ends = moved == 0 or (before is not None and sums.change <= stopping.tol)
+            movement = sums.change
+        else:
+            ends = moved <= stopping.tol**2 * scale and _widening(state, new) <= stopping.tol
+            movement = math.sqrt(moved / scale) if scale > 0 else 0.0
+        self.movements.append(movement)
+        self.tell(self.table.n_rows, sums.objective, movement)
+        if not ends and stopping.tol > 0 and self._only_rounds():
+            self.floor = max(self.movements[-PATIENCE:])
+            return True
+        return ends
+
+    def _only_rounds(self) -> bool:
+        """Whether the last sweeps have shown rounding only: small movements that shrink no more, and an objective that stands."""
+        if len(self.movements) < 2 * PATIENCE or self.stopping.criterion != "centres":
+            return False
+        rounding = _rounding_of(self.table)
+        earlier, late = self.movements[-2 * PATIENCE : -PATIENCE], self.movements[-PATIENCE:]
+        if max(late) > math.sqrt(rounding) or min(late) < 0.7 * min(earlier) or max(late) > 2 * max(earlier):
+            return False
+        values = self.history[-2 * PATIENCE :]
+        return max(values) - min(values) <= rounding * abs(values[-1])
 
     def fold(self, state: State, before: State | None = None) -> Statistics:
         """One sweep over all rows."""
@@ -115,6 +152,10 @@ class Step(Protocol):
     def needs_owners(self) -> bool:
         """Whether it asks for the sums over each cluster's own rows, and which rows they are."""
 
+    @property
+    def keeps_clusters(self) -> bool:
+        """Whether clusters and their scales stay what they are from sweep to sweep."""
+
     def __call__(self, run: Run, state: State, sums: Statistics) -> State: ...
 
 
@@ -123,6 +164,7 @@ class NextCentres:
     """New centres, and the scales as they are: every rule whose clusters stay to the end."""
 
     needs_owners: bool = False
+    keeps_clusters: bool = True
 
     def __call__(self, run: Run, state: State, sums: Statistics) -> State:
         new = run.means(state, sums)
@@ -151,30 +193,39 @@ def solve(
     """
     owners = np.full(table.n_rows, -1, dtype=np.intp) if step.needs_owners else None
     run = Run(table, rule, engine, stopping, place, sweep_for(table, rule, owned=step.needs_owners), owners, carried)
-    before: State | None = None
+    anderson = Anderson(_rounding_of(table)) if _may_mix(run, step) else None
+    at, before = state, None  # where the next sweep starts: mixed centres or `state`; and where the last one did
     converged = ended = False
     for _ in range(stopping.max_iter):
-        sums = run.fold(state, before if stopping.criterion == "memberships" else None)
-        run.history.append(sums.objective)
-        new = step(run, state, sums)
-        if run.stuck:
-            state, converged = new, True
-            break
-        moved = _movement(state, new)
-        scale = sums.objective / sums.weight if sums.weight > 0 else 0.0
-        if stopping.criterion == "memberships":
-            converged = moved == 0 or (before is not None and sums.change <= stopping.tol)
-            movement = sums.change
+        sums = run.fold(at, before if stopping.criterion == "memberships" else None)
+        if anderson is not None and anderson.refuses(sums):
+            run.history.append(run.history[-1])  # the run stands where it stood
+            at = state
         else:
-            converged = moved <= stopping.tol**2 * scale and _widening(state, new) <= stopping.tol
-            movement = math.sqrt(moved / scale) if scale > 0 else 0.0
-        before, state, run.last = state, new, (state, sums)
-        run.tell(table.n_rows, sums.objective, movement)
+            run.history.append(sums.objective)
+            new = step(run, at, sums)
+            if run.stuck:
+                state, converged = new, True
+                break
+            converged = run.judge(at, new, before, sums)
+            before, state, run.last = at, new, (at, sums)
+            at = new if anderson is None else anderson.next(at, new, sums)
         ended = after_sweep is not None and after_sweep(state, len(run.history))
         if converged or ended:
             break
     history = [value * table.blocks.unit for value in run.history]
-    return Solution(state, history, len(history), run.row_visits, converged, ended, run.stuck, run.last)
+    return Solution(state, history, len(history), run.row_visits, converged, ended, run.stuck, run.last, run.floor)
+
+
+def _may_mix(run: Run, step: Step) -> bool:
+    """Whether the next centres change smoothly with the centres, and the objective says which of two are better."""
+    stopping = run.stopping
+    return stopping.acceleration is not None and stopping.criterion == "centres" and run.rule.is_soft and step.keeps_clusters
+
+
+def _rounding_of(table: Table) -> float:
+    """By what share sums over these rows may differ without meaning anything."""
+    return 1e-6 if resolution(table.blocks.x.dtype) > 1e-10 else 1e-11
 
 
 def _movement(old: State, new: State) -> float:
@@ -257,6 +308,11 @@ def _refuse_non_finite(finite: bool) -> None:
 
 def reason(solution: Solution, stopping: Stopping, last: float) -> str:
     """Why a run ended, in words, with advice where it fell short; `last` is the objective of the last pass."""
+    if solution.floor is not None:
+        return (
+            f"converged: centres move by {solution.floor:.2g} of the typical distance, above tol={stopping.tol:g}, but that is rounding "
+            f"(after {solution.n_iter} sweeps)"
+        )
     if solution.converged:
         return f"converged: {stopping.criterion} stand still to tol={stopping.tol:g} after {solution.n_iter} sweeps"
     if solution.ended:

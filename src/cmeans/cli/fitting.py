@@ -164,6 +164,7 @@ def _summary(request: FitRequest, rows: Rows, model: Any, stored: Mapping[str, A
         "kernel": model.kernel,
         "gamma": fitted.get("gamma_"),
         "n_landmarks": model.n_landmarks_,
+        "approximation": fitted.get("approximation_"),
         "seed": model.random_state,
         "objective": model.objective_,
         "n_iter": model.n_iter_,

@@ -56,8 +56,14 @@ class Kernel(StrEnum):
 
 
 class LandmarkChoice(StrEnum):
-    UNIFORM = "uniform"
+    RPCHOLESKY = "rpcholesky"
     KMEANS = "k-means++"
+    UNIFORM = "uniform"
+
+
+class Acceleration(StrEnum):
+    ANDERSON = "anderson"
+    NONE = "none"
 
 
 class Init(StrEnum):
@@ -252,7 +258,16 @@ class FitOptions:
     n_landmarks: Annotated[
         str, option(KERNEL, "How many rows stand for all in the kernel; none: exact, every row.", "--landmarks", metavar="N|auto|none")
     ] = "auto"
-    landmarks: Annotated[LandmarkChoice | None, option(KERNEL, "How landmarks are drawn.", "--landmark-choice", shown="uniform")] = None
+    landmarks: Annotated[
+        LandmarkChoice | None,
+        option(KERNEL, "How landmarks are drawn; rpcholesky: where they are missed most.", "--landmark-choice", shown="rpcholesky"),
+    ] = None
+    landmark_tol: Annotated[
+        float | None,
+        option(
+            KERNEL, "By what share two partitions' costs may compare wrongly with --landmarks auto.", "--landmark-tol", min=0, shown="0.02"
+        ),
+    ] = None
 
     out: Annotated[
         Path, option(RUN, "Folder for the results. Those of a former run in it are replaced, file by file.", metavar="DIR", shown=False)
@@ -263,6 +278,13 @@ class FitOptions:
     n_init: Starts = None
     max_iter: Annotated[int | None, option(RUN, "Sweeps over the rows at most.", min=1, shown="300; no limit for probabilistic")] = None
     tol: Tolerance = None
+    acceleration: Annotated[
+        Acceleration | None, option(RUN, "Of soft methods: fewer sweeps by mixing the last ones.", shown="anderson")
+    ] = None
+    progressive: Annotated[
+        bool | None,
+        option(RUN, "Above 50,000 rows: whether growing samples are swept first.", "--progressive/--all-rows", shown="progressive"),
+    ] = None
     random_state: Seed[int] = 0
     memory_budget: Budget = None
     n_jobs: Jobs = None

@@ -20,7 +20,7 @@ from rich.text import Text
 from ..progress import Progress, watching
 from .errors import one_line
 
-_STAGES = {"pilot": "fuzzy pilot", "fit": "fit", "grow": "cluster trial", "assign": "assign"}
+_STAGES = {"sample": "sample", "pilot": "fuzzy pilot", "fit": "fit", "grow": "cluster trial", "assign": "assign"}
 _BETWEEN_DRAWINGS = 0.05  # seconds
 
 

@@ -14,15 +14,17 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 from ..arrays import Array, Float64, itemsize
 from ..blocks import Blocks
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
+from ..certificate import certify
 from ..choice import layout_for, memory_of
 from ..complaints import naming
 from ..engines import ThreadEngine
 from ..kernels import Kernel
 from ..memory import Plan, parse_budget, plan
+from ..progressive import Approach, approach_for
 from ..rules import Rule
-from ..runs import Pilot, Result, best_of, concluded, from_pilot
-from ..solver import Stopping
-from ..spaces import Space
+from ..runs import Best, Pilot, Result, best_of, concluded, from_pilot
+from ..solver import Stopping, fold
+from ..spaces import LandmarkSpace, Space
 from ..sweep import State
 from ..table import Table
 from .geometry import Geometry, build_geometry, takes_kernel_values
@@ -50,8 +52,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     init: Any
     n_init: int
     n_landmarks: int | str | None = "auto"
-    landmarks: Any = "uniform"
+    landmarks: Any = "rpcholesky"
+    landmark_tol: float = 0.02
     landmark_solver: str = "eigh"
+    acceleration: str | None = None
+    progressive: bool = False
 
     def __init__(
         self,
@@ -67,14 +72,14 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         n_jobs: int | None,
         random_state: Any,
         verbose: int,
-        **landmark_words: Any,  # of those that the estimator leaves to its user
+        **words: Any,  # those above that the estimator leaves to its user
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
-        for word, value in landmark_words.items():
+        for word, value in words.items():
             setattr(self, word, value)
         self.max_iter = max_iter
         self.tol = tol
@@ -143,12 +148,18 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         table = self._table_for(run, given, geometry, rule, engine)
         first_rule = rule if pilot is None else pilot.rule
         first = starts(self.init, run.n_init, Ground(owner, run.n_clusters, geometry, table, first_rule, engine), run.rng)
-        after_sweep = self._after_sweep(hook, geometry, rule)
+        way: dict[str, Any] = {"after_sweep": self._after_sweep(hook, geometry, rule), "approach": self._approach(run, geometry)}
         if pilot is None:
-            best = best_of(first, run.n_init, table, rule, engine, run.stopping, after_sweep=after_sweep)
+            best = best_of(first, run.n_init, table, rule, engine, run.stopping, **way)
         else:
-            best = from_pilot(first, run.n_init, table, rule, engine, run.stopping, pilot=pilot, after_sweep=after_sweep)
-        return geometry, concluded(best, table, rule, engine, run.stopping)
+            best = from_pilot(first, run.n_init, table, rule, engine, run.stopping, pilot=pilot, **way)
+        return geometry, _certified(concluded(best, table, rule, engine, run.stopping), best, geometry, table, engine)
+
+    def _approach(self, run: Run, geometry: Geometry) -> Approach | None:
+        """The samples that a fit goes through first; a start that was given is followed on all rows."""
+        if not self.progressive or not isinstance(self.init, str) or not geometry.space.sweeps_products:
+            return None
+        return approach_for(geometry.population, run.n_clusters, run.rng)
 
     def _table_for(
         self,
@@ -206,10 +217,18 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         return Run(
             self._clusters_asked(owner),
             n_init if isinstance(self.init, str) else 1,
-            Stopping(self._sweeps_asked(owner), real(self.tol, "tol", owner), self._criterion()),
+            Stopping(self._sweeps_asked(owner), real(self.tol, "tol", owner), self._criterion(), self._mixing(owner)),
             parse_budget(self.memory_budget, owner),
             check_random_state(self.random_state),
         )
+
+    def _mixing(self, owner: str) -> str | None:
+        """How sweeps are accelerated."""
+        if not isinstance(self.progressive, (bool, np.bool_)):
+            raise ValueError(f"{owner}(progressive={self.progressive!r}): give True or False.")
+        if self.acceleration is None or (isinstance(self.acceleration, str) and self.acceleration == "anderson"):
+            return self.acceleration
+        raise ValueError(f'{owner}(acceleration={self.acceleration!r}): unknown acceleration; give "anderson" or None.')
 
     def _clusters_asked(self, owner: str) -> int:
         """How many clusters the words ask for."""
@@ -245,3 +264,15 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         tags.classifier_tags = ClassifierTags(multi_class=True)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _certified(result: Result, best: Best, geometry: Geometry, table: Table, engine: ThreadEngine) -> Result:
+    """The result with what it says of its landmarks; one more sweep gives the sums of the partition that is returned."""
+    if not isinstance(table.space, LandmarkSpace):
+        return result
+    rule, state = result.rule, best.solution.state
+    sums = fold(table, rule, state, engine) if best.sums is None else best.sums
+    sampled = None if geometry.columns_only is not None else geometry.sampled[0]
+    memberships = result.assignment.memberships
+    approximation = certify(table.space, geometry.blocks, geometry.population, rule, state, sums, memberships, sampled)
+    return replace(result, approximation=approximation, row_visits=result.row_visits + (table.n_rows if best.sums is None else 0))

@@ -41,6 +41,8 @@ class CMeans(BaseCMeans):
         For rules that need scales: see `PossibilisticCMeans`.
     stop : "centres" or "memberships", default="centres"
         What must stand still to `tol`: the centres, or max |u - u'| as the papers print it (at twice the distances a sweep).
+    acceleration : "anderson" or None, default="anderson"
+        As in `FuzzyCMeans`; hard rules and stop="memberships" go without.
 
     All other words, attributes and methods are those of `KernelKMeans`.
 
@@ -79,12 +81,15 @@ class CMeans(BaseCMeans):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         n_landmarks: int | str | None = "auto",
-        landmarks: Any = "uniform",
+        landmarks: Any = "rpcholesky",
+        landmark_tol: float = 0.02,
         landmark_solver: str = "eigh",
         init: Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
+        acceleration: str | None = "anderson",
+        progressive: bool = True,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -98,9 +103,12 @@ class CMeans(BaseCMeans):
             kernel_params=kernel_params,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
+            landmark_tol=landmark_tol,
             landmark_solver=landmark_solver,
             max_iter=max_iter,
             tol=tol,
+            acceleration=acceleration,
+            progressive=progressive,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
             random_state=random_state,

@@ -27,6 +27,9 @@ class FuzzyCMeans(BaseCMeans):
         The fuzzifier. Beyond a critical m* all centres fall together, and m* is often near 1.1 on real data with kernels,
         far below the usual 2; "auto" measures m* on a fixed sample and goes half-way from 1 to it (at most 2).
         The value used is `m_`.
+    acceleration : "anderson" or None, default="anderson"
+        Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. A
+        mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
 
     All other words, attributes and methods are those of `KernelKMeans`.
 
@@ -68,12 +71,15 @@ class FuzzyCMeans(BaseCMeans):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         n_landmarks: int | str | None = "auto",
-        landmarks: Any = "uniform",
+        landmarks: Any = "rpcholesky",
+        landmark_tol: float = 0.02,
         landmark_solver: str = "eigh",
         init: Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
+        acceleration: str | None = "anderson",
+        progressive: bool = True,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -87,9 +93,12 @@ class FuzzyCMeans(BaseCMeans):
             kernel_params=kernel_params,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
+            landmark_tol=landmark_tol,
             landmark_solver=landmark_solver,
             max_iter=max_iter,
             tol=tol,
+            acceleration=acceleration,
+            progressive=progressive,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
             random_state=random_state,

@@ -17,9 +17,10 @@ from ..complaints import warn
 from ..diagnosis import kernel_complaints
 from ..fuzzifier import Fuzzifier, fuzzifier
 from ..kernels import Kernel, Linear, Precomputed, checked_params
-from ..landmarks import automatic_number, choose
+from ..landmark_number import EXACT_UP_TO, enough_landmarks
+from ..landmarks import METHODS, choose, spanning_rows
 from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, checked_gram, landmark_space, solver_tolerance
-from .inputs import integer, one_of
+from .inputs import integer, one_of, real
 from .landmark_words import given_landmarks, row_numbers
 from .precomputed import checked_square_diagonal, diagonal
 from .widths import build_named_kernel
@@ -35,7 +36,11 @@ class GeometryWords(Protocol):
     kernel_params: Mapping[str, Any] | None
     n_landmarks: int | str | None
     landmarks: Any
+    landmark_tol: float
     landmark_solver: str
+
+
+SPANNING_FROM = 1000  # rows above which an exact fit asks whether a few of them stand for all
 
 
 @dataclass(frozen=True)
@@ -90,21 +95,38 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
     given = given_landmarks(words.landmarks, owner, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
         return Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, people)), people, gamma)
-    if number == "auto":
-        number = automatic_number(blocks.n_rows, n_clusters)
+    everything = np.arange(blocks.n_rows)
+    exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
+    geometry = Geometry(blocks, kernel, exact, people, gamma, everything)
+    geometry.complain(owner)
     rows: IntArray | None
     if given is not None:
         rows, points = given
-        space: Space = landmark_space(kernel, points, None, blocks.x.dtype, factor=factor)
-    elif number is None:
-        rows = np.arange(blocks.n_rows)
-        space = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
     else:
-        rows = choose(words.landmarks, int(number), kernel, blocks, people, rng)
-        space = landmark_space(kernel, blocks.take(rows).x, None, blocks.x.dtype, factor=factor)
-    geometry = Geometry(blocks, kernel, space, people, gamma, rows)
-    geometry.complain(owner)
-    return geometry
+        rows = _chosen_rows(words, number, geometry, n_clusters, rng, factor=factor)
+        if rows is None:
+            return geometry
+        points = blocks.take(rows).x
+    return replace(geometry, space=landmark_space(kernel, points, None, blocks.x.dtype, factor=factor), landmark_rows=rows)
+
+
+def _chosen_rows(
+    words: GeometryWords, number: int | str | None, geometry: Geometry, n_clusters: int, rng: np.random.RandomState, *, factor: bool
+) -> IntArray | None:
+    """Which rows become landmarks; None where all do."""
+    people, n = geometry.population, geometry.blocks.n_rows
+    if number is None or (number == "auto" and n <= EXACT_UP_TO):
+        if len(people) <= SPANNING_FROM or not factor or not geometry.kernel.positive_definite:
+            return None
+        gram, weights = geometry.sampled
+        share = weights / weights.sum()
+        spanning = spanning_rows(
+            geometry.affinity(np.arange(len(people))), people.weights, float(share @ np.diag(gram) - share @ gram @ share)
+        )
+        return None if spanning is None else people.rows[spanning]
+    if number == "auto":
+        return enough_landmarks(words.landmarks, words.landmark_tol, n_clusters, geometry.affinity, people, rng)
+    return choose(words.landmarks, int(number), geometry.affinity, people, rng)
 
 
 def takes_kernel_values(kernel: Any) -> bool:
@@ -115,7 +137,8 @@ def takes_kernel_values(kernel: Any) -> bool:
 def checked_words(words: GeometryWords, owner: str, n_rows: int) -> tuple[int | str | None, bool]:
     """The number of landmarks and whether to factor their kernel; the words are checked even where they will not be used."""
     if isinstance(words.landmarks, str):
-        one_of(words.landmarks, "landmarks", owner, ("uniform", "k-means++"))
+        one_of(words.landmarks, "landmarks", owner, METHODS)
+    real(words.landmark_tol, "landmark_tol", owner)
     factor = one_of(words.landmark_solver, "landmark_solver", owner, ("eigh", "gradient")) == "eigh"
     return number_of_landmarks(words.n_landmarks, owner, n_rows), factor
 
@@ -170,11 +193,9 @@ def _precomputed(
     )
     plain.complain(owner)
     if listed is None:
-        if number == "auto":
-            number = automatic_number(n, n_clusters)
-        if number is None:
+        listed = _chosen_rows(words, number, plain, n_clusters, rng, factor=factor)
+        if listed is None:
             return plain
-        listed = choose(words.landmarks, int(number), kernel, blocks, people, rng)
     basis = blocks.take(listed)
     gram = host_float64(kernel.prepare(listed)(basis.x))
     space = landmark_space(kernel, listed, gram, blocks.x.dtype, factor=factor)

@@ -45,6 +45,10 @@ class KernelKMeans(BaseCMeans):
         Starts; the lowest objective is kept.
     max_iter, tol : default=300, 1e-4
         Most sweeps, and the move of a centre, as a fraction of the typical distance, below which it stands still.
+    progressive : bool, default=True
+        Above 50,000 rows: sweep over fair samples of 1/256, 1/64, 1/16 and 1/4 of the rows first, each from where the one before it
+        ended, and over all rows in the end, until the centres stand still there too. With n_init > 1 starts are told apart on the
+        samples, and the best goes on. A start given by `init` is followed on all rows.
     memory_budget : int, str such as "4GB" or None, default=None
         Memory the fit may take beyond its input; half of what is free by default. It never changes results.
     n_jobs : int or None, default=None
@@ -59,7 +63,8 @@ class KernelKMeans(BaseCMeans):
     labels_ : (n,) cluster of each row.
     memberships_ : (n, c) one-hot.
     objective_, objective_history_ : the objective at the end, and after 0, 1, ... sweeps.
-    n_iter_, row_visits_, converged_, stop_reason_ : sweeps of the best run, rows looked at in all, and why it ended.
+    n_iter_, row_visits_, converged_, stop_reason_ : sweeps of the best run over all rows, rows looked at in all (those of samples
+        too), and why it ended.
     n_clusters_ : clusters that hold rows.
     cluster_centers_ : (c, d), with kernel="linear" only.
     n_landmarks_ : landmarks used; None when the fit was exact or Euclidean.
@@ -98,12 +103,14 @@ class KernelKMeans(BaseCMeans):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         n_landmarks: int | str | None = "auto",
-        landmarks: Any = "uniform",
+        landmarks: Any = "rpcholesky",
+        landmark_tol: float = 0.02,
         landmark_solver: str = "eigh",
         init: Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
+        progressive: bool = True,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -117,9 +124,11 @@ class KernelKMeans(BaseCMeans):
             kernel_params=kernel_params,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
+            landmark_tol=landmark_tol,
             landmark_solver=landmark_solver,
             max_iter=max_iter,
             tol=tol,
+            progressive=progressive,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
             random_state=random_state,

@@ -33,6 +33,8 @@ class PossibilisticCMeans(BaseCMeans):
         The fuzzifier of the fuzzy run, as in `FuzzyCMeans`; the value used is `pilot_m_`.
     eta_scale : float > 0, default=1.0
         Multiplies all eta_j (Theta in the papers).
+    acceleration : "anderson" or None, default="anderson"
+        As in `FuzzyCMeans`, of both runs.
 
     All other words, attributes and methods are those of `KernelKMeans`; n_init counts fuzzy runs, the best of which is built on.
 
@@ -76,12 +78,15 @@ class PossibilisticCMeans(BaseCMeans):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         n_landmarks: int | str | None = "auto",
-        landmarks: Any = "uniform",
+        landmarks: Any = "rpcholesky",
+        landmark_tol: float = 0.02,
         landmark_solver: str = "eigh",
         init: Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
+        acceleration: str | None = "anderson",
+        progressive: bool = True,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -95,9 +100,12 @@ class PossibilisticCMeans(BaseCMeans):
             kernel_params=kernel_params,
             n_landmarks=n_landmarks,
             landmarks=landmarks,
+            landmark_tol=landmark_tol,
             landmark_solver=landmark_solver,
             max_iter=max_iter,
             tol=tol,
+            acceleration=acceleration,
+            progressive=progressive,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
             random_state=random_state,

@@ -78,6 +78,7 @@ def row_attributes(geometry: Geometry, result: Result) -> dict[str, Any]:
         "converged_": solution.converged,
         "stop_reason_": result.reason,
         "n_clusters_": int(result.alive.sum()),
+        "approximation_": result.approximation,
         "separation_": separation(result.state.centres, _mean_distance(geometry, result)),
     }
 

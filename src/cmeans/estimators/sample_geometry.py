@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..affinity import affinity
 from ..blocks import Blocks
 from ..chance import population, sample
 from ..kernels import Kernel, Linear, Precomputed
-from ..landmarks import automatic_number, choose
+from ..landmark_number import automatic_number
+from ..landmarks import choose
 from ..spaces import EuclideanSpace, ExactSpace, solver_tolerance
 from .geometry import (
     Geometry,
@@ -53,7 +55,7 @@ def build_sample_geometry(
             positions, weights = sample(people, size, rng)
             rows = people.rows[positions]
         else:
-            rows = choose(method, size, kernel, blocks, people, rng)
+            rows = choose(method, size, lambda positions: affinity(kernel, blocks, people.rows[positions]), people, rng)
             weights = people.weights[people.members()[rows]]
     chosen = blocks.take(rows)
     x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x

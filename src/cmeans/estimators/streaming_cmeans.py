@@ -89,6 +89,8 @@ class StreamingFuzzyCMeans(StreamingBase):
         Of the first rows: see `KernelKMeans`. Later chunks start from the centres there are.
     max_iter, tol : default=300, 1e-4
         Sweeps over one chunk at most, and when its centres stand still.
+    acceleration : "anderson" or None, default="anderson"
+        As in `FuzzyCMeans`; rule="hard" goes without.
 
     kernel, gamma, degree, coef0, kernel_params, memory_budget, n_jobs, random_state and verbose are those of `KernelKMeans`; `gamma` is
     settled on the first chunk, and kernel="precomputed" is not possible.
@@ -153,6 +155,7 @@ class StreamingFuzzyCMeans(StreamingBase):
         n_init: int = 3,
         max_iter: int = 300,
         tol: float = 1e-4,
+        acceleration: str | None = "anderson",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -168,6 +171,7 @@ class StreamingFuzzyCMeans(StreamingBase):
             landmarks=landmarks,
             max_iter=max_iter,
             tol=tol,
+            acceleration=acceleration,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
             random_state=random_state,

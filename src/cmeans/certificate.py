@@ -1,0 +1,150 @@
+"""How far a fit on landmarks is from the fit with the whole kernel matrix: what can be said after it, from its own sums."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .arrays import Array, Float64, IntArray, host_float64, in_float64, rounding, take
+from .blocks import Blocks
+from .chance import Population, sample
+from .kernels import Precomputed
+from .rules import Rule
+from .spaces import LandmarkSpace
+from .spectrum import leading_sum
+from .statistics import Statistics
+from .sweep import State
+
+ALL_UP_TO = 5000  # rows up to which every residual is measured
+SAMPLED = 2000  # rows whose residuals are measured beyond
+SEED = 0  # the sample is the same whatever random_state is, so that certificates of different seeds compare
+NORMAL = 2.576  # standard deviations on either side of a mean that hold 99%
+INDEFINITE = 1e-6  # negative share of the largest eigenvalue from which on it is not rounding
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """What the landmarks leave out, and between which bounds the true cost of the returned partition lies.
+
+    With K^ the kernel as the landmarks represent it, E = K - K^ is positive semidefinite, e_i = E_ii is what they leave out of row i,
+    and for memberships u with weights w_ij = w_i u_ij^m
+
+        J_K^(u) + sum_ij w_ij e_i  -  sum_ij w_ij e_i   <=   J_K(u)   <=   J_K^(u) + sum_ij w_ij e_i,
+
+    the right-hand side being the objective of the fit at the means of u (Havens 2011, Chitta 2011 keep k(x, x) in it as well). Of two
+    partitions the one may be better by at most ranking_error * cost[1] more, or less, than their objectives say: the sum of the
+    n_clusters largest eigenvalues of E (Weyl; Ky Fan), estimated on at most 1,000 rows.
+    """
+
+    n_landmarks: int
+    rank: int | None  # directions kept of the landmarks' kernel matrix; None where it is not factored
+    residual: float  # sum_i w_i e_i / sum_i w_i k(x_i, x_i), of the centred kernel where constants do not matter
+    residual_interval: tuple[float, float]  # 99%, from a sample above 5,000 rows; both the same where every row was measured
+    cost: tuple[float, float]  # bounds of the objective of the returned memberships with the whole kernel, each cluster at its own mean
+    ranking_error: float | None  # relative to cost[1]; None where the kernel between rows is not known
+    rows_measured: int
+
+    def __str__(self) -> str:
+        low, high = self.residual_interval
+        kept = "" if self.rank is None or self.rank == self.n_landmarks else f" (rank {self.rank})"
+        spread = "" if low == high else f" ({100 * low:.3g} to {100 * high:.3g}%)"
+        ranks = "" if self.ranking_error is None else f"; costs of partitions compare to {100 * self.ranking_error:.2g}%"
+        return (
+            f"{self.n_landmarks} landmarks{kept} leave out {100 * self.residual:.3g}%{spread} of the kernel; "
+            f"the true cost lies in [{self.cost[0]:.8g}, {self.cost[1]:.8g}]{ranks}"
+        )
+
+
+def certify(
+    space: LandmarkSpace,
+    blocks: Blocks,
+    people: Population,
+    rule: Rule,
+    state: State,
+    sums: Statistics,  # of a sweep from `state`
+    memberships: Array,  # (n, c) at `state`
+    sampled: Float64 | None,  # kernel matrix of people.fixed_sample, where it is known
+) -> Approximation | None:
+    """The certificate of a partition; None for kernels that are not positive semidefinite, of which none of this is true."""
+    few = ALL_UP_TO if len(people) <= ALL_UP_TO else SAMPLED
+    positions, weights = sample(people, few, np.random.RandomState(SEED))
+    rows, share, total = people.rows[positions], weights / weights.sum(), float(blocks.weight.sum())
+    error, own = _residuals(space, blocks, rows)
+    if not _semidefinite(space, error, own, sampled):
+        return None
+    pull = rule.weights(host_float64(take(memberships, rows))).sum(axis=1)
+    mean = _Mean(share, exact=len(rows) == len(people))
+    moved = space.centres(sums.mass, sums.moment) - state.centres
+    slack = 2.0 * rounding(blocks.x.dtype) * total * mean.of(np.abs(own))
+    upper = sums.objective - float(sums.mass @ moved.squared_norms()) + slack
+    lower = max(upper - 2.0 * slack - total * mean.interval(pull * error)[1], 0.0)
+    size = mean.of(own) or 1.0
+    low, high = mean.interval(error)
+    ranking = None
+    if sampled is not None and space.whitener is not None:
+        leading, _ = leading_sum(_error_of_sample(space, blocks, people, sampled), len(state.centres), len(sampled) / len(people))
+        ranking = total * leading / upper if upper > 0 else 0.0
+    return Approximation(
+        int(space.points.shape[0]),
+        None if space.whitener is None else int(space.whitener.shape[1]),
+        mean.of(error) / size,
+        (low / size, high / size),
+        (lower * blocks.unit, upper * blocks.unit),
+        ranking,
+        len(rows),
+    )
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """The mean over all rows, from some of them."""
+
+    share: Float64  # (p,) sums to one
+    exact: bool  # these are all
+
+    def of(self, values: Float64) -> float:
+        return float(self.share @ values)
+
+    def interval(self, values: Float64) -> tuple[float, float]:
+        """Bounds of a mean of numbers that are not negative, at 99%."""
+        mean = self.of(values)
+        if self.exact:
+            return mean, mean
+        # The sample is drawn with multiplicities for weights: what counts is how many different rows it holds.
+        half = NORMAL * math.sqrt(float(self.share @ (values - mean) ** 2) * float(self.share @ self.share))
+        return max(mean - half, 0.0), mean + half
+
+
+def _residuals(space: LandmarkSpace, blocks: Blocks, rows: IntArray) -> tuple[Float64, Float64]:
+    """e_i = |phi(x_i) - its projection|^2 and |phi(x_i)|^2, (p,) each, about the space's own origin."""
+    block = blocks.take(rows)
+    if not isinstance(space.kernel, Precomputed):  # in float64: e_i is what is left of two numbers that are nearly equal
+        space = replace(space, points=in_float64(space.points))
+        block = replace(block, x=in_float64(block.x))
+    represented = space.rows(block).plain()
+    own = host_float64(represented.kxx[:, None])[:, 0]
+    projected = space.centres(np.ones(len(rows)), host_float64(represented.g)).squared_norms()
+    error = own - projected
+    return (np.maximum(error, 0.0) if space.kernel.positive_definite else error), own
+
+
+def _semidefinite(space: LandmarkSpace, error: Float64, own: Float64, sampled: Float64 | None) -> bool:
+    if space.kernel.positive_definite:
+        return True
+    if (error < -INDEFINITE * np.abs(own).max()).any():
+        return False
+    if sampled is None:
+        return True
+    values = np.linalg.eigvalsh(sampled)
+    return bool(values[0] >= -INDEFINITE * values[-1])
+
+
+def _error_of_sample(space: LandmarkSpace, blocks: Blocks, people: Population, sampled: Float64) -> Float64:
+    """E = K - K^ (p, p) among the rows of the fixed sample, each weighted by the root of its share."""
+    positions, weights = people.fixed_sample
+    z = space.coordinates(blocks.take(people.rows[positions]))
+    root = np.sqrt(weights / weights.sum())
+    error: Float64 = root[:, None] * (sampled - z @ z.T) * root[None, :]
+    return error

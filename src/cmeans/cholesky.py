@@ -1,0 +1,91 @@
+"""Partial Cholesky factors of a kernel matrix that nobody has made: columns are asked for as they are chosen."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from .affinity import Affinity
+from .arrays import Float64, IntArray, rounding
+
+PROPOSALS = 64  # columns chosen from at a time
+NOTHING = 1e-8  # share of its residual before the block below which a column adds nothing but rounding
+LEADING = 0.1  # the same, below which a column is left to later blocks
+
+
+class PartialCholesky:
+    """K = F F^T + E among p rows, F (p, k) growing by chosen columns; `residual` is the diagonal of E, never negative."""
+
+    def __init__(self, affinity: Affinity, known: Float64 | None = None) -> None:
+        self._affinity = affinity
+        self._parts = [] if known is None else [known]
+        diag = affinity.diag()
+        self._least = rounding(np.float64) * np.maximum(diag, 0.0)
+        self.chosen: list[int] = []
+        self.residual = diag
+        self._took_out(0.0 if known is None else np.einsum("ij,ij->i", known, known))
+
+    def factor(self, rows: IntArray | slice = slice(None), since: int = 0) -> Float64:
+        """Rows of F, from column `since` on."""
+        return np.concatenate([part[rows] for part in self._parts], axis=1)[:, since:]
+
+    def drawn(self, weights: Float64, count: int, rng: np.random.RandomState) -> int:
+        """Add up to `count` rows drawn in proportion to weight times residual; how many of the proposals were accepted.
+
+        A block of rows is proposed at once, and each is accepted with the share of its residual that those accepted before it have
+        left (accelerated randomly pivoted Cholesky: Epperly, Tropp, Webber 2024).
+        """
+        proposed = self._draw(weights, count, rng)
+        shares = [max(rng.uniform() if i else 0.0, NOTHING) for i in range(len(proposed))]
+        return self._add(proposed, np.array(shares) * self.residual[proposed])
+
+    def settled(self, weights: Float64, count: int, rng: np.random.RandomState) -> int:
+        """Add up to `count` rows drawn in proportion to weight times residual, all of those that still have much of it left."""
+        proposed = np.unique(self._draw(weights, count, rng))
+        proposed = proposed[np.argsort(-self.residual[proposed], kind="stable")]
+        return self._add(proposed, LEADING * self.residual[proposed])
+
+    def given(self, rows: IntArray) -> int:
+        """Add the named rows, but those that the others represent already."""
+        return self._add(rows, NOTHING * self.residual[rows])
+
+    def _draw(self, weights: Float64, count: int, rng: np.random.RandomState) -> IntArray:
+        mass = np.cumsum(weights * self.residual)
+        draws = np.searchsorted(mass, rng.uniform(size=min(PROPOSALS, count)) * mass[-1], side="right")
+        drawn: IntArray = np.minimum(draws, np.searchsorted(mass, mass[-1]))
+        return drawn
+
+    def _add(self, proposed: IntArray, least: Float64) -> int:
+        """Those of the proposed rows, one after the other, whose residual is still above `least`."""
+        columns = self._affinity.between(proposed)
+        for part in self._parts:
+            columns = columns - part @ part[proposed].T
+        kept = _pivots(columns[proposed], least)
+        if not len(kept):  # what residuals still show of these rows is rounding
+            self.residual[proposed] = 0.0
+            return 0
+        factor = np.linalg.cholesky(columns[proposed[kept]][:, kept])
+        new = scipy.linalg.solve_triangular(factor, columns[:, kept].T, lower=True).T
+        self._took_out(np.einsum("ij,ij->i", new, new))
+        self.residual[proposed[kept]] = 0.0
+        self._parts.append(new)
+        self.chosen.extend(proposed[kept].tolist())
+        return len(kept)
+
+    def _took_out(self, squares: Float64 | float) -> None:
+        residual = self.residual - squares
+        self.residual = np.where(residual > self._least, residual, 0.0)
+
+
+def _pivots(
+    gram: Float64,  # (b, b) what is left of the kernel among the proposed rows, of which one may be there several times
+    least: Float64,  # (b,)
+) -> IntArray:
+    """The rows that, each after those before it, have more left than `least`."""
+    gram = gram.copy()
+    kept: list[int] = []
+    for i in range(len(gram)):
+        if gram[i, i] > least[i]:
+            kept.append(i)
+            gram -= np.outer(gram[:, i], gram[i]) / gram[i, i]
+    return np.array(kept, dtype=np.intp)
