@@ -33,7 +33,7 @@ LEVELS = [
     {"table", "affinity", "chance"},
     {"sweep", "seeding"},
     {"compiled"},
-    {"choice", "farthest", "spacing"},
+    {"choice", "farthest", "scalable_seeding", "spacing"},
     {"solver", "landmarks", "memory"},
     {"adaptation", "runs"},
     {"growth", "probabilistic", "streams"},

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .blocks import Blocks
 from .kernels import Precomputed
+from .scalable_seeding import CANDIDATES
 from .seeding import SEEDING_ROWS
 from .spaces import Space
 
@@ -72,7 +73,8 @@ def plan(
     n, r, c = blocks.n_rows, space.size, n_clusters
     outputs = n * (c * itemsize + 16)
     features = 0 if isinstance(space.kernel, Precomputed) else int(blocks.x.shape[1])
-    drawing = 48 * n + 8 * min(n, SEEDING_ROWS) * (2 * features + 4 * (2 + int(math.log(c))))
+    looked_at = min(n, max(SEEDING_ROWS, CANDIDATES * c))
+    drawing = 48 * n + 8 * looked_at * (2 * features + 4 * (2 + int(math.log(c))))
     b = blocks.block_rows(r)
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
     waiting = (2 * n_threads + 3) * 8 * c * space.moment_width

@@ -62,6 +62,7 @@ class LandmarkChoice(StrEnum):
 
 class Init(StrEnum):
     KMEANS = "k-means++"
+    SCALABLE = "k-means||"
     MAX_MIN = "max-min"
     DIRICHLET = "dirichlet"
     RANDOM = "random"

@@ -15,6 +15,7 @@ from ..chance import draw, sample
 from ..complaints import warn
 from ..engines import Engine
 from ..rules import Rule
+from ..scalable_seeding import scalable_kmeans_plus_plus
 from ..seeding import SEEDING_ROWS, kmeans_plus_plus, max_min
 from ..solver import centres_of
 from ..table import Table
@@ -22,7 +23,7 @@ from .geometry import Geometry
 from .landmark_words import matching_points, row_numbers
 from .predicting import Predicting
 
-METHODS = ("k-means++", "max-min", "random", "random-partition")
+METHODS = ("k-means++", "k-means||", "max-min", "random", "random-partition")
 CHECKED_ROWS = 4096  # rows of given memberships looked at together
 
 
@@ -64,6 +65,8 @@ def _drawn(init: str, ground: Ground, rng: np.random.RandomState) -> Centres:
         return ground.of_partition(one_hot(np.where(members >= 0, labels[members], 0), count, geometry.blocks.x))
     if init == "random":
         rows = people.rows[draw(people, count, rng)]
+    elif init == "k-means||" and len(people) > max(SEEDING_ROWS, count):
+        rows = scalable_kmeans_plus_plus(geometry.metric, people, count, rng, ground.engine)
     else:
         positions, weights = sample(people, max(SEEDING_ROWS, count), rng)
         method = max_min if init == "max-min" else kmeans_plus_plus
