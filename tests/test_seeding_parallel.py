@@ -39,7 +39,8 @@ def X():
 @pytest.fixture
 def large(monkeypatch):
     """Inputs of more than 20 rows are large."""
-    monkeypatch.setattr("cmeans.estimators.starts.SEEDING_ROWS", 20)
+    monkeypatch.setattr("cmeans.seeding.SEEDING_ROWS", 20)
+    monkeypatch.setattr("cmeans.seeding.ROWS_A_CLUSTER", 1)
 
 
 def everybody(weights):
@@ -110,6 +111,16 @@ def test_against_loops(kernel, weighted, monkeypatch):
     for seed in range(5):
         found = seeds(metric, everybody(weights), 4, seed)
         assert found.tolist() == naive_scalable(d2, weights, 4, RandomState(seed))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_distances_among_a_sample(kernel, form, X):
+    """Whichever side the kernel has prepared."""
+    rows, columns = np.arange(1, N, 2), np.array([3, 0, 20])
+    among = Metric(KERNELS[kernel], Blocks(as_form(X, form), np.ones(N))).among(rows)
+    gram = KERNELS[kernel](X[rows], X[rows])
+    np.testing.assert_allclose(among.squared_distances(columns), distances(gram)[:, columns], rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("form", ["numpy", "torch"])

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from .blocks import Blocks
 from .kernels import Precomputed
-from .scalable_seeding import CANDIDATES
-from .seeding import SEEDING_ROWS
+from .seeding import seeding_rows
 from .spaces import Space
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -73,7 +72,7 @@ def plan(
     n, r, c = blocks.n_rows, space.size, n_clusters
     outputs = n * (c * itemsize + 16)
     features = 0 if isinstance(space.kernel, Precomputed) else int(blocks.x.shape[1])
-    looked_at = min(n, max(SEEDING_ROWS, CANDIDATES * c))
+    looked_at = min(n, seeding_rows(c))
     drawing = 48 * n + 8 * looked_at * (2 * features + 4 * (2 + int(math.log(c))))
     b = blocks.block_rows(r)
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)

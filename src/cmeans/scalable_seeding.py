@@ -12,7 +12,6 @@ from .seeding import drawn, kmeans_plus_plus
 
 ROUNDS = 5
 OVERSAMPLING = 2  # rows that a round draws on average, times the number of clusters
-CANDIDATES = 1 + OVERSAMPLING * ROUNDS  # of all rounds together, for each cluster
 SLIMMER = 64  # times the columns at hand: blocks so small that their kernel values stay in the cache
 
 
