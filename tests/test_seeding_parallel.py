@@ -325,3 +325,9 @@ def test_a_kernel_that_gives_no_number_is_refused(bad, X):
     metric = Metric(CallableKernel(lambda a, b: np.where(a[:, :1] > 1.9, bad, a @ b.T)), Blocks(X, np.ones(N)))
     with pytest.raises(ValueError, match="finite"):
         seeds(metric, everybody(np.ones(N)), 3, 0)
+
+
+def test_distances_whose_sum_overflows_are_refused():
+    X = 1e153 * np.random.default_rng(0).uniform(2, 8, size=(50, 1)) * np.repeat([1, -1], 25)[:, None]
+    with pytest.raises(ValueError, match="finite"):
+        seeds(Metric(Linear(), Blocks(X, np.ones(50))), everybody(np.ones(50)), 3, 0)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .affinity import Metric
 from .arrays import Float64, IntArray
 from .chance import Population
+from .complaints import NOT_FINITE
 from .engines import Engine
 from .seeding import drawn, kmeans_plus_plus
 
@@ -36,6 +39,8 @@ def scalable_kmeans_plus_plus(metric: Metric, people: Population, count: int, rn
         cost = nearest.distance[people.rows]
         cost *= people.weights
         total = float(cost.sum())
+        if not math.isfinite(total):
+            raise ValueError(NOT_FINITE)
         if done >= ROUNDS or not total > 0:
             before, found = len(found), _chosen(metric, nearest, people, count, rng)
             # Every further candidate differs from all others: were one taken and none gained, the difference would be rounding.
