@@ -401,7 +401,7 @@ def test_threads_change_no_bit(words, dtype):
 # ---------------------------------------------------------------------------------------------------------------- starts
 
 
-@pytest.mark.parametrize("init", ["k-means++", "max-min", "random", "random-partition"])
+@pytest.mark.parametrize("init", ["k-means++", "k-means||", "max-min", "random", "random-partition"])
 @pytest.mark.parametrize("adaptation", ["journal", None])
 def test_starts_by_name(init, adaptation):
     X, y = mixture()

@@ -33,7 +33,7 @@ LEVELS = [
     {"table", "affinity", "chance"},
     {"sweep", "seeding", "cholesky"},
     {"compiled"},
-    {"choice", "farthest", "spacing", "acceleration"},
+    {"choice", "farthest", "scalable_seeding", "spacing", "acceleration"},
     {"solver", "landmarks", "memory", "certificate"},
     {"adaptation", "progressive", "landmark_number"},
     {"runs"},

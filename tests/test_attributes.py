@@ -477,7 +477,7 @@ def test_dead_clusters_are_counted():
 
 
 @pytest.mark.parametrize("estimator", [KernelKMeans, TwoStepKernelKMeans, FuzzyCMeans, PossibilisticCMeans, CMeans])
-@pytest.mark.parametrize("init", ["k-means++", "random", "random-partition"])
+@pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "random-partition"])
 @pytest.mark.parametrize("words", [{"kernel": "linear"}, {"gamma": 1.0}])
 def test_fewer_distinct_rows_than_clusters_make_fewer_clusters(estimator, init, words):
     X = np.repeat([[0.0, 0.0], [1.0, 1.0], [0.0, 4.0]], 5, axis=0)

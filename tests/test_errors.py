@@ -260,7 +260,7 @@ def test_only_the_ratios_of_weights_matter(estimator, kernel, scale, dtype):
         ("gamma", ("scale", "median")),
         ("landmarks", ("uniform", "k-means++")),
         ("landmark_solver", ("eigh", "gradient")),
-        ("init", ("k-means++", "random", "random-partition")),
+        ("init", ("k-means++", "k-means||", "random", "random-partition")),
         ("n_landmarks", ("auto",)),
     ],
 )

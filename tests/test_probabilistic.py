@@ -255,7 +255,7 @@ def test_cut_short_it_is_soft_and_says_so(solver, X):
     np.testing.assert_array_equal(np.unique(fitted.predict_proba(X)), [0, 1])
 
 
-@pytest.mark.parametrize("init", ["k-means++", "random", "max-min", "labels", "rows", "points", "model", "memberships"])
+@pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "max-min", "labels", "rows", "points", "model", "memberships"])
 def test_any_start(init, X):
     given = {
         "labels": np.arange(len(X)) % 4,

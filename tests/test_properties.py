@@ -155,7 +155,7 @@ DRAWN = {
 }
 
 
-@pytest.mark.parametrize("init", ["k-means++", "random", "random-partition"])
+@pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "random-partition"])
 @pytest.mark.parametrize("space", DRAWN)
 @pytest.mark.parametrize("rule", ["hard", "two-step", "fuzzy-auto"])
 @some(max_examples=6)

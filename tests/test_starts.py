@@ -123,7 +123,7 @@ def test_arrays_of_any_library(kind, form, X):
     assert_same_runs(make(init=init).fit(as_form(X, form)), make(init=values).fit(X))
 
 
-@pytest.mark.parametrize("init", ["k-means++", "random", "random-partition"])
+@pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "random-partition"])
 @pytest.mark.parametrize("space", SPACES)
 def test_names(space, init, X):
     words = {**SPACES[space], "init": init, "n_init": 3}
@@ -133,7 +133,7 @@ def test_names(space, init, X):
     np.testing.assert_array_equal(model.memberships_, again.memberships_)
 
 
-@pytest.mark.parametrize("init", ["k-means++", "random"])
+@pytest.mark.parametrize("init", ["k-means++", "k-means||", "random"])
 @pytest.mark.parametrize("space", SPACES)
 def test_drawn_starts_are_different_rows(space, init, X):
     """With a cluster for every row they must all be drawn, and nothing is left to sweep but what the landmarks leave out."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from .arrays import Array, Float64, IntArray, host_float64, in_float64, is_sparse, namespace, rounding, take
-from .blocks import Blocks
+from .blocks import Block, Blocks
 from .complaints import NOT_FINITE
-from .kernels import Kernel, Precomputed
+from .kernels import Columns, Kernel, Precomputed
 from .spaces import LandmarkSpace
 
 
@@ -26,14 +28,16 @@ class Affinity(ABC):
         """k(x_i, x_i) (p,)."""
 
     def squared_distances(self, columns: IntArray) -> Float64:
-        """|phi(x_i) - phi(x_j)|^2 (p, len(columns)); what rounding cannot tell from zero is zero."""
+        """|phi(x_i) - phi(x_j)|^2 (p, len(columns)), in memory column by column; what rounding cannot tell from zero is zero."""
         diag = self.diag()
-        size = diag[:, None] + diag[columns][None, :]
-        d2 = size - 2.0 * self.between(columns)
-        d2[columns, np.arange(len(columns))] = 0.0
+        size = diag[columns][:, None] + diag[None, :]
+        d2 = size - 2.0 * self.between(columns).T
+        d2[np.arange(len(columns)), columns] = 0.0
         if not np.isfinite(d2).all():
             raise ValueError(NOT_FINITE)
-        return np.where(d2 > rounding(np.float64) * size, d2, 0.0)
+        size *= rounding(np.float64)
+        d2[d2 <= size] = 0.0
+        return d2.T
 
 
 @dataclass(frozen=True)
@@ -44,10 +48,22 @@ class KernelAffinity(Affinity):
     x: Array  # (p, d) float64
 
     def between(self, columns: IntArray) -> Float64:
-        return host_float64(self.kernel.prepare(take(self.x, columns))(self.x))
+        points = take(self.x, columns)
+        if self._prepared is not None:
+            return host_float64(self._prepared(points)).T  # a kernel is symmetric
+        return host_float64(self.kernel.prepare(points)(self.x))
 
     def diag(self) -> Float64:
+        return self._diag
+
+    @cached_property
+    def _diag(self) -> Float64:
         return host_float64(self.kernel.diag(self.x))
+
+    @cached_property
+    def _prepared(self) -> Columns | None:
+        """All rows as the kernel wants them: what it does to them is done once, not every time a few others are asked about."""
+        return self.kernel.prepare(self.x) if self.kernel.prepares_lightly and not is_sparse(self.x) else None
 
 
 @dataclass(frozen=True)
@@ -83,18 +99,86 @@ class LandmarkAffinity(Affinity):
         return self.kxx
 
 
-def affinity(kernel: Kernel, blocks: Blocks, rows: IntArray, space: LandmarkSpace | None = None) -> Affinity:
-    """The affinity among the named rows; `space` where a precomputed kernel has only its landmarks' columns.
+@dataclass(frozen=True)
+class Metric:
+    """How far the rows of an input are from each other in feature space, as the kernel has it.
 
-    Values are taken in float64 whatever the rows are: few rows are asked about, and chance must not hang on rounding.
+    Values are taken in float64 whatever the rows are: chance must not hang on rounding.
     """
-    if space is not None:
-        represented = space.rows(blocks.take(rows)).plain()
-        assert space.whitener is not None
-        return LandmarkAffinity(host_float64(represented.g) @ space.whitener, host_float64(represented.kxx))
-    if isinstance(kernel, Precomputed):
-        return MatrixAffinity(blocks.x, host_float64(take(blocks.kxx, rows)), rows)
-    x = in_float64(blocks.take(rows).x)
-    if kernel.distances_ignore_shifts and not is_sparse(x):
-        x = x - namespace(x).mean(x, axis=0)[None, :]  # time stamps near 1e9 would lose all their digits in products
-    return KernelAffinity(kernel, x)
+
+    kernel: Kernel
+    blocks: Blocks
+    columns_only: LandmarkSpace | None = None  # where a precomputed kernel has only its landmarks' columns
+
+    def among(self, rows: IntArray) -> Affinity:
+        """The affinity among the named rows."""
+        if self.columns_only is not None:
+            return LandmarkAffinity(*_projected(self.columns_only, self.blocks.take(rows)))
+        if isinstance(self.kernel, Precomputed):
+            return MatrixAffinity(self.blocks.x, host_float64(take(self.blocks.kxx, rows)), rows)
+        x = in_float64(self.blocks.take(rows).x)
+        shift = self._shift(x)
+        return KernelAffinity(self.kernel, x if shift is None else x - shift)
+
+    def nearest_of(self, rows: IntArray) -> Callable[[Block], tuple[IntArray, Float64]]:
+        """A function of a block of the input: which of the named rows is nearest to each of its rows (b,), and the squared distance
+        (b,). Each of the named rows is nearest to itself, at zero; so is what rounding cannot tell from it."""
+        represented = self._represented_by(rows)
+        _, own = represented(self.blocks.take(rows))
+
+        def nearest(block: Block) -> tuple[IntArray, Float64]:
+            products, kxx = represented(block)
+            score = products - 0.5 * own  # (b, k) half of what is left of k(x, x) - d2
+            best = np.argmax(score, axis=1)
+            d2 = kxx - 2.0 * score[np.arange(len(best)), best]
+            if not np.isfinite(d2).all():
+                raise ValueError(NOT_FINITE)
+            d2[d2 <= rounding(np.float64) * (kxx + own[best])] = 0.0
+            here = np.flatnonzero((rows >= block.start) & (rows < block.stop))
+            best[rows[here] - block.start] = here
+            d2[rows[here] - block.start] = 0.0
+            return best, d2
+
+        return nearest
+
+    def _represented_by(self, rows: IntArray) -> Callable[[Block], tuple[Float64, Float64]]:
+        """A function of a block: its kernel values (b, k) with the named rows, and k(x, x) (b,)."""
+        chosen = self.blocks.take(rows)
+        space = self.columns_only
+        if space is not None:
+            z, _ = _projected(space, chosen)
+
+            def by_projections(block: Block) -> tuple[Float64, Float64]:
+                own, kxx = _projected(space, block)
+                return own @ z.T, kxx
+
+            return by_projections
+        if isinstance(self.kernel, Precomputed):
+            picked = self.kernel.prepare(rows)
+            return lambda block: (host_float64(picked(block.x)), host_float64(block.kxx))
+        points = in_float64(chosen.x)
+        shift = self._shift(points)
+        columns = self.kernel.prepare(points if shift is None else points - shift)
+
+        def by_kernel(block: Block) -> tuple[Float64, Float64]:
+            x = in_float64(block.x)
+            x = x if shift is None else x - shift
+            return host_float64(columns(x)), host_float64(self.kernel.diag(x))
+
+        return by_kernel
+
+    def _shift(self, x: Array) -> Array | None:
+        """A point amid the rows (1, d) to measure from: time stamps near 1e9 would lose all their digits in products."""
+        return namespace(x).mean(x, axis=0)[None, :] if self.kernel.distances_ignore_shifts and not is_sparse(x) else None
+
+
+def affinity(kernel: Kernel, blocks: Blocks, rows: IntArray, space: LandmarkSpace | None = None) -> Affinity:
+    """The affinity among the named rows; `space` where a precomputed kernel has only its landmarks' columns."""
+    return Metric(kernel, blocks, space).among(rows)
+
+
+def _projected(space: LandmarkSpace, block: Block) -> tuple[Float64, Float64]:
+    """Orthonormal coordinates (b, k) of the projections of rows, and their k(x, x) (b,)."""
+    represented = space.rows(block).plain()
+    assert space.whitener is not None
+    return host_float64(represented.g) @ space.whitener, host_float64(represented.kxx)

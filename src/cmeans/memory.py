@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .blocks import Blocks
 from .kernels import Precomputed
-from .seeding import SEEDING_ROWS
+from .seeding import seeding_rows
 from .spaces import Space
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -72,7 +72,8 @@ def plan(
     n, r, c = blocks.n_rows, space.size, n_clusters
     outputs = n * (c * itemsize + 16)
     features = 0 if isinstance(space.kernel, Precomputed) else int(blocks.x.shape[1])
-    drawing = 48 * n + 8 * min(n, SEEDING_ROWS) * (2 * features + 4 * (2 + int(math.log(c))))
+    looked_at = min(n, seeding_rows(c))
+    drawing = 48 * n + 8 * looked_at * (2 * features + 4 * (2 + int(math.log(c))))
     b = blocks.block_rows(r)
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
     waiting = (2 * n_threads + 3) * 8 * c * space.moment_width

@@ -68,6 +68,7 @@ class Acceleration(StrEnum):
 
 class Init(StrEnum):
     KMEANS = "k-means++"
+    SCALABLE = "k-means||"
     MAX_MIN = "max-min"
     DIRICHLET = "dirichlet"
     RANDOM = "random"

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..affinity import Affinity, affinity
+from ..affinity import Affinity, Metric
 from ..arrays import Array, Float64, IntArray, host_float64, is_foreign, is_sparse, resolution, to_numpy
 from ..blocks import Block, Blocks
 from ..chance import Population, population
@@ -63,7 +63,12 @@ class Geometry:
 
     def affinity(self, positions: IntArray) -> Affinity:
         """Kernel values among members of the population."""
-        return affinity(self.kernel, self.blocks, self.population.rows[positions], self.columns_only)
+        return self.metric.among(self.population.rows[positions])
+
+    @property
+    def metric(self) -> Metric:
+        """How far rows are from each other."""
+        return Metric(self.kernel, self.blocks, self.columns_only)
 
     @cached_property
     def fuzzifier(self) -> Fuzzifier:

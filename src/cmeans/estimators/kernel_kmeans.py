@@ -39,8 +39,11 @@ class KernelKMeans(BaseCMeans):
         Which rows; an array sets their number too.
     landmark_solver : "eigh" or "gradient", default="eigh"
         Whether to factor the landmarks' kernel matrix or to solve with it by conjugate gradients.
-    init : "k-means++", "random", "random-partition", array or fitted estimator, default="k-means++"
-        (c,) row numbers, (n,) labels, (c, d) points or (n, c) memberships; one start then, whatever n_init.
+    init : "k-means++", "k-means||", "max-min", "random", "random-partition", array or fitted estimator, default="k-means++"
+        "k-means++" looks at a fair sample of 20,000 rows (20 a cluster, if that is more), "k-means||" at all rows, in six passes; up
+        to that number of rows they are the same.
+        "max-min": the farthest rows of the sample. Arrays: (c,) row numbers, (n,) labels, (c, d) points or (n, c) memberships; one
+        start then, whatever n_init.
     n_init : int, default=1
         Starts; the lowest objective is kept.
     max_iter, tol : default=300, 1e-4

@@ -15,14 +15,15 @@ from ..chance import draw, sample
 from ..complaints import warn
 from ..engines import Engine
 from ..rules import Rule
-from ..seeding import SEEDING_ROWS, kmeans_plus_plus, max_min
+from ..scalable_seeding import scalable_kmeans_plus_plus
+from ..seeding import kmeans_plus_plus, max_min, seeding_rows
 from ..solver import centres_of
 from ..table import Table
 from .geometry import Geometry
 from .landmark_words import matching_points, row_numbers
 from .predicting import Predicting
 
-METHODS = ("k-means++", "max-min", "random", "random-partition")
+METHODS = ("k-means++", "k-means||", "max-min", "random", "random-partition")
 CHECKED_ROWS = 4096  # rows of given memberships looked at together
 
 
@@ -64,8 +65,10 @@ def _drawn(init: str, ground: Ground, rng: np.random.RandomState) -> Centres:
         return ground.of_partition(one_hot(np.where(members >= 0, labels[members], 0), count, geometry.blocks.x))
     if init == "random":
         rows = people.rows[draw(people, count, rng)]
+    elif init == "k-means||" and len(people) > seeding_rows(count):
+        rows = scalable_kmeans_plus_plus(geometry.metric, people, count, rng, ground.engine)
     else:
-        positions, weights = sample(people, max(SEEDING_ROWS, count), rng)
+        positions, weights = sample(people, seeding_rows(count), rng)
         method = max_min if init == "max-min" else kmeans_plus_plus
         rows = people.rows[positions[method(geometry.affinity(positions), weights, count, rng)]]
     _warn_if_fewer(len(rows), ground)

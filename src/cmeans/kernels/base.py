@@ -42,6 +42,8 @@ class Kernel(ABC):
 
     distances_ignore_shifts: ClassVar[bool] = False  # True: moving all rows alike leaves every distance as it is
 
+    prepares_lightly: ClassVar[bool] = False  # True: many prepared points take hardly more memory than the points themselves
+
     @property
     def positive_definite(self) -> bool:
         """False where k may have negative eigenvalues on some data."""

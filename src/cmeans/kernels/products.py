@@ -26,6 +26,7 @@ POWER_ELEMENTS = 2**15  # numbers raised at a time, so that they stay in the cac
 class ProductKernel(Kernel):
     """The common form; the letters are those of the module's formula."""
 
+    prepares_lightly = True
     translation_invariant = False  # True: a shift of all rows changes nothing, so float rounding can be kept small
 
     @property

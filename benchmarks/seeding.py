@@ -1,0 +1,106 @@
+"""First centres: k-means++ on samples of several sizes against k-means|| on all rows, what they cost and where they lead.
+
+The objective is that of hard c-means in the space at hand, right after seeding and 20 sweeps later, as a mean over seeds; seconds are
+CPU time in one thread. Numbers beside a method are the rows its sample has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from cmeans.affinity import Metric
+from cmeans.arrays import IntArray
+from cmeans.blocks import Blocks
+from cmeans.chance import Population, population, sample
+from cmeans.choice import layout_for
+from cmeans.engines import ThreadEngine
+from cmeans.kernels import RBF, Kernel, Linear
+from cmeans.rules import Hard
+from cmeans.scalable_seeding import scalable_kmeans_plus_plus
+from cmeans.seeding import kmeans_plus_plus
+from cmeans.solver import Stopping, fold, solve
+from cmeans.spaces import EuclideanSpace, Space, landmark_space
+from cmeans.sweep import State
+from cmeans.table import Table
+
+from .harness import header, load, unit_interval
+
+SWEEPS = 20
+LANDMARKS = 300
+SAMPLES = (1_000, 2_000, 5_000, 20_000, 100_000)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Rows, a kernel and a number of clusters."""
+
+    name: str
+    x: np.ndarray
+    kernel: Kernel
+    clusters: int
+
+    def space(self) -> Space:
+        if isinstance(self.kernel, Linear):
+            return EuclideanSpace(self.x.mean(axis=0, dtype=np.float64))
+        rows = np.random.RandomState(0).permutation(len(self.x))[:LANDMARKS]
+        return landmark_space(self.kernel, self.x[rows], None, self.x.dtype)
+
+
+def cases() -> Iterator[Case]:
+    birch = load("birch1").astype(np.float64)
+    yield Case("birch1, linear", birch, Linear(), 100)
+    yield Case("birch1, linear", birch, Linear(), 1_000)
+    yield Case(f"covtype, RBF gamma 1, {LANDMARKS} landmarks", unit_interval(load("covtype"), np.float32), RBF(1.0), 7)
+
+
+def seeded(size: int | None, metric: Metric, people: Population, count: int, seed: int, engine: ThreadEngine) -> IntArray:
+    """Row numbers from k-means++ on a sample of that size, from k-means|| where there is none."""
+    rng = np.random.RandomState(seed)
+    if size is None:
+        return scalable_kmeans_plus_plus(metric, people, count, rng, engine)
+    positions, weights = sample(people, size, rng)
+    rows = people.rows[positions]
+    return rows[kmeans_plus_plus(metric.among(rows), weights, count, rng)]
+
+
+def compare(case: Case, seeds: int) -> None:
+    blocks, space = Blocks(case.x, np.ones(len(case.x))), case.space()
+    people, metric = population(blocks), Metric(case.kernel, blocks)
+    table = Table(space, blocks, 2 * 10**9, layout=layout_for(space, blocks, Hard(), case.clusters))
+    print(f"\n{case.name}: {len(case.x):,} x {case.x.shape[1]}, {case.x.dtype}, c = {case.clusters}, {seeds} seeds")
+    print(f"{'':22s}{'seconds':>9s}{'after seeding':>16s}{'deviation':>11s}{f'{SWEEPS} sweeps on':>16s}{'deviation':>11s}")
+    for size in (*SAMPLES, None):
+        name = "k-means||" if size is None else f"k-means++ {size:,}"
+        seconds, objectives = [], []
+        for seed in range(seeds):
+            with ThreadEngine(1) as engine:
+                start = time.process_time()
+                rows = seeded(size, metric, people, case.clusters, seed, engine)
+                seconds.append(time.process_time() - start)
+            with ThreadEngine(2) as engine:
+                state = State(space.embed(blocks.take(rows), rows))
+                solution = solve(table, Hard(), state, engine, Stopping(SWEEPS, 0.0))
+                objectives.append((solution.history[0], fold(table, Hard(), solution.state, engine).objective))
+        mean = np.mean(objectives, axis=0)
+        share = np.std(objectives, axis=0) / mean
+        print(f"{name:22s}{np.median(seconds):9.3f}{mean[0]:16.6g}{share[0]:11.1%}{mean[1]:16.6g}{share[1]:11.2%}", flush=True)
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=10)
+    arguments = parser.parse_args()
+    print(header())
+    for case in cases():
+        compare(case, arguments.seeds if case.clusters < 1_000 else min(arguments.seeds, 3))
+
+
+if __name__ == "__main__":
+    main()
