@@ -79,7 +79,8 @@ def certify(
     moved = space.centres(sums.mass, sums.moment) - state.centres
     slack = 2.0 * rounding(blocks.x.dtype) * total * mean.of(np.abs(own))
     upper = sums.objective - float(sums.mass @ moved.squared_norms()) + slack
-    lower = max(upper - 2.0 * slack - total * mean.interval(pull * error)[1], 0.0)
+    lower = upper - 2.0 * slack - total * mean.interval(pull * error)[1]
+    lower = max(lower, 0.0) if sums.penalty == 0.0 else lower
     size = mean.of(own) or 1.0
     low, high = mean.interval(error)
     ranking = None

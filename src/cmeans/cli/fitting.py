@@ -122,6 +122,8 @@ def _fit(request: FitRequest, rows: Rows, screen: Screen) -> Any:
         model.fit(rows.x, sample_weight=rows.weight)
     if model.converged_:  # else a warning says it
         screen.say(model.stop_reason_)
+    if model.approximation_ is not None:
+        screen.say(str(model.approximation_))
     if method.finds_number:
         screen.say(f"clusters found: {model.n_clusters_:,}; rows that belong to none: {(model.labels_ < 0).sum():,}")
     return model

@@ -24,6 +24,7 @@ from .base import BaseCMeans, Run
 from .feature_ranges import factors_to_ten
 from .geometry import Geometry, build_geometry, takes_kernel_values
 from .inputs import Input, integer, one_of, real
+from .results import certified
 
 PART_ROWS = 20_000  # clusters of larger inputs are looked for on a fair sample, and settled on all rows
 SQUARED_SHARE = 0.2  # K of the automatic sparsity where scales are mean squares: more, and rows within the radius make it smaller yet
@@ -116,7 +117,7 @@ class BaseAdaptive(BaseCMeans):
             best, rule = self._search(Scene(run, geometry, table, part, rule, engine, self._after_sweep(hook, geometry, rule)))
         except NoRowsLeftError as error:
             raise ValueError(self._too_sparse(rule, error)) from None
-        return geometry, concluded(best, table, rule, engine, run.stopping)
+        return geometry, certified(concluded(best, table, rule, engine, run.stopping), best, geometry, table, engine)
 
     def _too_sparse(self, rule: SparsePossibilistic, error: NoRowsLeftError) -> str:
         owner, scales = type(self).__name__, error.state.scales

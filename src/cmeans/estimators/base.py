@@ -14,7 +14,6 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 from ..arrays import Array, Float64, itemsize
 from ..blocks import Blocks
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
-from ..certificate import certify
 from ..choice import layout_for, memory_of
 from ..complaints import naming
 from ..engines import ThreadEngine
@@ -22,15 +21,15 @@ from ..kernels import Kernel
 from ..memory import Plan, parse_budget, plan
 from ..progressive import Approach, approach_for
 from ..rules import Rule
-from ..runs import Best, Pilot, Result, best_of, concluded, from_pilot
-from ..solver import Stopping, fold
-from ..spaces import LandmarkSpace, Space
+from ..runs import Pilot, Result, best_of, concluded, from_pilot
+from ..solver import Stopping
+from ..spaces import Space
 from ..sweep import State
 from ..table import Table
 from .geometry import Geometry, build_geometry, takes_kernel_values
 from .inputs import Input, integer, read_rows, read_weights, real
 from .predicting import Predicting
-from .results import OPTIONAL, complain_of_result, model_attributes, row_attributes
+from .results import OPTIONAL, certified, complain_of_result, model_attributes, row_attributes
 from .starts import Ground, starts
 
 
@@ -153,7 +152,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             best = best_of(first, run.n_init, table, rule, engine, run.stopping, **way)
         else:
             best = from_pilot(first, run.n_init, table, rule, engine, run.stopping, pilot=pilot, **way)
-        return geometry, _certified(concluded(best, table, rule, engine, run.stopping), best, geometry, table, engine)
+        return geometry, certified(concluded(best, table, rule, engine, run.stopping), best, geometry, table, engine)
 
     def _approach(self, run: Run, geometry: Geometry) -> Approach | None:
         """The samples that a fit goes through first; a start that was given is followed on all rows."""
@@ -264,15 +263,3 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         tags.classifier_tags = ClassifierTags(multi_class=True)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _certified(result: Result, best: Best, geometry: Geometry, table: Table, engine: ThreadEngine) -> Result:
-    """The result with what it says of its landmarks; one more sweep gives the sums of the partition that is returned."""
-    if not isinstance(table.space, LandmarkSpace):
-        return result
-    rule, state = result.rule, best.solution.state
-    sums = fold(table, rule, state, engine) if best.sums is None else best.sums
-    sampled = None if geometry.columns_only is not None else geometry.sampled[0]
-    memberships = result.assignment.memberships
-    approximation = certify(table.space, geometry.blocks, geometry.population, rule, state, sums, memberships, sampled)
-    return replace(result, approximation=approximation, row_visits=result.row_visits + (table.n_rows if best.sums is None else 0))

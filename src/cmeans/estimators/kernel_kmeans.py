@@ -33,10 +33,15 @@ class KernelKMeans(BaseCMeans):
     kernel_params : mapping, optional
         Further arguments of the kernel or the callable.
     n_landmarks : int, "auto" or None, default="auto"
-        Rows whose span holds the centres. None: all (exact). "auto": exact up to 2,000 rows, else 20 a cluster, but at least 300
-        and at most 2,000.
-    landmarks : "uniform", "k-means++", row numbers or points, default="uniform"
-        Which rows; an array sets their number too.
+        Rows whose span holds the centres. None: all (exact; where a quarter of them or fewer span all to 1e-9 of the variance, it
+        works with those). "auto": exact up to 2,000 rows, else as many as `landmark_tol` asks for, at most 2,048.
+    landmarks : "rpcholesky", "k-means++", "uniform", row numbers or points, default="rpcholesky"
+        Which rows. "rpcholesky": drawn in proportion to what those before leave out of them (randomly pivoted Cholesky), "k-means++": to
+        the squared distance from the nearest of them, "uniform": to weight; the first two among at most 20,000 rows. An array sets their
+        number too.
+    landmark_tol : float, default=0.02
+        Of n_landmarks="auto": they grow by 64, until the ranking error of two partitions is at most this share of what a partition costs
+        (see `approximation_`), or they leave out less than 1% of the variance.
     landmark_solver : "eigh" or "gradient", default="eigh"
         Whether to factor the landmarks' kernel matrix or to solve with it by conjugate gradients.
     init : "k-means++", "k-means||", "max-min", "random", "random-partition", array or fitted estimator, default="k-means++"
@@ -70,7 +75,10 @@ class KernelKMeans(BaseCMeans):
         too), and why it ended.
     n_clusters_ : clusters that hold rows.
     cluster_centers_ : (c, d), with kernel="linear" only.
-    n_landmarks_ : landmarks used; None when the fit was exact or Euclidean.
+    n_landmarks_ : landmarks used; None when the fit was exact on all rows, or Euclidean.
+    approximation_ : what the landmarks leave out, and bounds of the true cost of the partition: `n_landmarks`, `rank`, `residual`,
+        `residual_interval`, `cost`, `ranking_error`. None where nothing is approximated, and for kernels that are not positive
+        semidefinite.
     landmarks_, landmark_indices_, dual_coef_ : points, their row numbers, and coefficients (c, s) of the centres over them
         (after an exact fit all rows).
     kernel_, gamma_ : the kernel object and the width used.

@@ -23,6 +23,7 @@ from ..table import Table
 from .base import BaseCMeans, Run
 from .geometry import Geometry, build_geometry
 from .inputs import Input, foreign_like, integer, one_of, real
+from .results import certified
 from .starts import Ground, given_partition, starts
 
 FAGP_STEPS = 3000  # n (c - 1), up to which "auto" follows the paper's algorithm step by step
@@ -172,7 +173,8 @@ class ProbabilisticKMeans(BaseCMeans):
         assert best is not None, "there is always a start"
         history = [value * blocks.unit for value in best.history[:-1]]
         solution = Solution(State(best.centres), history, best.n_iter, visits, best.finished, best.ended)
-        result = concluded(Best(solution, None, visits), table, Hard(), engine, run.stopping)
+        whole = Best(solution, None, visits)
+        result = certified(concluded(whole, table, Hard(), engine, run.stopping), whole, geometry, table, engine)
         if not best.finished:
             soft = replace(result.assignment, memberships=foreign_like(best.memberships, blocks.x))
             result = replace(result, assignment=soft)

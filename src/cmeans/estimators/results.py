@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..arrays import numpy_dtype, to_numpy
+from ..certificate import certify
 from ..complaints import warn
 from ..diagnosis import COLLAPSED, coincident_pairs, separation
+from ..engines import Engine
 from ..rules import Fuzzy, Possibilistic, Rule
-from ..runs import Result
+from ..runs import Best, Result
+from ..solver import fold
 from ..spaces import EuclideanSpace, LandmarkSpace, Space
 from ..sweep import State
+from ..table import Table
 from .geometry import Geometry
 from .inputs import foreign_like
 
@@ -62,6 +67,18 @@ def _landmarks_used(geometry: Geometry) -> int | None:
         return int(geometry.space.points.shape[0])
     rows = geometry.landmark_rows
     return None if rows is None or len(rows) == geometry.blocks.n_rows else len(rows)  # the sample of two-step k-means
+
+
+def certified(result: Result, best: Best, geometry: Geometry, table: Table, engine: Engine) -> Result:
+    """The result with what it says of its landmarks; one more sweep gives the sums of the partition that is returned."""
+    if not isinstance(table.space, LandmarkSpace):
+        return result
+    rule, state = result.rule, best.solution.state
+    sums = fold(table, rule, state, engine) if best.sums is None else best.sums
+    sampled = None if geometry.columns_only is not None else geometry.sampled[0]
+    memberships = result.assignment.memberships
+    approximation = certify(table.space, geometry.blocks, geometry.population, rule, state, sums, memberships, sampled)
+    return replace(result, approximation=approximation, row_visits=result.row_visits + (table.n_rows if best.sums is None else 0))
 
 
 def row_attributes(geometry: Geometry, result: Result) -> dict[str, Any]:
