@@ -58,7 +58,10 @@ def sweep_of(x: np.ndarray, landmarks: np.ndarray, keep: int, engine: ThreadEngi
     table = Table(space, blocks, keep, layout=layout_for(space, blocks, rule, CLUSTERS))
     state = State(space.embed(Block(x[:CLUSTERS], np.ones(CLUSTERS), 0)))
     sweep = sweep_for(table, rule)
-    run = lambda: fold(table, rule, state, engine, sweep)  # noqa: E731
+
+    def run() -> object:
+        return fold(table, rule, state, engine, sweep)
+
     run()
     return run
 

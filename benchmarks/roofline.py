@@ -52,23 +52,17 @@ class Machine:
     """Its two rates, with all threads."""
 
     def __init__(self, threads: int) -> None:
-        self._pool = ThreadPoolExecutor(threads)
+        self._threads, self._pool = threads, ThreadPoolExecutor(threads)
         self._parts = np.array_split(np.ones(ROWS * BASIS, dtype=np.float32), threads)
         self._square = np.random.default_rng(0).standard_normal((SGEMM, SGEMM), dtype=np.float32)
         self._product = np.empty_like(self._square)
-        self.time_read()
-        self.time_product()
-
-    def time_read(self) -> None:
-        list(self._pool.map(read, self._parts))
-
-    def time_product(self) -> None:
-        np.matmul(self._square, self._square, out=self._product)
+        self.rates()
 
     def rates(self) -> tuple[float, float]:
         """Bytes and operations a second, the best of three each."""
-        reading = min(seconds(self.time_read) for _ in range(3))
-        multiplying = min(seconds(self.time_product) for _ in range(3))
+        reading = min(seconds(lambda: list(self._pool.map(read, self._parts))) for _ in range(3))
+        with threadpoolctl.threadpool_limits(self._threads, "blas"):
+            multiplying = min(seconds(lambda: np.matmul(self._square, self._square, out=self._product)) for _ in range(3))
         return 4 * sum(map(len, self._parts)) / reading, 2 * SGEMM**3 / multiplying
 
 
@@ -96,11 +90,14 @@ class FuzzySweep:
     def setup(self, clusters: int, m: float) -> None:
         space = table(None).space
         self.rule, self.engine = Fuzzy(m), ThreadEngine(self.threads)
+        self.engine.__enter__()
         self.table = table(layout_for(space, rows(), self.rule, clusters))
         self.state = State(space.embed(Block(rows().x[BASIS : BASIS + clusters], np.ones(clusters), 0)))
         self.sweep = sweep_for(self.table, self.rule)
-        with self.engine:
-            self.time_sweep(clusters, m)  # compiles, and makes the table
+        self.time_sweep(clusters, m)  # compiles, and makes the table
+
+    def teardown(self, clusters: int, m: float) -> None:
+        self.engine.__exit__(None, None, None)
 
     def time_sweep(self, clusters: int, m: float) -> None:
         fold(self.table, self.rule, self.state, self.engine, self.sweep)
@@ -158,17 +155,20 @@ def seconds(function: Callable[..., object], *words: Any) -> float:
 
 def sweeps(rounds: int, threads: int) -> dict[str, Any]:
     """Every sweep once a round, after the machine's rates of that round."""
-    FuzzySweep.threads, machine = threads, Machine(threads)
+    FuzzySweep.threads = threads
+    machine = Machine(threads)
     cases = [(c, m) for m in FuzzySweep.params[1] for c in FuzzySweep.params[0]]
     ready = {case: FuzzySweep() for case in cases}
     for case, benchmark in ready.items():
         benchmark.setup(*case)
-    rates, times = [], {case: [] for case in cases}  # type: ignore[var-annotated]
+    rates: list[tuple[float, float]] = []
+    times: dict[tuple[int, float], list[float]] = {case: [] for case in cases}
     for _ in range(rounds):
         rates.append(machine.rates())
         for case, benchmark in ready.items():
-            with benchmark.engine:
-                times[case].append(seconds(benchmark.time_sweep, *case))
+            times[case].append(seconds(benchmark.time_sweep, *case))
+    for case, benchmark in ready.items():
+        benchmark.teardown(*case)
     return sweep_report(np.array(rates), times)
 
 
