@@ -16,7 +16,7 @@ from .environments import FOLDER
 from .harness import machine
 from .jobs import CONTESTS
 
-QUICK_ROWS = 20_000
+QUICK_ROWS = 6_000
 OWN_SCRIPTS = {"roofline": 4, "growth": 9}  # those that run cmeans alone, and their points
 
 DESCRIPTION = """\
@@ -38,7 +38,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", metavar="JOB", help="names, their beginnings, or numbers of points")
     parser.add_argument("--runs", type=int, default=5, help="paired runs; medians of 5 by default")
     parser.add_argument("--threads", type=int, default=2, help="the same for all (2)")
-    parser.add_argument("--limit", type=float, default=180, help="seconds a run may take (180)")
+    parser.add_argument("--limit", type=float, default=300, help="seconds a run may take (300)")
+    parser.add_argument("--patience", type=float, default=60, help="seconds for all runs of a peer that no wanted ratio needs (60)")
     parser.add_argument("--quick", action="store_true", help="a smoke run: few rows, numbers that mean nothing")
     parser.add_argument("--envs", type=Path, default=FOLDER, help=f"where the peers' environments are ({FOLDER})")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "benchmarks.md", help="the page; results go beside it as JSON")
@@ -63,6 +64,7 @@ def main() -> None:
                 runs=arguments.runs,
                 threads=arguments.threads,
                 limit=arguments.limit,
+                patience=arguments.patience,
                 quick=QUICK_ROWS if arguments.quick else None,
                 environments=arguments.envs.resolve(),
                 scratch=Path(scratch),

@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import tempfile
 import threading
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ class Settings:
     runs: int
     threads: int
     limit: float  # seconds a run may take
+    patience: float  # seconds all runs of a contestant may take that no wanted ratio needs
     quick: int | None  # rows to cut data to
     environments: Path
     scratch: Path  # jobs, answers, and what Numba compiles: so that compiling happens, and is seen
@@ -106,18 +108,20 @@ def hold(contest: Contest, settings: Settings) -> dict[str, Any]:
         files.write(full, contest.words, arrays)
         files.write(few, contest.words, contest.make(FEW_ROWS)[0])
         x = arrays.pop("x")
-        records = [_record(contestant) for contestant in contest.contestants]
+        records = [_record(contestant, contest.words) for contestant in contest.contestants]
         workers = _begin(contest, settings, records, full, few)
         for run in range(settings.runs):
-            last = run == settings.runs - 1
-            for record in records:
-                name = record["name"]
-                if name in workers:
-                    answer = Path(folder) / f"{name}-{run}.npz" if last or contest.seeded else None
-                    _turn(workers, record, lambda name=name, run=run, answer=answer: workers[name].run(full, run, answer))
-            print(
-                f"   run {run + 1}: " + ", ".join(f"{r['name']} {r['seconds'][-1]:.3g} s" for r in records if "error" not in r), flush=True
-            )
+            for record in _taking_part(contest, settings, records, workers):
+                worker, answer = workers[record["name"]], _answer_file(contest, Path(folder), record["name"], run)
+                try:
+                    result = worker.run(full, run, answer)
+                except UnavailableError as error:
+                    _drop(workers, record, error)
+                    continue
+                record["seconds"].append(result["seconds"])
+                record["peak_mb"].append(result["peak_mb"])
+            done = [f"{record['name']} {record['seconds'][run]:.3g} s" for record in records if len(record["seconds"]) > run]
+            print(f"   run {run + 1}: " + ", ".join(done), flush=True)
         for worker in workers.values():
             worker.close()
         _score(contest, x, classes, records, Path(folder), settings.runs)
@@ -130,8 +134,8 @@ def hold(contest: Contest, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _record(contestant: Contestant) -> dict[str, Any]:
-    return {**asdict(contestant), "seconds": [], "peak_mb": [], "objective": [], "rand_index": []}
+def _record(contestant: Contestant, words: dict[str, Any]) -> dict[str, Any]:
+    return {**asdict(contestant), "words": {**words, **contestant.words}, "seconds": [], "peak_mb": [], "objective": [], "rand_index": []}
 
 
 def _begin(contest: Contest, settings: Settings, records: list[dict[str, Any]], full: Path, few: Path) -> dict[str, Worker]:
@@ -149,14 +153,20 @@ def _begin(contest: Contest, settings: Settings, records: list[dict[str, Any]], 
     return workers
 
 
-def _turn(workers: dict[str, Worker], record: dict[str, Any], run: Any) -> None:
-    try:
-        result = run()
-    except UnavailableError as error:
-        _drop(workers, record, error)
-        return
-    record["seconds"].append(result["seconds"])
-    record["peak_mb"].append(result["peak_mb"])
+def _taking_part(
+    contest: Contest, settings: Settings, records: list[dict[str, Any]], workers: dict[str, Worker]
+) -> Iterator[dict[str, Any]]:
+    """Those whose turn it is: all that run, but slow ones that no wanted ratio needs only until patience ends."""
+    needed = {name for check in contest.checks for name in (check.over, check.under)}
+    for record in records:
+        name = record["name"]
+        if name in workers and (name in needed or sum(record["seconds"]) < settings.patience):
+            yield record
+
+
+def _answer_file(contest: Contest, folder: Path, name: str, run: int) -> Path:
+    """One of every run where these differ, else one that the last run leaves."""
+    return folder / (f"{name}-{run}.npz" if contest.seeded else f"{name}-.npz")
 
 
 def _drop(workers: dict[str, Worker], record: dict[str, Any], error: UnavailableError) -> None:
@@ -170,8 +180,7 @@ def _score(contest: Contest, x: np.ndarray, classes: np.ndarray, records: list[d
     """The judge's objective and the adjusted Rand index of every answer there is."""
     answers = []
     for record in records:
-        for run in range(runs):
-            path = folder / f"{record['name']}-{run}.npz"
+        for path in dict.fromkeys(_answer_file(contest, folder, record["name"], run) for run in range(runs)):
             if path.exists():
                 with np.load(path) as file:
                     answers.append((record, dict(file)))

@@ -14,9 +14,10 @@ INTRODUCTION = """\
 `python -m benchmarks` measures what this page shows, keeps it in `{stem}.json` beside this file and writes the page;
 `python -m benchmarks --page` writes it again from what is stored. Every contestant runs in a process of its own, on the same number of
 threads; contestants take turns, run after run. Times are medians, ratios medians of the ratios of paired runs (least to most in brackets).
-What a package compiles it compiles in a first run, which does not count. Peak memory is resident memory beyond the input. Objectives
-come from one judge, `benchmarks/judge.py`, in float64: of kernel k-means the full-kernel objective of the labels on a fixed sample of
-10,000 rows, without landmarks; of plain k-means and fuzzy c-means the plain objective on all rows. Rows are scaled to [0, 1].
+What a package compiles it compiles in a first run, which does not count. A slow peer that no wanted ratio needs makes fewer runs. Peak
+memory is resident memory beyond the input. Objectives come from one judge, `benchmarks/judge.py`, in float64: of kernel k-means the
+full-kernel objective of the labels (of fuzzy ones, of the largest memberships) on a fixed sample of 10,000 rows, without landmarks; of
+plain k-means and fuzzy c-means the plain objective on all rows. Rows are scaled to [0, 1].
 """
 
 
@@ -25,7 +26,8 @@ def write(results: dict[str, Any], path: Path) -> None:
     parts = [INTRODUCTION.format(stem=path.stem), *header(results)]
     if any(result["quick"] for result in results.values()):
         parts.append("**A smoke run on few rows: its numbers mean nothing.**\n")
-    parts += ["## What was wanted\n", checks_table(results)]
+    minutes = sum(result["took"] for result in results.values()) / 60
+    parts += [f"All of it took {minutes:.0f} minutes.\n", "## What was wanted\n", checks_table(results)]
     for name, result in sorted(results.items(), key=lambda item: (item[1]["point"] or 99, item[0])):
         parts += [f"## {result['title']}\n", *section(name, result, path)]
     path.write_text("\n".join(parts).rstrip() + "\n")
@@ -48,15 +50,20 @@ def _loads(results: dict[str, Any]) -> str:
 
 
 def environments(results: dict[str, Any]) -> list[str]:
-    """Versions and BLAS of every environment, as the contestants themselves say."""
-    seen: dict[str, None] = {}
+    """Versions and libraries of every environment, as the contestants themselves say."""
+    seen: dict[str, tuple[str, dict[str, None], dict[str, None]]] = {}
     for result in results.values():
         for record in result.get("contestants", ()):
-            if "machine" in record:
-                said, packages = record["machine"], record["machine"]["packages"]
-                which = ", ".join(f"{name} {version}" for name, version in packages.items())
-                seen[f"| {record['environment']} | {said['python']} | {which} | {'; '.join(said['pools'])} |"] = None
-    return sorted(seen)
+            if "machine" not in record:
+                continue
+            greeting = record["machine"]
+            _, packages, pools = seen.setdefault(record["environment"], (greeting["python"], {}, {}))
+            packages.update(dict.fromkeys(f"{name} {version}" for name, version in greeting["packages"].items()))
+            packages.update(dict.fromkeys([record["requirement"].replace("==", " ")] if record["requirement"] else []))
+            pools.update(dict.fromkeys(greeting["pools"]))
+    return [
+        f"| {name} | {python} | {', '.join(packages)} | {'; '.join(pools)} |" for name, (python, packages, pools) in sorted(seen.items())
+    ]
 
 
 def checks_table(results: dict[str, Any]) -> str:
@@ -126,6 +133,7 @@ def contest_table(records: list[dict[str, Any]]) -> str:
             [
                 record["name"] + (f" ({record['requirement'].partition('==')[2]})" if record["requirement"] else ""),
                 record["words"].get("dtype", ""),
+                len(taken),
                 statistics.median(taken),
                 f"{min(taken):.3g} to {max(taken):.3g}",
                 statistics.median(ratios),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kkmeans import KKMeans
+from KKMeans import KKMeans
 
 from .job import Job, Played
 
