@@ -159,4 +159,6 @@ def shown(cell: Any) -> str:
         return "-"
     if isinstance(cell, int):
         return f"{cell:,}"
-    return f"{cell:.3g}" if isinstance(cell, float) else str(cell)
+    if isinstance(cell, float):
+        return f"{cell:,.0f}" if abs(cell) >= 1000 else f"{cell:.3g}"
+    return str(cell)
