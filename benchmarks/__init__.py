@@ -1,8 +1,9 @@
-"""Peers side by side: the same data, start, landmarks and sweeps for all, one separate judge, medians of paired runs.
+"""cmeans beside its peers, and beside what the machine can do. The same data, start, landmarks and sweeps for all, and one judge.
 
-    python -m benchmarks.kernel_kmeans      kernel k-means on landmarks against scikit-learn's Nystroem + KMeans
-    python -m benchmarks.fuzzy              fuzzy c-means against scikit-fuzzy
-    python -m benchmarks.kernel_blocks      blocks of kernel values against their bare matrix product
+    python -m benchmarks                    all of it, at most 20 minutes on two quiet cores, to docs/benchmarks.md; --help lists the jobs
+    python -m benchmarks --quick --out PAGE a smoke run on few rows
+    python -m benchmarks.roofline           sweeps and kernel blocks against bandwidth and matrix products, measured in the same run
+    python -m benchmarks.growth             time of a sweep a row, from 10^4 to 10^7 rows
     python -m benchmarks.sweeps             the generic sweep and the compiled ones, nanoseconds a row
     python -m benchmarks.streams            streams against scikit-learn's Nystroem + MiniBatchKMeans and river, and their memory
     python -m benchmarks.papers.havens2011  Table II of Havens 2011, first look

@@ -1,4 +1,4 @@
-"""How a benchmark is run and reported: interleaved repeats, medians, ratios, and peak memory from fresh processes."""
+"""What benchmarks share: where data are, how rows are scaled, and on what machine it all runs."""
 
 from __future__ import annotations
 
@@ -6,31 +6,12 @@ import json
 import os
 import platform
 import re
-import statistics
-import subprocess
-import sys
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import threadpoolctl
-
-Run = Callable[[], np.ndarray]  # does the work, returns what the judge scores
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One contestant: seconds of each repeat, and what its last run returned."""
-
-    seconds: list[float]
-    result: np.ndarray
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.seconds)
 
 
 def load(name: str, part: str = "X") -> np.ndarray:
@@ -64,47 +45,25 @@ def header() -> str:
     return "\n".join(lines)
 
 
-def contest(runs: dict[str, Run], repeats: int) -> dict[str, Outcome]:
-    """Each contestant `repeats` times, taking turns, after one run of each that does not count."""
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
-    results = {name: run() for name, run in runs.items()}
-    for _ in range(repeats):
-        for name, run in runs.items():
-            start = time.perf_counter()
-            results[name] = run()
-            seconds[name].append(time.perf_counter() - start)
-    return {name: Outcome(seconds[name], results[name]) for name in runs}
+def machine(threads: int) -> dict[str, Any]:
+    """The machine as results keep it, and how busy it was."""
+    cpu, system = platform.processor() or platform.machine(), platform.platform()
+    if Path("/proc/cpuinfo").exists():
+        found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
+        cpu = found[1] if found else cpu
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30 if hasattr(os, "sysconf") else 0.0
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return {"cpu": cpu, "cpus": os.cpu_count(), "threads": threads, "memory_gb": memory, "system": system, "load": load}
 
 
-def report(title: str, outcomes: dict[str, Outcome], scores: dict[str, float], peaks: dict[str, float] | None = None) -> None:
-    """A table: median seconds, how many times faster than the slowest, the judge's score, peak memory beyond the input."""
-    slowest = max(outcome.median for outcome in outcomes.values())
-    best = min(scores.values())
-    print(f"\n{title}\n{'':34s}{'median s':>10s}{'times faster':>14s}{'objective':>16s}{'above best':>12s}{'peak MB':>10s}")
-    for name, outcome in outcomes.items():
-        peak = f"{peaks[name]:10.0f}" if peaks and name in peaks else f"{'':10s}"
-        score = scores[name]
-        print(f"{name:34s}{outcome.median:10.3f}{slowest / outcome.median:14.1f}{score:16.6f}{score / best - 1:12.1e}{peak}")
-
-
-def peak_megabytes(module: str, name: str) -> float:
-    """Peak memory of one contestant beyond its input, from a fresh process (Linux): runs `python -m MODULE --memory NAME`."""
-    out = subprocess.run([sys.executable, "-m", module, "--memory", name], capture_output=True, text=True, check=True).stdout
-    return float(json.loads(out.splitlines()[-1])["peak_mb"])
-
-
-def measure_memory(run: Run) -> None:
-    """Print the peak of resident memory during `run` beyond what stood before it."""
-    before = _resident("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")
-    run()
-    print(json.dumps({"peak_mb": (_resident("VmHWM") - before) / 1e6}))
-
-
-def _resident(key: str) -> int:
-    match = re.search(rf"{key}:\s+(\d+)", Path("/proc/self/status").read_text())
-    assert match is not None
-    return int(match[1]) * 1024
+def finish(result: dict[str, Any], path: str | None) -> None:
+    """Print the tables of a script that measures cmeans alone; keep the result, where it is asked for."""
+    for table in result["tables"]:
+        print(f"\n   {table['caption']}\n   " + "".join(f"{column[-18:]:>19s}" for column in table["columns"]))
+        for row in table["rows"]:
+            print("   " + "".join(f"{cell:19.3f}" if isinstance(cell, float) else f"{cell!s:>19s}" for cell in row))
+    if path is not None:
+        Path(path).write_text(json.dumps(result))
 
 
 def _version(name: str) -> str:
