@@ -18,7 +18,7 @@ from .statistics import Statistics
 from .sweep import State
 
 ALL_UP_TO = 5000  # rows up to which every residual is measured
-SAMPLED = 2000  # rows whose residuals are measured beyond
+SAMPLED = 1000  # rows whose residuals are measured beyond
 SEED = 0  # the sample is the same whatever random_state is, so that certificates of different seeds compare
 NORMAL = 2.576  # standard deviations on either side of a mean that hold 99%
 INDEFINITE = 1e-6  # negative share of the largest eigenvalue from which on it is not rounding

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
 from .arrays import Float64
+from .spectrum import largest_eigenvalue
 
 LARGEST_AUTOMATIC = 2.0
 
@@ -39,7 +39,6 @@ def fuzzifier(
         return Fuzzifier(1.0, np.inf, LARGEST_AUTOMATIC)
     scale = np.sqrt(np.where(visible, p / np.where(visible, norms, 1.0), 0.0))
     scatter = scale[:, None] * centred * scale[None, :]
-    last = len(p) - 1
-    lambda_max = float(scipy.linalg.eigh(scatter, eigvals_only=True, subset_by_index=(last, last))[0])
+    lambda_max = largest_eigenvalue(scatter)
     critical = 1.0 / (1.0 - 2.0 * lambda_max) if lambda_max < 0.5 else np.inf
     return Fuzzifier(lambda_max, critical, float(min(1.0 + (critical - 1.0) / 2.0, LARGEST_AUTOMATIC)))

@@ -15,7 +15,7 @@ from .seeding import kmeans_plus_plus
 from .spectrum import leading_sum
 
 EXACT_UP_TO = 2000  # rows up to which "auto" takes no landmarks
-LOOKED_AT = 2000  # rows on which landmarks are judged
+LOOKED_AT = 1000  # rows on which landmarks are judged
 LEAST_RESIDUAL = 0.01  # share of the variance in feature space left out at which there are enough of them whatever else
 QUICK_SWEEPS = 5  # of the kernel k-means that tells what a partition costs
 
@@ -35,7 +35,7 @@ def enough_landmarks(
 
     They grow by 64, from 64 or four a cluster, until the sum of the n_clusters largest eigenvalues of what they leave of the kernel
     falls to `tol` times what a partition costs (by so much the difference of two partitions' costs may be wrong), or they leave out
-    less than 1% of the variance, or there are 2,048. Both are measured on at most 2,000 rows.
+    less than 1% of the variance, or there are 2,048. Both are measured on at most 1,000 rows.
     """
     limit = min(MOST, len(people))
     positions, weights = sample(people, rows_for(limit), rng)

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
 
 from .arrays import Float64
 
 MORE = 10  # vectors beyond those asked for, which make the last of them converge
 STEPS = 12
 SEED = 0
+DENSE = 200  # rows up to which factoring the whole matrix takes no longer
+
+
+def largest_eigenvalue(matrix: Float64) -> float:
+    """The largest eigenvalue of a positive semidefinite matrix (n, n), to rounding."""
+    n = len(matrix)
+    if n <= DENSE:
+        return float(scipy.linalg.eigvalsh(matrix, subset_by_index=(n - 1, n - 1))[0])
+    start = np.random.RandomState(SEED).standard_normal(n)
+    return float(scipy.sparse.linalg.eigsh(matrix, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
 
 
 def leading_sum(
