@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
+# One thread for tensors of a few rows: more take longer to wake than to work. PyTorch reads this when it is imported.
+os.environ.setdefault("MKL_NUM_THREADS", "1")
+
 # No stopwatch, as a shared machine is slow now and then; in CI the same commit gets the same examples and so the same verdict.
 settings.register_profile("cmeans", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("cmeans")
 
 
-@pytest.fixture(scope="module", params=["generic", "compiled"])
-def sweeps(request: pytest.FixtureRequest) -> Iterator[str]:
+@pytest.fixture(params=["generic", "compiled"])
+def sweeps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both kinds of sweeps; small inputs would never see the compiled ones."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "compiled":
-            patch.setattr("cmeans.choice.LEAST_SAVING", float("-inf"))
-        yield request.param
+    if request.param == "compiled":
+        monkeypatch.setattr("cmeans.choice.LEAST_SAVING", float("-inf"))
+    return request.param
 
 
 @pytest.fixture(scope="session")

@@ -117,7 +117,7 @@ def test_every_sweep_is_the_naive_one(form, monkeypatch):
     cut_raggedly(monkeypatch)
     X = blobs()
     counts = []
-    for sweeps in range(1, 9):
+    for sweeps in (1, 2, 3, 5, 8):
         found = naive_run(form, sweeps)
         gamma = widths(found, form, sweeps)
         model = adaptive(**FORMS[form], scaling=None, init=X[START], max_iter=sweeps, tol=0).fit(X)
@@ -287,6 +287,12 @@ def default(n=12, **words):
     return AdaptivePossibilisticCMeans(n, random_state=0, **words)
 
 
+@cache
+def settled(**words):
+    """The fit of the mixture, which many tests compare with and none may change."""
+    return default(**words).fit(mixture()[0])
+
+
 def rate(model, X, y, rows=None):
     rows = np.flatnonzero(y >= 0) if rows is None else rows
     return success_rate(y[rows], model.labels_[rows], nearest=model.transform(X[rows]).argmin(axis=1))
@@ -294,7 +300,7 @@ def rate(model, X, y, rows=None):
 
 def test_it_finds_the_clusters():
     X, y = mixture()
-    model = default().fit(X)
+    model = settled()
     assert model.n_clusters_ == 6
     assert rate(model, X, y) > 0.95
     assert (model.labels_[y < 0] < 0).mean() > 0.5
@@ -304,7 +310,7 @@ def test_it_finds_the_clusters():
 @pytest.mark.parametrize("factor", [1e-3, 1e3, 2.0**40])
 def test_units_do_not_matter(scaling, factor):
     X, y = mixture()
-    model, other = (default(scaling=scaling).fit(rows) for rows in (X, X * factor))
+    model, other = settled(scaling=scaling), default(scaling=scaling).fit(X * factor)
     assert other.n_clusters_ == model.n_clusters_ == 6
     assert rate(other, X * factor, y) == rate(model, X, y)
     np.testing.assert_allclose(other.memberships_, model.memberships_, atol=1e-6)
@@ -316,7 +322,7 @@ def test_units_do_not_matter(scaling, factor):
 @pytest.mark.parametrize("shift", [np.array([-0.5, 3.0]), np.array([1e4, -1e4]), np.array([0.0, 1e9])])
 def test_the_origin_does_not_matter(shift):
     X, y = mixture()
-    model, other = default().fit(X), default().fit(X + shift)
+    model, other = settled(), default().fit(X + shift)
     assert other.n_clusters_ == model.n_clusters_
     assert rate(other, X + shift, y) == pytest.approx(rate(model, X, y), abs=0.002)
     np.testing.assert_allclose(other.memberships_, model.memberships_, atol=1e-4)
@@ -328,7 +334,7 @@ def test_the_origin_does_not_matter(shift):
 def test_the_order_of_rows_does_not_matter(words):
     X, _ = mixture()
     order = np.random.default_rng(0).permutation(len(X))
-    model, other = default(**words).fit(X), default(**words).fit(X[order])
+    model, other = settled(**words), default(**words).fit(X[order])
     assert other.n_clusters_ == model.n_clusters_
     np.testing.assert_array_equal(other.labels_, model.labels_[order])
     np.testing.assert_allclose(other.memberships_, model.memberships_[order], atol=1e-6)
@@ -339,7 +345,7 @@ def test_the_order_of_rows_does_not_matter(words):
 )
 def test_copies_are_weights_and_only_ratios_of_weights_count(words):
     X, _ = mixture()
-    model = default(**words).fit(X)
+    model = settled(**words)
     copies = default(**words).fit(np.vstack([X, X]))
     weighted = default(**words).fit(X, sample_weight=np.full(len(X), 2.0))
     np.testing.assert_array_equal(copies.labels_, np.tile(model.labels_, 2))
@@ -360,7 +366,7 @@ def test_uneven_weights_are_uneven_copies():
 
 def test_float32():
     X, y = mixture()
-    model, small = default().fit(X), default().fit(X.astype(np.float32))
+    model, small = settled(), default().fit(X.astype(np.float32))
     assert small.n_clusters_ == model.n_clusters_
     for values in (
         small.memberships_,
@@ -388,9 +394,9 @@ def test_csr_equals_dense(words):
 
 
 @pytest.mark.parametrize("words", [{}, {"adaptation": "conference"}, {"kernel": "rbf", "gamma": "median", "n_landmarks": 40}])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_threads_change_no_bit(words, dtype):
-    X = make_s_set(6, 9000, noise=0.03, random_state=4)[0].astype(dtype)
+def test_threads_change_no_bit(words, sweeps, monkeypatch):
+    cut_raggedly(monkeypatch, block=300, tasks=9)
+    X = make_s_set(6, 2150, noise=0.03, random_state=4)[0].astype(np.float32 if sweeps == "generic" else np.float64)
     one, two = (default(n_jobs=n, **words).fit(X) for n in (1, 2))
     np.testing.assert_array_equal(two.memberships_, one.memberships_)
     np.testing.assert_array_equal(two.eta_, one.eta_)
@@ -452,14 +458,14 @@ def test_points_to_start_from_are_in_the_units_of_the_rows():
 def test_several_fuzzy_runs():
     """The best of them is built on, and all are counted."""
     X, _ = mixture()
-    one, five = default(init="random").fit(X), default(init="random", n_init=5).fit(X)
+    one, five = settled(init="random"), default(init="random", n_init=5).fit(X)
     assert five.row_visits_ > one.row_visits_
     assert 5 <= five.n_clusters_ <= 7
 
 
 def test_the_pilots_fuzzifier():
     X, _ = mixture()
-    assert default().fit(X).pilot_m_ == 2
+    assert settled().pilot_m_ == 2
     assert default(pilot_m=1.4).fit(X).pilot_m_ == 1.4
     assert 1 < default(pilot_m="auto").fit(X).pilot_m_ <= 2
     model = default().fit(X)
@@ -489,12 +495,12 @@ def test_fifteen_clusters_in_noise(draw):
 
 
 def test_number_of_clusters_of_real_data(load_data):
-    """From twice as many as there are: wrong by a tenth at most, on average."""
+    """From twice as many as there are: wrong by a tenth at most, on average. Of large sets 1,500 rows show the same."""
     errors = {}
     for name in ("s1", "s2", "r15", "d31", "aggregation", "unbalance", "a1"):
         X, y = load_data(name)
-        wanted = len(set(y.tolist()))
-        errors[name] = abs(AdaptivePossibilisticCMeans(2 * wanted, random_state=0).fit(X).n_clusters_ - wanted) / wanted
+        wanted, step = len(set(y.tolist())), -(-len(X) // 1500)
+        errors[name] = abs(AdaptivePossibilisticCMeans(2 * wanted, random_state=0).fit(X[::step]).n_clusters_ - wanted) / wanted
     assert np.mean(list(errors.values())) <= 0.1, errors
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 
+from choices import pairs
 from cmeans import (
     AdaptivePossibilisticCMeans,
     CMeans,
@@ -31,8 +33,12 @@ KERNEL_NAMES = ("cosine", "laplacian", "linear", "normalized_polynomial", "polyn
 LANDMARKS = np.arange(0, 40, 5)
 FINDING = (AdaptivePossibilisticCMeans, SequentialPossibilisticCMeans)  # the number of clusters, at most as many as they are told
 over_estimators = pytest.mark.parametrize("estimator", ESTIMATORS)
-over_everybody = pytest.mark.parametrize("estimator", [*ESTIMATORS, *FINDING])
-over_paths = pytest.mark.parametrize("estimator", [FuzzyCMeans, TwoStepKernelKMeans])  # two ways of reading the words, of all five
+EVERYBODY = (*ESTIMATORS, *FINDING)
+PATHS = (FuzzyCMeans, TwoStepKernelKMeans)
+over_everybody = pytest.mark.parametrize("estimator", EVERYBODY)
+over_paths = pytest.mark.parametrize("estimator", PATHS)  # two ways of reading the words, of all five
+KERNELS = ("rbf", "linear")
+QUESTIONS = ("predict", "transform", "memberships", "outlier_score", "score")
 X = np.random.default_rng(0).normal(size=(40, 3)) + np.where(np.arange(40) < 20, 0, 4)[:, None]
 K = rbf_kernel(X, gamma=0.1)
 
@@ -52,6 +58,12 @@ def build(estimator, **words):
     return estimator(**{"n_clusters": 2, "random_state": 0, **narrow, **words})
 
 
+@cache
+def good(estimator, kernel="rbf"):
+    """A fit with nothing wrong, to be asked wrong things."""
+    return build(estimator, kernel=kernel).fit(X)
+
+
 def refused(pattern, estimator, rows=X, sample_weight=None, **words):
     """The message, once it matches; nothing is left behind."""
     model = build(estimator, **words)
@@ -66,18 +78,18 @@ def refused(pattern, estimator, rows=X, sample_weight=None, **words):
 # ---------------------------------------------------------------------------------------------------------------------- rows
 
 
-@over_everybody
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, pd.DataFrame, np.float32, np.ndarray.tolist])
-@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
-def test_nan_and_infinity_are_shown(estimator, kernel, form, value, word):
+@pytest.mark.parametrize(
+    ("estimator", "kernel", "form", "value"),
+    pairs(EVERYBODY, KERNELS, [np.asarray, sparse.csr_array, pd.DataFrame, np.float32, np.ndarray.tolist], [np.nan, np.inf, -np.inf]),
+)
+def test_nan_and_infinity_are_shown(estimator, kernel, form, value):
+    word = "NaN" if np.isnan(value) else "infinity"
     rows = form(spoilt(value))
     message = refused(rf"{estimator.__name__}: Input X contains {word}, first at row 5, column 2", estimator, rows, kernel=kernel)
     assert "Remove or impute" in message
-    model = build(estimator, kernel=kernel).fit(X)
-    for method in ("predict", "transform", "score", "memberships", "outlier_score"):
+    for method in QUESTIONS:
         with pytest.raises(ValueError, match=rf"{word}, first at row 5, column 2"):
-            getattr(model, method)(np.asarray(form(spoilt(value))) if isinstance(rows, pd.DataFrame) else rows)
+            getattr(good(estimator, kernel), method)(np.asarray(form(spoilt(value))) if isinstance(rows, pd.DataFrame) else rows)
 
 
 def test_the_first_bad_entry_is_far_down():
@@ -98,21 +110,18 @@ def test_no_rows_no_columns_no_table(estimator):
     refused(r"could not convert string", estimator, pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
 
 
-@over_everybody
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial"])
-@pytest.mark.parametrize("size", [1e160, 1e300])
+@pytest.mark.parametrize(("estimator", "kernel", "size"), pairs(EVERYBODY, ["rbf", "linear", "polynomial"], [1e160, 1e300]))
 def test_rows_too_large_to_square(estimator, kernel, size):
     refused(rf"{estimator.__name__}.*([Ss]cale|finite)", estimator, X * size, kernel=kernel)
 
 
 @over_everybody
 @pytest.mark.parametrize("kernel", ["linear", "polynomial"])
-@pytest.mark.parametrize("method", ["predict", "transform", "memberships", "outlier_score", "score"])
-def test_new_rows_too_large_to_square(estimator, kernel, method):
+def test_new_rows_too_large_to_square(estimator, kernel):
     """Infinitely far is not the same place."""
-    model = build(estimator, kernel=kernel).fit(X)
-    with pytest.raises(ValueError, match=rf"{estimator.__name__}.*(scale|finite)"):
-        getattr(model, method)(np.vstack([X[:3], [[1e300, 0, 0]]]))
+    for method in QUESTIONS:
+        with pytest.raises(ValueError, match=rf"{estimator.__name__}.*(scale|finite)"):
+            getattr(good(estimator, kernel), method)(np.vstack([X[:3], [[1e300, 0, 0]]]))
 
 
 @over_everybody
@@ -126,15 +135,15 @@ def test_frames_that_are_not_there_yet():
 
 
 @over_everybody
-@pytest.mark.parametrize("method", ["predict", "transform", "score", "memberships", "outlier_score"])
-def test_other_features_when_asked(estimator, method):
-    model = build(estimator).fit(X)
-    with pytest.raises(ValueError, match=rf"X has 2 features, but {estimator.__name__} is expecting 3 features"):
-        getattr(model, method)(X[:, :2])
-    with pytest.raises(ValueError, match="minimum of 1"):
-        getattr(model, method)(X[:0])
-    with pytest.raises(ValueError, match=r"diag is for kernel=.precomputed. only"):
-        getattr(model, method)(X, diag=1.0)
+def test_other_features_when_asked(estimator):
+    for method in QUESTIONS:
+        ask = getattr(good(estimator), method)
+        with pytest.raises(ValueError, match=rf"X has 2 features, but {estimator.__name__} is expecting 3 features"):
+            ask(X[:, :2])
+        with pytest.raises(ValueError, match="minimum of 1"):
+            ask(X[:0])
+        with pytest.raises(ValueError, match=r"diag is for kernel=.precomputed. only"):
+            ask(X, diag=1.0)
 
 
 # ------------------------------------------------------------------------------------------------------------------ numbers
@@ -231,15 +240,13 @@ def weights(**changes):
 )
 def test_weights(estimator, weight, message):
     refused(rf"{estimator.__name__}.*{message}", estimator, sample_weight=weight)
-    model = build(estimator).fit(X)
     with pytest.raises(ValueError, match=message):
-        model.score(X, sample_weight=weight)
+        good(estimator).score(X, sample_weight=weight)
 
 
-@over_everybody
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-@pytest.mark.parametrize(("scale", "dtype"), [(1e-50, np.float32), (1e50, np.float32), (1e-250, np.float64), (1e250, np.float64)])
-def test_only_the_ratios_of_weights_matter(estimator, kernel, scale, dtype):
+@pytest.mark.parametrize(("estimator", "kernel", "scale"), pairs(EVERYBODY, KERNELS, [1e-50, 1e50, 1e-250, 1e250]))
+def test_only_the_ratios_of_weights_matter(estimator, kernel, scale):
+    dtype = np.float32 if 1e-99 < scale < 1e99 else np.float64
     weight = np.random.default_rng(1).uniform(1, 2, 40)
     rows = X.astype(dtype)
     model = build(estimator, kernel=kernel).fit(rows, sample_weight=weight)
@@ -252,23 +259,22 @@ def test_only_the_ratios_of_weights_matter(estimator, kernel, scale, dtype):
 # ------------------------------------------------------------------------------------------------------------- unknown names
 
 
-@over_paths
-@pytest.mark.parametrize(
-    ("word", "known"),
-    [
-        ("kernel", KERNEL_NAMES),
-        ("gamma", ("scale", "median")),
-        ("landmarks", ("uniform", "k-means++")),
-        ("landmark_solver", ("eigh", "gradient")),
-        ("init", ("k-means++", "k-means||", "random", "random-partition")),
-        ("n_landmarks", ("auto",)),
-    ],
-)
-@pytest.mark.parametrize("words", [{}, {"kernel": "linear"}, {"n_landmarks": 10}], ids=["exact", "linear", "landmarks"])
-def test_unknown_words_list_the_known(estimator, word, known, words):
+WORDS = {"exact": {}, "linear": {"kernel": "linear"}, "landmarks": {"n_landmarks": 10}}
+KNOWN = {
+    "kernel": KERNEL_NAMES,
+    "gamma": ("scale", "median"),
+    "landmarks": ("rpcholesky", "k-means++", "uniform"),
+    "landmark_solver": ("eigh", "gradient"),
+    "init": ("k-means++", "k-means||", "random", "random-partition"),
+    "n_landmarks": ("auto",),
+}
+
+
+@pytest.mark.parametrize(("estimator", "word", "space"), pairs(PATHS, KNOWN, WORDS))
+def test_unknown_words_list_the_known(estimator, word, space):
     """Also where the fit at hand would not use the word: it would once it is larger."""
-    message = refused(rf"{estimator.__name__}\({word}='foo'\)", estimator, **{**words, word: "foo"})
-    assert all(name in message for name in known)
+    message = refused(rf"{estimator.__name__}\({word}='foo'\)", estimator, **{**WORDS[space], word: "foo"})
+    assert all(name in message for name in KNOWN[word])
 
 
 @pytest.mark.parametrize("value", ["foo", None, 3, Fuzzy])
@@ -357,11 +363,10 @@ BAD_KERNELS = {
 }
 
 
-@over_paths
-@pytest.mark.parametrize("words", [{}, {"landmarks": LANDMARKS}], ids=["exact", "landmarks"])
-@pytest.mark.parametrize("name", BAD_KERNELS)
-def test_callables_that_are_no_kernels(estimator, words, name):
+@pytest.mark.parametrize(("estimator", "space", "name"), pairs(PATHS, ["exact", "landmarks"], BAD_KERNELS))
+def test_callables_that_are_no_kernels(estimator, space, name):
     kernel, message = BAD_KERNELS[name]
+    words = {"landmarks": LANDMARKS} if space == "landmarks" else {}
     if name == "one bad pair" and words:
         kernel = BAD_KERNELS["nan"][0]  # neither row is a landmark
     refused(message, estimator, kernel=kernel, **words)
@@ -517,12 +522,10 @@ BAD_STARTS = {
 }
 
 
-@over_paths
-@pytest.mark.parametrize("name", BAD_STARTS)
-@pytest.mark.parametrize("words", [{}, {"kernel": "linear"}, {"n_landmarks": 10}], ids=["exact", "linear", "landmarks"])
-def test_starts(estimator, name, words):
+@pytest.mark.parametrize(("estimator", "name", "space"), pairs(PATHS, BAD_STARTS, WORDS))
+def test_starts(estimator, name, space):
     value, message = BAD_STARTS[name]
-    refused(rf"{estimator.__name__}\(init=.*{message}", estimator, init=value, **words)
+    refused(rf"{estimator.__name__}\(init=.*{message}", estimator, init=value, **WORDS[space])
 
 
 @over_estimators
@@ -550,11 +553,11 @@ def test_memory_budgets(value):
     assert FuzzyCMeans(2, memory_budget=value).fit(X).converged_
 
 
-@over_everybody
-@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"n_landmarks": None}, {"n_landmarks": 50}], ids=["linear", "exact", "landmarks"])
-@pytest.mark.parametrize("budget", [1000, "1MB"])
+@pytest.mark.parametrize(
+    ("estimator", "words", "budget"), pairs(EVERYBODY, [{"kernel": "linear"}, {"n_landmarks": None}, {"n_landmarks": 50}], [1000, "1MB"])
+)
 def test_the_least_budget_is_named_and_does(estimator, words, budget):
-    rows = np.random.default_rng(0).normal(size=(3000, 4))
+    rows = np.random.default_rng(0).normal(size=(1200 if words == {"n_landmarks": None} else 3000, 4))
     given = {"n_jobs": 1, "max_iter": 3, **words}
     message = refused(rf"{estimator.__name__}\(memory_budget=\d+\): .*at least \d+ bytes", estimator, rows, memory_budget=budget, **given)
     least = int(re.search(r"at least (\d+) bytes", message)[1])
@@ -692,11 +695,14 @@ def test_a_possibilistic_collapse():
     only(pattern, lambda: PossibilisticCMeans(3, eta_scale=100.0, kernel="linear", random_state=0).fit(BLOBS))
 
 
-@over_everybody
 @pytest.mark.parametrize(
-    "words", [{"kernel": "sigmoid"}, {"kernel": "polynomial", "coef0": -3}, {"kernel": lambda x, y: np.tanh(x @ y.T - 1)}]
+    ("estimator", "words", "space"),
+    pairs(
+        EVERYBODY,
+        [{"kernel": "sigmoid"}, {"kernel": "polynomial", "coef0": -3}, {"kernel": lambda x, y: np.tanh(x @ y.T - 1)}],
+        [{}, {"n_landmarks": 20}],
+    ),
 )
-@pytest.mark.parametrize("space", [{}, {"n_landmarks": 20}], ids=["exact", "landmarks"])
 def test_indefinite_kernels(estimator, words, space):
     """How negative: the share of the spectrum, told right."""
     rows = X / 4

@@ -12,6 +12,7 @@ import stat
 import struct
 import warnings
 from contextlib import contextmanager
+from itertools import product
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
 import cmeans
+from choices import pairs
 from cmeans import (
     AdaptivePossibilisticCMeans,
     CMeans,
@@ -95,9 +97,7 @@ def path(tmp_path):
 # --------------------------------------------------------------------------------------------------------------- there and back
 
 
-@over_models
-@over_spaces
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("model_name", "space", "form"), pairs(MODELS, SPACES, FORMS))
 def test_there_and_back(model_name, space, form, path):
     rows, new = FORMS[form](X), FORMS[form](NEW)
     model = build(model_name, space).fit(rows)
@@ -700,10 +700,9 @@ def lie(data, path, array, **change):
 
 
 @pytest.mark.parametrize("shape", [[2**40, 2**20], [2**62], [3, -1], [10**30], ["x"], [1.5], 5, None])
-@pytest.mark.parametrize("dtype", ["F64", "I8", "BF16", "F8_E4M3", "C64", "X"])
-def test_declared_shapes(shape, dtype, originals, path):
+def test_declared_shapes(shape, originals, path):
     data, _ = originals["landmarks"]
-    for array in parts_of(data)[1]:
+    for array, dtype in product(parts_of(data)[1], ["F64", "I8", "BF16", "F8_E4M3", "C64", "X"]):
         lie(data, path, array, shape=shape, dtype=dtype)
         for read in (load, read_metadata):
             with pytest.raises(ValueError, match=path.name):

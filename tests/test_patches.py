@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import naive
 import naive_streams
+from choices import pairs
 from cmeans import FuzzyCMeans, KernelKMeans, KernelPatchClustering, StreamingFuzzyCMeans
 from cmeans.kernels import Polynomial
 
@@ -27,9 +28,9 @@ KERNELS = {  # words, the same for the twin, columns of the rows
         2,
     ),
 }
+MS = (1.3, 1.7, "hard")
 over_kernels = pytest.mark.parametrize("kernel", KERNELS)
-over_m = pytest.mark.parametrize("m", [1.3, 1.7, "hard"])
-over_points = pytest.mark.parametrize("n_points", [1, 4, 6])
+over_m = pytest.mark.parametrize("m", MS)
 
 
 def blobs(n, seed=7, scale=0.6):
@@ -80,10 +81,7 @@ few = pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning", "ignor
 
 
 @few
-@over_kernels
-@over_m
-@over_points
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("kernel", "m", "n_points", "weighted"), pairs(KERNELS, MS, [1, 4, 6], [False, True]))
 def test_a_chain_is_the_twins(kernel, m, n_points, weighted):
     (X, weights), (own, K, _) = rows(kernel), KERNELS[kernel]
     w = cut(weights) if weighted else None
@@ -124,11 +122,12 @@ def tree_sizes(n, step):
 
 
 @few
-@pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
-@over_m
-@pytest.mark.parametrize(("step", "n_points", "group"), [(13, 1, 4), (25, 4, 2), (13, 4, 2), (10, 3, 2), (10, 1, 3), (49, 4, 2)])
-def test_a_tree_is_the_twins(kernel, m, step, n_points, group):
+@pytest.mark.parametrize(
+    ("kernel", "m", "shape"), pairs(["rbf", "polynomial"], MS, [(13, 1, 4), (25, 4, 2), (13, 4, 2), (10, 3, 2), (10, 1, 3), (49, 4, 2)])
+)
+def test_a_tree_is_the_twins(kernel, m, shape):
     """As many carried points go together as make a patch, but those of two at least; a last group of one goes up as it is."""
+    step, n_points, group = shape
     (X, weights), (own, K, _) = rows(kernel), KERNELS[kernel]
     sizes = tree_sizes(49, step)
     starts = [first_rows(size) for size in sizes]

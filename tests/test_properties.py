@@ -15,6 +15,7 @@ from scipy.spatial.distance import pdist
 from sklearn.exceptions import ConvergenceWarning
 
 import cmeans.blocks
+from choices import pairs
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.blocks import Blocks
 from cmeans.kernels import RBF, Linear
@@ -341,9 +342,7 @@ def bits(model):
 
 
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize("form", ["numpy", "csr"])
-@pytest.mark.parametrize("space", BITS)
-@pytest.mark.parametrize("rule", ["hard", "fuzzy", "possibilistic"])
+@pytest.mark.parametrize(("rule", "space", "form"), pairs(["hard", "fuzzy", "possibilistic"], BITS, ["numpy", "csr"]))
 def test_a_seed_gives_the_same_bits_for_any_number_of_threads_and_any_memory(rule, space, form):
     X = many_rows(space, form)
     make = partial(ESTIMATORS[rule], 4, random_state=1, max_iter=4, **BITS[space])

@@ -73,7 +73,7 @@ def naive_run(seed, recipe):
 
 
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize("seed", [0, 2, 5])
+@pytest.mark.parametrize("seed", [0, 5])
 @pytest.mark.parametrize(
     ("words", "recipe"),
     [
@@ -129,14 +129,15 @@ LINE = np.arange(7.0)[:, None] ** 2
 
 @pytest.mark.parametrize("rows", [blobs(), grid(), np.repeat(blobs(12), 3, axis=0), LINE], ids=["blobs", "grid", "copies", "line"])
 @pytest.mark.parametrize("offset", [0.0, 1e6])
-@pytest.mark.parametrize("q", [2, 3, 10])
-def test_the_scale_of_a_row(rows, offset, q):
+def test_the_scale_of_a_row(rows, offset):
     """max(d_max, d_slope)^2, from distances that differ; far from the origin too."""
     spacing = Spacing(Linear(), Blocks(rows + offset, np.ones(len(rows))), np.arange(len(rows)))
     assert spacing.largest_gap == pytest.approx(naive_sparse.largest_gap(rows), rel=1e-6)
-    for row in range(0, len(rows), 5):
-        assert spacing.slope(row, q) == pytest.approx(naive_sparse.slope_distance(rows, row, q), rel=1e-6)
-        assert spacing.scale(row, q) == pytest.approx(naive_sparse.row_scale(rows, row, q), rel=1e-6)
+    for q in (2, 3, 10):
+        for row in range(0, len(rows), 5):
+            assert spacing.slope(row, q) == pytest.approx(naive_sparse.slope_distance(rows, row, q), rel=1e-6)
+        for row in range(0, len(rows), 20):  # which looks for the largest gap each time
+            assert spacing.scale(row, q) == pytest.approx(naive_sparse.row_scale(rows, row, q), rel=1e-6)
 
 
 def test_equal_distances_count_once_whatever_the_units():
@@ -227,13 +228,18 @@ def mixture(n=900, noise=0.0, seed=4):
     return make_s_set(6, n, noise=noise, random_state=seed)
 
 
+@cache
+def settled(**words):
+    """The fit of the mixture, which many tests compare with and none may change."""
+    return sequential(**words).fit(mixture()[0])
+
+
 def rate(model, X, y):
     return success_rate(y, model.labels_, nearest=model.transform(X).argmin(axis=1))
 
 
 def test_it_finds_the_clusters():
-    X, y = mixture()
-    model = sequential().fit(X)
+    (X, y), model = mixture(), settled()
     assert model.n_clusters_ == 6
     assert rate(model, X, y) > 0.95
     assert model.converged_
@@ -257,7 +263,7 @@ def test_growth_ends_at_max_clusters(most):
 
 def test_patience_goes_on_after_a_seed_is_given_up():
     """From the printed end on it may only find more."""
-    X, _ = make_s_set(15, 3000, random_state=1)
+    X, _ = make_s_set(15, 1500, random_state=1)
     impatient, patient = (sequential(patience=patience).fit(X) for patience in (1, 5))
     assert impatient.n_clusters_ <= patient.n_clusters_
     assert abs(patient.n_clusters_ - 15) <= 2
@@ -399,7 +405,7 @@ def test_a_precomputed_kernel_is_the_exact_space():
 @pytest.mark.parametrize("factor", [1e-3, 1e3, np.array([1.0, 1e3])])
 def test_units_do_not_matter(factor):
     X, y = mixture()
-    model, other = sequential().fit(X), sequential().fit(X * factor)
+    model, other = settled(), sequential().fit(X * factor)
     assert other.n_clusters_ == model.n_clusters_
     assert rate(model, X, y) == rate(other, X * factor, y)
     np.testing.assert_allclose(other.memberships_, model.memberships_, atol=1e-6)
@@ -409,7 +415,7 @@ def test_units_do_not_matter(factor):
 def test_units_matter_without_scaling_in_the_conference_form_alone(factor):
     """Its scales are lengths that stand for squared ones."""
     X, _ = mixture()
-    squared = [sequential(scaling=None, adaptation="squared").fit(rows) for rows in (X, X * factor)]
+    squared = [settled(scaling=None, adaptation="squared"), sequential(scaling=None, adaptation="squared").fit(X * factor)]
     np.testing.assert_array_equal(squared[0].labels_, squared[1].labels_)
     np.testing.assert_allclose(squared[1].eta_, squared[0].eta_ * factor**2, rtol=1e-6)
     conference = [sequential(scaling=None, sparsity=0).fit(rows) for rows in (X * 10, X * 10 * factor)]
@@ -419,7 +425,7 @@ def test_units_matter_without_scaling_in_the_conference_form_alone(factor):
 @pytest.mark.parametrize("shift", [np.array([-0.5, 3.0]), np.array([1e4, -1e4]), np.array([0.0, 1e9])])
 def test_the_origin_does_not_matter(shift):
     X, y = mixture()
-    model, other = sequential().fit(X), sequential().fit(X + shift)
+    model, other = settled(), sequential().fit(X + shift)
     assert other.n_clusters_ == model.n_clusters_
     assert rate(other, X + shift, y) == pytest.approx(rate(model, X, y), abs=0.003)
 
@@ -429,7 +435,7 @@ def test_the_order_of_rows_and_copies_do_not_matter(words):
     """Weights of 2 are copies; an order changes nothing where no two rows are equally far."""
     X, _ = mixture()
     order = np.random.default_rng(0).permutation(len(X))
-    model = sequential(**words).fit(X)
+    model = settled(**words)
     shuffled = sequential(**words).fit(X[order])
     copies = sequential(**words).fit(np.vstack([X, X]))
     weighted = sequential(**words).fit(X, sample_weight=np.full(len(X), 2.0))
@@ -472,8 +478,9 @@ def test_float32_and_csr():
 
 
 @pytest.mark.parametrize("words", [{}, {"kernel": "rbf", "gamma": "median", "n_landmarks": 30, "sparsity": 0}])
-def test_threads_change_no_bit(words):
-    X = make_s_set(4, 9000, random_state=4)[0]
+def test_threads_change_no_bit(words, monkeypatch):
+    cut_raggedly(monkeypatch, block=300, tasks=9)
+    X = make_s_set(4, 2150, random_state=4)[0]
     one, two = (sequential(n_jobs=n, max_clusters=6, patience=1, **words).fit(X) for n in (1, 2))
     np.testing.assert_array_equal(two.memberships_, one.memberships_)
     np.testing.assert_array_equal(two.eta_, one.eta_)
@@ -484,12 +491,12 @@ def test_threads_change_no_bit(words):
 
 
 def test_number_of_clusters_of_real_data(load_data):
-    """With no number given: wrong by a fifth at most, on average. (D31 takes most of a minute.)"""
+    """With no number given: wrong by a fifth at most, on average. (D31 takes most of a minute.) Of large sets 1,500 rows show the same."""
     errors = {}
     for name in ("s1", "s2", "r15", "aggregation", "unbalance", "a1"):
         X, y = load_data(name)
-        wanted = len(set(y.tolist()))
-        errors[name] = abs(sequential().fit(X).n_clusters_ - wanted) / wanted
+        wanted, step = len(set(y.tolist())), -(-len(X) // 1500)
+        errors[name] = abs(sequential().fit(X[::step]).n_clusters_ - wanted) / wanted
     assert np.mean(list(errors.values())) <= 0.2, errors
 
 
@@ -600,11 +607,11 @@ def test_many_zeros(adaptation):
 
 def test_constant_features_do_not_matter():
     X, _ = mixture()
-    model, other = sequential().fit(X), sequential().fit(np.column_stack([np.full(len(X), 1e6), X, np.zeros(len(X))]))
+    model, other = settled(), sequential().fit(np.column_stack([np.full(len(X), 1e6), X, np.zeros(len(X))]))
     np.testing.assert_array_equal(other.labels_, model.labels_)
 
 
 @pytest.mark.parametrize("factor", [1e-120, 1e-30, 1e30, 1e120])
 def test_ranges_of_any_size(factor):
     X, _ = mixture()
-    np.testing.assert_array_equal(sequential().fit(X * factor).labels_, sequential().fit(X).labels_)
+    np.testing.assert_array_equal(sequential().fit(X * factor).labels_, settled().labels_)

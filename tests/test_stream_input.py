@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from choices import pairs
 from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans
 from cmeans.fuzzifier import fuzzifier
 from cmeans.kernels import RBF, Precomputed
@@ -63,6 +64,12 @@ def _begun(name, chunks):
 def begun(name, chunks):
     """A stream that has seen that many chunks."""
     return pickle.loads(_begun(name, chunks))
+
+
+@cache
+def mass_after(name, chunks):
+    """What the last chunk makes of such a stream."""
+    return begun(name, chunks).partial_fit(CHUNKS[3]).mass_
 
 
 def of_size(words, size):
@@ -148,16 +155,16 @@ def test_later_chunks_may_be_of_any_size(name, size):
 
 
 @over_streams
-@pytest.mark.parametrize("empty", [np.empty((0, D)), [], sparse.csr_array((0, D)), np.empty((0, D), dtype=np.float32)])
-def test_no_rows_are_no_chunk(name, empty):
-    model = build(name)
-    before = vars(model).copy()
-    assert model.partial_fit(empty) is model
-    assert vars(model) == before
-    feed(model, CHUNKS[:2])
-    before = pickle.dumps(model)
-    model.partial_fit(empty).partial_fit(empty, sample_weight=[])
-    assert pickle.dumps(model) == before
+def test_no_rows_are_no_chunk(name):
+    for empty in (np.empty((0, D)), [], sparse.csr_array((0, D)), np.empty((0, D), dtype=np.float32)):
+        model = build(name)
+        before = vars(model).copy()
+        assert model.partial_fit(empty) is model
+        assert vars(model) == before
+        model = begun(name, 2)
+        before = pickle.dumps(model)
+        model.partial_fit(empty).partial_fit(empty, sample_weight=[])
+        assert pickle.dumps(model) == before
 
 
 # --------------------------------------------------------------------------------------------------------------- the first rows
@@ -260,29 +267,28 @@ def test_the_first_chunk_needs_a_row_for_every_cluster(name):
 # ------------------------------------------------------------------------------------------------------------ what is refused
 
 
-@over_streams
-@pytest.mark.parametrize(
-    ("bad", "named"),
-    [
-        (lambda x: np.where(np.arange(len(x))[:, None] == 5, np.nan, x), "NaN, first at row 5, column 0"),
-        (lambda x: np.where(np.arange(len(x))[:, None] == 6, np.inf, x), "infinity, first at row 6, column 0"),
-        (lambda x: x[:, :3], "3 features.*expecting 4 features"),
-        (lambda x: np.hstack([x, x]), "8 features.*expecting 4 features"),
-        (lambda x: x[0], "1D array"),
-        (lambda x: x.astype(str), "could not convert|numeric|string"),
-        (lambda x: x[:0, :0].reshape(3, 0), "0 feature|minimum of 1"),
-    ],
-)
-@pytest.mark.parametrize("chunks", [1, 3])
-def test_a_chunk_that_is_refused_leaves_everything_as_it_was(name, bad, named, chunks):
+BAD_CHUNKS = {
+    "nan": (lambda x: np.where(np.arange(len(x))[:, None] == 5, np.nan, x), "NaN, first at row 5, column 0"),
+    "infinity": (lambda x: np.where(np.arange(len(x))[:, None] == 6, np.inf, x), "infinity, first at row 6, column 0"),
+    "too few columns": (lambda x: x[:, :3], "3 features.*expecting 4 features"),
+    "too many columns": (lambda x: np.hstack([x, x]), "8 features.*expecting 4 features"),
+    "one row": (lambda x: x[0], "1D array"),
+    "text": (lambda x: x.astype(str), "could not convert|numeric|string"),
+    "no columns": (lambda x: x[:0, :0].reshape(3, 0), "0 feature|minimum of 1"),
+}
+
+
+@pytest.mark.parametrize(("name", "bad", "chunks"), pairs(STREAMS, BAD_CHUNKS, [1, 3]))
+def test_a_chunk_that_is_refused_leaves_everything_as_it_was(name, bad, chunks):
+    spoil, named = BAD_CHUNKS[bad]
     model = begun(name, chunks)
     before = pickle.dumps(model)
-    rows = bad(CHUNKS[3])
+    rows = spoil(CHUNKS[3])
     rows = np.where(rows == "0.0", "no number", rows) if rows.dtype.kind == "U" else rows
     with pytest.raises(ValueError, match=named):
         model.partial_fit(rows)
     assert pickle.dumps(model) == before
-    np.testing.assert_array_equal(model.partial_fit(CHUNKS[3]).mass_, begun(name, chunks).partial_fit(CHUNKS[3]).mass_)
+    np.testing.assert_array_equal(model.partial_fit(CHUNKS[3]).mass_, mass_after(name, chunks))
 
 
 @over_streams

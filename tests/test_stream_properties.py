@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
@@ -49,6 +50,12 @@ def feed(model, chunks, weights=None):
     return model
 
 
+@cache
+def plain(name, **words):
+    """The stream of all chunks as they are, which many tests compare with and none may feed further."""
+    return feed(build(name, **words), CHUNKS)
+
+
 def assert_agree(model, other, atol, rows=np.asarray):
     """The same centres, whatever their numbers: starts that end alike may be told apart by rounding."""
     blobs, probe = rows(BLOBS), rows(PROBE)
@@ -88,7 +95,7 @@ def test_a_weight_of_k_is_k_copies(name):
 def test_the_order_of_a_chunks_rows_does_not_matter(name):
     rng = np.random.default_rng(4)
     orders = [rng.permutation(CHUNK) for _ in CHUNKS]
-    model, other = feed(build(name), CHUNKS), feed(build(name), [chunk[order] for chunk, order in zip(CHUNKS, orders, strict=True)])
+    model, other = plain(name), feed(build(name), [chunk[order] for chunk, order in zip(CHUNKS, orders, strict=True)])
     assert_agree(model, other, 1e-4 if name == "l1" else 1e-6)
     np.testing.assert_array_equal(model.labels_[orders[3]], other.labels_)
 
@@ -96,12 +103,12 @@ def test_the_order_of_a_chunks_rows_does_not_matter(name):
 @over_streams
 def test_the_unit_of_weights_does_not_matter(name):
     """Powers of two round nothing, those far from 1 neither."""
-    plain = feed(build(name), CHUNKS)
+    expected = plain(name)
     for factor in (2.0**-3, 2.0**60, 2.0**-70):
         model = feed(build(name), CHUNKS, [np.full(CHUNK, factor)] * 4)
-        np.testing.assert_array_equal(model.transform(PROBE), plain.transform(PROBE))
-        np.testing.assert_array_equal(model.mass_, plain.mass_ * factor)
-        assert model.objective_ == plain.objective_ * factor
+        np.testing.assert_array_equal(model.transform(PROBE), expected.transform(PROBE))
+        np.testing.assert_array_equal(model.mass_, expected.mass_ * factor)
+        assert model.objective_ == expected.objective_ * factor
 
 
 def test_weights_of_other_sizes_add():
@@ -119,10 +126,10 @@ def test_weights_of_other_sizes_add():
 
 
 @over_streams
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix, np.asfortranarray])
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, np.asfortranarray])
 def test_forms_agree(name, form):
     model = feed(build(name), [form(chunk) for chunk in CHUNKS])
-    assert_agree(model, feed(build(name), CHUNKS), 1e-5 if name == "l1" else 1e-7, form)
+    assert_agree(model, plain(name), 1e-5 if name == "l1" else 1e-7, form)
     assert model.memberships_.dtype == np.float64
     if hasattr(model, "landmarks_") and name != "points":
         assert sparse.issparse(model.landmarks_) == sparse.issparse(form(X))
@@ -136,17 +143,16 @@ def test_float32_stays_float32(name, form):
     assert model.memberships_.dtype == model.transform(asked).dtype == model.outlier_score(asked).dtype == np.float32
     assert (model.cluster_centers_ if name == "linear" else model.landmarks_).dtype == np.float32
     assert model.mass_.dtype == np.float64
-    assert_agree(model, feed(build(name), CHUNKS), 5e-3, lambda x: form(x.astype(np.float32)))
+    assert_agree(model, plain(name), 5e-3, lambda x: form(x.astype(np.float32)))
 
 
 @over_streams
 def test_chunks_of_other_forms_join(name):
     """A stream keeps the form and the type that it began with."""
-    plain = feed(build(name), CHUNKS)
     mixed = feed(build(name), [CHUNKS[0], sparse.csr_array(CHUNKS[1]), CHUNKS[2].tolist(), np.asfortranarray(CHUNKS[3])])
-    assert_agree(mixed, plain, 1e-5 if name == "l1" else 1e-7)
+    assert_agree(mixed, plain(name), 1e-5 if name == "l1" else 1e-7)
     back = feed(build(name), [sparse.csr_array(CHUNKS[0]), CHUNKS[1], sparse.csr_array(CHUNKS[2]), CHUNKS[3]])
-    assert_agree(back, plain, 1e-5 if name == "l1" else 1e-7)
+    assert_agree(back, plain(name), 1e-5 if name == "l1" else 1e-7)
     narrow = build(name, warm_up=0) if name != "patches" else build(name)
     narrow.partial_fit(CHUNKS[0].astype(np.float32)).partial_fit(CHUNKS[1])
     assert narrow.memberships_.dtype == np.float32
@@ -164,24 +170,13 @@ def strict_array(x):
     return strict.asarray(np.array(x, dtype=np.float64))
 
 
-@pytest.fixture
-def _one_torch_thread():
-    """Tensors of a few rows: more threads would take longer to wake than to work."""
-    torch = pytest.importorskip("torch")
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @over_streams
 @pytest.mark.parametrize("array", [torch_tensor, strict_array])
-@pytest.mark.usefixtures("_one_torch_thread")
 def test_arrays_of_other_libraries(name, array, tmp_path):
     model = feed(build(name, n_init=1), [array(chunk) for chunk in CHUNKS])
     for values in (model.memberships_, model.labels_, model.transform(array(PROBE))):
         assert type(values) is type(array(PROBE))
-    own = feed(build(name, n_init=1), CHUNKS)
+    own = plain(name, n_init=1)
     assert_agree(model, own, 1e-5 if name == "l1" else 1e-7, array)
     assert_agree(model, own, 1e-5 if name == "l1" else 1e-7)  # rows of the host may be asked about too
     save(model, tmp_path / "model")
@@ -189,10 +184,9 @@ def test_arrays_of_other_libraries(name, array, tmp_path):
 
 @over_streams
 @pytest.mark.parametrize("first", [0, 2])
-@pytest.mark.usefixtures("_one_torch_thread")
 def test_chunks_of_other_libraries_join(name, first):
     """Tensors after arrays of the host, and the other way round."""
-    own = feed(build(name, n_init=1), CHUNKS)
+    own = plain(name, n_init=1)
     for forms in ((np.asarray, torch_tensor), (torch_tensor, np.asarray)):
         model = feed(build(name, n_init=1), [forms[number > first](chunk) for number, chunk in enumerate(CHUNKS)])
         assert_agree(model, own, 1e-5 if name == "l1" else 1e-7)
@@ -245,7 +239,7 @@ def test_gamma_and_m_are_those_of_the_first_rows():
 
 @over_streams
 def test_compiled_sweeps_agree(name, monkeypatch):
-    generic = feed(build(name), CHUNKS)
+    generic = plain(name)
     monkeypatch.setattr("cmeans.choice.LEAST_SAVING", float("-inf"))
     compiled = feed(build(name), CHUNKS)
     assert_agree(compiled, generic, 1e-5 if name == "l1" else 1e-8)

@@ -9,6 +9,7 @@ import pytest
 
 import naive
 import naive_streams
+from choices import pairs
 from cmeans import FuzzyCMeans, KernelKMeans, StreamingFuzzyCMeans
 from cmeans.blocks import Blocks
 from cmeans.kernels import Polynomial
@@ -34,7 +35,8 @@ KERNELS = {  # words, the same for the twin, columns of the rows
 }
 over_kernels = pytest.mark.parametrize("kernel", KERNELS)
 over_memberships = pytest.mark.parametrize("meta_membership", ["update", "frozen"])
-over_m = pytest.mark.parametrize("m", [1.2, 1.7, 2.0, "hard"])
+MS = (1.2, 1.7, 2.0, "hard")
+over_m = pytest.mark.parametrize("m", MS)
 
 
 @cache
@@ -209,10 +211,10 @@ def test_l1_ends_near_the_others(rule, meta_membership):
 # ------------------------------------------------------------------------------------------------------- one chunk, all at once
 
 
-@over_kernels
-@over_m
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("words", [{}, {"projection": "gradient"}, {"projection": "l1"}, {"meta_membership": "frozen"}])
+@pytest.mark.parametrize(
+    ("kernel", "m", "weighted", "words"),
+    pairs(KERNELS, MS, [False, True], [{}, {"projection": "gradient"}, {"projection": "l1"}, {"meta_membership": "frozen"}]),
+)
 def test_one_chunk_of_all_rows_is_exact(kernel, m, weighted, words):
     """There is nothing to project, and the span of all rows holds all centres."""
     (X, w), (own, _, _) = rows(kernel), KERNELS[kernel]

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -20,45 +22,36 @@ COMMAND = [sys.executable, "-m", "cmeans.cli"]
 
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
-    """Rows whose fit takes far longer than a test waits."""
+    """Rows whose fit, to the last of its many sweeps, takes far longer than a test waits."""
     file = tmp_path / "large.npy"
-    np.save(file, np.random.default_rng(0).normal(size=(60_000, 20)).astype(np.float32))
+    np.save(file, np.random.default_rng(0).normal(size=(10_000, 20)).astype(np.float32))
     return file
 
 
-def started(file: Path, out: Path) -> subprocess.Popen[str]:
-    """A long fit that has read its rows."""
-    words = [
-        "fit",
-        str(file),
-        "--clusters",
-        "30",
-        "--landmarks",
-        "1000",
-        "--tol",
-        "0",
-        "--max-iter",
-        "100000",
-        "--jobs",
-        "2",
-        "--out",
-        str(out),
-    ]
-    process = subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    while "fitting" not in (line := process.stderr.readline()):
-        assert line, "the command ended before the fit began"
-    time.sleep(1)
-    return process
+@contextmanager
+def started(file: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
+    """A long fit that has read its rows; it does not outlive the test."""
+    words = "--clusters 30 --landmarks 100 --tol 0 --max-iter 100000 --jobs 2"
+    command = [*COMMAND, "fit", str(file), *words.split(), "--out", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        while "fitting" not in (line := process.stderr.readline()):
+            assert line, "the command ended before the fit began"
+        time.sleep(0.5)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_fit_leaves_nothing(large: Path, tmp_path: Path, number: signal.Signals) -> None:
     out = tmp_path / "o"
-    process = started(large, out)
-    process.send_signal(number)
-    stdout, stderr = process.communicate(timeout=60)
+    with started(large, out) as process:
+        process.send_signal(number)
+        stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
     assert stdout == ""
     assert stderr.splitlines()[-1] == "cmeans: interrupted; nothing was written."
@@ -69,9 +62,8 @@ def test_an_interrupted_fit_leaves_nothing(large: Path, tmp_path: Path, number: 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_a_killed_fit_leaves_no_half_written_result(large: Path, tmp_path: Path) -> None:
     out = tmp_path / "o"
-    process = started(large, out)
-    process.kill()
-    process.communicate(timeout=60)
+    with started(large, out):
+        pass  # at whose end it is killed
     assert list(out.iterdir()) == []
 
 

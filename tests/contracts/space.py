@@ -21,10 +21,12 @@ from cmeans.rules import Hard
 from cmeans.spaces import ExactSpace, Rows, Space
 from cmeans.sweep import gather
 from cmeans.table import Table
-from contracts.arrays import FORMS, as_form, cut_raggedly, on_host
+from contracts.arrays import DENSE, FORMS, as_form, cut_raggedly, on_host
 
 N, NEW, C = 31, 6, 3
-KINDS = [(form, "float64") for form in FORMS] + [(form, "float32") for form in ("numpy", "torch", "csr")]
+KINDS = tuple([(form, "float64") for form in FORMS] + [(form, "float32") for form in ("numpy", "torch", "csr")])
+DENSE_KINDS = tuple(kind for kind in KINDS if kind[0] in DENSE)
+FEW_KINDS = (("numpy", "float64"), ("torch", "float32"), ("csr", "float64"))  # for a space whose twin meets all of them
 TOLERANCE = {"float64": 1e-9, "float32": 2e-4}  # of squared distances of about 1
 
 
@@ -48,7 +50,7 @@ class SpaceContract(ABC):
     kernel: ClassVar[Kernel]
     loop: ClassVar[Callable[..., float]]  # the same kernel of two rows, from naive.py; values of about 1 on the rows below
     spanned_by: ClassVar[np.ndarray] = np.arange(N)  # numbers of the rows that span the space
-    forms: ClassVar[tuple[str, ...]] = FORMS
+    kinds: ClassVar[tuple[tuple[str, str], ...]] = KINDS  # of arrays
 
     @abstractmethod
     def make(self, blocks: Blocks) -> Space:
@@ -60,11 +62,13 @@ class SpaceContract(ABC):
 
     # ---- what all tests start from
 
-    @pytest.fixture(params=KINDS, ids="-".join)
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        if "given" in metafunc.fixturenames:
+            metafunc.parametrize("given", self.kinds, indirect=True, ids="-".join)
+
+    @pytest.fixture
     def given(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Given:
         form, dtype = request.param
-        if form not in self.forms:
-            pytest.skip(f"never given as {form}")
         cut_raggedly(monkeypatch, block=7, tasks=2)
         X, K = rows_and_kernel(type(self).loop)
         A = np.random.default_rng(5).uniform(0.1, 1, size=(N, C))

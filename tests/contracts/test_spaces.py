@@ -12,8 +12,8 @@ from cmeans.arrays import host_float64, take
 from cmeans.blocks import Block, Blocks
 from cmeans.kernels import RBF, Cosine, Linear, Polynomial, Precomputed, Sigmoid
 from cmeans.spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, landmark_space, spanning_space
-from contracts.arrays import DENSE, FORMS, as_form
-from contracts.space import N, SpaceContract, rows_and_kernel, solver_tolerance
+from contracts.arrays import FORMS, as_form
+from contracts.space import DENSE_KINDS, FEW_KINDS, N, SpaceContract, rows_and_kernel, solver_tolerance
 
 LANDMARKS = np.arange(0, N, 4)
 RBF_LOOP = staticmethod(partial(naive.rbf, gamma=0.5))
@@ -23,6 +23,7 @@ POLYNOMIAL_LOOP = staticmethod(partial(naive.polynomial, gamma=0.5, coef0=0.5, d
 
 class TestEuclidean(SpaceContract):
     kernel, loop = Linear(), staticmethod(naive.linear)
+    kinds = FEW_KINDS
 
     def make(self, blocks: Blocks) -> Space:
         return EuclideanSpace(np.zeros(4))
@@ -44,13 +45,14 @@ class TestExact(SpaceContract):
 
 class TestExactOfLowRank(SpaceContract):
     kernel, loop = POLYNOMIAL, POLYNOMIAL_LOOP
+    kinds = FEW_KINDS
 
     def make(self, blocks: Blocks) -> Space:
         return ExactSpace(self.kernel, blocks, solver_tolerance(blocks))
 
 
 class TestExactPrecomputed(SpaceContract):
-    kernel, loop, forms = Precomputed(), RBF_LOOP, DENSE
+    kernel, loop, kinds = Precomputed(), RBF_LOOP, DENSE_KINDS
 
     def make(self, blocks: Blocks) -> Space:
         return ExactSpace(self.kernel, blocks, solver_tolerance(blocks))
@@ -58,6 +60,7 @@ class TestExactPrecomputed(SpaceContract):
 
 class TestLandmark(SpaceContract):
     kernel, loop, spanned_by = RBF(0.5), RBF_LOOP, LANDMARKS
+    kinds = FEW_KINDS
 
     def make(self, blocks: Blocks) -> Space:
         return landmark_space(self.kernel, take(blocks.x, LANDMARKS), None, blocks.x.dtype)
@@ -71,7 +74,7 @@ class TestLandmarkCentred(SpaceContract):
 
 
 class TestLandmarkPrecomputed(SpaceContract):
-    kernel, loop, forms, spanned_by = Precomputed(), RBF_LOOP, DENSE, LANDMARKS
+    kernel, loop, kinds, spanned_by = Precomputed(), RBF_LOOP, DENSE_KINDS, LANDMARKS
 
     def basis(self, blocks: Blocks) -> Block:
         return blocks.take(LANDMARKS)
@@ -83,6 +86,7 @@ class TestLandmarkPrecomputed(SpaceContract):
 
 class TestGradient(SpaceContract):
     kernel, loop, spanned_by = RBF(0.5), RBF_LOOP, LANDMARKS
+    kinds = FEW_KINDS
 
     def make(self, blocks: Blocks) -> Space:
         return landmark_space(self.kernel, take(blocks.x, LANDMARKS), None, blocks.x.dtype, factor=False)
@@ -97,6 +101,7 @@ class TestGradientCentred(SpaceContract):
 
 class TestGradientTileByTile(SpaceContract):
     kernel, loop, spanned_by = RBF(0.5), RBF_LOOP, LANDMARKS
+    kinds = FEW_KINDS
 
     def make(self, blocks: Blocks) -> Space:
         return LandmarkSpace(self.kernel, take(blocks.x, LANDMARKS), solver_tolerance=solver_tolerance(blocks))
@@ -104,6 +109,7 @@ class TestGradientTileByTile(SpaceContract):
 
 class TestSpanning(SpaceContract):
     kernel, loop = RBF(0.5), RBF_LOOP
+    kinds = FEW_KINDS
 
     def make(self, blocks: Blocks) -> Space:
         return spanning_space(self.kernel, blocks.x, blocks.x.dtype)
@@ -111,6 +117,7 @@ class TestSpanning(SpaceContract):
 
 class TestSpanningCentred(SpaceContract):
     kernel, loop = POLYNOMIAL, POLYNOMIAL_LOOP
+    kinds = FEW_KINDS
 
     def make(self, blocks: Blocks) -> Space:
         return spanning_space(self.kernel, blocks.x, blocks.x.dtype)

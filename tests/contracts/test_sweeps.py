@@ -8,7 +8,7 @@ from cmeans import compiled
 from cmeans import sweep as generic
 from cmeans.choice import Assign, Deviations, Measure, Sweep
 from cmeans.rules import Rule
-from contracts.sweep import RULES, SIZES, Given, SweepContract
+from contracts.sweep import RULES, SIZES, STEPS, Given, SweepContract
 
 
 class TestGeneric(SweepContract):
@@ -27,6 +27,7 @@ class TestGeneric(SweepContract):
 
 class TestNarrow(SweepContract):
     layout = compiled.layout("narrow")
+    in_turns = ("owned", "change")
 
     def owned_sweep(self, rule: Rule, dtype: str) -> Sweep:
         return compiled.Sweep("narrow", rule, dtype, owned=True)
@@ -47,6 +48,7 @@ class TestNarrow(SweepContract):
 class TestWide(SweepContract):
     layout = compiled.layout("wide")
     rules = tuple(name for name in RULES if name != "hard")
+    in_turns = STEPS
 
     def owned_sweep(self, rule: Rule, dtype: str) -> Sweep:
         return compiled.Sweep("wide", rule, dtype, owned=True)
@@ -66,6 +68,7 @@ class TestWide(SweepContract):
 
 class TestBounded(TestWide):
     rules = ("hard",)
+    in_turns = ()
 
     def sweep(self, rule: Rule, dtype: str) -> Sweep:
         return compiled.BoundedSweep(rule, dtype)
