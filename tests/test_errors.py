@@ -257,7 +257,7 @@ def test_only_the_ratios_of_weights_matter(estimator, kernel, scale, dtype):
     ("word", "known"),
     [
         ("kernel", KERNEL_NAMES),
-        ("gamma", ("scale", "median")),
+        ("gamma", ("scale", "median", "auto")),
         ("landmarks", ("uniform", "k-means++")),
         ("landmark_solver", ("eigh", "gradient")),
         ("init", ("k-means++", "random", "random-partition")),
