@@ -9,7 +9,6 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import make_blobs
 
-import cmeans.bandwidth
 from cmeans import (
     AdaptivePossibilisticCMeans,
     CMeans,
@@ -22,7 +21,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
-from cmeans.bandwidth import FACTORS, clearest
+from cmeans.bandwidth import FACTORS, SURE, clearest
 from contracts.arrays import FORMS, as_form
 
 WORDS = {
@@ -46,24 +45,30 @@ def blobs(n=90, c=9, seed=0):
     return np.hstack([X, np.zeros((n, 1))])
 
 
-def naive_gap(distances, n_clusters, t):
-    """lambda_{c-1} - lambda_c of the covariance, entry by entry; no weights."""
+def naive_eigenvalues(distances, n_clusters, t):
+    """lambda_{c-1} and lambda_c of the covariance, entry by entry; no weights."""
     n = len(distances)
     K = [[np.exp(-t * distances[i][j]) for j in range(n)] for i in range(n)]
     row = [sum(K[i]) / n for i in range(n)]
     mean = sum(row) / n
     S = np.array([[(K[i][j] - row[i] - row[j] + mean) / n for j in range(n)] for i in range(n)])
     values = np.sort(np.linalg.eigvalsh(S))[::-1]
-    return values[n_clusters - 2] - values[n_clusters - 1]
+    return values[n_clusters - 2], values[n_clusters - 1]
 
 
 def naive_gamma(X, n_clusters, metric="sqeuclidean"):
-    """The definition by loops over all pairs of rows; copies of a row are rows."""
+    """The definition by loops over all pairs of rows; copies of a row are rows, which count once in how many rows there are."""
     distances = squareform(pdist(X, metric))
     pairs = sorted(distances[i, j] for i in range(len(X)) for j in range(i) if distances[i, j] > 0)
     median = pairs[(len(pairs) - 1) // 2]
-    gaps = [naive_gap(distances / median, n_clusters, t) for t in FACTORS]
-    return FACTORS[int(np.argmax(gaps))] / median
+    copies = np.unique(X, axis=0, return_counts=True)[1]
+    n = len(X) ** 2 / sum(k**2 for k in copies)
+    gaps = {}
+    for t in (1.0, *FACTORS):
+        before, after = naive_eigenvalues(distances / median, n_clusters, t)
+        if t == 1.0 or before - after > SURE * 2 * before / np.sqrt(n):
+            gaps[t] = before - after
+    return max(gaps, key=gaps.get) / median
 
 
 # --------------------------------------------------------------------------------------------------------------------- the definition
@@ -78,12 +83,12 @@ def test_the_width_is_that_of_the_loops(kernel, metric, n_clusters):
     assert model.kernel_.gamma == model.gamma_
 
 
-def test_the_scan_is_worth_something():
-    """The width follows the clusters: two far groups are clear under wide kernels, the nine within them under narrow ones only."""
-    X = np.vstack([blobs(90), blobs(90) + 100.0 * np.eye(3)[0]])
+def test_the_width_follows_the_clusters():
+    """Two far groups are clear under wide kernels, the nine within each under narrow ones only."""
+    X = np.vstack([blobs(300), blobs(300) + 40.0 * np.eye(3)[0]])
     median = KernelKMeans(2, gamma="median", random_state=0).fit(X).gamma_
     found = [KernelKMeans(c, gamma="auto", random_state=0).fit(X).gamma_ / median for c in (2, 18)]
-    assert found == [4, 16]
+    assert found == [2, 16]
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
@@ -98,13 +103,15 @@ def test_a_weight_counts_as_copies(kernel):
     assert found == model.fit(X, sample_weight=weights * 1e-30).gamma_
 
 
-def test_weights_of_the_criterion_itself():
-    X = blobs()
-    D = squareform(pdist(X, "sqeuclidean")) / np.median(pdist(X, "sqeuclidean"))
-    weights = np.random.default_rng(1).integers(1, 4, size=len(X))
-    twice = np.repeat(np.arange(len(X)), weights)
-    for c in (2, 5, 9, 20):
-        assert clearest(D, weights.astype(float), c) == clearest(D[np.ix_(twice, twice)], np.ones(len(twice)), c)
+def test_gaps_that_may_be_chance_do_not_move_the_width():
+    """One Gaussian has no clusters: whatever gap comes out largest, the median stays. The same gaps on many times the rows would count."""
+    for seed in range(5):
+        X = np.random.default_rng(seed).normal(size=(100, 8))
+        D = squareform(pdist(X, "sqeuclidean")) / np.median(pdist(X, "sqeuclidean"))
+        assert clearest(D, np.ones(100), 6) == 1.0
+    D = squareform(pdist(blobs(), "sqeuclidean")) / np.median(pdist(blobs(), "sqeuclidean"))
+    assert clearest(D, np.ones(90), 9) > 1.0
+    assert clearest(D, np.r_[1e6, np.ones(89)], 9) == 1.0  # one row is nearly all the weight
 
 
 # --------------------------------------------------------------------------------------------------------------- what does not matter
@@ -252,7 +259,7 @@ def test_far_outliers_do_no_harm():
 
 @pytest.mark.parametrize(("factor", "complaint"), [(1e9, "nearly the identity"), (1e-12, "nearly constant")])
 def test_the_kernel_is_diagnosed_at_the_width_chosen(factor, complaint, monkeypatch):
-    monkeypatch.setattr(cmeans.bandwidth, "FACTORS", (factor,))
+    monkeypatch.setattr("cmeans.estimators.widths.clearest", lambda *_: factor)
     with pytest.warns(UserWarning, match=complaint):
         KernelKMeans(3, gamma="auto", random_state=0).fit(blobs())
 
