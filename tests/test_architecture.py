@@ -28,7 +28,7 @@ over_files = pytest.mark.parametrize("path", FILES, ids=ids)
 LEVELS = [
     {"arrays", "complaints", "progress", "signals", "spectrum"},
     {"blocks", "statistics", "centres"},
-    {"kernels", "rules", "engines", "fuzzifier", "diagnosis", "callbacks"},
+    {"kernels", "rules", "engines", "fuzzifier", "bandwidth", "diagnosis", "callbacks"},
     {"spaces"},
     {"table", "affinity", "chance"},
     {"sweep", "seeding", "cholesky"},

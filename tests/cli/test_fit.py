@@ -10,7 +10,7 @@ import scipy.sparse
 from sklearn.metrics import adjusted_rand_score
 
 from cli.command import Command
-from cmeans import load
+from cmeans import FuzzyCMeans, load
 from cmeans.cli.tables import read_labels
 
 Blobs = tuple[np.ndarray, np.ndarray]
@@ -112,6 +112,13 @@ def test_words_reach_the_estimator(cmeans: Command, table: Path, tmp_path: Path)
     params = load(tmp_path / "o" / "model.safetensors").get_params()
     expected = kernel | method | run
     assert {name: params[name] for name in expected} == expected
+
+
+def test_a_width_judged_by_the_rows(cmeans: Command, table: Path, blobs: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
+    words = ["fit", table, "-c", 3, "--columns", "a,b,c", "--seed", 1, "--out", tmp_path / "o"]
+    gamma = cmeans(*words, "--gamma", "auto").summary["gamma"]
+    assert gamma == FuzzyCMeans(3, gamma="auto").fit(blobs[0][:, :3]).gamma_
+    assert load(tmp_path / "o" / "model.safetensors").gamma == "auto"
 
 
 @pytest.mark.parametrize("landmarks", ["none", "auto", "30"])

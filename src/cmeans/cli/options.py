@@ -31,7 +31,7 @@ NUMBER_OR = {
     "pilot_m": ("auto",),
     "sparsity": ("auto",),
     "warm_up": ("auto",),
-    "gamma": ("scale", "median"),
+    "gamma": ("scale", "median", "auto"),
 }
 
 
@@ -160,7 +160,15 @@ HeaderLine = Annotated[
     bool | None, option(DATA, "Whether the first line of a CSV holds names.", "--header/--no-header", shown="it is looked at")
 ]
 Precision = Annotated[Dtype, option(DATA, "keep: float32 where every column is float32, else float64.", "--dtype")]
-Gamma = Annotated[str | None, option(KERNEL, "Of rbf, laplacian, polynomials, sigmoid.", metavar="scale|median|NUMBER", shown="scale")]
+Gamma = Annotated[
+    str | None,
+    option(
+        KERNEL,
+        "Of rbf, laplacian, polynomials, sigmoid. auto: the width that shows as many clusters as are asked for most clearly.",
+        metavar="scale|median|auto|NUMBER",
+        shown="scale",
+    ),
+]
 Degree = Annotated[int | None, option(KERNEL, "Of the polynomials.", shown="3")]
 Coef0 = Annotated[float | None, option(KERNEL, "Of the polynomials and sigmoid.", shown="1")]
 Starts = Annotated[int | None, option(RUN, "How many starts; the best is kept.", "--n-init", min=1, shown="1")]

@@ -96,7 +96,7 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
         return _precomputed(words, owner, blocks, number, n_clusters, rng, factor=factor)
     people = population(blocks)
     positions, weights = people.fixed_sample
-    kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights)
+    kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights, n_clusters)
     given = given_landmarks(words.landmarks, owner, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
         return Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, people)), people, gamma)

@@ -26,8 +26,10 @@ class KernelKMeans(BaseCMeans):
         "rbf", "linear", "laplacian", "polynomial", "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection",
         "spatial_pyramid", "complex_wavelet_ssim" or "precomputed" (X is the square kernel matrix, or only the columns of `landmarks` with
         kernel_params={"diag": k(x, x)}).
-    gamma : "scale", "median" or float, default="scale"
-        Width of the kernel: 1 / (d var) or 1 / median squared distance for RBF (of L1 distances for Laplacian), 1 for the rest.
+    gamma : "scale", "median", "auto" or float, default="scale"
+        Width of the kernel: 1 / (d var) or 1 / median squared distance for RBF (of L1 distances for Laplacian), 1 for the rest. "auto":
+        of 1/4, 1/2, 1, ..., 16 times 1 / median, the width whose centred kernel has the largest gap behind its first c - 1
+        eigenvalues on at most 1,000 rows (no labels; whatever random_state is). Features must be in like units: scale them first.
     degree, coef0 : default=3, 1
         Of polynomial and sigmoid kernels.
     kernel_params : mapping, optional

@@ -40,7 +40,7 @@ def build_sample_geometry(
     kernel: Kernel = Precomputed()
     gamma = None
     if not precomputed:
-        kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights)
+        kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights, n_clusters)
     if not isinstance(method, str):
         rows = row_numbers(method, owner, blocks.n_rows)
         if isinstance(number, int) and number != len(rows):

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..arrays import Array, Float64, host_float64, in_float64, is_sparse, namespace, squared_norms, to_numpy
+from ..bandwidth import clearest
 from ..blocks import Blocks
 from ..complaints import NOT_FINITE
 from ..kernels import RBF, Kernel, Laplacian, Polynomial, build_kernel, checked_params, kernel_class
@@ -34,6 +35,7 @@ def build_named_kernel(
     blocks: Blocks,
     rows: Array,  # (p, d) a fair sample of the rows
     weights: Float64,  # (p,)
+    n_clusters: int,
 ) -> tuple[Kernel, float | None]:
     """The kernel, and the gamma it was given (None where it has none)."""
     cls = kernel_class(words.kernel, owner)
@@ -41,7 +43,7 @@ def build_named_kernel(
     if cls is None:
         kernel = build_kernel(words.kernel, owner, params)
         return kernel, getattr(kernel, "gamma", None)
-    gamma = _gamma(words.gamma, cls, owner, blocks, rows, weights)
+    gamma = _gamma(words.gamma, cls, owner, blocks, rows, weights, n_clusters)
     degree = integer(words.degree, "degree", owner, 1)
     coef0 = real(words.coef0, "coef0", owner, least=-np.inf)
     kernel = build_kernel(words.kernel, owner, params, gamma=gamma, degree=degree, coef0=coef0)
@@ -49,14 +51,25 @@ def build_named_kernel(
     return (_within_range(kernel, rows, weights) if isinstance(kernel, Polynomial) else kernel), used
 
 
-def _gamma(value: Any, cls: type[Kernel], owner: str, blocks: Blocks, rows: Array, weights: Float64) -> float:
+def _gamma(value: Any, cls: type[Kernel], owner: str, blocks: Blocks, rows: Array, weights: Float64, n_clusters: int) -> float:
     if not isinstance(value, str):
         return real(value, "gamma", owner, above=True)
-    if value not in ("scale", "median"):
-        raise ValueError(f'{owner}(gamma={value!r}): gamma is "scale", "median" or a positive number.')
+    if value not in ("scale", "median", "auto"):
+        raise ValueError(f'{owner}(gamma={value!r}): gamma is "scale", "median", "auto" or a positive number.')
     if cls not in (RBF, Laplacian):
         return 1.0
-    size = _variance(cls, blocks, rows, weights) if value == "scale" else _median_distance(cls, rows, weights)
+    if value == "scale":
+        return _inverse(_variance(cls, blocks, rows, weights), owner)
+    distances = _distances(cls, rows)
+    gamma = _inverse(_median(distances, weights), owner)
+    if value == "median":
+        return gamma
+    if not np.isfinite(distances).all():
+        raise ValueError(f"{owner}: {NOT_FINITE}")
+    return gamma * clearest(distances * gamma, weights, n_clusters)
+
+
+def _inverse(size: float, owner: str) -> float:
     if not np.isfinite(size):
         raise ValueError(f"{owner}: {NOT_FINITE}")
     return 1.0 / size if size > 0 else 1.0
@@ -79,16 +92,19 @@ def _variance(cls: type[Kernel], blocks: Blocks, rows: Array, weights: Float64) 
     return float(d * (np.sqrt(variance) if cls is Laplacian else variance))
 
 
-def _median_distance(cls: type[Kernel], rows: Array, weights: Float64) -> float:
-    """Median squared distance between different rows of the sample (median L1 distance for the Laplacian kernel)."""
+def _distances(cls: type[Kernel], rows: Array) -> Float64:
+    """Squared distances between rows of the sample (L1 distances for the Laplacian kernel)."""
     x = rows.astype(np.float64)
     if cls is Laplacian:
-        distances = manhattan(x, x)
-    else:
-        x = x if is_sparse(x) else x - x.mean(axis=0)
-        norms = squared_norms(x)
-        product = (x @ x.T).toarray() if is_sparse(x) else x @ x.T
-        distances = norms[:, None] + norms[None, :] - 2.0 * product
+        return host_float64(manhattan(x, x))
+    x = x if is_sparse(x) else x - x.mean(axis=0)
+    norms = squared_norms(x)
+    product = (x @ x.T).toarray() if is_sparse(x) else x @ x.T
+    return np.maximum(host_float64(norms[:, None] + norms[None, :] - 2.0 * product), 0.0)
+
+
+def _median(distances: Float64, weights: Float64) -> float:
+    """The median over pairs of different rows; 0 where there are none."""
     i, j = np.triu_indices(len(weights), k=1)
     values, pairs = distances[i, j], (weights[:, None] * weights[None, :])[i, j]
     different = values > 0
