@@ -105,10 +105,7 @@ def test_the_residual_is_what_the_factor_leaves_of_the_diagonal(kernel, way):
     weights = rng.uniform(0.2, 3, size=N)
     cholesky, before, order = PartialCholesky(matrix(K)), 0, rng.permutation(N)
     for number in range(4 if kernel is rbf else 2):
-        if way == "given":
-            added = cholesky.given(order[5 * number :][:5])
-        else:
-            added = getattr(cholesky, way)(weights, 5, rng)
+        added = cholesky.given(order[5 * number :][:5]) if way == "given" else getattr(cholesky, way)(weights, 5, rng)
         F, chosen = cholesky.factor(), cholesky.chosen
         assert added == len(chosen) - before <= 5
         assert F.shape == (N, len(chosen))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from threadpoolctl import threadpool_limits
 
 from cmeans.spectrum import leading_sum
