@@ -147,9 +147,9 @@ def test_possibilistic_fits_end_where_plain_sweeps_end(space):
     X, m = groups(1, apart=6.0), M[space]
     z, e = coordinates(X, space)
     V, *_ = plainly(z, e, z[START], m)
-    eta = 0.3 * scales(z, e, V, m)
+    eta = 0.2 * scales(z, e, V, m)
     _, u, objective, _ = plainly(z, e, V, 1.3, eta=eta)
-    model = PossibilisticCMeans(C, m=1.3, pilot_m=m, eta_scale=0.3, init=START, tol=1e-9, max_iter=3000, **SPACES[space]).fit(X)
+    model = PossibilisticCMeans(C, m=1.3, pilot_m=m, eta_scale=0.2, init=START, tol=1e-9, max_iter=3000, **SPACES[space]).fit(X)
     np.testing.assert_allclose(model.eta_, eta, rtol=1e-6)
     np.testing.assert_allclose(model.memberships_, u, atol=1e-6)
     assert model.objective_ == pytest.approx(objective, rel=1e-9)
