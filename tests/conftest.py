@@ -26,6 +26,13 @@ def sweeps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return request.param
 
 
+@pytest.fixture
+def plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sweep after sweep as the papers have it, where a loop of the tests is followed step by step; what mixing makes of it has tests of
+    its own."""
+    monkeypatch.setattr("cmeans.solver._may_mix", lambda *_: False)
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """Folder of the real data sets, one NAME.npz each with X and y: $CMEANS_DATA, else ../shared/data beside the repository."""

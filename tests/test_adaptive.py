@@ -222,7 +222,8 @@ def same(model, other, atol=1e-7):
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form not in ("squared, auto", "journal, too sparse")])
 @pytest.mark.parametrize(
-    "words", [{"n_landmarks": 40}, {"landmarks": np.arange(N)}, {"landmarks": np.arange(N), "landmark_solver": "gradient"}]
+    "words",
+    [{"n_landmarks": 40, "landmarks": "uniform"}, {"landmarks": np.arange(N)}, {"landmarks": np.arange(N), "landmark_solver": "gradient"}],
 )
 def test_landmarks_that_span_everything_are_the_plain_space(form, words):
     if "n_landmarks" not in words and "not sparse" in form:

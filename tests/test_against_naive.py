@@ -16,7 +16,10 @@ from cmeans.rules import Fuzzy
 from contracts.arrays import DTYPES, as_form, cut_raggedly, on_host
 
 # Five sweeps from anywhere seldom end a run.
-pytestmark = pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.usefixtures("plain_loop"),
+    pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),
+]
 
 N, C, SWEEPS = 67, 3, 5
 GAMMA = 0.15

@@ -15,7 +15,7 @@ from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernel
 from cmeans.kernels import Linear
 
 pytestmark = [
-    pytest.mark.usefixtures("sweeps"),
+    pytest.mark.usefixtures("sweeps", "plain_loop"),
     pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),
 ]
 

@@ -14,8 +14,9 @@ from cmeans import StreamingFuzzyCMeans
 from cmeans.affinity import MatrixAffinity
 from cmeans.blocks import Block, Blocks
 from cmeans.chance import population
+from cmeans.cholesky import PROPOSALS
 from cmeans.kernels import RBF, Linear, Polynomial
-from cmeans.landmarks import PROPOSALS, rpcholesky
+from cmeans.landmarks import rpcholesky
 from cmeans.spaces import landmark_space
 from cmeans.streams import Past, Reserve, first_landmarks, further_landmarks
 

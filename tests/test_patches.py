@@ -81,6 +81,7 @@ few = pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning", "ignor
 
 
 @few
+@pytest.mark.usefixtures("plain_loop")
 @pytest.mark.parametrize(("kernel", "m", "n_points", "weighted"), pairs(KERNELS, MS, [1, 4, 6], [False, True]))
 def test_a_chain_is_the_twins(kernel, m, n_points, weighted):
     (X, weights), (own, K, _) = rows(kernel), KERNELS[kernel]

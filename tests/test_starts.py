@@ -63,6 +63,7 @@ def test_labels_are_one_hot_memberships(rule, space, X):
     np.testing.assert_array_equal(by_label.memberships_, by_membership.memberships_)
 
 
+@pytest.mark.usefixtures("plain_loop")  # a new fit knows of no earlier sweep
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("rule", ["hard", "fuzzy"])
 def test_a_fitted_estimator_goes_on_from_where_it_stopped(rule, space, X):
@@ -75,6 +76,7 @@ def test_a_fitted_estimator_goes_on_from_where_it_stopped(rule, space, X):
     np.testing.assert_allclose(second.memberships_, at_once.memberships_, rtol=0, atol=1e-7)
 
 
+@pytest.mark.usefixtures("plain_loop")  # from where a mixture leads
 @pytest.mark.parametrize("to", ["exact", "landmark", "gradient"])
 @pytest.mark.parametrize("origin", ["exact", "landmark", "gradient"])
 def test_a_fitted_estimator_starts_a_fit_in_another_space(origin, to, X):

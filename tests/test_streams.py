@@ -17,6 +17,7 @@ from cmeans.streams import PROJECTIONS, chunk_space, projected
 
 # Eight sweeps from anywhere seldom end a run, and chunks of a few rows are meant to lose much.
 pytestmark = [
+    pytest.mark.usefixtures("plain_loop"),
     pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning"),
 ]

@@ -12,7 +12,7 @@ from .blocks import Blocks
 from .chance import Population, sample
 from .kernels import Precomputed
 from .rules import Rule
-from .spaces import LandmarkSpace
+from .spaces import LandmarkSpace, gram_matrix
 from .spectrum import leading_sum
 from .statistics import Statistics
 from .sweep import State
@@ -77,7 +77,7 @@ def certify(
     pull = rule.weights(host_float64(take(memberships, rows))).sum(axis=1)
     mean = _Mean(share, exact=len(rows) == len(people))
     moved = space.centres(sums.mass, sums.moment) - state.centres
-    slack = 2.0 * rounding(blocks.x.dtype) * total * mean.of(np.abs(own))
+    slack = rounding(blocks.x.dtype) * total * mean.of(_noisy(space, blocks, rows, own))
     upper = sums.objective - float(sums.mass @ moved.squared_norms()) + slack
     lower = upper - 2.0 * slack - total * mean.interval(pull * error)[1]
     lower = max(lower, 0.0) if sums.penalty == 0.0 else lower
@@ -131,6 +131,15 @@ def _residuals(space: LandmarkSpace, blocks: Blocks, rows: IntArray) -> tuple[Fl
     return (np.maximum(error, 0.0) if space.kernel.positive_definite else error), own
 
 
+def _noisy(space: LandmarkSpace, blocks: Blocks, rows: IntArray, own: Float64) -> Float64:
+    """Of what size the numbers are (p,) that the sums of a sweep are made from, and how much more of their rounding shows."""
+    if space.centring is None:
+        return 2.0 * np.abs(own)
+    block = blocks.take(rows)
+    raw = host_float64((space.kernel.diag(block.x) if block.kxx is None else block.kxx)[:, None])[:, 0]
+    return 8.0 * np.abs(raw)
+
+
 def _semidefinite(space: LandmarkSpace, error: Float64, own: Float64, sampled: Float64 | None) -> bool:
     if space.kernel.positive_definite:
         return True
@@ -145,7 +154,10 @@ def _semidefinite(space: LandmarkSpace, error: Float64, own: Float64, sampled: F
 def _error_of_sample(space: LandmarkSpace, blocks: Blocks, people: Population, sampled: Float64) -> Float64:
     """E = K - K^ (p, p) among the rows of the fixed sample, each weighted by the root of its share."""
     positions, weights = people.fixed_sample
-    z = space.coordinates(blocks.take(people.rows[positions]))
+    block = blocks.take(people.rows[positions])
+    if space.kernel.distances_ignore_shifts:  # what is known of the sample may be about another origin
+        sampled = gram_matrix(space.kernel, block.x)
+    z = space.coordinates(block)
     root = np.sqrt(weights / weights.sum())
     error: Float64 = root[:, None] * (sampled - z @ z.T) * root[None, :]
     return error

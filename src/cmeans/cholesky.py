@@ -60,7 +60,7 @@ class PartialCholesky:
         columns = self._affinity.between(proposed)
         for part in self._parts:
             columns = columns - part @ part[proposed].T
-        kept = _pivots(columns[proposed], least)
+        kept = _pivots(columns[proposed], np.maximum(least, self._least[proposed]))
         if not len(kept):  # what residuals still show of these rows is rounding
             self.residual[proposed] = 0.0
             return 0

@@ -70,6 +70,8 @@ def _drawn(cholesky: PartialCholesky, weights: Float64, limit: int, rng: np.rand
 
 def _in_order(cholesky: PartialCholesky, order: IntArray) -> Iterator[None]:
     for start in range(0, len(order), PROPOSALS):
+        if not cholesky.residual.any():
+            return
         cholesky.given(order[start : start + PROPOSALS])
         yield
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import is_sparse
+from .certificate import Approximation
 from .estimators.stream_base import StreamingBase
 from .estimators.stream_state import Held, Stream
 from .kernels import Precomputed
@@ -27,6 +28,9 @@ def check_model(model: Any, known: Collection[type[Any]]) -> None:
     if not isinstance(space, (EuclideanSpace, LandmarkSpace)) or not isinstance(state, State) or type(model._rule) not in known:
         raise ValueError("space, state or rule is missing")
     _check_words(model)
+    certificate = vars(model).get("approximation_")
+    if certificate is not None and not isinstance(certificate, Approximation):
+        raise ValueError("the certificate is none")
     coordinates, duals = state.centres.coordinates, state.centres.duals
     if coordinates.ndim != 2 or coordinates.shape != duals.shape or coordinates.shape[1] != space.size or len(coordinates) == 0:
         raise ValueError(f"centres of shape {coordinates.shape} do not fit a space of size {space.size}")

@@ -146,7 +146,7 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
     certificate = header["fitted"].get("approximation_")
     if certificate is not None:
         try:
-            fitted["approximation_"] = dataclasses.asdict(_decode(certificate, {}))
+            fitted["approximation_"] = _numbers_of(certificate)
         except UNREADABLE as error:
             raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {error}.") from None
     return {
@@ -157,6 +157,13 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
         "arrays": {k: {"dtype": str(a.dtype), "shape": list(a.shape)} for k, a in arrays.items()},
         "metadata": header["metadata"],
     }
+
+
+def _numbers_of(certificate: Any) -> dict[str, Any]:
+    decoded = _decode(certificate, {})
+    if not isinstance(decoded, Approximation):
+        raise ValueError("the certificate is none")
+    return dataclasses.asdict(decoded)
 
 
 def write_atomically(path: Path, write: Any) -> None:

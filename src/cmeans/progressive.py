@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .arrays import Float64, IntArray
 from .chance import Population, sample
 from .engines import Engine
 from .rules import Rule
@@ -32,9 +31,11 @@ class Nearby:
 
 @dataclass(frozen=True)
 class Approach:
-    """Fair samples of the rows, from small to large: their numbers, and weights."""
+    """Fair samples of the rows, from small to large."""
 
-    samples: Sequence[tuple[IntArray, Float64]]
+    people: Population
+    sizes: Sequence[int]
+    rng: np.random.RandomState
 
     def __call__(self, states: Sequence[State], table: Table, rule: Rule, engine: Engine, stopping: Stopping, n_starts: int) -> Nearby:
         """Solve from every state on one sample after the other; the lowest objective on the largest of them is kept.
@@ -43,10 +44,10 @@ class Approach:
         sample is left as soon as no centre moves by more than a fraction of that.
         """
         states, visits = list(states), 0
-        for rows, weights in self.samples:
-            part = table.part(rows, weights)  # one at a time: rows kept for it are gone before the next is made
-            uncertainty = np.sqrt(len(states[0].centres) / len(rows))
-            enough = replace(stopping, tol=max(stopping.tol, RESOLVED * uncertainty))
+        for size in self.sizes:
+            positions, weights = sample(self.people, size, self.rng)
+            part = table.part(self.people.rows[positions], weights)  # rows kept for it are gone before the next is made
+            enough = replace(stopping, tol=max(stopping.tol, RESOLVED * np.sqrt(len(states[0].centres) / size)))
             for run, state in enumerate(states):
                 solution = solve(part, rule, state, engine, enough, Place("sample", run, n_starts))
                 states[run] = solution.state
@@ -61,10 +62,7 @@ class Approach:
 def approach_for(people: Population, n_clusters: int, rng: np.random.RandomState) -> Approach | None:
     """The samples for a fit; None where it is too small for them to pay."""
     sizes = sample_sizes(len(people), n_clusters)
-    if not sizes:
-        return None
-    drawn = (sample(people, size, rng) for size in sizes)
-    return Approach([(people.rows[positions], weights) for positions, weights in drawn])
+    return Approach(people, sizes, rng) if sizes else None
 
 
 def sample_sizes(n_rows: int, n_clusters: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -107,12 +108,14 @@ class Run:
         return ends
 
     def _only_rounds(self) -> bool:
-        """Whether the last sweeps have shown rounding only: small movements that shrink no more, and an objective that stands."""
+        """Whether the last sweeps have shown rounding only: small movements that go up and down but no lower, and an objective that
+        stands. Slow convergence falls from sweep to sweep."""
         if len(self.movements) < 2 * PATIENCE or self.stopping.criterion != "centres":
             return False
         rounding = _rounding_of(self.table)
         earlier, late = self.movements[-2 * PATIENCE : -PATIENCE], self.movements[-PATIENCE:]
-        if max(late) > math.sqrt(rounding) or min(late) < 0.7 * min(earlier) or max(late) > 2 * max(earlier):
+        rises = sum(after > before for before, after in itertools.pairwise(self.movements[-2 * PATIENCE :]))
+        if rises < PATIENCE // 2 or max(late) > math.sqrt(rounding) or min(late) < 0.7 * min(earlier) or max(late) > 2 * max(earlier):
             return False
         values = self.history[-2 * PATIENCE :]
         return max(values) - min(values) <= rounding * abs(values[-1])
@@ -225,7 +228,7 @@ def _may_mix(run: Run, step: Step) -> bool:
 
 def _rounding_of(table: Table) -> float:
     """By what share sums over these rows may differ without meaning anything."""
-    return 1e-6 if resolution(table.blocks.x.dtype) > 1e-10 else 1e-11
+    return table.space.jitter * (1e-6 if resolution(table.blocks.x.dtype) > 1e-10 else 1e-11)
 
 
 def _movement(old: State, new: State) -> float:

@@ -17,7 +17,7 @@ Blobs = tuple[np.ndarray, np.ndarray]
 
 SUMMARY = {
     "command", "version", "file", "rows", "columns", "dtype", "scale", "weight", "method", "n_clusters", "n_clusters_found",
-    "m", "pilot_m", "eta", "method_options", "kernel", "gamma", "n_landmarks", "seed", "objective", "n_iter", "converged",
+    "m", "pilot_m", "eta", "method_options", "kernel", "gamma", "n_landmarks", "approximation", "seed", "objective", "n_iter", "converged",
     "reason", "sizes", "noise", "seconds", "warnings", "outputs",
 }  # fmt: skip
 

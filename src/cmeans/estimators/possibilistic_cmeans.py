@@ -34,7 +34,7 @@ class PossibilisticCMeans(BaseCMeans):
     eta_scale : float > 0, default=1.0
         Multiplies all eta_j (Theta in the papers).
     acceleration : "anderson" or None, default="anderson"
-        As in `FuzzyCMeans`, of both runs.
+        As in `FuzzyCMeans`, of both runs. Where several fixed points are near it may lead to another one than plain sweeps do.
 
     All other words, attributes and methods are those of `KernelKMeans`; n_init counts fuzzy runs, the best of which is built on.
 

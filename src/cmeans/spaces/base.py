@@ -97,6 +97,11 @@ class Space(ABC):
         return 0
 
     @property
+    def jitter(self) -> float:
+        """How many times more than the rows' own rounding shows in the sums of a sweep."""
+        return 1.0
+
+    @property
     def keeps_rows_cheaply(self) -> bool:
         """False where represented rows are no cheaper to read than the rows themselves, so that keeping them gains nothing."""
         return True

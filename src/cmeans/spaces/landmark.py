@@ -18,6 +18,8 @@ from .linear_solvers import conjugate_gradients, solver_tolerance, whitener
 
 LARGEST_KEPT_GRAM = 8192  # landmarks up to which the gradient form keeps K_ss; beyond, its products are made tile by tile
 
+JITTER = 30.0  # of centres from conjugate gradients, which stop at a residual
+
 
 @dataclass(frozen=True)
 class LandmarkSpace(Space):
@@ -42,6 +44,10 @@ class LandmarkSpace(Space):
     @property
     def factored_size(self) -> int:
         return 0 if self.gram is None else len(self.gram)
+
+    @property
+    def jitter(self) -> float:
+        return JITTER if self.whitener is None else 1.0
 
     def room(self, n_rows: int, like: Array) -> Array | None:
         return kernel_room(n_rows, int(self.points.shape[0]), like)
