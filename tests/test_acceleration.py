@@ -570,7 +570,6 @@ SLOW = "movements that fall by 1 to 3% a sweep pass for rounding once their squa
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.xfail(strict=True, reason=SLOW)
 @pytest.mark.parametrize("rate", [0.98, 0.99])
 @pytest.mark.parametrize(("dtype", "tol"), [("float64", 1e-8), ("float32", 1e-4)])
 def test_a_slow_run_is_not_taken_for_one_that_rounding_holds(dtype, tol, rate):

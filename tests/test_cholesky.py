@@ -150,7 +150,6 @@ def test_of_rows_that_are_the_same_one_is_chosen(way):
 AGAIN = "rows without any residual left are taken for new ones: the least that a pivot must have is a share of that residual, zero"
 
 
-@pytest.mark.xfail(strict=True, reason=AGAIN)
 def test_rows_given_that_are_represented_already_are_left_out():
     """Whether they came in the same block or an earlier one, themselves or their likes."""
     X = rows(40, 2, seed=3)

@@ -168,7 +168,6 @@ def test_of_rows_that_are_the_same_one_is_taken(method):
 AGAIN = "copies of rows chosen in an earlier block become pivots that only hold rounding"
 
 
-@pytest.mark.xfail(strict=True, reason=AGAIN, raises=(np.linalg.LinAlgError, AssertionError))
 def test_of_rows_that_are_the_same_one_is_taken_uniformly_too():
     thrice = np.tile(np.arange(200), 3)
     for seed in range(3):
