@@ -36,7 +36,7 @@ def rbf(X, Y=None, gamma=0.5):
     return np.exp(-gamma * np.maximum(d2, 0))
 
 
-def groups(n=700, d=4, seed=0):
+def groups(n=450, d=4, seed=0):
     rng = np.random.default_rng(seed)
     return 2.0 * rng.normal(size=(C, d))[np.arange(n) % C] + rng.normal(size=(n, d))
 
@@ -88,7 +88,7 @@ def partition_cost(K, c=C, weight=None, sweeps=30):
 
 
 @over_methods
-@pytest.mark.parametrize("tol", [0.2, 0.05, 0.02])
+@pytest.mark.parametrize("tol", [0.2, 0.03])
 def test_partitions_are_told_apart_to_tol(method, tol):
     """The quick partition that sets the price may cost a little more than the best: 10% at most here."""
     chosen = found(method, tol)
@@ -115,7 +115,7 @@ def test_with_a_tol_of_nothing_they_leave_a_hundredth_of_the_variance(method, we
 
 @over_methods
 def test_they_are_the_more_the_smaller_tol(method):
-    tols = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
+    tols = (1.0, 0.1, 0.03, 0.0)
     chosen = [found(method, tol) for tol in tols]
     for fewer, more in pairwise(chosen):
         np.testing.assert_array_equal(more[: len(fewer)], fewer)
