@@ -555,10 +555,6 @@ def test_single_precision_ends_where_only_rounding_is_left(space, acceleration):
     np.testing.assert_allclose(model.memberships_, exact.memberships_, atol=3e-3)
 
 
-JITTER = "products to 3e-6 make the objective jitter by more than the 1e-6 that passes for rounding"
-
-
-@pytest.mark.xfail(strict=True, reason=JITTER, raises=ConvergenceWarning)
 def test_single_precision_without_a_factor_ends_too():
     """Landmarks that are nearly redundant: conjugate gradients leave their own rounding in the centres."""
     X = groups(d=2, apart=2.2).astype(np.float32)
@@ -576,9 +572,6 @@ def test_a_tol_within_reach_is_reached(space, acceleration):
     assert model.converged_
     assert "rounding" not in model.stop_reason_
     assert last_move(model, X, space) <= 1.5e-8
-
-
-SLOW = "movements that fall by 1 to 3% a sweep pass for rounding once their squares, which the objective sees, are small"
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

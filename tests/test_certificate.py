@@ -159,9 +159,6 @@ def test_the_ranking_error_is_the_sum_of_the_largest_eigenvalues_of_what_is_left
     assert model.approximation_.ranking_error == pytest.approx(expected / model.approximation_.cost[1], rel=0.03)
 
 
-SHIFTED = "the rows of the sample are measured from their mean, and of that kernel the landmarks' one is taken from the origin's"
-
-
 def test_the_ranking_error_of_the_linear_kernel():
     X, chosen = rows(0), np.array([0, 1, 2])
     model = KernelKMeans(C, kernel="linear", landmarks=chosen, random_state=0).fit(X)
@@ -184,11 +181,8 @@ def test_partitions_compare_as_well_as_the_ranking_error_says(seed):
     assert np.abs(differences[..., 0] - differences[..., 1]).max() <= most * 1.03
 
 
-NOISE = "the allowance for rounding is of the centred kernel's size, rounding of the raw one's"
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("offset", [3.0, pytest.param(300.0, marks=pytest.mark.xfail(strict=True, reason=NOISE))])
+@pytest.mark.parametrize("offset", [3.0, 300.0])
 def test_single_precision_far_from_the_origin(offset):
     """Values of a polynomial that are nearly all the same carry rounding of their own size."""
     Y = (rows(2, d=2) + offset).astype(np.float32)
@@ -273,7 +267,7 @@ def test_the_sample_is_the_same_whatever_the_seed(monkeypatch):
 
 
 def test_all_rows_are_measured_up_to_5000():
-    assert (cmeans.certificate.ALL_UP_TO, cmeans.certificate.SAMPLED) == (5000, 2000)
+    assert (cmeans.certificate.ALL_UP_TO, cmeans.certificate.SAMPLED) == (5000, 1000)
     X = rows(4, 600)
     assert KernelKMeans(C, gamma=0.3, n_landmarks=20, random_state=0).fit(X).approximation_.rows_measured == 600
     weight = np.ones(600)
@@ -429,15 +423,13 @@ def test_a_field_that_nobody_knows_is_refused(saved):
             reading(path)
 
 
-UNLOOKED = "whatever stands in its place is taken as it is"
 INSTEAD = ["all is well", 1.0, True, {"$list": [1.0]}, {"$object": "Hard", "fields": {}}]
 
 
-STRANGE = INSTEAD
-STRANGE.append({"$object": "os", "fields": {}})
+INSTEAD.append({"$object": "os", "fields": {}})
 
 
-@pytest.mark.parametrize("value", STRANGE, ids=str)
+@pytest.mark.parametrize("value", INSTEAD, ids=str)
 def test_something_else_in_its_place_is_refused(saved, value):
     _, path = saved
     rewritten(path, lambda fitted: fitted.update(approximation_=value))

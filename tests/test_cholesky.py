@@ -147,9 +147,6 @@ def test_of_rows_that_are_the_same_one_is_chosen(way):
     np.testing.assert_allclose(cholesky.factor() @ cholesky.factor().T, K, atol=1e-9)
 
 
-AGAIN = "rows without any residual left are taken for new ones: the least that a pivot must have is a share of that residual, zero"
-
-
 def test_rows_given_that_are_represented_already_are_left_out():
     """Whether they came in the same block or an earlier one, themselves or their likes."""
     X = rows(40, 2, seed=3)

@@ -165,9 +165,6 @@ def test_of_rows_that_are_the_same_one_is_taken(method):
     assert len(set((chosen % 200).tolist())) == len(chosen) > 100
 
 
-AGAIN = "copies of rows chosen in an earlier block become pivots that only hold rounding"
-
-
 def test_of_rows_that_are_the_same_one_is_taken_uniformly_too():
     thrice = np.tile(np.arange(200), 3)
     for seed in range(3):

@@ -109,7 +109,7 @@ def people(weight, n=N):
 def test_it_begins_above_50000_rows_that_count(monkeypatch):
     monkeypatch.setattr(cmeans.progressive, "ABOVE", 50_000)
     weight = np.ones(50_001)
-    assert [len(rows) for rows, _ in approach_for(people(weight, 50_001), 3, np.random.RandomState(0)).samples] == [195, 781, 3125, 12500]
+    assert [len(rows) for rows, _ in approach_for(people(weight, 50_001), 3, np.random.RandomState(0)).samples()] == [195, 781, 3125, 12500]
     weight[7] = 0
     assert approach_for(people(weight, 50_001), 3, np.random.RandomState(0)) is None
 
@@ -119,8 +119,8 @@ def test_rows_without_weight_are_in_no_sample():
     weight[::2] = 0
     for seed in range(5):
         approach = approach_for(people(weight, 2 * N), C, np.random.RandomState(seed))
-        assert [len(rows) for rows, _ in approach.samples] == SIZES
-        for rows, weights in approach.samples:
+        assert [len(rows) for rows, _ in approach.samples()] == SIZES
+        for rows, weights in approach.samples():
             assert (rows % 2 == 1).all()
             assert len(set(rows.tolist())) == len(rows)
             np.testing.assert_array_equal(weights, np.ones(len(rows)))
@@ -133,7 +133,7 @@ def test_rows_stand_in_samples_in_proportion_to_their_weight():
     total, draws = np.zeros(N), 400
     rng = np.random.RandomState(0)
     for _ in range(draws):
-        rows, weights = approach_for(people(weight), C, rng).samples[1]
+        _, (rows, weights), *_ = approach_for(people(weight), C, rng).samples()
         assert weights.sum() == pytest.approx(SIZES[1])
         np.add.at(total, rows, weights)
     expected = draws * SIZES[1] * weight / weight.sum()
@@ -252,7 +252,7 @@ def test_possibilistic_fits_have_a_sampled_pilot_and_samples_of_their_own():
 def setting(rows, rule_c=C):
     blocks = Blocks(rows, np.ones(len(rows)))
     table = Table(EuclideanSpace(np.zeros(rows.shape[1])), blocks, 10**8)
-    return table, approach_for(population(blocks), rule_c, np.random.RandomState(0))
+    return table, lambda: approach_for(population(blocks), rule_c, np.random.RandomState(0))  # the same samples every time
 
 
 @pytest.mark.parametrize("rule", [Hard(), Fuzzy(1.3)])
@@ -263,10 +263,10 @@ def test_of_several_starts_the_best_on_the_largest_sample_is_kept(rule):
     table, approach = setting(rows, c)
     rng = np.random.default_rng(0)
     states = [State(table.space.embed(table.blocks.take(rng.choice(N, size=c, replace=False)))) for _ in range(5)]
-    stopping, last = Stopping(100, 1e-4), rows[approach.samples[-1][0]]
+    stopping, last = Stopping(100, 1e-4), rows[list(approach().samples())[-1][0]]
     with ThreadEngine(1) as engine:
-        together = approach(states, table, rule, engine, stopping, 5)
-        alone = [approach([state], table, rule, engine, stopping, 5) for state in states]
+        together = approach()(states, table, rule, engine, stopping, 5)
+        alone = [approach()([state], table, rule, engine, stopping, 5) for state in states]
     costs = []
     for near in alone:
         V = near.state.centres.coordinates

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .arrays import Float64, IntArray
 from .chance import Population, sample
 from .engines import Engine
 from .rules import Rule
@@ -44,10 +45,10 @@ class Approach:
         sample is left as soon as no centre moves by more than a fraction of that.
         """
         states, visits = list(states), 0
-        for size in self.sizes:
-            positions, weights = sample(self.people, size, self.rng)
-            part = table.part(self.people.rows[positions], weights)  # rows kept for it are gone before the next is made
-            enough = replace(stopping, tol=max(stopping.tol, RESOLVED * np.sqrt(len(states[0].centres) / size)))
+        for rows, weights in self.samples():
+            part = table.part(rows, weights)  # rows kept for it are gone before the next is made
+            uncertainty = np.sqrt(len(states[0].centres) / len(rows))
+            enough = replace(stopping, tol=max(stopping.tol, RESOLVED * uncertainty))
             for run, state in enumerate(states):
                 solution = solve(part, rule, state, engine, enough, Place("sample", run, n_starts))
                 states[run] = solution.state
@@ -57,6 +58,12 @@ class Approach:
         reached = [fold(part, rule, state, engine).objective for state in states]
         best = int(np.argmin(reached))
         return Nearby(states[best], best, visits + len(states) * part.n_rows)
+
+    def samples(self) -> Iterator[tuple[IntArray, Float64]]:
+        """Row numbers and weights of one sample after the other, drawn as they are asked for."""
+        for size in self.sizes:
+            positions, weights = sample(self.people, size, self.rng)
+            yield self.people.rows[positions], weights
 
 
 def approach_for(people: Population, n_clusters: int, rng: np.random.RandomState) -> Approach | None:

@@ -42,7 +42,10 @@ def test_every_method_from_file_to_files(cmeans: Command, table: Path, blobs: Bl
     if soft:
         assert np.array_equal(np.column_stack([written[f"u{j}"] for j in range(3)]).argmax(1), labels)
     assert len(summary["eta"] or []) == (3 if method == "possibilistic" else 0)
-    assert set(summary["method_options"]) == {"fuzzy": {"m"}, "possibilistic": {"m", "pilot_m", "eta_scale"}}.get(method, set())
+    assert set(summary["method_options"]) == {
+        "fuzzy": {"m", "acceleration"},
+        "possibilistic": {"m", "pilot_m", "eta_scale", "acceleration"},
+    }.get(method, set())
     if method != "possibilistic":
         assert adjusted_rand_score(blobs[1], labels) > 0.95
 
