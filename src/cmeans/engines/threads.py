@@ -14,6 +14,7 @@ from typing import Any, Generic, Self
 import numpy as np
 import threadpoolctl
 
+from ..signals import held_back
 from .base import Engine, Result
 
 # Overflow and NaN are looked for in the sums, and refused there in words; NumPy's own warnings would come first, once a block.
@@ -146,7 +147,8 @@ def _limit_this_thread() -> None:
 
 @cache
 def _blas() -> threadpoolctl.ThreadpoolController:
-    return threadpoolctl.ThreadpoolController()  # looking for libraries takes milliseconds, so it is done once
+    with held_back():  # libraries are found by a callback from C, in which an interrupt would be lost
+        return threadpoolctl.ThreadpoolController()  # that takes milliseconds, so it is done once
 
 
 class _SingleBlas:

@@ -17,6 +17,7 @@ from ..rules import Fuzzy, Possibilistic, Rule
 from ..runs import Best, Result
 from ..solver import fold
 from ..spaces import EuclideanSpace, LandmarkSpace, Space
+from ..statistics import Statistics
 from ..sweep import State
 from ..table import Table
 from .geometry import Geometry
@@ -73,12 +74,24 @@ def certified(result: Result, best: Best, geometry: Geometry, table: Table, engi
     """The result with what it says of its landmarks; one more sweep gives the sums of the partition that is returned."""
     if not isinstance(table.space, LandmarkSpace):
         return result
-    rule, state = result.rule, best.solution.state
-    sums = fold(table, rule, state, engine) if best.sums is None else best.sums
+    rule, state, visits = result.rule, best.solution.state, result.row_visits
+    sums = best.sums if best.sums is not None else _sums_of_a_fixed_point(best)
+    if sums is None:
+        sums, visits = fold(table, rule, state, engine), visits + table.n_rows
     sampled = None if geometry.columns_only is not None else geometry.sampled[0]
     memberships = result.assignment.memberships
     approximation = certify(table.space, geometry.blocks, geometry.population, rule, state, sums, memberships, sampled)
-    return replace(result, approximation=approximation, row_visits=result.row_visits + (table.n_rows if best.sums is None else 0))
+    return replace(result, approximation=approximation, row_visits=visits)
+
+
+def _sums_of_a_fixed_point(best: Best) -> Statistics | None:
+    """The sums of the last sweep where it moved no centre at all: those at the end are the same."""
+    if best.solution.last is None:
+        return None
+    before, sums = best.solution.last
+    centres = best.solution.state.centres
+    same = before.scales is best.solution.state.scales and np.array_equal(before.centres.coordinates, centres.coordinates)
+    return sums if same else None
 
 
 def row_attributes(geometry: Geometry, result: Result) -> dict[str, Any]:
