@@ -39,6 +39,11 @@ class PartialCholesky:
         shares = [max(rng.uniform() if i else 0.0, NOTHING) for i in range(len(proposed))]
         return self._add(proposed, np.array(shares) * self.residual[proposed])
 
+    def draw_up_to(self, count: int, weights: Float64, rng: np.random.RandomState, goal: float = 0.0) -> None:
+        """Draw rows until there are `count`, or what is left of all falls to `goal`, the weighted sum of residuals."""
+        while len(self.chosen) < count and float(weights @ self.residual) > goal:
+            self.drawn(weights, count - len(self.chosen), rng)
+
     def settled(self, weights: Float64, count: int, rng: np.random.RandomState) -> int:
         """Add up to `count` rows drawn in proportion to weight times residual, all of those that still have much of it left."""
         proposed = np.unique(self._draw(weights, count, rng))

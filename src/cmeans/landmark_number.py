@@ -59,12 +59,8 @@ def enough_landmarks(
 
 def _drawn(cholesky: PartialCholesky, weights: Float64, limit: int, rng: np.random.RandomState) -> Iterator[None]:
     """One randomly pivoted block after the other, until nothing is left."""
-    left = float(weights @ cholesky.residual)
-    while len(cholesky.chosen) < limit and left > 0:
-        goal = min(len(cholesky.chosen) + PROPOSALS, limit)
-        while len(cholesky.chosen) < goal and left > 0:
-            cholesky.drawn(weights, goal - len(cholesky.chosen), rng)
-            left = float(weights @ cholesky.residual)
+    while len(cholesky.chosen) < limit and float(weights @ cholesky.residual) > 0:
+        cholesky.draw_up_to(min(len(cholesky.chosen) + PROPOSALS, limit), weights, rng)
         yield
 
 

@@ -54,9 +54,8 @@ def rpcholesky(
 
     Randomly pivoted Cholesky (Chen, Epperly, Tropp, Webber 2025). It ends early where the mean residual falls to `enough`.
     """
-    cholesky, goal = PartialCholesky(affinity, known), enough * float(weights.sum())
-    while len(cholesky.chosen) < count and float(weights @ cholesky.residual) > goal:
-        cholesky.drawn(weights, count - len(cholesky.chosen), rng)
+    cholesky = PartialCholesky(affinity, known)
+    cholesky.draw_up_to(count, weights, rng, enough * float(weights.sum()))
     return np.array(cholesky.chosen, dtype=np.intp)
 
 

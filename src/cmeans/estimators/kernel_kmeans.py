@@ -37,6 +37,7 @@ class KernelKMeans(BaseCMeans):
     n_landmarks : int, "auto" or None, default="auto"
         Rows whose span holds the centres. None: all (exact; where a quarter of them or fewer span all to 1e-9 of the variance, it
         works with those). "auto": exact up to 2,000 rows, else as many as `landmark_tol` asks for, at most 2,048.
+        "rpcholesky" takes fewer than asked for where these span all rows.
     landmarks : "rpcholesky", "k-means++", "uniform", row numbers or points, default="rpcholesky"
         Which rows. "rpcholesky": drawn in proportion to what those before leave out of them (randomly pivoted Cholesky), "k-means++": to
         the squared distance from the nearest of them, "uniform": to weight; the first two among at most 20,000 rows. An array sets their
