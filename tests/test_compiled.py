@@ -114,11 +114,15 @@ def test_large_inputs_are_for_compiled_sweeps_and_small_ones_are_not():
 
 
 def test_the_shape_follows_the_columns():
-    wide = np.broadcast_to(np.zeros(1), (60_000, 100))
-    assert shape(x=wide, space=EuclideanSpace(np.zeros(100))) == "wide"
-    assert shape(Fuzzy(2.0), wide, EuclideanSpace(np.zeros(100))) == "narrow"
-    far_wider = np.broadcast_to(np.zeros(1), (60_000, 3000))
-    assert shape(Fuzzy(2.0), far_wider, EuclideanSpace(np.zeros(3000)), 100) is None  # for matrix products
+    def shape_of(columns: int, clusters: int) -> str | None:
+        x = np.broadcast_to(np.zeros(1), (60_000, columns))
+        shapes = {shape(rule, x, EuclideanSpace(np.zeros(columns)), clusters) for rule in (Hard(), Fuzzy(2.0))}
+        assert len(shapes) == 1
+        return shapes.pop()
+
+    assert shape_of(100, 3) == "narrow"
+    assert shape_of(200, 3) == "wide"
+    assert shape_of(6000, 100) is None  # for matrix products
 
 
 def test_what_has_no_compiled_twin(monkeypatch):

@@ -19,10 +19,7 @@ from .table import Layout, Table
 
 LEAST_SAVING = 5e-3  # seconds a sweep below which compiled code, half a second to load, is not worth loading
 NARROW = 128  # columns up to which rows are worked on transposed
-NARROW_HARD = 48  # the same where a row is added to one cluster only, for which rows as they are serve better
-LARGEST_CENTRES = 160 * 2**10  # bytes of centres above which a matrix product of the whole block is faster
-LARGEST_CENTRES_HARD = 2**20
-
+LARGEST_CENTRES = 4 * 2**20  # bytes of centres above which a matrix product of the whole block is faster
 
 SAVED_IN_MEMBERSHIPS = {"sparse": 60}  # nanoseconds for each row and cluster, where it is more than a few
 
@@ -64,10 +61,9 @@ def layout_for(space: Space, blocks: Blocks, rule: Rule, n_clusters: int, rows_i
         return None
     if _saving(max(blocks.n_rows, rows_in_all), r, c, rule.twin) < LEAST_SAVING:
         return None
-    narrow, largest = (NARROW, LARGEST_CENTRES) if rule.is_soft else (NARROW_HARD, LARGEST_CENTRES_HARD)
-    if r > narrow and r * c * itemsize(x) > largest:
+    if r > NARROW and r * c * itemsize(x) > LARGEST_CENTRES:
         return None
-    layout: Layout = _compiled().layout("narrow" if r <= narrow else "wide")
+    layout: Layout = _compiled().layout("narrow" if r <= NARROW else "wide")
     return layout
 
 

@@ -118,7 +118,7 @@ class Run:
         if rises < PATIENCE // 2 or max(late) > math.sqrt(rounding) or min(late) < 0.7 * min(earlier) or max(late) > 2 * max(earlier):
             return False
         values = self.history[-2 * PATIENCE :]
-        return max(values) - min(values) <= rounding * abs(values[-1])
+        return max(values) - min(values) <= 2.0 * rounding * abs(values[-1])  # each may be off either way
 
     def fold(self, state: State, before: State | None = None) -> Statistics:
         """One sweep over all rows."""

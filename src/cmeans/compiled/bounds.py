@@ -23,12 +23,12 @@ from ..statistics import Statistics
 from ..sweep import State
 from ..table import Table
 from . import wide
-from .door import compiled, compiling, sources
+from .door import compiled, compiling, inlined, sources
 from .passes import Standing
-from .rules import nearest
 from .sweeps import Change, Standings, nowhere
 from .tiles import TILE, new_tile, read_only
 
+SPAN = 256  # rows whose bounds are looked at together
 GROUPS = 8  # centre j belongs to group j modulo their number
 
 
@@ -42,7 +42,7 @@ class RowBounds(NamedTuple):
     @classmethod
     def unknown(cls, n_rows: int, clusters: int, dtype: Any) -> RowBounds:
         """Rows not looked at yet."""
-        return cls(np.full(n_rows, -1, np.int32), np.zeros(n_rows, dtype), np.zeros((min(clusters, GROUPS), n_rows), dtype))
+        return cls(np.full(n_rows, -1, np.int32), np.full(n_rows, np.inf, dtype), np.zeros((min(clusters, GROUPS), n_rows), dtype))
 
 
 class OwnSums(NamedTuple):
@@ -78,6 +78,29 @@ def _ready(dtype: Any) -> Callable[..., int]:
     return made
 
 
+@inlined
+def _to_be_read(label: Array, upper: Array, lower: Array, drift: Drift, rounding: float, order: Array) -> int:
+    """Bounds give as centres have moved; the rows whose bounds do not tell them apart any more are put in order, and counted."""
+    real, count = upper.dtype.type, 0
+    more, less = real(1 + rounding), real(1 - rounding)  # what adding and subtracting may round away
+    margin = np.empty(SPAN, upper.dtype)
+    for start in range(0, label.shape[0], SPAN):
+        n = min(SPAN, label.shape[0] - start)
+        for i in range(n):
+            margin[i] = np.inf
+        for h in range(lower.shape[0]):
+            bound, gives = lower[h, start : start + n], drift.group[h]
+            for i in range(n):
+                bound[i] = bound[i] * less - gives
+                margin[i] = bound[i] if bound[i] < margin[i] else margin[i]
+        for i in range(start, start + n):
+            own = max(label[i], 0)
+            upper[i] = upper[i] * more + drift.own[own]
+            order[count] = i
+            count += not upper[i] < margin[i - start]
+    return count
+
+
 @cache
 def bounded_pass() -> Callable[..., int]:
     """Made once; compiles at its first call for each float type."""
@@ -98,21 +121,8 @@ def bounded_pass() -> Callable[..., int]:
         real = kxx.dtype.type
         clusters, columns = sums.moment.shape
         label, upper, lower = known
-        order = np.empty(kxx.shape[0], np.int64)
-        count, groups = 0, lower.shape[0]
-        margin = np.full(kxx.shape[0], np.inf, kxx.dtype)
-        more, less = real(1 + at.form.rounding), real(1 - at.form.rounding)  # what adding and subtracting may round away
-        for h in range(groups):
-            bound, gives = lower[h], drift.group[h]
-            for i in range(kxx.shape[0]):
-                bound[i] = bound[i] * less - gives
-                margin[i] = bound[i] if bound[i] < margin[i] else margin[i]
-        for i in range(kxx.shape[0]):
-            if label[i] >= 0:
-                upper[i] = upper[i] * more + drift.own[label[i]]
-            if label[i] < 0 or not upper[i] < margin[i]:
-                order[count] = i
-                count += 1
+        order, groups = np.empty(kxx.shape[0], np.int64), lower.shape[0]
+        count = _to_be_read(label, upper, lower, drift, at.form.rounding, order)
         rows = g, order[:count]
         tile = new_tile(at.centres.shape[0], clusters, kxx, at.bits)
         others = np.empty((groups, TILE), kxx.dtype)
@@ -122,8 +132,7 @@ def bounded_pass() -> Callable[..., int]:
             for t in range(TILE):
                 tile.kxx[t] = kxx[order[min(start + t, count - 1)]]
                 tile.low[t] = real(np.inf)
-            wide.distances(rows, number, at.centres, at.norms, at.form.rounding, tile)
-            nearest(tile, at.scales, at.words, at.form)
+            wide.nearest(rows, number, at.centres, at.norms, at.form.rounding, tile)
             for h in range(groups):
                 for t in range(TILE):
                     others[h, t] = real(np.inf)
@@ -132,7 +141,7 @@ def bounded_pass() -> Callable[..., int]:
                         d2 = tile.d2[j, t]
                         others[h, t] = d2 if tile.label[t] != j and d2 < others[h, t] else others[h, t]
             for t in range(min(TILE, count - start)):
-                wide.ask(rows, start + TILE + t * wide.FIRST // TILE, start + TILE + (t + 1) * wide.FIRST // TILE)
+                wide.ask(rows, number, t)
                 i = order[start + t]
                 slack = real(at.form.rounding) * (kxx[i] + largest)
                 upper[i] = np.sqrt(tile.low[t] + slack)

@@ -8,8 +8,11 @@ import numpy as np
 
 from ..arrays import Array
 from ..spaces import ProductRows, Rows, View
-from .door import inlined, prefetch
-from .tiles import LINE, TILE, Tile, note_smallest, read_only, set_to_zero
+from .door import inlined
+from .products import COLUMNS, add_tile_pairs, add_tile_products, column_distances, column_nearest
+from .tiles import GROUP, TILE, Tile, label_nearest, read_only, set_to_zero, some_may_be_zero
+
+FEW = 16  # clusters up to which adding a row to all of them, with weight zero to most, is faster than to its own
 
 
 @dataclass(frozen=True)
@@ -65,71 +68,46 @@ def nothing(dtype: type) -> Array:
 
 @inlined
 def distances(rows: Array, number: int, centres: Array, norms: Array, rounding: float, tile: Tile) -> None:
-    """d2 = k(x, x) + |v|^2 - 2 x.a of one tile, four centres and four columns at a time."""
-    x, d2, kxx = rows[number], tile.d2, tile.kxx
-    columns = x.shape[0]
-    for j in range(0, centres.shape[0], 4):
-        n0, n1, n2, n3 = norms[j], norms[j + 1], norms[j + 2], norms[j + 3]
-        f = columns % 4
-        if f == 2:
-            a0, a1, b0, b1 = centres[j, 0], centres[j, 1], centres[j + 1, 0], centres[j + 1, 1]
-            c0, c1, e0, e1 = centres[j + 2, 0], centres[j + 2, 1], centres[j + 3, 0], centres[j + 3, 1]
-            for t in range(TILE):
-                k, x0, x1 = kxx[t], x[0, t], x[1, t]
-                d2[j, t] = (k + n0) + (a0 * x0 + a1 * x1)
-                d2[j + 1, t] = (k + n1) + (b0 * x0 + b1 * x1)
-                d2[j + 2, t] = (k + n2) + (c0 * x0 + c1 * x1)
-                d2[j + 3, t] = (k + n3) + (e0 * x0 + e1 * x1)
-        else:
-            for t in range(TILE):
-                k = kxx[t]
-                d2[j, t], d2[j + 1, t], d2[j + 2, t], d2[j + 3, t] = k + n0, k + n1, k + n2, k + n3
-        for g in range(f, columns, 4):
-            if j == 0 and number + 1 < rows.shape[0]:  # the next tile is asked for while this one is worked on
-                for h in range(g, g + 4):
-                    for t in range(0, TILE, LINE // rows.itemsize):
-                        prefetch(rows, (number + 1, h, t))
-            a0, a1, a2, a3 = centres[j, g], centres[j, g + 1], centres[j, g + 2], centres[j, g + 3]
-            b0, b1, b2, b3 = centres[j + 1, g], centres[j + 1, g + 1], centres[j + 1, g + 2], centres[j + 1, g + 3]
-            c0, c1, c2, c3 = centres[j + 2, g], centres[j + 2, g + 1], centres[j + 2, g + 2], centres[j + 2, g + 3]
-            e0, e1, e2, e3 = centres[j + 3, g], centres[j + 3, g + 1], centres[j + 3, g + 2], centres[j + 3, g + 3]
-            for t in range(TILE):
-                x0, x1, x2, x3 = x[g, t], x[g + 1, t], x[g + 2, t], x[g + 3, t]
-                d2[j, t] += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)
-                d2[j + 1, t] += (b0 * x0 + b1 * x1) + (b2 * x2 + b3 * x3)
-                d2[j + 2, t] += (c0 * x0 + c1 * x1) + (c2 * x2 + c3 * x3)
-                d2[j + 3, t] += (e0 * x0 + e1 * x1) + (e2 * x2 + e3 * x3)
-        note_smallest(tile, j)
+    """d2 = k(x, x) + |v|^2 - 2 x.a of one tile."""
+    x, coming = rows[number], rows[min(number + 1, rows.shape[0] - 1)]
+    for j in range(0, centres.shape[0], GROUP):
+        column_distances(x, coming, centres, norms, j, tile.kxx, tile.d2, tile.low)
     set_to_zero(tile, norms, rounding)
 
 
 @inlined
+def nearest(rows: Array, number: int, centres: Array, norms: Array, rounding: float, tile: Tile) -> None:
+    """The label and the smallest distance only, by which no other need be written down."""
+    column_nearest(rows[number], rows[min(number + 1, rows.shape[0] - 1)], centres, norms, tile.kxx, tile.low, tile.label)
+    if some_may_be_zero(tile, norms, rounding):
+        for t in range(TILE):
+            tile.low[t] = np.inf
+        distances(rows, number, centres, norms, rounding, tile)
+        label_nearest(tile)
+
+
+@inlined
 def moments(rows: Array, number: int, tile: Tile, total: Array) -> None:
-    """total_j += sum_t w_jt x_t, two columns of two clusters at a time."""
-    x, w = rows[number], tile.u
-    zero = x.dtype.type(0)
-    c = total.shape[0]
-    for j in range(0, c, 2):
-        i = min(j + 1, c - 1)
-        for f in range(0, x.shape[0], 2):
-            s00, s01, s10, s11 = zero, zero, zero, zero
-            for t in range(TILE):
-                v0, v1, x0, x1 = w[j, t], w[i, t], x[f, t], x[f + 1, t]
-                s00 += v0 * x0
-                s01 += v0 * x1
-                s10 += v1 * x0
-                s11 += v1 * x1
-            total[j, f] += s00
-            total[j, f + 1] += s01
-            if i > j:
-                total[i, f] += s10
-                total[i, f + 1] += s11
+    """total_j += sum_t w_jt x_t."""
+    x = rows[number]
+    whole = x.shape[0] - x.shape[0] % COLUMNS
+    for j in range(0, total.shape[0], GROUP):
+        for f in range(0, whole, COLUMNS):
+            add_tile_products(tile.w, j, x, f, total)
+        for f in range(whole, x.shape[0], 2):
+            add_tile_pairs(tile.w, j, x, f, total)
 
 
 @inlined
 def own_moments(rows: Array, number: int, tile: Tile, total: Array) -> None:
-    """The same where a row has weight for the cluster of its label only."""
+    """The same where a row has weight for the cluster of its label only: by products all the same where clusters are few."""
     x = rows[number]
+    if total.shape[0] <= FEW:
+        for j in range(tile.u.shape[0]):
+            for t in range(TILE):
+                tile.u[j, t] = tile.weight[t] if tile.label[t] == j else 0.0
+        moments(rows, number, tile, total)
+        return
     for t in range(TILE):
         j, w = tile.label[t], tile.weight[t]
         for f in range(x.shape[0]):

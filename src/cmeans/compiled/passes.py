@@ -37,10 +37,11 @@ def sweep_pass(shape: str, rule: str, *, owned: bool = False) -> Callable[..., N
     """The sweep of one shape and rule; it compiles at its first call for a float type. `owned`: each row's cluster is noted, and
     summed over each cluster's own rows."""
     room, tile_rule, version = SHAPES[shape], RULES[rule], sources()
-    distances, sums = room.distances, tile_rule.sums
-    judge = tile_rule.memberships if tile_rule.labels is None or owned else tile_rule.labels
-    moments = room.moments if tile_rule.labels is None or owned else room.own_moments
-    own_moments, leaves_out = room.own_moments, tile_rule.leaves_rows_out
+    sums, own_moments, leaves_out = tile_rule.sums, room.own_moments, tile_rule.leaves_rows_out
+    by_label = tile_rule.one_cluster and not owned
+    distances, judge, moments = room.nearest, _nothing_more, own_moments
+    if not by_label:
+        distances, judge, moments = room.distances, tile_rule.memberships, room.moments
 
     @compiled
     def sweep(
@@ -59,8 +60,9 @@ def sweep_pass(shape: str, rule: str, *, owned: bool = False) -> Callable[..., N
         _ = version
         clusters, columns = moment.shape
         tile = new_tile(at.centres.shape[0], clusters, kxx, at.bits)
-        total = np.zeros((clusters, columns + columns % 2), kxx.dtype)
-        own = np.zeros((own_moment.shape[0], columns + columns % 2), kxx.dtype)
+        pitch = at.centres.shape[1]
+        total = np.zeros((at.centres.shape[0], pitch), kxx.dtype)
+        own = np.zeros((own_moment.shape[0], pitch), kxx.dtype)
         label = np.empty(TILE, np.int32)
         for number in range((kxx.shape[0] + TILE - 1) // TILE):
             load(tile, number, kxx, weight)
@@ -218,6 +220,11 @@ def deviation_pass(shape: str, power: int) -> Callable[..., None]:
                     total[j] += tile.weight[t] * (d2 if squared else np.sqrt(d2))
 
     return deviate
+
+
+@inlined
+def _nothing_more(tile: Tile, scales: Array, words: Words, form: Format) -> None:
+    """Labels say it all."""
 
 
 @inlined

@@ -14,7 +14,7 @@ import numpy as np
 from ..arrays import Array
 from .door import inlined
 from .elementary import Format, exp_row, log_row, power_row
-from .tiles import TILE, Tile
+from .tiles import TILE, Tile, label_nearest
 
 EIGHT = 8  # numbers that vectors hold at most: rows picked out are filled up to whole ones
 HALLEY_STEPS = 4
@@ -33,7 +33,7 @@ class TileRule:
 
     memberships: Callable[[Tile, Array, Words, Format], None]  # tile.u from tile.d2; the rule's numbers (k, c) of the clusters come second
     sums: Callable[[Tile, Array, Words, Format, Array, Array], float]  # u becomes w; mass and spread (c,) grow; gives the penalty
-    labels: Callable[[Tile, Array, Words, Format], None] | None = None  # tile.label instead, where a row counts for one cluster only
+    one_cluster: bool = False  # a row counts for the nearest only, so that sweeps need its label alone
     leaves_rows_out: bool = False  # a row may belong nowhere
 
 
@@ -41,22 +41,10 @@ class TileRule:
 
 
 @inlined
-def nearest(tile: Tile, scales: Array, words: Words, form: Format) -> None:
-    """The nearest centre of each row, ties to the lowest number."""
-    d2, low, label = tile.d2, tile.low, tile.label
-    for t in range(TILE):
-        label[t] = 0
-    for j in range(tile.u.shape[0] - 1, -1, -1):
-        number = np.int32(j)
-        for t in range(TILE):
-            label[t] = number if d2[j, t] == low[t] else label[t]
-
-
-@inlined
 def hard_memberships(tile: Tile, scales: Array, words: Words, form: Format) -> None:
     """u_ij = 1 for the nearest centre."""
     real = tile.u.dtype.type
-    nearest(tile, scales, words, form)
+    label_nearest(tile)
     for j in range(tile.u.shape[0]):
         for t in range(TILE):
             tile.u[j, t] = real(1) if tile.label[t] == j else real(0)
@@ -339,5 +327,5 @@ RULES = {
     "possibilistic": TileRule(possibilistic_memberships, possibilistic_sums),
     "possibilistic, m = 2": TileRule(possibilistic_two_memberships, possibilistic_two_sums),
     "sparse": TileRule(sparse_memberships, sparse_sums, leaves_rows_out=True),
-    "hard": TileRule(hard_memberships, hard_sums, nearest),
+    "hard": TileRule(hard_memberships, hard_sums, one_cluster=True),
 }

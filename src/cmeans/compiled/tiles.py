@@ -11,7 +11,7 @@ from ..spaces import View
 from .door import inlined
 from .elementary import Scratch
 
-TILE = 128
+TILE = 64
 GROUP = 4  # centres that distances are computed for at a time: views of centres are filled up to whole groups
 LINE = 64  # bytes of a cache line
 
@@ -22,6 +22,7 @@ class Tile(NamedTuple):
     d2: Array  # (whole groups, TILE)
     low: Array  # (TILE,) smallest squared distance
     u: Array  # (clusters, TILE) memberships but for the row's factor; then weights
+    w: Array  # (whole groups, TILE) the same memory, filled up with zeros
     factor: Array  # (TILE,) what u is to be multiplied by
     label: Array  # (TILE,) number of a cluster
     kxx: Array  # (TILE,)
@@ -57,10 +58,12 @@ def centres_in_groups(view: View) -> tuple[Array, Array]:
 def new_tile(groups: int, clusters: int, like: Array, bits: Array) -> Tile:
     """An empty tile for rows of `like`'s dtype; `bits` is an integer array of the same size of numbers."""
     real = like.dtype
+    w = np.zeros((groups, TILE), real)
     return Tile(
         np.empty((groups, TILE), real),
         np.empty(TILE, real),
-        np.empty((clusters, TILE), real),
+        w[:clusters],
+        w,
         np.ones(TILE, real),
         np.empty(TILE, np.int32),
         np.empty(TILE, real),
@@ -83,30 +86,38 @@ def load(tile: Tile, number: int, kxx: Array, weight: Array) -> None:
 
 
 @inlined
-def note_smallest(tile: Tile, j: int) -> None:
-    """The smallest distance so far, with the group of centres that begins at j."""
-    d2, low = tile.d2, tile.low
+def label_nearest(tile: Tile) -> None:
+    """The nearest centre of each row, ties to the lowest number."""
+    d2, low, label = tile.d2, tile.low, tile.label
     for t in range(TILE):
-        a = d2[j, t] if d2[j, t] < d2[j + 1, t] else d2[j + 1, t]
-        b = d2[j + 2, t] if d2[j + 2, t] < d2[j + 3, t] else d2[j + 3, t]
-        c = a if a < b else b
-        low[t] = c if c < low[t] else low[t]
+        label[t] = 0
+    for j in range(tile.u.shape[0] - 1, -1, -1):
+        number = np.int32(j)
+        for t in range(TILE):
+            label[t] = number if d2[j, t] == low[t] else label[t]
+
+
+@inlined
+def some_may_be_zero(tile: Tile, norms: Array, rounding: float) -> bool:
+    """Whether rounding cannot tell some smallest distance from zero."""
+    kxx, low, real = tile.kxx, tile.low, tile.low.dtype.type
+    share, largest = real(rounding), real(0)
+    for j in range(tile.u.shape[0]):
+        largest = norms[j] if norms[j] > largest else largest
+    suspects = 0
+    for t in range(TILE):
+        suspects += not low[t] >= share * (kxx[t] + largest)
+    return suspects > 0
 
 
 @inlined
 def set_to_zero(tile: Tile, norms: Array, rounding: float) -> None:
     """What rounding cannot tell from zero is zero, NaN stays. Most tiles have no such distance, and are only asked."""
-    d2, kxx, low = tile.d2, tile.kxx, tile.low
-    clusters, real = tile.u.shape[0], d2.dtype.type
-    zero, share, largest = real(0), real(rounding), real(0)
-    for j in range(clusters):
-        largest = norms[j] if norms[j] > largest else largest
-    suspects = 0
-    for t in range(TILE):
-        suspects += low[t] < share * (kxx[t] + largest)
-    if suspects == 0:
+    d2, kxx, low, real = tile.d2, tile.kxx, tile.low, tile.low.dtype.type
+    if not some_may_be_zero(tile, norms, rounding):
         return
-    for j in range(clusters):
+    zero, share = real(0), real(rounding)
+    for j in range(tile.u.shape[0]):
         for t in range(TILE):
             d2[j, t] = zero if d2[j, t] < share * (kxx[t] + norms[j]) else d2[j, t]
             low[t] = d2[j, t] if d2[j, t] < low[t] or j == 0 else low[t]

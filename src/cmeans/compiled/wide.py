@@ -13,11 +13,13 @@ import numpy as np
 from ..arrays import Array
 from ..spaces import ProductRows, Rows
 from .door import inlined, prefetch
-from .tiles import LINE, TILE, Tile, note_smallest, read_only, set_to_zero
+from .products import ABREAST, ROWS, add_weighted_part, add_weighted_rows, row_distances
+from .tiles import GROUP, LINE, TILE, Tile, label_nearest, read_only, set_to_zero
+from .vectors import VECTOR
 
-# Rows come from memory far slower than they are worked on unless they are asked for in time, and evenly: whoever works on a
-# tile after its distances asks for the first rows of the next, the distances for the rest of their own.
-FIRST = 56
+# Rows come from memory far slower than they are worked on unless they are asked for in time, and evenly: distances ask for the
+# first half of the next tile meanwhile, and whoever works on a tile after its distances for the second.
+NEAR = 8  # rows that centres pass by together
 
 
 @dataclass(frozen=True)
@@ -45,59 +47,75 @@ def nothing(dtype: type) -> tuple[Array, Array]:
 
 
 @inlined
-def ask(rows: tuple[Array, Array], start: int, stop: int) -> None:
-    """Have rows start ... stop - 1 of the order brought near."""
+def ask(rows: tuple[Array, Array], number: int, t: int) -> None:
+    """Have a row brought near that is due after row t of a tile is done with."""
     g, order = rows
-    for i in range(start, min(stop, order.shape[0])):
+    i = (number + 1) * TILE + (TILE + t) // 2
+    if t % 2 == 0 and i < order.shape[0]:
         for f in range(0, g.shape[1], LINE // g.itemsize):
             prefetch(g, (order[i], f))
 
 
+if ROWS == 4:
+
+    @inlined
+    def some(order: Array, i: int) -> tuple[int, ...]:
+        """The numbers of rows that are worked on together; the last one fills up."""
+        last = order.shape[0] - 1
+        return order[min(i, last)], order[min(i + 1, last)], order[min(i + 2, last)], order[min(i + 3, last)]
+
+    @inlined
+    def half_as_many(order: Array, i: int) -> tuple[int, ...]:
+        """The same of rows to ask for."""
+        last = order.shape[0] - 1
+        return order[min(i, last)], order[min(i + 1, last)]
+
+else:
+
+    @inlined
+    def some(order: Array, i: int) -> tuple[int, ...]:
+        """The numbers of rows that are worked on together; the last one fills up."""
+        last = order.shape[0] - 1
+        return order[min(i, last)], order[min(i + 1, last)]
+
+    @inlined
+    def half_as_many(order: Array, i: int) -> tuple[int, ...]:
+        """The same of rows to ask for."""
+        return (order[min(i, order.shape[0] - 1)],)
+
+
 @inlined
 def distances(rows: tuple[Array, Array], number: int, centres: Array, norms: Array, rounding: float, tile: Tile) -> None:
-    """d2 = k(x, x) + |v|^2 - 2 g.a of one tile, two rows and four centres at a time."""
+    """d2 = k(x, x) + |v|^2 - 2 g.a of one tile, a few rows at a time, which stay near while centres pass by."""
     g, order = rows
-    zero, d2 = g.dtype.type(0), tile.d2
-    start, last = number * TILE, order.shape[0] - 1
-    for t in range(0, TILE, 2):
-        ask(rows, start + FIRST + t * (TILE - FIRST) // TILE, start + FIRST + (t + 2) * (TILE - FIRST) // TILE)
-        p, q = g[order[min(start + t, last)]], g[order[min(start + t + 1, last)]]
-        for j in range(0, centres.shape[0], 4):
-            a, b, c, e = centres[j], centres[j + 1], centres[j + 2], centres[j + 3]
-            pa, pb, pc, pe = zero, zero, zero, zero
-            qa, qb, qc, qe = zero, zero, zero, zero
-            for f in range(g.shape[1]):
-                pf, qf, af, bf, cf, ef = p[f], q[f], a[f], b[f], c[f], e[f]
-                pa, pb, pc, pe = pa + pf * af, pb + pf * bf, pc + pf * cf, pe + pf * ef
-                qa, qb, qc, qe = qa + qf * af, qb + qf * bf, qc + qf * cf, qe + qf * ef
-            d2[j, t], d2[j + 1, t], d2[j + 2, t], d2[j + 3, t] = pa, pb, pc, pe
-            d2[j, t + 1], d2[j + 1, t + 1], d2[j + 2, t + 1], d2[j + 3, t + 1] = qa, qb, qc, qe
-    for j in range(norms.shape[0]):
-        for t in range(TILE):
-            d2[j, t] += tile.kxx[t] + norms[j]
-    for j in range(0, norms.shape[0], 4):
-        note_smallest(tile, j)
+    start = number * TILE
+    for first in range(0, TILE, NEAR):
+        for j in range(0, centres.shape[0], GROUP):
+            for t in range(first, first + NEAR, ROWS):
+                now, later = some(order, start + t), half_as_many(order, start + TILE + t // 2)
+                row_distances(g, now, later, centres, norms, j, tile.kxx, t, tile.d2, tile.low)
     set_to_zero(tile, norms, rounding)
 
 
 @inlined
+def nearest(rows: tuple[Array, Array], number: int, centres: Array, norms: Array, rounding: float, tile: Tile) -> None:
+    """The same, and the label."""
+    distances(rows, number, centres, norms, rounding, tile)
+    label_nearest(tile)
+
+
+@inlined
 def moments(rows: tuple[Array, Array], number: int, tile: Tile, total: Array) -> None:
-    """total_j += sum_t w_jt g_t, eight rows at a time."""
+    """total_j += sum_t w_jt g_t, some columns at a time, which stay near while clusters pass by."""
     g, order = rows
-    start, last, w = number * TILE, order.shape[0] - 1, tile.u
-    for t in range(0, TILE, 8):
-        i = start + t
-        ask(rows, start + TILE + t * FIRST // TILE, start + TILE + (t + 8) * FIRST // TILE)
-        p, q = g[order[min(i, last)]], g[order[min(i + 1, last)]]
-        r, s = g[order[min(i + 2, last)]], g[order[min(i + 3, last)]]
-        x, y = g[order[min(i + 4, last)]], g[order[min(i + 5, last)]]
-        z, v = g[order[min(i + 6, last)]], g[order[min(i + 7, last)]]
-        for j in range(total.shape[0]):
-            sums = total[j]
-            wp, wq, wr, ws = w[j, t], w[j, t + 1], w[j, t + 2], w[j, t + 3]
-            wx, wy, wz, wv = w[j, t + 4], w[j, t + 5], w[j, t + 6], w[j, t + 7]
-            for f in range(g.shape[1]):
-                sums[f] += ((wp * p[f] + wq * q[f]) + (wr * r[f] + ws * s[f])) + ((wx * x[f] + wy * y[f]) + (wz * z[f] + wv * v[f]))
+    start, columns, lanes = number * TILE, g.shape[1], VECTOR // g.itemsize
+    whole = columns - columns % (ABREAST * lanes)
+    for f in range(0, whole, ABREAST * lanes):
+        for j in range(0, total.shape[0], GROUP):
+            add_weighted_rows(g, order, start, tile.w, j, f, total)
+    for f in range(whole, columns, lanes):
+        for j in range(0, total.shape[0], GROUP):
+            add_weighted_part(g, order, start, tile.w, j, f, total)
 
 
 @inlined
@@ -106,6 +124,7 @@ def own_moments(rows: tuple[Array, Array], number: int, tile: Tile, total: Array
     g, order = rows
     start, last = number * TILE, order.shape[0] - 1
     for t in range(TILE):
+        ask(rows, number, t)
         row, sums, w = g[order[min(start + t, last)]], total[tile.label[t]], tile.weight[t]
         for f in range(g.shape[1]):
             sums[f] += w * row[f]

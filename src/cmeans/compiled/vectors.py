@@ -1,0 +1,200 @@
+"""Vectors by name: what compilers do not find in loops, said to LLVM directly.
+
+Numba's intrinsics are written with it: blocks of sums that stay in registers, and rows of any width without a slow remainder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import llvmlite.binding
+import numba
+from llvmlite import ir
+from numba.core import cgutils
+
+Value: TypeAlias = Any  # of LLVM's
+INDEX = ir.IntType(64)
+
+
+def _vector_bytes() -> int:
+    """Bytes of the widest vectors that functions are compiled for."""
+    if numba.config.CPU_NAME not in (None, "", "host") or not numba.config.ENABLE_AVX:
+        return 16
+    features = llvmlite.binding.get_host_cpu_features()
+    return 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
+
+
+VECTOR = _vector_bytes()
+MANY_REGISTERS = VECTOR == 64 or llvmlite.binding.get_process_triple().startswith(("aarch64", "arm64"))  # 32, not 16
+
+
+class Vectors:
+    """Writes instructions for vectors of one float type, as long as the machine's registers."""
+
+    def __init__(self, context: Any, builder: Any, real: Any) -> None:
+        self._context, self.builder = context, builder
+        self.bits = real.bitwidth
+        self.lanes = 8 * VECTOR // real.bitwidth
+        self.real = context.get_value_type(real)
+        self.kind = ir.VectorType(self.real, self.lanes)
+        self.whole = ir.IntType(real.bitwidth)  # integers that fill lanes as the floats do
+        self.number = ir.IntType(32)  # integers in arrays
+
+    # --------------------------------------------------------------------------------------------------------------- memory
+
+    def array(self, kind: Any, value: Value) -> Value:
+        """A NumPy array that is an argument."""
+        return self._context.make_array(kind)(self._context, self.builder, value)
+
+    def address(self, array: Value, *index: Value) -> Value:
+        """Where an element of an array is whose last axis is contiguous."""
+        byte = ir.IntType(8).as_pointer()
+        strides = cgutils.unpack_tuple(self.builder, array.strides, len(index))
+        offset = INDEX(0)
+        for i, stride in zip(index, strides, strict=True):
+            offset = self.builder.add(offset, self.builder.mul(i, stride))
+        place = self.builder.gep(self.builder.bitcast(array.data, byte), [offset])
+        return self.builder.bitcast(place, array.data.type)
+
+    def few(self, lanes: int) -> Any:
+        """A shorter kind of vector."""
+        return ir.VectorType(self.real, lanes)
+
+    def after(self, address: Value, count: Value) -> Value:
+        """The address `count` elements on."""
+        return self.builder.gep(address, [count])
+
+    def load(self, address: Value, kind: Any = None) -> Value:
+        """The vector that begins at an address, of the machine's length or of another kind."""
+        kind = self.kind if kind is None else kind
+        return self.builder.load(self.builder.bitcast(address, kind.as_pointer()), align=self._alignment(kind))
+
+    def load_some(self, address: Value, count: Value) -> Value:
+        """The same of `count` numbers, zeros after them; no other memory is touched."""
+        lane, truth = ir.IntType(32), ir.VectorType(ir.IntType(1), self.lanes)
+        numbers = ir.Constant(ir.VectorType(lane, self.lanes), [lane(i) for i in range(self.lanes)])
+        mask = self.builder.icmp_signed("<", numbers, self.everywhere(self.builder.trunc(count, lane)))
+        name = f"llvm.masked.load.v{self.lanes}f{self.bits}.p0v{self.lanes}f{self.bits}"
+        function = self._function(name, self.kind, [self.kind.as_pointer(), lane, truth, self.kind])
+        return self.builder.call(function, [self.builder.bitcast(address, self.kind.as_pointer()), lane(self.bits // 8), mask, self.zero()])
+
+    def ask(self, address: Value) -> None:
+        """Have a line of memory brought near, without waiting for it."""
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        function = self._function("llvm.prefetch.p0i8", ir.VoidType(), [byte, number, number, number])
+        read, second_level, data = number(0), number(2), number(1)
+        self.builder.call(function, [self.builder.bitcast(address, byte), read, second_level, data])
+
+    def store(self, value: Value, address: Value) -> None:
+        """Write a vector where an address says."""
+        self.builder.store(value, self.builder.bitcast(address, value.type.as_pointer()), align=self._alignment(value.type))
+
+    def _alignment(self, kind: Any) -> int:
+        whole = isinstance(kind.element, ir.IntType)
+        return (kind.element.width if whole else self.bits) // 8
+
+    def spread(self, address: Value, lanes: int | None = None) -> Value:
+        """The number at an address in all lanes."""
+        return self.everywhere(self.builder.load(address), lanes)
+
+    # ----------------------------------------------------------------------------------------------------------- arithmetic
+
+    def zero(self) -> Value:
+        """A vector of zeros."""
+        return ir.Constant(self.kind, None)
+
+    def fused(self, a: Value, b: Value, c: Value) -> Value:
+        """a b + c, in one rounding where the machine can."""
+        function = self._function(f"llvm.fmuladd.v{self.lanes}f{self.bits}", self.kind, [self.kind] * 3)
+        return self.builder.call(function, [a, b, c])
+
+    def smaller(self, a: Value, b: Value) -> Value:
+        """a where it is below b, b elsewhere."""
+        return self.builder.select(self.below(a, b), a, b)
+
+    def below(self, a: Value, b: Value) -> Value:
+        """a < b, false for NaN."""
+        return self.builder.fcmp_ordered("<", a, b)
+
+    def totals(self, sums: Sequence[Value]) -> list[Value]:
+        """Vectors of which each lane is the sum over the lanes of one of `sums`, whose number is a multiple of the lanes.
+
+        Halving by pairs: x's and y's even numbers side by side, plus their odd ones, first within 128 bits, then by 128 bits at a
+        time, so that each selection is one instruction.
+        """
+        inner = 128 // self.bits
+        current = list(sums)
+        stages = [1] * (inner.bit_length() - 1) + [inner] * ((self.lanes // inner).bit_length() - 1)
+        for unit in stages:
+            current = [self._halved(x, y, unit) for x, y in zip(current[::2], current[1::2], strict=True)]
+        return current
+
+    def _halved(self, x: Value, y: Value, unit: int) -> Value:
+        reach = 128 // self.bits if unit == 1 else self.lanes  # selections stay within it
+        even: list[int] = []
+        for start in range(0, self.lanes, reach):
+            for origin in (0, self.lanes):
+                even += [origin + start + i + k for i in range(0, reach, 2 * unit) for k in range(unit)]
+        return self.builder.fadd(self.select(x, y, even), self.select(x, y, [i + unit for i in even]))
+
+    def select(self, x: Value, y: Value, lanes: Sequence[int]) -> Value:
+        """A vector of some lanes of x, and of y, which are counted on."""
+        number = ir.IntType(32)
+        mask = ir.Constant(ir.VectorType(number, len(lanes)), [number(i) for i in lanes])
+        return self.builder.shuffle_vector(x, y, mask)
+
+    def part(self, vectors: Sequence[Value], first: int, count: int) -> Value:
+        """Some numbers of vectors that follow each other, all from one of them."""
+        vector = vectors[first // self.lanes]
+        return self.select(vector, vector, range(first % self.lanes, first % self.lanes + count))
+
+    def resized(self, integers: Value, kind: Any) -> Value:
+        """An integer, or a vector of them, as one of fewer bits."""
+        vector = isinstance(integers.type, ir.VectorType)
+        wanted = ir.VectorType(kind, integers.type.count) if vector else kind
+        return integers if wanted == integers.type else self.builder.trunc(integers, wanted)
+
+    def everywhere(self, number: Value, lanes: int | None = None) -> Value:
+        """A number in all lanes."""
+        lane, lanes = ir.IntType(32), self.lanes if lanes is None else lanes
+        first = self.builder.insert_element(ir.Constant(ir.VectorType(number.type, lanes), ir.Undefined), number, lane(0))
+        return self.builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(lane, lanes), None))
+
+    def _function(self, name: str, result: Any, arguments: list[Any]) -> Value:
+        return cgutils.get_or_insert_function(self.builder.module, ir.FunctionType(result, arguments), name)
+
+    # ---------------------------------------------------------------------------------------------------------------- loops
+
+    def registers(self, number: int) -> list[Register]:
+        """Vectors that change in loops; zeros at first."""
+        return [Register(self, self.zero()) for _ in range(number)]
+
+    @contextmanager
+    def steps(self, start: Value, stop: Value, step: int) -> Iterator[Value]:
+        """A loop; in it, the number that it counts."""
+        with cgutils.for_range_slice(self.builder, start, stop, INDEX(step), inc=True) as (index, _):
+            yield index
+
+
+class Register:
+    """A vector that changes; LLVM finds it a register."""
+
+    def __init__(self, vectors: Vectors, start: Value) -> None:
+        self._vectors = vectors
+        self._place = cgutils.alloca_once(vectors.builder, start.type)
+        self.value = start
+
+    @property
+    def value(self) -> Value:
+        """What it holds now."""
+        return self._vectors.builder.load(self._place)
+
+    @value.setter
+    def value(self, value: Value) -> None:
+        self._vectors.builder.store(value, self._place)
+
+    def add_product(self, a: Value, b: Value) -> None:
+        """Grow by a b."""
+        self.value = self._vectors.fused(a, b, self.value)
