@@ -74,12 +74,22 @@ def sample(population: Population, size: int, rng: np.random.RandomState) -> tup
     p = len(population)
     if p <= size:
         return np.arange(p), population.weights
+    if 4 * size < p and population.weights.min() == population.weights.max():
+        return _distinct(p, size, rng), np.ones(size)
     order = rng.permutation(p)
     ends = np.cumsum(population.weights[order])
     ticks = (rng.uniform() + np.arange(size)) * (ends[-1] / size)
     hits = np.minimum(np.searchsorted(ends, ticks, side="right"), p - 1)
     chosen, counts = np.unique(order[hits], return_counts=True)
     return chosen, counts.astype(np.float64)
+
+
+def _distinct(p: int, size: int, rng: np.random.RandomState) -> IntArray:
+    """`size` different numbers below p, all sets of them as likely, in order; without a look at all p."""
+    chosen = np.empty(0, dtype=np.intp)
+    while len(chosen) < size:
+        chosen = np.unique(np.concatenate([chosen, rng.randint(p, size=size - len(chosen))]))
+    return chosen
 
 
 def distinct_rows(x: Array) -> tuple[IntArray, IntArray]:

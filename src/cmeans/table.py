@@ -9,7 +9,7 @@ from typing import Protocol
 
 from .arrays import Float64, IntArray, itemsize
 from .blocks import Blocks
-from .spaces import Rows, Space
+from .spaces import Quick, Rows, Space
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Layout:
 
     shape: str  # the name by which compiled sweeps know it
     arrange: Callable[[Rows], Rows]
+    quick: Quick  # makes kernel values
     keep: bool  # whether arranging costs so much that the result is worth its memory, even where representing rows costs nothing
 
 
@@ -43,13 +44,14 @@ class Table:
     """The blocks of a fit in its space. Which of them are kept changes time and memory, never a result."""
 
     def __init__(self, space: Space, blocks: Blocks, keep_bytes: int, *, training: bool = True, layout: Layout | None = None) -> None:
-        self.space = space
+        self.space = space if layout is None else space.quickened(layout.quick)
         self.blocks = blocks
         self.layout = layout
         self.n_tasks = blocks.n_tasks(space.size)
         self._training = training
         self._left = keep_bytes if space.keeps_rows_cheaply or (layout is not None and layout.keep) else 0
         self._kept: dict[int, list[Piece]] = {}
+        self._weights: dict[int, float] = {}
         self._lock = threading.Lock()
 
     @property
@@ -86,8 +88,10 @@ class Table:
 
     def task_weight(self, task: int) -> float:
         """The sum of the sample weights of one task's rows."""
-        first, last = self.blocks.task_range(task, self.space.size)
-        return float(self.blocks.weight[first:last].sum())
+        if task not in self._weights:
+            first, last = self.blocks.task_range(task, self.space.size)
+            self._weights[task] = float(self.blocks.weight[first:last].sum())
+        return self._weights[task]
 
     def rows_done(self, task: int) -> int:
         """How many rows the tasks up to this one hold."""

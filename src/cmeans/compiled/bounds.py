@@ -98,7 +98,7 @@ def _to_be_read(label: Array, upper: Array, lower: Array, drift: Drift, rounding
             upper[i] = upper[i] * more + drift.own[own]
             order[count] = i
             count += not upper[i] < margin[i - start]
-    return count
+    return int(count)
 
 
 @cache
@@ -122,7 +122,7 @@ def bounded_pass() -> Callable[..., int]:
         clusters, columns = sums.moment.shape
         label, upper, lower = known
         order, groups = np.empty(kxx.shape[0], np.int64), lower.shape[0]
-        count = _to_be_read(label, upper, lower, drift, at.form.rounding, order)
+        count: int = _to_be_read(label, upper, lower, drift, at.form.rounding, order)
         rows = g, order[:count]
         tile = new_tile(at.centres.shape[0], clusters, kxx, at.bits)
         others = np.empty((groups, TILE), kxx.dtype)

@@ -1,4 +1,4 @@
-"""The one door to Numba: how functions are compiled, cached and announced, and the one instruction it lacks."""
+"""The one door to Numba and LLVM: what functions are compiled for, how they are cached and announced."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import llvmlite.binding
 import numba
 from llvmlite import ir
 from numba.core import cgutils, event, types
@@ -23,6 +24,21 @@ FREE_ORDER = {"reassoc", "contract", "nsz", "arcp"}
 IN_ORDER = {"contract", "nsz"}  # where the order of a sum is what makes it exact
 
 Compiled: TypeAlias = Callable[..., Any]
+
+__all__ = [
+    "cgutils",
+    "compiled",
+    "compiling",
+    "inlined",
+    "inlined_in_order",
+    "intrinsic",
+    "ir",
+    "is_open",
+    "many_registers",
+    "sources",
+    "types",
+    "vector_bytes",
+]
 
 logger = logging.getLogger("cmeans")
 
@@ -39,13 +55,13 @@ def inlined_in_order(function: Compiled) -> Compiled:
     return marked
 
 
-def compiled(function: Compiled) -> Compiled:
+def compiled(function: Compiled, *, in_order: bool = False) -> Compiled:
     """Compile at the first call for each kind of arguments, without the GIL; later processes read the result from the disk.
 
     Numba puts its cache beside this file, or in the user's cache folder where that cannot be written; where neither can,
-    every process compiles for itself.
+    every process compiles for itself. `in_order`: arithmetic happens as it is written, intrinsics' included.
     """
-    options: dict[str, Any] = {"nogil": True, "fastmath": FREE_ORDER, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "fastmath": IN_ORDER if in_order else FREE_ORDER, "error_model": "numpy"}
     try:
         made: Compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError as error:
@@ -83,6 +99,23 @@ class _Announcer(event.Listener):
         pass
 
 
+def vector_bytes() -> int:
+    """Bytes of the widest vectors that functions are compiled for."""
+    named, listed = numba.config.CPU_NAME, numba.config.CPU_FEATURES
+    if listed is not None:
+        known = {word[1:] for word in listed.split(",") if word.startswith("+")}
+    elif named in (None, "", "host") and numba.config.ENABLE_AVX:
+        known = {name for name, there in llvmlite.binding.get_host_cpu_features().items() if there}
+    else:
+        known = set()
+    return 64 if "avx512f" in known else 32 if "avx2" in known else 16
+
+
+def many_registers() -> bool:
+    """Whether there are 32 registers for vectors, not 16."""
+    return vector_bytes() == 64 or llvmlite.binding.get_process_triple().startswith(("aarch64", "arm64"))
+
+
 @contextmanager
 def compiling(what: str) -> Iterator[None]:
     """A context to compile in: it is announced, and Ctrl-C or SIGTERM wait until it is over.
@@ -91,22 +124,3 @@ def compiling(what: str) -> Iterator[None]:
     """
     with held_back(), event.install_listener("numba:compile", _Announcer(what)):
         yield
-
-
-@intrinsic
-def prefetch(_typing: Any, array: Any, index: Any) -> Any:
-    """prefetch(array, (i, j, ...)): ask for the element's cache line in the second-level cache, without waiting for it."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array_type, index_type = signature.args
-        structure = context.make_array(array_type)(context, builder, arguments[0])
-        indices = cgutils.unpack_tuple(builder, arguments[1], len(index_type))
-        address = cgutils.get_item_pointer(context, builder, array_type, structure, indices, wraparound=False)
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        read, second_level, data = number(0), number(1), number(1)
-        builder.call(function, [builder.bitcast(address, byte), read, second_level, data])
-        return context.get_dummy_value()
-
-    return types.void(array, index), generate

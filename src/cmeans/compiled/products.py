@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core import cgutils, types
-from numba.extending import intrinsic
-
+from .door import cgutils, intrinsic, types
 from .tiles import GROUP, TILE
-from .vectors import INDEX, MANY_REGISTERS, VECTOR, Register, Value, Vectors
+from .vectors import INDEX, MANY_REGISTERS, Register, Value, Vectors
 
 ROWS = 4 if MANY_REGISTERS else 2  # rows that distances are computed for at a time
 ABREAST = 4 if MANY_REGISTERS else 2  # vectors side by side that share the numbers that they are multiplied by
 
 
-class _Call:
+class Call:
     """What an intrinsic is given, as LLVM sees it."""
 
     def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
@@ -61,7 +59,7 @@ def row_distances(
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        call = _Call(context, builder, signature, arguments)
+        call = Call(context, builder, signature, arguments)
         v, g, centres = call.vectors, call.array(0), call.array(3)
         j, start = call.index(5), INDEX(0)
         rows, coming = ([v.address(g, i, start) for i in call.numbers(k)] for k in (1, 2))
@@ -90,7 +88,7 @@ def row_distances(
             for p, row in enumerate(rows):
                 sums[q * len(rows) + p].add_product(row, a)
 
-    def _finish(call: _Call, products: list[Value], rows: int) -> None:
+    def _finish(call: Call, products: list[Value], rows: int) -> None:
         v, norms, kxx, d2, low = call.vectors, call.array(4), call.array(6), call.array(8), call.array(9)
         j, t = call.index(5), call.index(7)
         smallest_at = v.address(low, t)
@@ -114,7 +112,7 @@ def _weighted(abreast: int, *, part: bool) -> Any:
     @intrinsic
     def add(_typing: Any, g: Any, order: Any, start: Any, w: Any, j: Any, f: Any, total: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            call = _Call(context, builder, signature, arguments)
+            call = Call(context, builder, signature, arguments)
             v, g, order, w, total = call.vectors, call.array(0), call.array(1), call.array(3), call.array(6)
             start, j, f = call.index(2), call.index(4), call.index(5)
             sums = v.registers(GROUP * abreast)  # of this tile, so that total is a sum of few parts
@@ -157,7 +155,7 @@ add_weighted_part = _weighted(1, part=True)  # a vector of columns, of which som
 # ---------------------------------------------------------------------------------------------------------- vectors along rows
 
 
-def _by_columns(call: _Call, x: Value, coming: Value, centres: Value, j: Value, t: Value) -> list[Register]:
+def _by_columns(call: Call, x: Value, coming: Value, centres: Value, j: Value, t: Value) -> list[Register]:
     """-2 a.x of a group of centres and ABREAST vectors of rows from t on, the rows' numbers following each other.
 
     With the first group, the same part of the tile `coming` is asked for.
@@ -183,7 +181,7 @@ def column_distances(_typing: Any, x: Any, coming: Any, centres: Any, norms: Any
     """d2[j + q] = k(x, x) + |v|^2 - 2 x.a of a tile x (columns, TILE) and a whole group of centres; `low` follows."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        call = _Call(context, builder, signature, arguments)
+        call = Call(context, builder, signature, arguments)
         v, x, coming, centres, norms = call.vectors, call.array(0), call.array(1), call.array(2), call.array(3)
         j, kxx, d2, low = call.index(4), call.array(5), call.array(6), call.array(7)
         with v.steps(INDEX(0), INDEX(TILE), ABREAST * v.lanes) as t:
@@ -208,7 +206,7 @@ def column_nearest(_typing: Any, x: Any, coming: Any, centres: Any, norms: Any, 
     """The smallest k(x, x) + |v|^2 - 2 x.a of each row of a tile x (columns, TILE) and the number of its centre, the first of several."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        call = _Call(context, builder, signature, arguments)
+        call = Call(context, builder, signature, arguments)
         v, x, coming, centres, norms = call.vectors, call.array(0), call.array(1), call.array(2), call.array(3)
         kxx, low, label = call.array(4), call.array(5), call.array(6)
         with v.steps(INDEX(0), INDEX(TILE), ABREAST * v.lanes) as t:
@@ -239,7 +237,7 @@ def _tile_products(abreast: int) -> Any:
     @intrinsic
     def add(_typing: Any, w: Any, j: Any, x: Any, f: Any, total: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            call = _Call(context, builder, signature, arguments)
+            call = Call(context, builder, signature, arguments)
             v, w, j, x, f, total = call.vectors, call.array(0), call.index(1), call.array(2), call.index(3), call.array(4)
             sums = v.registers(GROUP * abreast)
             with v.steps(INDEX(0), INDEX(TILE), v.lanes) as t:

@@ -5,29 +5,19 @@ Numba's intrinsics are written with it: blocks of sums that stay in registers, a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-import llvmlite.binding
-import numba
-from llvmlite import ir
-from numba.core import cgutils
+from .door import cgutils, intrinsic, ir, many_registers, types, vector_bytes
 
 Value: TypeAlias = Any  # of LLVM's
 INDEX = ir.IntType(64)
 
 
-def _vector_bytes() -> int:
-    """Bytes of the widest vectors that functions are compiled for."""
-    if numba.config.CPU_NAME not in (None, "", "host") or not numba.config.ENABLE_AVX:
-        return 16
-    features = llvmlite.binding.get_host_cpu_features()
-    return 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
-
-
-VECTOR = _vector_bytes()
-MANY_REGISTERS = VECTOR == 64 or llvmlite.binding.get_process_triple().startswith(("aarch64", "arm64"))  # 32, not 16
+VECTOR = vector_bytes()
+MANY_REGISTERS = many_registers()
 
 
 class Vectors:
@@ -45,7 +35,8 @@ class Vectors:
     # --------------------------------------------------------------------------------------------------------------- memory
 
     def array(self, kind: Any, value: Value) -> Value:
-        """A NumPy array that is an argument."""
+        """A NumPy array that is an argument, its last axis contiguous."""
+        assert kind.layout == "C", kind
         return self._context.make_array(kind)(self._context, self.builder, value)
 
     def address(self, array: Value, *index: Value) -> Value:
@@ -73,12 +64,23 @@ class Vectors:
 
     def load_some(self, address: Value, count: Value) -> Value:
         """The same of `count` numbers, zeros after them; no other memory is touched."""
-        lane, truth = ir.IntType(32), ir.VectorType(ir.IntType(1), self.lanes)
+        place, size = self.builder.bitcast(address, self.kind.as_pointer()), ir.IntType(32)(self.bits // 8)
+        return self._masked("load", self.kind, place, size, self._first(count), self.zero())
+
+    def store_some(self, value: Value, address: Value, count: Value) -> None:
+        """Write the first `count` numbers of a vector."""
+        place, size = self.builder.bitcast(address, self.kind.as_pointer()), ir.IntType(32)(self.bits // 8)
+        self._masked("store", ir.VoidType(), value, place, size, self._first(count))
+
+    def _first(self, count: Value) -> Value:
+        """Truth in the first `count` lanes."""
+        lane = ir.IntType(32)
         numbers = ir.Constant(ir.VectorType(lane, self.lanes), [lane(i) for i in range(self.lanes)])
-        mask = self.builder.icmp_signed("<", numbers, self.everywhere(self.builder.trunc(count, lane)))
-        name = f"llvm.masked.load.v{self.lanes}f{self.bits}.p0v{self.lanes}f{self.bits}"
-        function = self._function(name, self.kind, [self.kind.as_pointer(), lane, truth, self.kind])
-        return self.builder.call(function, [self.builder.bitcast(address, self.kind.as_pointer()), lane(self.bits // 8), mask, self.zero()])
+        return self.builder.icmp_signed("<", numbers, self.everywhere(self.builder.trunc(count, lane)))
+
+    def _masked(self, what: str, result: Any, *arguments: Value) -> Value:
+        name = f"llvm.masked.{what}.v{self.lanes}f{self.bits}.p0v{self.lanes}f{self.bits}"
+        return self.builder.call(self._function(name, result, [a.type for a in arguments]), arguments)
 
     def ask(self, address: Value) -> None:
         """Have a line of memory brought near, without waiting for it."""
@@ -93,7 +95,8 @@ class Vectors:
 
     def _alignment(self, kind: Any) -> int:
         whole = isinstance(kind.element, ir.IntType)
-        return (kind.element.width if whole else self.bits) // 8
+        width: int = kind.element.width if whole else self.bits
+        return width // 8
 
     def spread(self, address: Value, lanes: int | None = None) -> Value:
         """The number at an address in all lanes."""
@@ -117,6 +120,34 @@ class Vectors:
     def below(self, a: Value, b: Value) -> Value:
         """a < b, false for NaN."""
         return self.builder.fcmp_ordered("<", a, b)
+
+    def constant(self, number: float) -> Value:
+        """A number known now, in all lanes."""
+        return ir.Constant(self.kind, [self.real(number)] * self.lanes)
+
+    def exponential(self, x: Value) -> Value:
+        """e^x to the last digit or two; 0 below the smallest normal number, NaN stays, x must not be large.
+
+        x = k log 2 + r with |r| <= log(2) / 2: a Taylor sum for e^r, to whose exponent k is added. Adding a number whose last digit
+        is one leaves k in the last bits of the sum; log 2 comes in two parts, the first short, so that r is exact. Both need
+        arithmetic in order.
+        """
+        b, single = self.builder, self.bits == 32
+        mantissa, degree, lowest = (23, 7, -87.3) if single else (52, 13, -708.3)
+        high = 0.693145751953125 if single else 0.6931471803691238
+        rounder = self.constant(1.5 * 2.0**mantissa)
+        inside = self.builder.select(self.below(x, self.constant(lowest)), self.constant(lowest), x)
+        shifted = self.fused(inside, self.constant(1.0 / math.log(2.0)), rounder)
+        k = b.fsub(shifted, rounder)
+        rest = self.fused(k, self.constant(-high), inside)
+        rest = self.fused(k, self.constant(high - math.log(2.0) if single else -1.9082149292705877e-10), rest)
+        sum_ = self.constant(1.0 / math.factorial(degree))
+        for power in range(degree - 1, -1, -1):
+            sum_ = self.fused(sum_, rest, self.constant(1.0 / math.factorial(power)))
+        whole = ir.VectorType(self.whole, self.lanes)
+        scaled = b.add(b.bitcast(sum_, whole), b.shl(b.bitcast(shifted, whole), ir.Constant(whole, [self.whole(mantissa)] * self.lanes)))
+        value = b.select(self.below(x, self.constant(lowest)), self.zero(), b.bitcast(scaled, self.kind))
+        return b.select(b.fcmp_unordered("uno", x, x), x, value)
 
     def totals(self, sums: Sequence[Value]) -> list[Value]:
         """Vectors of which each lane is the sum over the lanes of one of `sums`, whose number is a multiple of the lanes.
@@ -198,3 +229,17 @@ class Register:
     def add_product(self, a: Value, b: Value) -> None:
         """Grow by a b."""
         self.value = self._vectors.fused(a, b, self.value)
+
+
+@intrinsic
+def prefetch(_typing: Any, array: Any, index: Any) -> Any:
+    """prefetch(array, (i, j, ...)): ask for the element's cache line in the second-level cache, without waiting for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, numbers = signature.args
+        v = Vectors(context, builder, kind.dtype)
+        index = cgutils.unpack_tuple(builder, arguments[1], len(numbers))
+        v.ask(v.address(v.array(kind, arguments[0]), *index))
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate

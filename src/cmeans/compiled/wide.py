@@ -12,10 +12,10 @@ import numpy as np
 
 from ..arrays import Array
 from ..spaces import ProductRows, Rows
-from .door import inlined, prefetch
+from .door import inlined
 from .products import ABREAST, ROWS, add_weighted_part, add_weighted_rows, row_distances
 from .tiles import GROUP, LINE, TILE, Tile, label_nearest, read_only, set_to_zero
-from .vectors import VECTOR
+from .vectors import VECTOR, prefetch
 
 # Rows come from memory far slower than they are worked on unless they are asked for in time, and evenly: distances ask for the
 # first half of the next tile meanwhile, and whoever works on a tile after its distances for the second.

@@ -53,7 +53,7 @@ class ProductKernel(Kernel):
         if self.translation_invariant and not is_sparse(y):
             shift = namespace(y).mean(y, axis=0)
             y = y - shift[None, :]
-        return _PreparedColumns(self, _augmented(self, y, left=False), shift)
+        return PreparedColumns(self, _augmented(self, y, left=False), shift)
 
     def diag(self, x: Array) -> Array:
         alpha, beta = self.coefficients
@@ -64,7 +64,7 @@ class ProductKernel(Kernel):
 
 
 @dataclass(frozen=True)
-class _PreparedColumns:
+class PreparedColumns:
     """A kernel with its second argument fixed."""
 
     kernel: ProductKernel
@@ -74,11 +74,13 @@ class _PreparedColumns:
     def __call__(self, x: Array, room: Array | None = None) -> Array:
         if is_sparse(x):
             return self.kernel.transform(self._sparse_argument(x))
-        xp = namespace(x)
-        x = x if self.shift is None else x - xp.astype(self.shift, x.dtype, copy=False)[None, :]
-        right = xp.astype(self.right, x.dtype, copy=False)
-        left = _augmented(self.kernel, x, left=True)
+        left, right = self.left(x), namespace(x).astype(self.right, x.dtype, copy=False)
         return self.kernel.transform(left @ right.T if room is None else np.matmul(left, right.T, out=room))
+
+    def left(self, x: Array) -> Array:
+        """Dense rows (b, d), augmented (b, d + extra)."""
+        x = x if self.shift is None else x - namespace(x).astype(self.shift, x.dtype, copy=False)[None, :]
+        return _augmented(self.kernel, x, left=True)
 
     def _sparse_argument(self, x: Array) -> Array:
         kernel, y = self.kernel, self.right

@@ -1,6 +1,6 @@
 """Spaces: how far a row is from a centre."""
 
-from .base import ProductRows, Rows, Space, View
+from .base import ProductRows, Quick, Rows, Space, View
 from .euclidean import EuclideanSpace
 from .exact import ExactSpace
 from .landmark import LandmarkSpace, checked_gram, gram_matrix, landmark_space
@@ -12,6 +12,7 @@ __all__ = [
     "ExactSpace",
     "LandmarkSpace",
     "ProductRows",
+    "Quick",
     "Rows",
     "Space",
     "View",

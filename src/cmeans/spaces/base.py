@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from ..arrays import Array, Float64, IntArray, as_like, is_foreign, is_sparse, namespace, rounding
 from ..blocks import Block
 from ..centres import Centres
-from ..kernels import Kernel
+from ..kernels import Columns, Kernel
+
+Quick: TypeAlias = Callable[[Columns], Columns]
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,10 @@ class Space(ABC):
     def room(self, n_rows: int, like: Array) -> Array | None:
         """Memory that that many rows of the library and dtype of `like` can be represented in; None where it would not be used."""
         return None
+
+    def quickened(self, quick: Quick) -> Space:
+        """The same space, its rows represented by faster kernel values where it has any."""
+        return self
 
     @abstractmethod
     def rows(self, block: Block, room: Array | None = None) -> Rows:
