@@ -12,7 +12,7 @@ from .arrays import Array, Float64, IntArray, is_foreign, is_sparse, itemsize, n
 from .blocks import Blocks
 from .rules import Rule, Twin
 from .signals import held_back
-from .spaces import Space
+from .spaces import Quick, Space
 from .statistics import Statistics
 from .sweep import Outputs, State, Tally
 from .table import Layout, Table
@@ -65,6 +65,19 @@ def layout_for(space: Space, blocks: Blocks, rule: Rule, n_clusters: int, rows_i
         return None
     layout: Layout = _compiled().layout("narrow" if r <= NARROW else "wide")
     return layout
+
+
+def quick_for(space: Space, blocks: Blocks, rule: Rule) -> Quick | None:
+    """How kernel values are made faster, for rows so many that compiled code is loaded anyway, if for the last pass only.
+
+    The number of clusters does not enter: it may change, and new rows must be represented as the training rows were.
+    """
+    x = blocks.x
+    if rule.twin is None or is_foreign(x) or is_sparse(x) or _saving(blocks.n_rows, space.size, 1, rule.twin) < LEAST_SAVING:
+        return None
+    compiled = _compiled()
+    quick: Quick | None = compiled.quick if compiled.is_open() else None
+    return quick
 
 
 def memory_of(layout: Layout | None, rule: Rule, blocks: Blocks, basis_size: int, n_clusters: int) -> int:

@@ -27,7 +27,6 @@ class Layout:
 
     shape: str  # the name by which compiled sweeps know it
     arrange: Callable[[Rows], Rows]
-    quick: Quick  # makes kernel values
     keep: bool  # whether arranging costs so much that the result is worth its memory, even where representing rows costs nothing
 
 
@@ -43,8 +42,17 @@ class Represented(Protocol):
 class Table:
     """The blocks of a fit in its space. Which of them are kept changes time and memory, never a result."""
 
-    def __init__(self, space: Space, blocks: Blocks, keep_bytes: int, *, training: bool = True, layout: Layout | None = None) -> None:
-        self.space = space if layout is None else space.quickened(layout.quick)
+    def __init__(
+        self,
+        space: Space,
+        blocks: Blocks,
+        keep_bytes: int,
+        *,
+        training: bool = True,
+        layout: Layout | None = None,
+        quick: Quick | None = None,  # makes kernel values faster
+    ) -> None:
+        self.space = space
         self.blocks = blocks
         self.layout = layout
         self.n_tasks = blocks.n_tasks(space.size)
@@ -52,6 +60,7 @@ class Table:
         self._left = keep_bytes if space.keeps_rows_cheaply or (layout is not None and layout.keep) else 0
         self._kept: dict[int, list[Piece]] = {}
         self._weights: dict[int, float] = {}
+        self._quick, self._quick_space = quick, space if quick is None else space.quickened(quick)
         self._lock = threading.Lock()
 
     @property
@@ -64,7 +73,7 @@ class Table:
         if task in self._kept:
             yield from self._kept[task]
             return
-        represent = self.space.training_rows if self._training else self.space.rows
+        represent = self._quick_space.training_rows if self._training else self._quick_space.rows
         x, size = self.blocks.x, self.space.size
         first, last = self.blocks.task_range(task, size)
         keep = self._reserve((last - first) * (size + 2) * itemsize(x))
@@ -84,7 +93,7 @@ class Table:
     def part(self, rows: IntArray, weights: Float64) -> Table:
         """Some of the rows, with weights of their own, as a table in the same space and within the same memory; for spaces that
         know no more of training rows than of others."""
-        return Table(self.space, self.blocks.part(rows, weights), self._left, layout=self.layout)
+        return Table(self.space, self.blocks.part(rows, weights), self._left, layout=self.layout, quick=self._quick)
 
     def task_weight(self, task: int) -> float:
         """The sum of the sample weights of one task's rows."""

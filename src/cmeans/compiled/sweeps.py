@@ -17,7 +17,6 @@ from ..sweep import Outputs, State, Tally
 from ..table import Layout, Table
 from .door import compiling, is_open
 from .elementary import format_of, integers_of
-from .kernel_blocks import quick
 from .passes import SHAPES, Standing, assign_pass, change_pass, deviation_pass, measure_pass, sweep_pass
 from .rules import Words
 from .tiles import GROUP, centres_in_groups, read_only
@@ -27,7 +26,7 @@ _NO_OWNERS = np.empty(0, np.intp)
 
 def layout(shape: str) -> Layout | None:
     """How rows lie for one of the shapes, "narrow" or "wide"; None where Numba is turned off."""
-    return Layout(shape, SHAPES[shape].arranged, quick, keep=shape == "narrow") if is_open() else None
+    return Layout(shape, SHAPES[shape].arranged, keep=shape == "narrow") if is_open() else None
 
 
 class Sweep:

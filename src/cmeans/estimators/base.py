@@ -14,7 +14,7 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 from ..arrays import Array, Float64, itemsize
 from ..blocks import Blocks
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
-from ..choice import layout_for, memory_of
+from ..choice import layout_for, memory_of, quick_for
 from ..complaints import naming
 from ..engines import ThreadEngine
 from ..kernels import Kernel
@@ -175,7 +175,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         layout = layout_for(space, blocks, rule, c, rows_in_all)
         remembered += memory_of(layout, rule, blocks, space.size, c)
         memory = self._plan(run, given, space, blocks, engine, remembered)
-        return Table(space, blocks, memory.for_rows, layout=layout)
+        return Table(space, blocks, memory.for_rows, layout=layout, quick=quick_for(space, blocks, rule))
 
     def _plan(self, run: Run, given: Input, space: Space, blocks: Blocks, engine: ThreadEngine, remembered: int = 0) -> Plan:
         return plan(

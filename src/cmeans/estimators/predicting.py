@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import Array, Float64, as_like, namespace, numpy_dtype, to_numpy
 from ..blocks import Block, Blocks
 from ..centres import Centres
-from ..choice import measure_for
+from ..choice import measure_for, quick_for
 from ..complaints import naming
 from ..engines import ThreadEngine, count_threads
 from ..kernels import Kernel, Precomputed
@@ -139,7 +139,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         elif diag is not None:
             raise ValueError(f'{owner}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
         space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
-        return Table(space, blocks, 0, training=False), known
+        return Table(space, blocks, 0, training=False, quick=quick_for(space, blocks, self._rule)), known
 
     def _centres_for(self, space: Space, basis: Block | None, blocks: Blocks, owner: str) -> Centres:
         """The fitted centres as a start in another space."""

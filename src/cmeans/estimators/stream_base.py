@@ -16,6 +16,7 @@ from ..blocks import Blocks, piece
 from ..callbacks import SweepHook, logger, verbose_log
 from ..centres import Centres
 from ..chance import Population, population
+from ..choice import quick_for
 from ..complaints import naming, warn
 from ..engines import ThreadEngine
 from ..kernels import Kernel
@@ -238,7 +239,7 @@ class StreamingBase(BaseCMeans):
         past, rule, solution = absorbed.past, absorbed.rule, absorbed.solution
         space, centres = past.space.portable(past.centres)
         if table is None:
-            table = Table(space, blocks, 0, training=False)
+            table = Table(space, blocks, 0, training=False, quick=quick_for(space, blocks, rule))
         assignment = assign_all(table, space, rule, State(centres), engine)
         return Result(
             solution,

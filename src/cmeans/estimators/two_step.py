@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import is_foreign, is_sparse, one_hot, to_numpy
 from ..blocks import Blocks
 from ..callbacks import SweepHook
+from ..choice import quick_for
 from ..engines import ThreadEngine
 from ..kernels import Kernel
 from ..rules import Hard, Rule
@@ -118,7 +119,7 @@ class TwoStepKernelKMeans(BaseCMeans):
         if isinstance(space, LandmarkSpace) and whole.is_precomputed:
             assert whole.landmark_rows is not None
             space = replace(space, points=whole.landmark_rows)
-        everybody = Table(space, whole.blocks, 0, training=False)
+        everybody = Table(space, whole.blocks, 0, training=False, quick=quick_for(space, whole.blocks, Hard()))
         assignment = assign_all(everybody, space, result.rule, result.state, engine)
         visits = result.row_visits + whole.blocks.n_rows
         return whole, replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)

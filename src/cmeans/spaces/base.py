@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, Float64, IntArray, as_like, is_foreign, is_sparse, namespace, rounding
+from ..arrays import Array, Float64, IntArray, as_like, in_form_of, is_foreign, is_sparse, namespace, rounding
 from ..blocks import Block
 from ..centres import Centres
 from ..kernels import Columns, Kernel
 
 Quick: TypeAlias = Callable[[Columns], Columns]
+AnySpace = TypeVar("AnySpace", bound="Space")
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,18 @@ class Space(ABC):
     def view(self, centres: Centres, like: Array) -> View:
         """The centres in the library and dtype of `like`."""
         return View(as_like(self.coefficients(centres), like), as_like(centres.squared_norms(), like))
+
+
+def with_columns(space: AnySpace, columns: Columns, points: Array) -> AnySpace:
+    """A copy of a space that keeps its kernel's columns against `points` as `_columns`, with others in their place."""
+    twin = replace(space)  # type: ignore[type-var]
+    twin.__dict__["_columns"] = columns_of(columns, points)
+    return twin
+
+
+def columns_of(columns: Columns, points: Array) -> Columns:
+    """The same for rows of any form."""
+    return lambda x, room=None: columns(in_form_of(x, points), room)
 
 
 def kernel_room(n_rows: int, columns: int, like: Array) -> Array | None:

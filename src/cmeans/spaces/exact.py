@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Float64, IntArray, as_like, host_float64, in_form_of, namespace
+from ..arrays import Array, Float64, IntArray, as_like, host_float64, namespace
 from ..blocks import Block, Blocks
 from ..centres import Centres
 from ..kernels import Columns, Kernel, Precomputed
-from .base import ProductRows, Rows, Space, View, kernel_room, mean_products
+from .base import ProductRows, Quick, Rows, Space, View, columns_of, kernel_room, mean_products, with_columns
 from .landmark import LARGEST_KEPT_GRAM, LandmarkSpace
 from .linear_solvers import conjugate_gradients
 
@@ -81,6 +81,9 @@ class ExactSpace(Space):
 
     def room(self, n_rows: int, like: Array) -> Array | None:
         return kernel_room(n_rows, self.size, like)
+
+    def quickened(self, quick: Quick) -> ExactSpace:
+        return with_columns(self, quick(self.kernel.prepare(self._points)), self._points)
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
@@ -151,9 +154,7 @@ class ExactSpace(Space):
 
     @cached_property
     def _columns(self) -> Columns:
-        points = self._points
-        columns = self.kernel.prepare(points)
-        return lambda x, room=None: columns(in_form_of(x, points), room)
+        return columns_of(self.kernel.prepare(self._points), self._points)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k not in ("_columns", "_mean_square")}

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Float64, IntArray, as_like, host_float64, in_float64, in_form_of, is_foreign, is_sparse, resolution, to_numpy
+from ..arrays import Array, Float64, IntArray, as_like, host_float64, in_float64, is_foreign, is_sparse, resolution, to_numpy
 from ..blocks import Block, pieces
 from ..centres import Centres
 from ..kernels import Columns, Kernel, Precomputed
-from .base import ProductRows, Quick, Rows, Space, kernel_room, mean_products
+from .base import ProductRows, Quick, Rows, Space, columns_of, kernel_room, mean_products, with_columns
 from .centring import Centring
 from .linear_solvers import conjugate_gradients, solver_tolerance, whitener
 
@@ -36,7 +36,6 @@ class LandmarkSpace(Space):
     whitener: Float64 | None = None  # (r, k)
     solver_tolerance: float = 1e-12
     mean_square: float = 1.0  # mean |b_l|^2 of the basis, the scale of the gradient form's ridge
-    quick: Quick | None = None  # another way to make the same kernel values
 
     @property
     def size(self) -> int:
@@ -54,7 +53,7 @@ class LandmarkSpace(Space):
         return kernel_room(n_rows, int(self.points.shape[0]), like)
 
     def quickened(self, quick: Quick) -> LandmarkSpace:
-        return replace(self, quick=quick)
+        return with_columns(self, quick(self.kernel.prepare(self.points)), self.points)
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         g = self._columns(block.x, room)
@@ -91,7 +90,7 @@ class LandmarkSpace(Space):
         a, duals = self.coefficients(centres), host_float64(self.as_rows(centres).plain().g)
         # K_ss can be made again from the landmarks, except where it was given.
         gram = self.gram if isinstance(self.kernel, Precomputed) else None
-        return replace(self, whitener=None, gram=gram, quick=None), Centres(a, duals)
+        return replace(self, whitener=None, gram=gram), Centres(a, duals)
 
     def coordinates(self, block: Block) -> Float64:
         """Orthonormal coordinates (b, k) of the projections of any rows, about the origin of feature space."""
@@ -150,9 +149,7 @@ class LandmarkSpace(Space):
 
     @cached_property
     def _columns(self) -> Columns:
-        columns, points = self.kernel.prepare(self.points), self.points
-        columns = columns if self.quick is None else self.quick(columns)
-        return lambda x, room=None: columns(in_form_of(x, points), room)
+        return columns_of(self.kernel.prepare(self.points), self.points)
 
     def __getstate__(self) -> dict[str, Any]:
         # What is made on demand is made again: prepared kernels may hold closures, which do not pickle.
