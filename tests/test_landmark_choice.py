@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binomtest, chisquare
 from threadpoolctl import threadpool_limits
 
-from cmeans import StreamingFuzzyCMeans
+from cmeans import KernelKMeans, StreamingFuzzyCMeans
 from cmeans.affinity import MatrixAffinity
 from cmeans.blocks import Block, Blocks
 from cmeans.chance import population
@@ -318,3 +318,14 @@ def test_drawing_ends_where_only_rounding_is_left(offset):
     chosen = rpcholesky(MatrixAffinity(gram, np.diag(gram).copy(), np.arange(60)), np.ones(60), 60, np.random.RandomState(0))
     assert len(set(chosen.tolist())) == len(chosen)
     assert 4 <= len(chosen) < 60
+
+
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_landmarks_of_the_linear_kernel_span_all_rows_with_the_origin_among_them(far):
+    """Rows that span all about their mean may not do so about the origin: one more landmark is taken."""
+    X = np.random.default_rng(0).normal(size=(20, 3)) + far
+    X[0] = 0.0
+    for seed in range(30):
+        model = KernelKMeans(2, kernel="linear", n_landmarks=20, random_state=seed).fit(X)
+        assert len(model.landmarks_) <= 4
+        assert model.approximation_.residual < 1e-12

@@ -167,9 +167,13 @@ class Metric:
 
         return by_kernel
 
+    @property
+    def shifted(self) -> bool:
+        """Whether rows are seen from a point amid them: time stamps near 1e9 would lose all their digits in products."""
+        return self.kernel.distances_ignore_shifts and not is_sparse(self.blocks.x)
+
     def _shift(self, x: Array) -> Array | None:
-        """A point amid the rows (1, d) to measure from: time stamps near 1e9 would lose all their digits in products."""
-        return namespace(x).mean(x, axis=0)[None, :] if self.kernel.distances_ignore_shifts and not is_sparse(x) else None
+        return namespace(x).mean(x, axis=0)[None, :] if self.shifted else None
 
 
 def affinity(kernel: Kernel, blocks: Blocks, rows: IntArray, space: LandmarkSpace | None = None) -> Affinity:

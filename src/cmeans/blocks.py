@@ -7,7 +7,11 @@ from dataclasses import dataclass, replace
 
 from .arrays import Array, Float64, IntArray, as_like, is_sparse, take
 
-LARGEST_BLOCK = 1024  # rows that a float32 sum may run over before it joins a float64 total
+LARGEST_SUM = 1024  # rows that a float32 sum may run over before it joins a float64 total
+LARGEST_BLOCK = 1024
+LARGEST_NARROW_BLOCK = 4096  # the same for few columns, whose rows are done with so soon that every block's own costs would show
+NARROW = 128  # columns that are few
+LEAST_BLOCKS = 16  # blocks that should be left for many threads
 BLOCK_ELEMENTS = 2**22  # kernel values of one block, so that a basis of 70,000 rows still makes blocks of 32 MB
 TASKS = 64  # groups of blocks that a large input is split into: enough for any number of threads
 
@@ -104,10 +108,12 @@ class Blocks:
         """Points (c, d) of the blocks' units in the user's."""
         return points if self.factors is None else replace(self, factors=1.0 / self.factors).scaled(points)
 
-    @staticmethod
-    def block_rows(basis_size: int) -> int:
+    def block_rows(self, basis_size: int) -> int:
         """Rows of one block: a function of shapes only, so that results never depend on memory or threads."""
-        return min(max(BLOCK_ELEMENTS // max(basis_size, 1), 32), LARGEST_BLOCK)
+        if basis_size <= NARROW:
+            even = self.n_rows // LEAST_BLOCKS
+            return min(max(even - even % LARGEST_BLOCK, LARGEST_BLOCK), max(LARGEST_NARROW_BLOCK, LARGEST_BLOCK))
+        return min(max(BLOCK_ELEMENTS // basis_size, 32), LARGEST_BLOCK)
 
     def _task_rows(self, basis_size: int) -> int:
         step = self.block_rows(basis_size)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from . import sweep as generic
 from .arrays import Array, Float64, IntArray, is_foreign, is_sparse, itemsize, numpy_dtype
-from .blocks import Blocks
+from .blocks import NARROW, Blocks
 from .rules import Rule, Twin
 from .signals import held_back
 from .spaces import Quick, Space
@@ -18,7 +18,6 @@ from .sweep import Outputs, State, Tally
 from .table import Layout, Table
 
 LEAST_SAVING = 5e-3  # seconds a sweep below which compiled code, half a second to load, is not worth loading
-NARROW = 128  # columns up to which rows are worked on transposed
 LARGEST_CENTRES = 4 * 2**20  # bytes of centres above which a matrix product of the whole block is faster
 
 SAVED_IN_MEMBERSHIPS = {"sparse": 60}  # nanoseconds for each row and cluster, where it is more than a few

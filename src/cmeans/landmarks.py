@@ -22,9 +22,11 @@ PACE = 0.25  # how much faster than so far the residual may be hoped to fall
 AffinityOf = Callable[[IntArray], Affinity]  # kernel values among members of a population
 
 
-def choose(method: str, count: int, known: AffinityOf, people: Population, rng: np.random.RandomState) -> IntArray:
+def choose(
+    method: str, count: int, known: AffinityOf, people: Population, rng: np.random.RandomState, *, shifted: bool = False
+) -> IntArray:
     """Row numbers of up to `count` landmarks: "rpcholesky" (what is represented worst), "k-means++" (far from each other) or "uniform"
-    (in proportion to weight)."""
+    (in proportion to weight). `shifted`: affinities are about another origin than the kernel's own."""
     count = min(count, len(people))
     if method == "uniform":
         return people.rows[np.sort(draw(people, count, rng))]
@@ -32,8 +34,20 @@ def choose(method: str, count: int, known: AffinityOf, people: Population, rng: 
         positions, weights = sample(people, max(SEEDING_ROWS, count), rng)
         return people.rows[positions[kmeans_plus_plus(known(positions), weights, count, rng, candidates=1)]]
     positions, weights = sample(people, rows_for(count), rng)
-    picked = rpcholesky(known(positions), weights, count, rng)
+    among = known(positions)
+    picked = rpcholesky(among, weights, count, rng)
+    if shifted and 0 < len(picked) < count:  # they span all about that origin, but what they span may not hold it
+        picked = np.append(picked, _off_the_plane(among, picked))
     return people.rows[positions[picked]] if len(picked) else people.rows[:1]  # a kernel that is zero on all rows
+
+
+def _off_the_plane(affinity: Affinity, rows: IntArray) -> int:
+    """A row not among the affine combinations of the given ones, which span all rows: as far from them as can be."""
+    cholesky = PartialCholesky(affinity)
+    cholesky.given(rows)
+    factor, chosen = cholesky.factor(), np.array(cholesky.chosen)
+    shares = factor @ np.linalg.solve(factor[chosen], np.ones(len(chosen)))  # how they add up in what makes each row
+    return int(np.argmax(np.abs(1.0 - shares)))
 
 
 def rows_for(count: int) -> int:

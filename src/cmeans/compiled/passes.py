@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..blocks import LARGEST_SUM
 from . import narrow, wide
 from .door import compiled, inlined, sources
 from .elementary import Format
 from .rules import RULES, Words
 from .tiles import TILE, Tile, load, new_tile
 
+TILES_SUMMED = LARGEST_SUM // TILE
 SHAPES: dict[str, Any] = {"narrow": narrow, "wide": wide}
 
 
@@ -58,7 +60,7 @@ def sweep_pass(shape: str, rule: str, *, owned: bool = False) -> Callable[..., N
         own_moment: Array,  # (c, columns) float64, added to
     ) -> None:
         _ = version
-        clusters, columns = moment.shape
+        clusters = moment.shape[0]
         tile = new_tile(at.centres.shape[0], clusters, kxx, at.bits)
         pitch = at.centres.shape[1]
         total = np.zeros((at.centres.shape[0], pitch), kxx.dtype)
@@ -83,11 +85,11 @@ def sweep_pass(shape: str, rule: str, *, owned: bool = False) -> Callable[..., N
                     tile.label[t] = 0 if nowhere else label[t]
                     own_mass[tile.label[t]] += tile.weight[t]
                 own_moments(rows, number, tile, own)
-        for j in range(clusters):
-            for f in range(columns):
-                moment[j, f] += total[j, f]
-                if owned:
-                    own_moment[j, f] += own[j, f]
+            if (number + 1) % TILES_SUMMED == 0:
+                _hand_over(total, moment)
+                _hand_over(own, own_moment)
+        _hand_over(total, moment)
+        _hand_over(own, own_moment)
 
     return sweep
 
@@ -220,6 +222,16 @@ def deviation_pass(shape: str, power: int) -> Callable[..., None]:
                     total[j] += tile.weight[t] * (d2 if squared else np.sqrt(d2))
 
     return deviate
+
+
+@inlined
+def _hand_over(total: Array, moment: Array) -> None:
+    """Add what has been summed in the rows' own precision."""
+    clusters, columns = moment.shape
+    for j in range(clusters):
+        for f in range(columns):
+            moment[j, f] += total[j, f]
+            total[j, f] = 0.0
 
 
 @inlined

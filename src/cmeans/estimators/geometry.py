@@ -131,7 +131,7 @@ def _chosen_rows(
         return None if spanning is None else people.rows[spanning]
     if number == "auto":
         return enough_landmarks(words.landmarks, words.landmark_tol, n_clusters, geometry.affinity, people, rng)
-    return choose(words.landmarks, int(number), geometry.affinity, people, rng)
+    return choose(words.landmarks, int(number), geometry.affinity, people, rng, shifted=geometry.metric.shifted)
 
 
 def takes_kernel_values(kernel: Any) -> bool:

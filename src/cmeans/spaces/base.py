@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from ..arrays import Array, Float64, IntArray, as_like, in_form_of, is_foreign, is_sparse, namespace, rounding
-from ..blocks import Block
+from ..blocks import LARGEST_SUM, Block, piece, spans
 from ..centres import Centres
 from ..kernels import Columns, Kernel
 
@@ -70,8 +70,11 @@ class ProductRows(Rows):
         return self.g @ view.coefficients.T
 
     def add_moment(self, w: Array, total: Array) -> None:
-        moment = (self.g.T @ w).T if is_sparse(self.g) else w.T @ self.g
-        total += namespace(total).astype(moment, total.dtype)
+        xp = namespace(total)
+        for start, stop in spans(w.shape[0], LARGEST_SUM):
+            g, part = piece(self.g, start, stop), w[start:stop, ...]
+            moment = (g.T @ part).T if is_sparse(g) else part.T @ g
+            total += xp.astype(moment, total.dtype)
 
     def plain(self) -> ProductRows:
         return self
