@@ -15,9 +15,10 @@ INTRODUCTION = """\
 `python -m benchmarks --page` writes it again from what is stored. Every contestant runs in a process of its own, on the same number of
 threads; contestants take turns, run after run. Times are medians, ratios medians of the ratios of paired runs (least to most in brackets).
 What a package compiles it compiles in a first run, which does not count. A slow peer that no wanted ratio needs makes fewer runs. Peak
-memory is resident memory beyond the input; as much is touched before each run, for hosts of virtual machines take free memory back. Objectives come from one judge, `benchmarks/judge.py`, in float64: of kernel k-means the
-full-kernel objective of the labels (of fuzzy ones, of the largest memberships) on a fixed sample of 10,000 rows, without landmarks; of
-plain k-means and fuzzy c-means the plain objective on all rows. Rows are scaled to [0, 1].
+memory is resident memory beyond the input; as much is touched before each run, for hosts of virtual machines take free memory back.
+Objectives come from one judge, `benchmarks/judge.py`, in float64: of kernel k-means the full-kernel objective of the labels (of fuzzy
+ones, of the largest memberships) on a fixed sample of 10,000 rows, without landmarks; of plain k-means and fuzzy c-means the plain
+objective on all rows. Rows are scaled to [0, 1].
 """
 
 

@@ -320,7 +320,7 @@ def test_drawing_ends_where_only_rounding_is_left(offset):
     assert 4 <= len(chosen) < 60
 
 
-@pytest.mark.parametrize("far", [0.0, 1e6])
+@pytest.mark.parametrize("far", [0.0, 100.0])
 def test_landmarks_of_the_linear_kernel_span_all_rows_with_the_origin_among_them(far):
     """Rows that span all about their mean may not do so about the origin: one more landmark is taken."""
     X = np.random.default_rng(0).normal(size=(20, 3)) + far
