@@ -23,6 +23,7 @@ import threadpoolctl
 
 from cmeans.blocks import Block, Blocks
 from cmeans.choice import layout_for, sweep_for
+from cmeans.compiled import quick
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Cosine, Kernel, Laplacian, Linear, NormalizedPolynomial, Polynomial, Sigmoid
 from cmeans.rules import Fuzzy
@@ -35,6 +36,7 @@ from .contest import judged
 from .harness import finish, load, unit_interval
 
 ROWS, BASIS, FEATURES = 200_000, 500, 8
+SETTLING = 0.1  # seconds after which the threads of a matrix product have ceased to wait busily for the next
 SGEMM = 2048  # side of the matrices whose product is the machine's rate
 WANTED = {2.0: {2: 1.6, 4: 2.0, 8: 2.0, 16: 1.6, 50: 1.6, 164: 1.6}, 1.3: dict.fromkeys((2, 4, 8, 16, 50, 164), 2.5)}
 
@@ -60,9 +62,10 @@ class Machine:
 
     def rates(self) -> tuple[float, float]:
         """Bytes and operations a second, the best of three each."""
-        reading = min(seconds(lambda: list(self._pool.map(read, self._parts))) for _ in range(3))
         with threadpoolctl.threadpool_limits(self._threads, "blas"):
             multiplying = min(seconds(lambda: np.matmul(self._square, self._square, out=self._product)) for _ in range(3))
+        time.sleep(SETTLING)
+        reading = min(seconds(lambda: list(self._pool.map(read, self._parts))) for _ in range(3))
         return 4 * sum(map(len, self._parts)) / reading, 2 * SGEMM**3 / multiplying
 
 
@@ -126,7 +129,7 @@ class KernelBlock:
         x = unit(data, dtype)
         s, count = self.landmarks[data], self.blocks[data]
         self.y = np.ascontiguousarray(x[:s])
-        self.columns = KERNELS[kernel].prepare(self.y)
+        self.columns = quick(KERNELS[kernel].prepare(self.y))  # as compiled sweeps have them made
         self.rows = [x[s + 1024 * i : s + 1024 * (i + 1)] for i in range(count)]
         self.room = np.empty((1024, s), dtype=dtype)
 
@@ -154,7 +157,7 @@ def seconds(function: Callable[..., object], *words: Any) -> float:
 
 
 def sweeps(rounds: int, threads: int) -> dict[str, Any]:
-    """Every sweep once a round, after the machine's rates of that round."""
+    """Every sweep, the best of three as the machine's rates are, round by round after the rates of that round."""
     FuzzySweep.threads = threads
     machine = Machine(threads)
     cases = [(c, m) for m in FuzzySweep.params[1] for c in FuzzySweep.params[0]]
@@ -166,7 +169,7 @@ def sweeps(rounds: int, threads: int) -> dict[str, Any]:
     for _ in range(rounds):
         rates.append(machine.rates())
         for case, benchmark in ready.items():
-            times[case].append(seconds(benchmark.time_sweep, *case))
+            times[case].append(min(seconds(benchmark.time_sweep, *case) for _ in range(3)))
     for case, benchmark in ready.items():
         benchmark.teardown(*case)
     return sweep_report(np.array(rates), times)

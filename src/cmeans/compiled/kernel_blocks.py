@@ -26,28 +26,34 @@ def quick(columns: Columns) -> Columns:
     """The same kernel values, faster for NumPy rows where there is a way."""
     if not isinstance(columns, PreparedColumns) or not isinstance(columns.kernel, RBF):
         return columns
-    return columns if is_sparse(columns.right) or columns.right.shape[1] > FEW_COLUMNS else _Exponentials(columns)
+    too_wide = columns.right.shape[1] > FEW_COLUMNS
+    return columns if is_sparse(columns.right) or too_wide else _Gaussian(columns, columns.kernel.gamma)
 
 
 @dataclass
-class _Exponentials:
-    """exp of one matrix product, the common form of Gaussian kernels."""
+class _Gaussian:
+    """exp(-gamma |x - y|^2) as exp of one product, [2 gamma x, -gamma |x|^2, 1] . [y, 1, -gamma |y|^2], all about a point amid the y."""
 
     columns: PreparedColumns
+    gamma: float
 
     def __post_init__(self) -> None:
-        self._panels: dict[Any, Array] = {}
+        self._made_ready: dict[Any, tuple[Array, Array]] = {}
 
     def __call__(self, x: Array, room: Array | None = None) -> Array:
         if is_foreign(x) or is_sparse(x):
             return self.columns(x, room)
-        left = np.ascontiguousarray(self.columns.left(x))
-        panels = self._panels.get(left.dtype)
-        if panels is None:
-            panels = self._panels[left.dtype] = read_only(_in_panels(self.columns.right.astype(left.dtype)))
-        out = np.empty((len(x), len(self.columns.right)), left.dtype) if room is None else room
-        _ready(left.dtype)(read_only(left), panels, out)
+        shift, panels = self._ready_for(x)
+        out = np.empty((len(x), len(self.columns.right)), x.dtype) if room is None else room
+        _ready(x.dtype)(read_only(np.ascontiguousarray(x)), shift, x.dtype.type(self.gamma), panels, out)
         return out
+
+    def _ready_for(self, x: Array) -> tuple[Array, Array]:
+        if x.dtype not in self._made_ready:
+            shift = np.zeros(x.shape[1]) if self.columns.shift is None else self.columns.shift
+            panels = _in_panels(self.columns.right.astype(x.dtype))
+            self._made_ready[x.dtype] = read_only(shift.astype(x.dtype)), read_only(panels)
+        return self._made_ready[x.dtype]
 
 
 def _in_panels(right: Array) -> Array:
@@ -62,27 +68,44 @@ def _in_panels(right: Array) -> Array:
 @cache
 def _ready(dtype: Any) -> Callable[..., None]:
     """Compiled for one float type or read from Numba's cache."""
-    made = exponentials()
+    made = gaussian()
     with compiling(f"kernel values for {dtype.name}"):
-        made(read_only(np.empty((0, 1), dtype)), read_only(np.empty((0, 1, 1), dtype)), np.empty((0, 0), dtype))
+        nothing = read_only(np.empty((0, 1), dtype)), read_only(np.empty(1, dtype))
+        made(*nothing, dtype.type(1), read_only(np.empty((0, 3, 1), dtype)), np.empty((0, 0), dtype))
     return made
 
 
 @cache
-def exponentials() -> Callable[..., None]:
+def gaussian() -> Callable[..., None]:
     """Made once; compiles at its first call for each float type."""
     version = sources()
 
     @partial(compiled, in_order=True)  # or what exponentials gain by adding and subtracting a number is optimised away
-    def fill(left: Array, panels: Array, out: Array) -> None:
-        """out (b, s) = exp(left (b, k) . right), the right side in panels."""
+    def fill(x: Array, shift: Array, gamma: float, panels: Array, out: Array) -> None:
+        """out (b, s) from rows (b, d) and the points (s, d + 2) in panels."""
         _ = version
+        left = np.empty((NEAR, panels.shape[1]), out.dtype)
         for start in range(0, out.shape[0], NEAR):
+            stop = min(start + NEAR, out.shape[0])
+            _augment(x, start, stop, shift, gamma, left)
             for number in range(panels.shape[0]):
-                for i in range(start, min(start + NEAR, out.shape[0]), ROWS):
-                    _fill(left, _rows_from(i, out.shape[0] - 1), panels, number, out)
+                for i in range(start, stop, ROWS):
+                    _fill(left, start, _rows_from(i, stop - 1), panels, number, out)
 
     return fill
+
+
+@inlined
+def _augment(x: Array, start: int, stop: int, shift: Array, gamma: float, left: Array) -> None:
+    """Rows as the product's left side."""
+    columns = x.shape[1]
+    for i in range(start, stop):
+        row, norm = left[i - start], x.dtype.type(0)
+        for f in range(columns):
+            v = x[i, f] - shift[f]
+            row[f] = (gamma + gamma) * v
+            norm += v * v
+        row[columns], row[columns + 1] = -gamma * norm, 1.0
 
 
 @inlined
@@ -91,13 +114,14 @@ def _rows_from(i: int, last: int) -> tuple[int, int, int, int]:
 
 
 @intrinsic
-def _fill(_typing: Any, left: Any, numbers: Any, panels: Any, number: Any, out: Any) -> Any:
-    """A few rows of `out` at the columns of one panel."""
+def _fill(_typing: Any, left: Any, first: Any, numbers: Any, panels: Any, number: Any, out: Any) -> Any:
+    """A few rows of `out` at the columns of one panel; `left` holds rows from `first` on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         call = Call(context, builder, signature, arguments)
-        v, left, numbers, panels, number, out = call.vectors, call.array(0), call.numbers(1), call.array(2), call.index(3), call.array(4)
-        rows = [v.address(left, i, INDEX(0)) for i in numbers]
+        v, left, panels, out = call.vectors, call.array(0), call.array(3), call.array(5)
+        numbers, number = call.numbers(2), call.index(4)
+        rows = [v.address(left, builder.sub(i, call.index(1)), INDEX(0)) for i in numbers]
         sums = v.registers(len(rows) * ABREAST)
         with v.steps(INDEX(0), call.length(left, 1), 1) as f:
             columns = [v.load(v.address(panels, number, f, INDEX(a * v.lanes))) for a in range(ABREAST)]
@@ -105,17 +129,17 @@ def _fill(_typing: Any, left: Any, numbers: Any, panels: Any, number: Any, out: 
                 x = v.spread(v.after(row, f))
                 for a, column in enumerate(columns):
                     sums[p * ABREAST + a].add_product(x, column)
-        first = builder.mul(number, INDEX(ABREAST * v.lanes))
+        column = builder.mul(number, INDEX(ABREAST * v.lanes))
         values = [v.exponential(s.value) for s in sums]
-        whole = builder.icmp_signed("<=", call.plus(first, ABREAST * v.lanes), call.length(out, 1))
+        whole = builder.icmp_signed("<=", call.plus(column, ABREAST * v.lanes), call.length(out, 1))
         with builder.if_else(whole) as (all_there, some_there):
             with all_there:
                 for n, value in enumerate(values):
-                    v.store(value, v.address(out, numbers[n // ABREAST], call.plus(first, n % ABREAST * v.lanes)))
+                    v.store(value, v.address(out, numbers[n // ABREAST], call.plus(column, n % ABREAST * v.lanes)))
             with some_there:
                 for n, value in enumerate(values):
-                    column = call.plus(first, n % ABREAST * v.lanes)
-                    v.store_some(value, v.address(out, numbers[n // ABREAST], column), builder.sub(call.length(out, 1), column))
+                    here = call.plus(column, n % ABREAST * v.lanes)
+                    v.store_some(value, v.address(out, numbers[n // ABREAST], here), builder.sub(call.length(out, 1), here))
         return call.done()
 
-    return types.void(left, numbers, panels, number, out), generate
+    return types.void(left, first, numbers, panels, number, out), generate
