@@ -17,7 +17,7 @@ from . import narrow, wide
 from .door import compiled, inlined, sources
 from .elementary import Format
 from .rules import RULES, Words
-from .tiles import TILE, Tile, load, new_tile
+from .tiles import GROUP, TILE, Tile, load, new_tile
 
 TILES_SUMMED = LARGEST_SUM // TILE
 SHAPES: dict[str, Any] = {"narrow": narrow, "wide": wide}
@@ -64,7 +64,7 @@ def sweep_pass(shape: str, rule: str, *, owned: bool = False) -> Callable[..., N
         tile = new_tile(at.centres.shape[0], clusters, kxx, at.bits)
         pitch = at.centres.shape[1]
         total = np.zeros((at.centres.shape[0], pitch), kxx.dtype)
-        own = np.zeros((own_moment.shape[0], pitch), kxx.dtype)
+        own = np.zeros((own_moment.shape[0] + -own_moment.shape[0] % GROUP, pitch), kxx.dtype)  # whole groups, as total
         label = np.empty(TILE, np.int32)
         for number in range((kxx.shape[0] + TILE - 1) // TILE):
             load(tile, number, kxx, weight)
