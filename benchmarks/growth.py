@@ -20,7 +20,7 @@ import numpy as np
 
 from cmeans import FuzzyCMeans
 from cmeans.blocks import Block, Blocks
-from cmeans.choice import layout_for, sweep_for
+from cmeans.choice import layout_for, quick_for, sweep_for
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF
 from cmeans.memory import free_memory
@@ -55,7 +55,8 @@ def generated(n: int) -> np.ndarray:
 def sweep_of(x: np.ndarray, landmarks: np.ndarray, keep: int, engine: ThreadEngine) -> Callable[[], object]:
     """A sweep over these rows, after one that makes ready what is kept."""
     space, rule, blocks = landmark_space(RBF(GAMMA), landmarks, None, x.dtype), Fuzzy(M), Blocks(x, np.ones(len(x)))
-    table = Table(space, blocks, keep, layout=layout_for(space, blocks, rule, CLUSTERS))
+    layout, quick = layout_for(space, blocks, rule, CLUSTERS), quick_for(space, blocks, rule)
+    table = Table(space, blocks, keep, layout=layout, quick=quick)
     state = State(space.embed(Block(x[:CLUSTERS], np.ones(CLUSTERS), 0)))
     sweep = sweep_for(table, rule)
 

@@ -37,15 +37,25 @@ class Centring:
         out[s, s] = self.scale**2 * self.mean
         return out
 
-    def products(self, g: Array) -> Array:
-        """Products (b, s + 1) of phi(x) - mu with the new basis, from the raw products g (b, s)."""
-        xp = namespace(g)
-        mean = xp.mean(g, axis=1, keepdims=True)
-        return xp.concat([g - mean - as_like(self.row_means - self.mean, g)[None, :], self.scale * (mean - self.mean)], axis=1)
+    def products(self, g: Array, room: Array | None = None) -> Array:
+        """Products (b, s + 1) of phi(x) - mu with the new basis, from the raw products g (b, s); in `room`, of which g may be the
+        first columns."""
+        return self._about(g, namespace(g).mean(g, axis=1, keepdims=True), room)
 
-    def squared_norms(self, g: Array, kxx: Array) -> Array:
-        """|phi(x) - mu|^2 (b,)."""
-        return kxx - 2.0 * namespace(g).mean(g, axis=1) + self.mean
+    def rows(self, g: Array, kxx: Array, room: Array | None = None) -> tuple[Array, Array]:
+        """The same, and |phi(x) - mu|^2 (b,)."""
+        mean = namespace(g).mean(g, axis=1, keepdims=True)
+        return self._about(g, mean, room), kxx - 2.0 * mean[:, 0] + self.mean
+
+    def _about(self, g: Array, mean: Array, room: Array | None) -> Array:
+        rest, outer = as_like(self.row_means - self.mean, g)[None, :], self.scale * (mean - self.mean)
+        if room is None:
+            return namespace(g).concat([g - mean - rest, outer], axis=1)
+        body = room[:, :-1]
+        np.subtract(g, mean, out=body)
+        np.subtract(body, rest, out=body)
+        room[:, -1:] = outer
+        return room
 
     def mean_products(self) -> Float64:
         """Products (s + 1,) of mu with the new basis."""

@@ -50,17 +50,17 @@ class LandmarkSpace(Space):
         return JITTER if self.whitener is None else 1.0
 
     def room(self, n_rows: int, like: Array) -> Array | None:
-        return kernel_room(n_rows, int(self.points.shape[0]), like)
+        return kernel_room(n_rows, self.size, like)
 
     def quickened(self, quick: Quick) -> LandmarkSpace:
         return with_columns(self, quick(self.kernel.prepare(self.points)), self.points)
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
-        g = self._columns(block.x, room)
         kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
         if self.centring is None:
-            return ProductRows(g, kxx)
-        return ProductRows(self.centring.products(g), self.centring.squared_norms(g, kxx))
+            return ProductRows(self._columns(block.x, room), kxx)
+        g = self._columns(block.x, None if room is None else room[:, :-1])
+        return ProductRows(*self.centring.rows(g, kxx, room))
 
     def centres(self, mass: Float64, moment: Float64) -> Centres:
         return self._from_products(mean_products(mass, moment))
