@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from .arrays import Array, Float64, IntArray, as_like, is_sparse, take
 
 LARGEST_SUM = 1024  # rows that a float32 sum may run over before it joins a float64 total
-LARGEST_BLOCK = 1024
-LARGEST_NARROW_BLOCK = 4096  # the same for few columns, whose rows are done with so soon that every block's own costs would show
 NARROW = 128  # columns that are few
+LARGEST_BLOCK = 1024  # rows of a block at most
+LARGEST_NARROW_BLOCK = 4096  # where columns are few: rows are done with so soon that every block's own costs would show
 LEAST_BLOCKS = 16  # blocks that should be left for many threads
 BLOCK_ELEMENTS = 2**22  # kernel values of one block, so that a basis of 70,000 rows still makes blocks of 32 MB
 TASKS = 64  # groups of blocks that a large input is split into: enough for any number of threads

@@ -66,13 +66,13 @@ def layout_for(space: Space, blocks: Blocks, rule: Rule, n_clusters: int, rows_i
     return layout
 
 
-def quick_for(space: Space, blocks: Blocks, rule: Rule) -> Quick | None:
+def quick_for(space: Space, blocks: Blocks, rule: Rule, rows_in_all: int = 0) -> Quick | None:
     """How kernel values are made faster, for rows so many that compiled code is loaded anyway, if for the last pass only.
 
     The number of clusters does not enter: it may change, and new rows must be represented as the training rows were.
     """
-    x = blocks.x
-    if rule.twin is None or is_foreign(x) or is_sparse(x) or _saving(blocks.n_rows, space.size, 1, rule.twin) < LEAST_SAVING:
+    x, n = blocks.x, max(blocks.n_rows, rows_in_all)
+    if rule.twin is None or is_foreign(x) or is_sparse(x) or _saving(n, space.size, 1, rule.twin) < LEAST_SAVING:
         return None
     compiled = _compiled()
     quick: Quick | None = compiled.quick if compiled.is_open() else None

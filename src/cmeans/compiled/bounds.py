@@ -26,7 +26,7 @@ from . import wide
 from .door import compiled, compiling, inlined, sources
 from .passes import Standing
 from .sweeps import Change, Standings, nowhere
-from .tiles import TILE, new_tile, read_only
+from .tiles import TILE, Tile, new_tile, read_only
 
 SPAN = 256  # rows whose bounds are looked at together
 GROUPS = 8  # centre j belongs to group j modulo their number
@@ -101,6 +101,49 @@ def _to_be_read(label: Array, upper: Array, lower: Array, drift: Drift, rounding
     return int(count)
 
 
+@inlined
+def _nearest_others(tile: Tile, clusters: int, others: Array) -> None:
+    """The smallest distance (groups, TILE) of each row to a centre that is not its own."""
+    real, groups = others.dtype.type, others.shape[0]
+    for h in range(groups):
+        for t in range(TILE):
+            others[h, t] = real(np.inf)
+        for j in range(h, clusters, groups):
+            for t in range(TILE):
+                d2 = tile.d2[j, t]
+                others[h, t] = d2 if tile.label[t] != j and d2 < others[h, t] else others[h, t]
+
+
+@inlined
+def _change_owner(sums: OwnSums, old: int, new: int, w: float, kxx: float, row: Array) -> None:
+    """A row leaves its cluster, if it had one, and joins another."""
+    counts = 1 if w > 0 else 0
+    sums.count[new] += counts
+    sums.mass[new] += w
+    sums.kxx[new] += w * kxx
+    # In float64 to the last digit, so that a cluster that loses nearly all its rows keeps those of the rest.
+    into = sums.moment[new]
+    for f in range(row.shape[0]):
+        into[f] += w * row[f]
+    if old >= 0:
+        sums.count[old] -= counts
+        sums.mass[old] -= w
+        sums.kxx[old] -= w * kxx
+        out = sums.moment[old]
+        for f in range(row.shape[0]):
+            out[f] -= w * row[f]
+
+
+@inlined
+def _empty_exactly(sums: OwnSums) -> None:
+    """A cluster without rows sums to nothing, not to what rounding leaves of it."""
+    for j in range(sums.count.shape[0]):
+        if sums.count[j] == 0:
+            sums.mass[j], sums.kxx[j] = 0.0, 0.0
+            for f in range(sums.moment.shape[1]):
+                sums.moment[j, f] = 0.0
+
+
 @cache
 def bounded_pass() -> Callable[..., int]:
     """Made once; compiles at its first call for each float type."""
@@ -119,7 +162,7 @@ def bounded_pass() -> Callable[..., int]:
         """Returns how many rows were read."""
         _ = version
         real = kxx.dtype.type
-        clusters, columns = sums.moment.shape
+        clusters = sums.moment.shape[0]
         label, upper, lower = known
         order, groups = np.empty(kxx.shape[0], np.int64), lower.shape[0]
         count: int = _to_be_read(label, upper, lower, drift, at.form.rounding, order)
@@ -133,13 +176,7 @@ def bounded_pass() -> Callable[..., int]:
                 tile.kxx[t] = kxx[order[min(start + t, count - 1)]]
                 tile.low[t] = real(np.inf)
             wide.nearest(rows, number, at.centres, at.norms, at.form.rounding, tile)
-            for h in range(groups):
-                for t in range(TILE):
-                    others[h, t] = real(np.inf)
-                for j in range(h, clusters, groups):
-                    for t in range(TILE):
-                        d2 = tile.d2[j, t]
-                        others[h, t] = d2 if tile.label[t] != j and d2 < others[h, t] else others[h, t]
+            _nearest_others(tile, clusters, others)
             for t in range(min(TILE, count - start)):
                 wide.ask(rows, number, t)
                 i = order[start + t]
@@ -147,31 +184,10 @@ def bounded_pass() -> Callable[..., int]:
                 upper[i] = np.sqrt(tile.low[t] + slack)
                 for h in range(groups):
                     lower[h, i] = np.sqrt(max(others[h, t] - slack, real(0)))
-                old, new, w = label[i], tile.label[t], weight[i]
-                if old == new:
-                    continue
-                label[i] = new
-                row = g[i]
-                counts = 1 if w > 0 else 0
-                sums.count[new] += counts
-                sums.mass[new] += w
-                sums.kxx[new] += w * kxx[i]
-                # In float64 to the last digit, so that a cluster that loses nearly all its rows keeps those of the rest.
-                into = sums.moment[new]
-                for f in range(columns):
-                    into[f] += w * row[f]
-                if old >= 0:
-                    sums.count[old] -= counts
-                    sums.mass[old] -= w
-                    sums.kxx[old] -= w * kxx[i]
-                    out = sums.moment[old]
-                    for f in range(columns):
-                        out[f] -= w * row[f]
-        for j in range(clusters):
-            if sums.count[j] == 0:  # nothing, not what rounding leaves of it
-                sums.mass[j], sums.kxx[j] = 0.0, 0.0
-                for f in range(columns):
-                    sums.moment[j, f] = 0.0
+                if label[i] != tile.label[t]:
+                    _change_owner(sums, label[i], tile.label[t], weight[i], kxx[i], g[i])
+                    label[i] = tile.label[t]
+        _empty_exactly(sums)
         return count
 
     return bounded

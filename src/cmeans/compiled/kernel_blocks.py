@@ -90,7 +90,7 @@ def gaussian() -> Callable[..., None]:
             _augment(x, start, stop, shift, gamma, left)
             for number in range(panels.shape[0]):
                 for i in range(start, stop, ROWS):
-                    _fill(left, start, _rows_from(i, stop - 1), panels, number, out)
+                    _fill(left, start, i, stop, panels, number, out)
 
     return fill
 
@@ -108,20 +108,16 @@ def _augment(x: Array, start: int, stop: int, shift: Array, gamma: float, left: 
         row[columns], row[columns + 1] = -gamma * norm, 1.0
 
 
-@inlined
-def _rows_from(i: int, last: int) -> tuple[int, int, int, int]:
-    return i, min(i + 1, last), min(i + 2, last), min(i + 3, last)
-
-
 @intrinsic
-def _fill(_typing: Any, left: Any, first: Any, numbers: Any, panels: Any, number: Any, out: Any) -> Any:
-    """A few rows of `out` at the columns of one panel; `left` holds rows from `first` on."""
+def _fill(_typing: Any, left: Any, start: Any, i: Any, stop: Any, panels: Any, number: Any, out: Any) -> Any:
+    """Rows i ... of `out`, a few and before `stop`, at the columns of one panel; `left` holds rows from `start` on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         call = Call(context, builder, signature, arguments)
-        v, left, panels, out = call.vectors, call.array(0), call.array(3), call.array(5)
-        numbers, number = call.numbers(2), call.index(4)
-        rows = [v.address(left, builder.sub(i, call.index(1)), INDEX(0)) for i in numbers]
+        v, left, panels, out = call.vectors, call.array(0), call.array(4), call.array(6)
+        i, last, number = call.index(2), call.plus(call.index(3), -1), call.index(5)
+        numbers = [call.at_most(call.plus(i, p), last) for p in range(ROWS)]  # the last one fills up
+        rows = [v.address(left, builder.sub(n, call.index(1)), INDEX(0)) for n in numbers]
         sums = v.registers(len(rows) * ABREAST)
         with v.steps(INDEX(0), call.length(left, 1), 1) as f:
             columns = [v.load(v.address(panels, number, f, INDEX(a * v.lanes))) for a in range(ABREAST)]
@@ -142,4 +138,4 @@ def _fill(_typing: Any, left: Any, first: Any, numbers: Any, panels: Any, number
                     v.store_some(value, v.address(out, numbers[n // ABREAST], here), builder.sub(call.length(out, 1), here))
         return call.done()
 
-    return types.void(left, first, numbers, panels, number, out), generate
+    return types.void(left, start, i, stop, panels, number, out), generate

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .door import cgutils, intrinsic, types
+from .door import intrinsic, types
 from .tiles import GROUP, TILE
 from .vectors import INDEX, MANY_REGISTERS, Register, Value, Vectors
 
@@ -31,16 +31,20 @@ class Call:
     def index(self, number: int) -> Value:
         return self._context.cast(self.builder, self._values[number], self._kinds[number], types.int64)
 
-    def numbers(self, number: int) -> list[Value]:
-        kind = self._kinds[number]
-        parts = cgutils.unpack_tuple(self.builder, self._values[number], len(kind))
-        return [self._context.cast(self.builder, part, kind.dtype, types.int64) for part in parts]
-
     def length(self, array: Value, axis: int) -> Value:
         return self.builder.extract_value(array.shape, axis)
 
     def plus(self, number: Value, more: int) -> Value:
         return self.builder.add(number, INDEX(more))
+
+    def at_most(self, number: Value, last: Value) -> Value:
+        return self.builder.select(self.builder.icmp_signed("<", number, last), number, last)
+
+    def ordered_rows(self, g: Value, order: Value, i: Value, count: int, column: Value) -> list[Value]:
+        """Where the rows g[order[i]], g[order[i + 1]], ... are, from a column on; the last of the order fills up."""
+        last = self.plus(self.length(order, 0), -1)
+        places = (self.vectors.address(order, self.at_most(self.plus(i, p), last)) for p in range(count))
+        return [self.vectors.address(g, self.builder.load(place), column) for place in places]
 
     def done(self) -> Value:
         return self._context.get_dummy_value()
@@ -51,31 +55,33 @@ class Call:
 
 @intrinsic
 def row_distances(
-    _typing: Any, g: Any, numbers: Any, later: Any, centres: Any, norms: Any, j: Any, kxx: Any, t: Any, d2: Any, low: Any
+    _typing: Any, g: Any, order: Any, start: Any, centres: Any, norms: Any, j: Any, kxx: Any, t: Any, d2: Any, low: Any
 ) -> Any:
-    """d2[j + q, t + p] = k(x, x) + |v|^2 - 2 g.a of the ROWS rows g[numbers[p]] and a whole group of centres; `low` follows.
+    """d2[j + q, t + p] = k(x, x) + |v|^2 - 2 g.a of the ROWS rows g[order[start + t + p]] and a whole group of centres; `low` follows.
 
-    The rows g[later[p]] are asked for meanwhile.
+    Half as many rows of the first half of the next tile are asked for meanwhile.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         call = Call(context, builder, signature, arguments)
-        v, g, centres = call.vectors, call.array(0), call.array(3)
-        j, start = call.index(5), INDEX(0)
-        rows, coming = ([v.address(g, i, start) for i in call.numbers(k)] for k in (1, 2))
-        points = [v.address(centres, call.plus(j, q), start) for q in range(GROUP)]
-        sums = v.registers(GROUP * len(rows))
+        v, g, order, start, centres = call.vectors, call.array(0), call.array(1), call.index(2), call.array(3)
+        j, t, zero = call.index(5), call.index(7), INDEX(0)
+        rows = call.ordered_rows(g, order, builder.add(start, t), ROWS, zero)
+        next_tile = builder.add(call.plus(start, TILE), builder.udiv(t, INDEX(2)))
+        coming = call.ordered_rows(g, order, next_tile, ROWS // 2, zero)
+        points = [v.address(centres, call.plus(j, q), zero) for q in range(GROUP)]
+        sums = v.registers(GROUP * ROWS)
         columns = call.length(g, 1)
         rest = builder.urem(columns, INDEX(v.lanes))
         whole = builder.sub(columns, rest)
-        with v.steps(start, whole, v.lanes) as f:
+        with v.steps(zero, whole, v.lanes) as f:
             _ask(v, coming, f)
             _multiply(v, sums, [v.load(v.after(row, f)) for row in rows], [v.after(point, f) for point in points])
-        with builder.if_then(builder.icmp_signed(">", rest, start)):
+        with builder.if_then(builder.icmp_signed(">", rest, zero)):
             _ask(v, coming, whole)
             parts = [v.load_some(v.after(row, whole), rest) for row in rows]
             _multiply(v, sums, parts, [v.after(point, whole) for point in points])
-        _finish(call, v.totals([s.value for s in sums]), len(rows))
+        _finish(call, v.totals([s.value for s in sums]))
         return call.done()
 
     def _ask(v: Vectors, rows: list[Value], f: Value) -> None:
@@ -88,19 +94,19 @@ def row_distances(
             for p, row in enumerate(rows):
                 sums[q * len(rows) + p].add_product(row, a)
 
-    def _finish(call: Call, products: list[Value], rows: int) -> None:
+    def _finish(call: Call, products: list[Value]) -> None:
         v, norms, kxx, d2, low = call.vectors, call.array(4), call.array(6), call.array(8), call.array(9)
         j, t = call.index(5), call.index(7)
         smallest_at = v.address(low, t)
-        kernel, smallest = v.load(v.address(kxx, t), v.few(rows)), v.load(smallest_at, v.few(rows))
+        kernel, smallest = v.load(v.address(kxx, t), v.few(ROWS)), v.load(smallest_at, v.few(ROWS))
         for q in range(GROUP):
-            norm = v.spread(v.address(norms, call.plus(j, q)), rows)
-            distance = call.builder.fadd(call.builder.fadd(kernel, norm), v.part(products, q * rows, rows))
+            norm = v.spread(v.address(norms, call.plus(j, q)), ROWS)
+            distance = call.builder.fadd(call.builder.fadd(kernel, norm), v.part(products, q * ROWS, ROWS))
             v.store(distance, v.address(d2, call.plus(j, q), t))
             smallest = v.smaller(distance, smallest)
         v.store(smallest, smallest_at)
 
-    return types.void(g, numbers, later, centres, norms, j, kxx, t, d2, low), generate
+    return types.void(g, order, start, centres, norms, j, kxx, t, d2, low), generate
 
 
 def _weighted(abreast: int, *, part: bool) -> Any:
@@ -116,22 +122,17 @@ def _weighted(abreast: int, *, part: bool) -> Any:
             v, g, order, w, total = call.vectors, call.array(0), call.array(1), call.array(3), call.array(6)
             start, j, f = call.index(2), call.index(4), call.index(5)
             sums = v.registers(GROUP * abreast)  # of this tile, so that total is a sum of few parts
-            last = builder.sub(call.length(order, 0), INDEX(1))
             left = builder.sub(call.length(g, 1), f)
             first_group = builder.icmp_signed("==", j, INDEX(0))
 
-            def row(i: Value) -> Value:
-                """The columns of a row of the order; the last one fills up."""
-                i = builder.select(builder.icmp_signed("<", i, last), i, last)
-                return v.address(g, builder.load(v.address(order, i)), f)
-
             with v.steps(INDEX(0), INDEX(TILE), 2) as even:
                 with builder.if_then(first_group):
-                    coming = row(builder.add(call.plus(start, TILE + TILE // 2), builder.udiv(even, INDEX(2))))
+                    next_half = builder.add(call.plus(start, TILE + TILE // 2), builder.udiv(even, INDEX(2)))
+                    (coming,) = call.ordered_rows(g, order, next_half, 1, f)
                     for a in range(abreast):
                         v.ask(v.after(coming, INDEX(a * v.lanes)))
                 for t in (even, call.plus(even, 1)):
-                    here = row(builder.add(start, t))
+                    (here,) = call.ordered_rows(g, order, builder.add(start, t), 1, f)
                     columns = [v.load_some(here, left)] if part else [v.load(v.after(here, INDEX(a * v.lanes))) for a in range(abreast)]
                     for q in range(GROUP):
                         weight = v.spread(v.address(w, call.plus(j, q), t))

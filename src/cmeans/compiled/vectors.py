@@ -15,7 +15,6 @@ from .door import cgutils, intrinsic, ir, many_registers, types, vector_bytes
 Value: TypeAlias = Any  # of LLVM's
 INDEX = ir.IntType(64)
 
-
 VECTOR = vector_bytes()
 MANY_REGISTERS = many_registers()
 

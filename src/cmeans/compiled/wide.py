@@ -56,34 +56,6 @@ def ask(rows: tuple[Array, Array], number: int, t: int) -> None:
             prefetch(g, (order[i], f))
 
 
-if ROWS == 4:
-
-    @inlined
-    def some(order: Array, i: int) -> tuple[int, ...]:
-        """The numbers of rows that are worked on together; the last one fills up."""
-        last = order.shape[0] - 1
-        return order[min(i, last)], order[min(i + 1, last)], order[min(i + 2, last)], order[min(i + 3, last)]
-
-    @inlined
-    def half_as_many(order: Array, i: int) -> tuple[int, ...]:
-        """The same of rows to ask for."""
-        last = order.shape[0] - 1
-        return order[min(i, last)], order[min(i + 1, last)]
-
-else:
-
-    @inlined
-    def some(order: Array, i: int) -> tuple[int, ...]:
-        """The numbers of rows that are worked on together; the last one fills up."""
-        last = order.shape[0] - 1
-        return order[min(i, last)], order[min(i + 1, last)]
-
-    @inlined
-    def half_as_many(order: Array, i: int) -> tuple[int, ...]:
-        """The same of rows to ask for."""
-        return (order[min(i, order.shape[0] - 1)],)
-
-
 @inlined
 def distances(rows: tuple[Array, Array], number: int, centres: Array, norms: Array, rounding: float, tile: Tile) -> None:
     """d2 = k(x, x) + |v|^2 - 2 g.a of one tile, a few rows at a time, which stay near while centres pass by."""
@@ -92,8 +64,7 @@ def distances(rows: tuple[Array, Array], number: int, centres: Array, norms: Arr
     for first in range(0, TILE, NEAR):
         for j in range(0, centres.shape[0], GROUP):
             for t in range(first, first + NEAR, ROWS):
-                now, later = some(order, start + t), half_as_many(order, start + TILE + t // 2)
-                row_distances(g, now, later, centres, norms, j, tile.kxx, t, tile.d2, tile.low)
+                row_distances(g, order, start, centres, norms, j, tile.kxx, t, tile.d2, tile.low)
     set_to_zero(tile, norms, rounding)
 
 
