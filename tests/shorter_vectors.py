@@ -10,7 +10,7 @@ from cmeans.blocks import Blocks
 from cmeans.compiled import BoundedSweep, Sweep, layout
 from cmeans.compiled.kernel_blocks import quick
 from cmeans.compiled.vectors import VECTOR
-from cmeans.kernels import RBF
+from cmeans.kernels import RBF, Polynomial
 from cmeans.rules import Fuzzy, Hard
 from cmeans.spaces import EuclideanSpace
 from cmeans.sweep import State, sweep
@@ -23,8 +23,8 @@ def main() -> None:
     rng = np.random.default_rng(0)
     for dtype, tolerance in ((np.float32, 1e-4), (np.float64, 1e-11)):
         x = rng.uniform(size=(333, 37)).astype(dtype)
-        kernel = RBF(0.1)
-        np.testing.assert_allclose(quick(kernel.prepare(x[:21]))(x), kernel(x, x[:21]), rtol=tolerance)
+        for kernel in (RBF(0.1), Polynomial(3)):
+            np.testing.assert_allclose(quick(kernel.prepare(x[:21]))(x), kernel(x, x[:21]), rtol=tolerance)
         blocks = Blocks(x, rng.uniform(size=len(x)))
         space = EuclideanSpace(np.zeros(37))
         state = State(space.embed(blocks.take(np.arange(5))))

@@ -1,4 +1,4 @@
-"""Kernel values made with the compiled sweeps are those that NumPy makes."""
+"""Kernel values that are made in registers are those of the formulas."""
 
 from __future__ import annotations
 
@@ -12,27 +12,79 @@ import pytest
 from scipy import sparse
 
 from cmeans.blocks import Block
-from cmeans.compiled.kernel_blocks import quick
-from cmeans.kernels import RBF, Cosine, Laplacian, Polynomial
+from cmeans.compiled import kernel_blocks
+from cmeans.compiled.kernel_blocks import DEPTH, quick
+from cmeans.kernels import RBF, Cosine, Laplacian, NormalizedPolynomial, Polynomial, Sigmoid
 from cmeans.spaces import landmark_space
 
 from .choices import pairs
 
-SHAPES = pairs([1, 3, 4, 37, 1024], [1, 2, 7, 54, 250], [1, 5, 16, 64, 65, 130, 582], ["float32", "float64"])
+KERNELS = {
+    "rbf": RBF(0.3),
+    "rbf, narrow": RBF(30.0),
+    "polynomial": Polynomial(5, 0.2, 1.0),
+    "polynomial, scaled": Polynomial(2, 1.0, 0.5, scale=7.0),
+    "polynomial of degree 1": Polynomial(1, 1.0, 0.0),
+    "polynomial, odd and negative": Polynomial(3, 1.0, -2.0),
+    "normalized polynomial": NormalizedPolynomial(4, 2.0, 1.0),
+    "cosine": Cosine(),
+}
+COLUMNS = [1, 2, 7, 54, DEPTH - 2, DEPTH, DEPTH + 1, 3 * DEPTH + 5]
+SHAPES = pairs(list(KERNELS), [1, 3, 4, 37, 1024], COLUMNS, [1, 5, 16, 64, 65, 130, 582], ["float32", "float64"])
 
 
-@pytest.mark.parametrize(("rows", "columns", "landmarks", "dtype"), SHAPES)
-def test_values_are_those_of_the_formula(rows, columns, landmarks, dtype):
+@pytest.fixture(autouse=True)
+def _any_number_of_columns(monkeypatch):
+    """Machines with few registers leave many columns to a library."""
+    monkeypatch.setattr(kernel_blocks, "FEW_COLUMNS", None)
+
+
+@pytest.mark.parametrize(("name", "rows", "columns", "landmarks", "dtype"), SHAPES)
+def test_values_are_those_of_the_formula(name, rows, columns, landmarks, dtype):
     rng = np.random.default_rng(0)
-    x, y = (rng.uniform(size=(n, columns)).astype(dtype) for n in (rows, landmarks))
-    kernel = RBF(3.0 / columns)
+    x, y = ((rng.uniform(size=(n, columns)) / np.sqrt(columns)).astype(dtype) for n in (rows, landmarks))
+    kernel = KERNELS[name]
     room = np.full((len(x), len(y)), np.nan, x.dtype)
     values = quick(kernel.prepare(y))(x, room)
-    assert values is room
-    distances = np.stack([((np.float64(x) - np.float64(point)) ** 2).sum(axis=1) for point in y], axis=1)
-    np.testing.assert_allclose(values, np.exp(-kernel.gamma * distances), atol=2e-6 if x.dtype == np.float32 else 1e-14)
+    assert np.shares_memory(values, room)
+    exact = formula(kernel, np.float64(x), np.float64(y))
+    eps = np.finfo(dtype).eps
+    size = np.abs(exact).max()
+    np.testing.assert_allclose(values, exact, atol=100 * eps * size)
     np.testing.assert_array_equal(quick(kernel.prepare(y))(x), values)
-    np.testing.assert_allclose(quick(kernel.prepare(np.asfortranarray(y)))(np.asfortranarray(x)), values, atol=2e-6)
+    np.testing.assert_allclose(quick(kernel.prepare(np.asfortranarray(y)))(np.asfortranarray(x)), values, atol=100 * eps * size)
+
+
+def formula(kernel, x, y):
+    """One value at a time."""
+    values = np.empty((len(x), len(y)))
+    for i, row in enumerate(x):
+        for j, point in enumerate(y):
+            product = float(row @ point)
+            match kernel:
+                case RBF():
+                    values[i, j] = np.exp(-kernel.gamma * ((row - point) ** 2).sum())
+                case Cosine():
+                    values[i, j] = product / np.sqrt((row @ row) * (point @ point))
+                case NormalizedPolynomial():
+                    own = [kernel.gamma * v @ v + kernel.coef0 for v in (row, point)]
+                    values[i, j] = ((kernel.gamma * product + kernel.coef0) / np.sqrt(own[0] * own[1])) ** kernel.degree
+                case Polynomial():
+                    values[i, j] = (kernel.gamma * product + kernel.coef0) ** kernel.degree / kernel.scale
+    return values
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.3), Polynomial(3)], ids=["rbf", "polynomial"])
+def test_room_may_be_wider(kernel):
+    """As where a further column is kept beside the values."""
+    rng = np.random.default_rng(0)
+    x, y, room = rng.uniform(size=(9, 3)), rng.uniform(size=(21, 3)), np.full((9, 22), 7.0)
+    for columns in (kernel.prepare(y), quick(kernel.prepare(y))):
+        values = columns(x, room)
+        assert values.shape == (9, 21)
+        assert np.shares_memory(values, room)
+        np.testing.assert_allclose(values, formula(kernel, x, y), rtol=1e-12)
+        np.testing.assert_array_equal(room[:, 21], 7.0)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -58,15 +110,16 @@ def test_what_is_not_finite_stays_so(dtype):
     np.testing.assert_array_equal(fast[3], 1.0)
 
 
-def test_other_kernels_and_rows_are_left_alone():
+def test_other_kernels_and_rows_are_left_alone(monkeypatch):
     y = np.random.default_rng(0).uniform(size=(5, 3))
-    for kernel in (Laplacian(1.0), Polynomial(2), Cosine()):
+    for kernel in (Laplacian(1.0), Sigmoid(1.0)):
         columns = kernel.prepare(y)
         assert quick(columns) is columns
-    wide = RBF(1.0).prepare(np.zeros((2, 1000)))
-    assert quick(wide) is wide
     rows = sparse.csr_array(np.where(y > 0.5, y, 0.0))
     np.testing.assert_array_equal(quick(RBF(1.0).prepare(sparse.csr_array(y)))(rows), RBF(1.0).prepare(sparse.csr_array(y))(rows))
+    monkeypatch.setattr(kernel_blocks, "FEW_COLUMNS", 256)
+    wide = RBF(1.0).prepare(np.zeros((2, 1000)))
+    assert quick(wide) is wide
 
 
 def test_a_quickened_space_represents_rows_alike():

@@ -9,7 +9,7 @@ import numpy as np
 
 from .arrays import Array, Float64, IntArray, host_float64, in_float64, rounding, take
 from .blocks import Blocks
-from .chance import Population, sample
+from .chance import Population
 from .kernels import Precomputed
 from .rules import Rule
 from .spaces import LandmarkSpace, gram_matrix
@@ -17,9 +17,7 @@ from .spectrum import leading_sum
 from .statistics import Statistics
 from .sweep import State
 
-ALL_UP_TO = 5000  # rows up to which every residual is measured
-SAMPLED = 1000  # rows whose residuals are measured beyond
-SEED = 0  # the sample is the same whatever random_state is, so that certificates of different seeds compare
+ALL_UP_TO = 5000  # rows up to which every residual is measured; beyond, those of the fixed sample, so that certificates compare
 NORMAL = 2.576  # standard deviations on either side of a mean that hold 99%
 INDEFINITE = 1e-6  # negative share of the largest eigenvalue from which on it is not rounding
 
@@ -68,10 +66,10 @@ def certify(
     sampled: Float64 | None,  # kernel matrix of people.fixed_sample, where it is known
 ) -> Approximation | None:
     """The certificate of a partition; None for kernels that are not positive semidefinite, of which none of this is true."""
-    few = ALL_UP_TO if len(people) <= ALL_UP_TO else SAMPLED
-    positions, weights = sample(people, few, np.random.RandomState(SEED))
+    fixed, _ = people.fixed_sample
+    positions, weights = (np.arange(len(people)), people.weights) if len(people) <= ALL_UP_TO else people.fixed_sample
     rows, share, total = people.rows[positions], weights / weights.sum(), float(blocks.weight.sum())
-    error, own = _residuals(space, blocks, rows)
+    error, own, places = _residuals(space, blocks, rows)
     if not _semidefinite(space, error, own, sampled):
         return None
     pull = rule.weights(host_float64(take(memberships, rows))).sum(axis=1)
@@ -85,7 +83,8 @@ def certify(
     low, high = mean.interval(error)
     ranking = None
     if sampled is not None and space.whitener is not None:
-        leading, _ = leading_sum(_error_of_sample(space, blocks, people, sampled), len(state.centres), len(sampled) / len(people))
+        z = places if len(places) == len(fixed) else places[fixed]
+        leading, _ = leading_sum(_error_of_sample(space, blocks, people, sampled, z), len(state.centres), len(fixed) / len(people))
         ranking = total * leading / upper if upper > 0 else 0.0
     return Approximation(
         int(space.points.shape[0]),
@@ -118,17 +117,17 @@ class _Mean:
         return max(mean - half, 0.0), mean + half
 
 
-def _residuals(space: LandmarkSpace, blocks: Blocks, rows: IntArray) -> tuple[Float64, Float64]:
-    """e_i = |phi(x_i) - its projection|^2 and |phi(x_i)|^2, (p,) each, about the space's own origin."""
+def _residuals(space: LandmarkSpace, blocks: Blocks, rows: IntArray) -> tuple[Float64, Float64, Float64]:
+    """e_i = |phi(x_i) - its projection|^2 and |phi(x_i)|^2, (p,) each, about the space's own origin, and the projections (p, k)."""
     block = blocks.take(rows)
     if not isinstance(space.kernel, Precomputed):  # in float64: e_i is what is left of two numbers that are nearly equal
         space = replace(space, points=in_float64(space.points))
         block = replace(block, x=in_float64(block.x))
     represented = space.rows(block).plain()
     own = host_float64(represented.kxx[:, None])[:, 0]
-    projected = space.centres(np.ones(len(rows)), host_float64(represented.g)).squared_norms()
-    error = own - projected
-    return (np.maximum(error, 0.0) if space.kernel.positive_definite else error), own
+    projected = space.centres(np.ones(len(rows)), host_float64(represented.g))
+    error = own - projected.squared_norms()
+    return (np.maximum(error, 0.0) if space.kernel.positive_definite else error), own, projected.coordinates
 
 
 def _noisy(space: LandmarkSpace, blocks: Blocks, rows: IntArray, own: Float64) -> Float64:
@@ -151,13 +150,12 @@ def _semidefinite(space: LandmarkSpace, error: Float64, own: Float64, sampled: F
     return bool(values[0] >= -INDEFINITE * values[-1])
 
 
-def _error_of_sample(space: LandmarkSpace, blocks: Blocks, people: Population, sampled: Float64) -> Float64:
-    """E = K - K^ (p, p) among the rows of the fixed sample, each weighted by the root of its share."""
+def _error_of_sample(space: LandmarkSpace, blocks: Blocks, people: Population, sampled: Float64, places: Float64) -> Float64:
+    """E = K - K^ (p, p) among the rows of the fixed sample, each weighted by the root of its share; `places` are their projections."""
     positions, weights = people.fixed_sample
-    block = blocks.take(people.rows[positions])
     if space.kernel.distances_ignore_shifts:  # what is known of the sample may be about another origin
-        sampled = gram_matrix(space.kernel, block.x)
-    z = space.coordinates(block)
+        sampled = gram_matrix(space.kernel, blocks.take(people.rows[positions]).x)
+    z = places + space.origin
     root = np.sqrt(weights / weights.sum())
     error: Float64 = root[:, None] * (sampled - z @ z.T) * root[None, :]
     return error

@@ -82,7 +82,7 @@ def best_of(
         visits += solution.row_visits
         sums = None
         if measured or (n_starts > 1 and approach is None):
-            sums = fold(table, rule, solution.state, engine)
+            sums = fold(table, rule, solution.state, engine, solution.sweep)
             visits += table.n_rows
         if best is None or (sums is not None and best.sums is not None and sums.objective < best.sums.objective):
             best = Best(solution, sums, 0)

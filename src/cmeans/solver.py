@@ -68,6 +68,7 @@ class Solution:
     stuck: bool = False  # no way led on from the last sweep but one, which this is
     last: tuple[State, Statistics] | None = None  # the state one sweep ago, and the sums that made this one
     floor: float | None = None  # the movement below which rounding let no centre come, where that ended the run
+    sweep: Sweep | None = None  # what swept, and may know from its last sweep how to do a further one sooner
 
 
 @dataclass
@@ -217,7 +218,7 @@ def solve(
         if converged or ended:
             break
     history = [value * table.blocks.unit for value in run.history]
-    return Solution(state, history, len(history), run.row_visits, converged, ended, run.stuck, run.last, run.floor)
+    return Solution(state, history, len(history), run.row_visits, converged, ended, run.stuck, run.last, run.floor, run.sweep)
 
 
 def _may_mix(run: Run, step: Step) -> bool:

@@ -211,8 +211,8 @@ def column_nearest(_typing: Any, x: Any, coming: Any, centres: Any, norms: Any, 
         v, x, coming, centres, norms = call.vectors, call.array(0), call.array(1), call.array(2), call.array(3)
         kxx, low, label = call.array(4), call.array(5), call.array(6)
         with v.steps(INDEX(0), INDEX(TILE), ABREAST * v.lanes) as t:
-            smallest = [Register(v, v.everywhere(v.real(float("inf")))) for _ in range(ABREAST)]
-            nearest = [Register(v, v.everywhere(v.whole(0))) for _ in range(ABREAST)]
+            smallest = [v.register(v.everywhere(v.real(float("inf")))) for _ in range(ABREAST)]
+            nearest = [v.register(v.everywhere(v.whole(0))) for _ in range(ABREAST)]
             with v.steps(INDEX(0), call.length(norms, 0), GROUP) as j:
                 sums = _by_columns(call, x, coming, centres, j, t)
                 for q in range(GROUP):

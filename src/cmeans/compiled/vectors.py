@@ -199,7 +199,11 @@ class Vectors:
 
     def registers(self, number: int) -> list[Register]:
         """Vectors that change in loops; zeros at first."""
-        return [Register(self, self.zero()) for _ in range(number)]
+        return [self.register(self.zero()) for _ in range(number)]
+
+    def register(self, start: Value) -> Register:
+        """A vector that changes in loops."""
+        return Register(self, start)
 
     @contextmanager
     def steps(self, start: Value, stop: Value, step: int) -> Iterator[Value]:

@@ -77,7 +77,7 @@ def certified(result: Result, best: Best, geometry: Geometry, table: Table, engi
     rule, state, visits = result.rule, best.solution.state, result.row_visits
     sums = best.sums if best.sums is not None else _sums_of_a_fixed_point(best)
     if sums is None:
-        sums, visits = fold(table, rule, state, engine), visits + table.n_rows
+        sums, visits = fold(table, rule, state, engine, best.solution.sweep), visits + table.n_rows
     sampled = None if geometry.columns_only is not None else geometry.sampled[0]
     memberships = result.assignment.memberships
     approximation = certify(table.space, geometry.blocks, geometry.population, rule, state, sums, memberships, sampled)

@@ -13,7 +13,8 @@ from ..arrays import Array
 class Columns(Protocol):
     """Kernel values (b, s) of rows (b, d) against fixed points, dense, in the rows' dtype.
 
-    `room` (b, s) may be written to and returned, which saves asking the system for new memory block after block.
+    The first s columns of `room` (b, s or more) may be written to and returned, which saves asking the system for new memory block
+    after block.
     """
 
     def __call__(self, x: Array, room: Array | None = None) -> Array: ...

@@ -74,11 +74,14 @@ class PreparedColumns:
     def __call__(self, x: Array, room: Array | None = None) -> Array:
         if is_sparse(x):
             return self.kernel.transform(self._sparse_argument(x))
-        xp = namespace(x)
-        x = x if self.shift is None else x - xp.astype(self.shift, x.dtype, copy=False)[None, :]
-        right = xp.astype(self.right, x.dtype, copy=False)
-        left = _augmented(self.kernel, x, left=True)
-        return self.kernel.transform(left @ right.T if room is None else np.matmul(left, right.T, out=room))
+        left, right = self.left(x), namespace(x).astype(self.right, x.dtype, copy=False)
+        return self.kernel.transform(left @ right.T if room is None else np.matmul(left, right.T, out=room[:, : len(right)]))
+
+    def left(self, x: Array) -> Array:
+        """Augmented rows (b, d + extra) of a dense array: the kernel's argument is their product with `right`."""
+        if self.shift is not None:
+            x = x - namespace(x).astype(self.shift, x.dtype, copy=False)[None, :]
+        return _augmented(self.kernel, x, left=True)
 
     def _sparse_argument(self, x: Array) -> Array:
         kernel, y = self.kernel, self.right

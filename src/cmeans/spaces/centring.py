@@ -37,6 +37,10 @@ class Centring:
         out[s, s] = self.scale**2 * self.mean
         return out
 
+    def whitener(self, w: Float64) -> Float64:
+        """W (s + 1, k) of the new basis from that of the raw one (s, k): of products with phi(b_l) - mu and mu those with phi(b_l)."""
+        return np.vstack([w, w.sum(axis=0) / self.scale])
+
     def products(self, g: Array, room: Array | None = None) -> Array:
         """Products (b, s + 1) of phi(x) - mu with the new basis, from the raw products g (b, s); in `room`, of which g may be the
         first columns."""

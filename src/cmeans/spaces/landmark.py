@@ -14,7 +14,7 @@ from ..centres import Centres
 from ..kernels import Columns, Kernel, Precomputed
 from .base import ProductRows, Quick, Rows, Space, columns_of, kernel_room, mean_products, with_columns
 from .centring import Centring
-from .linear_solvers import conjugate_gradients, solver_tolerance, whitener
+from .linear_solvers import conjugate_gradients, solver_tolerance, triangular_whitener, whitener
 
 LARGEST_KEPT_GRAM = 8192  # landmarks up to which the gradient form keeps K_ss; beyond, its products are made tile by tile
 
@@ -57,10 +57,8 @@ class LandmarkSpace(Space):
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
-        if self.centring is None:
-            return ProductRows(self._columns(block.x, room), kxx)
-        g = self._columns(block.x, None if room is None else room[:, :-1])
-        return ProductRows(*self.centring.rows(g, kxx, room))
+        g = self._columns(block.x, room)
+        return ProductRows(g, kxx) if self.centring is None else ProductRows(*self.centring.rows(g, kxx, room))
 
     def centres(self, mass: Float64, moment: Float64) -> Centres:
         return self._from_products(mean_products(mass, moment))
@@ -177,7 +175,11 @@ def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: A
     cut = max(10.0 * s * np.finfo(float).eps, 1e-6 if coarse else 1e-11)
     # Values carry noise of the size of the raw kernel; in a direction of eigenvalue e it weighs noise^2 / e in a squared distance.
     noise = 30 * resolution(dtype) * float(np.abs(np.diag(gram)).mean())
-    return replace(space, whitener=whitener(space._basis_gram, cut, noise**2 / size if size > 0 else 0.0))
+    floor = noise**2 / size if size > 0 else 0.0
+    w = triangular_whitener(gram, cut, floor) if kernel.positive_definite else None
+    if w is None:
+        return replace(space, whitener=whitener(space._basis_gram, cut, floor))
+    return replace(space, whitener=w if centring is None else centring.whitener(w))
 
 
 def gram_matrix(kernel: Kernel, points: Array) -> Float64:
