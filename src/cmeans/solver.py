@@ -218,7 +218,8 @@ def solve(
         if converged or ended:
             break
     history = [value * table.blocks.unit for value in run.history]
-    return Solution(state, history, len(history), run.row_visits, converged, ended, run.stuck, run.last, run.floor, run.sweep)
+    again = run.sweep if owners is None else None  # a sweep that notes owners does nothing else
+    return Solution(state, history, len(history), run.row_visits, converged, ended, run.stuck, run.last, run.floor, again)
 
 
 def _may_mix(run: Run, step: Step) -> bool:

@@ -34,6 +34,7 @@ class Sweep:
 
     def __init__(self, shape: str, rule: Rule, dtype: Any, *, owned: bool = False) -> None:
         self._standings = Standings(rule)
+        self._owned = owned
         self._pass = _ready_sweep(shape, self._standings.name, np.dtype(dtype), owned)
         self._change = Change(shape, rule, dtype)
 
@@ -42,6 +43,7 @@ class Sweep:
     ) -> Statistics:
         c, width = len(state.centres), table.space.moment_width
         mass, spread, moment, penalty = np.zeros(c), np.zeros(c), np.zeros((c, width)), np.zeros(1)
+        assert self._owned == (owners is not None), "memory for owners is there exactly where they are noted"
         own = Own(np.zeros(0), np.zeros((0, width))) if owners is None else Own(np.zeros(c), np.zeros((c, width)))
         for piece in table.pieces(task):
             rows: Any = piece.rows

@@ -25,7 +25,7 @@ JITTER = 30.0  # of centres from conjugate gradients, which stop at a residual
 class LandmarkSpace(Space):
     """Basis = the landmarks, G = K_ss (Havens 2011 eq. 12-20, Chitta 2011 eq. 4-7).
 
-    With W from the eigenpairs of G the centres live in orthonormal coordinates v = W^T t. Without W they are pairs
+    With W from a factor of G the centres live in orthonormal coordinates v = W^T t. Without W they are pairs
     (a, t): a solves G a = t by conjugate gradients, the way out both papers name where s is too large to factor.
     """
 
