@@ -101,7 +101,7 @@ def sweep_for(table: Table, rule: Rule, *, owned: bool = False) -> Sweep:
 
 def assign_for(table: Table, space: Space, rule: Rule, n_clusters: int) -> Assign:
     """The last pass over a table's rows, for centres of `space` (the table's own, or its portable twin)."""
-    layout = layout_for(space, table.blocks, rule, n_clusters)
+    layout = layout_for(space, table.blocks, rule, n_clusters, table.rows_in_all)
     if layout is None:
         return generic.assign
     assign: Assign = _compiled().Assign(layout, rule, numpy_dtype(table.blocks.x))
@@ -110,7 +110,7 @@ def assign_for(table: Table, space: Space, rule: Rule, n_clusters: int) -> Assig
 
 def measure_for(table: Table, space: Space, rule: Rule, n_clusters: int) -> Measure:
     """The distances of a table's rows to centres of `space`, by the same arithmetic as the last pass."""
-    layout = layout_for(space, table.blocks, rule, n_clusters)
+    layout = layout_for(space, table.blocks, rule, n_clusters, table.rows_in_all)
     if layout is None:
         return generic.distances
     measure: Measure = _compiled().Measure(layout, numpy_dtype(table.blocks.x))

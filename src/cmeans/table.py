@@ -51,10 +51,12 @@ class Table:
         training: bool = True,
         layout: Layout | None = None,
         quick: Quick | None = None,  # makes kernel values faster
+        rows_in_all: int = 0,  # where these are but some of the rows that will be swept
     ) -> None:
         self.space = space
         self.blocks = blocks
         self.layout = layout
+        self.rows_in_all = max(rows_in_all, blocks.n_rows)
         self.n_tasks = blocks.n_tasks(space.size)
         self._training = training
         self._left = keep_bytes if space.keeps_rows_cheaply or (layout is not None and layout.keep) else 0

@@ -175,7 +175,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         layout = layout_for(space, blocks, rule, c, rows_in_all)
         remembered += memory_of(layout, rule, blocks, space.size, c)
         memory = self._plan(run, given, space, blocks, engine, remembered)
-        return Table(space, blocks, memory.for_rows, layout=layout, quick=quick_for(space, blocks, rule, rows_in_all))
+        quick = quick_for(space, blocks, rule, rows_in_all)
+        return Table(space, blocks, memory.for_rows, layout=layout, quick=quick, rows_in_all=rows_in_all)
 
     def _plan(self, run: Run, given: Input, space: Space, blocks: Blocks, engine: ThreadEngine, remembered: int = 0) -> Plan:
         return plan(

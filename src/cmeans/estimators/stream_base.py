@@ -239,7 +239,8 @@ class StreamingBase(BaseCMeans):
         past, rule, solution = absorbed.past, absorbed.rule, absorbed.solution
         space, centres = past.space.portable(past.centres)
         if table is None:
-            table = Table(space, blocks, 0, training=False, quick=quick_for(space, blocks, rule, stream.n_samples))
+            n = stream.n_samples
+            table = Table(space, blocks, 0, training=False, quick=quick_for(space, blocks, rule, n), rows_in_all=n)
         assignment = assign_all(table, space, rule, State(centres), engine)
         return Result(
             solution,
