@@ -50,7 +50,7 @@ def measure(name: str, seeds: int) -> str:
     level = []
     for seed in range(seeds):
         rng = np.random.RandomState(seed)
-        known = lambda positions: affinity(kernel, blocks, people.rows[positions])  # noqa: E731
+        known = lambda positions: affinity(kernel, blocks, people.at(positions))  # noqa: E731
         order = choose("uniform", UNIFORM, known, people, rng)
         level.append(float(residuals(judged, x[order], gamma)[-1]))
         for method, found in least.items():

@@ -65,7 +65,7 @@ def seeded(size: int | None, metric: Metric, people: Population, count: int, see
     if size is None:
         return scalable_kmeans_plus_plus(metric, people, count, rng, engine)
     positions, weights = sample(people, size, rng)
-    rows = people.rows[positions]
+    rows = people.at(positions)
     return rows[kmeans_plus_plus(metric.among(rows), weights, count, rng)]
 
 

@@ -97,10 +97,10 @@ def naive_run(rule: str, space: str, weighted: bool, start: str) -> naive.Result
     return naive.cmeans(distances, partial(naive.possibilistic_memberships, eta=eta, m=M), result.d2, SWEEPS, M, w, eta)
 
 
-def least_budget(model: Any, X: Any) -> int:
+def least_budget(model: Any, X: Any, weights: Any = None) -> int:
     """The memory that a fit cannot do without: nothing is left to keep rows in."""
     with pytest.raises(ValueError, match="memory_budget") as refused:
-        model.set_params(memory_budget=1).fit(X)
+        model.set_params(memory_budget=1).fit(X, sample_weight=weights)
     return int(re.search(r"at least (\d+) bytes", str(refused.value))[1])
 
 
@@ -161,7 +161,7 @@ def test_run_that_makes_its_rows_again(rule, space, form, spare, monkeypatch):
     X, weights, _ = problem()
     case, rows = RULES[rule], as_form(X, form)
     model = case.estimator(C, **case.words, **SPACES[space], init=START, max_iter=SWEEPS, tol=0.0, n_jobs=1)
-    model.set_params(memory_budget=least_budget(model, rows) + spare).fit(rows, sample_weight=weights)
+    model.set_params(memory_budget=least_budget(model, rows, weights) + spare).fit(rows, sample_weight=weights)
     assert_same(model, naive_run(rule, space, True, "rows"), "float64")
 
 

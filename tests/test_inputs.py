@@ -38,6 +38,9 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
+from cmeans.blocks import Blocks
+from cmeans.chance import population, sample
+from cmeans.estimators.inputs import read_weights
 from cmeans.progress import watching
 
 FINDING = (AdaptivePossibilisticCMeans, SequentialPossibilisticCMeans)  # the number of clusters, at most as many as they are told
@@ -203,6 +206,25 @@ def test_a_memory_map_is_not_copied(words, tmp_path):
         tracemalloc.stop()
     assert rows.nbytes == 80_000_000
     assert peak < 40_000_000
+
+
+def test_weights_that_nobody_gave_take_no_memory():
+    """Nor does who may be drawn, where everybody may."""
+    n, rows = 1_000_000, np.zeros((1_000_000, 1), np.float32)
+    tracemalloc.start()
+    try:
+        blocks = Blocks(rows, *read_weights(None, n, "test")[:1])
+        people = population(blocks)
+        sample(people, 1000, np.random.RandomState(0))
+        positions, _ = people.fixed_sample
+        chosen = blocks.take(people.at(positions))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 200_000
+    np.testing.assert_array_equal(chosen.weight, 1.0)
+    assert blocks.cut(10, 30).weight.flags.c_contiguous
+    np.testing.assert_array_equal(people.rows[:3], [0, 1, 2])
 
 
 # -------------------------------------------------------------------------------------------------------------------- sparse

@@ -50,7 +50,7 @@ def found(method="rpcholesky", tol=0.02, c=C, seed=0, K=K, weight=None):
     n = len(K)
     people = population(Blocks(np.arange(n, dtype=float)[:, None], np.ones(n) if weight is None else weight))
     diag = np.diag(K)
-    known = lambda positions: MatrixAffinity(K, diag[people.rows[positions]], people.rows[positions])  # noqa: E731
+    known = lambda positions: MatrixAffinity(K, diag[people.at(positions)], people.at(positions))  # noqa: E731
     return enough_landmarks(method, tol, c, known, people, np.random.RandomState(seed))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from .arrays import Array, Float64, IntArray, as_like, is_sparse, take
 
 LARGEST_SUM = 1024  # rows that a float32 sum may run over before it joins a float64 total
@@ -55,7 +57,7 @@ class Blocks:
     """
 
     x: Array  # (n, d)
-    weight: Float64  # (n,)
+    weight: Float64  # (n,) perhaps one number seen n times, which takes no memory
     kxx: Array | None = None  # (n,)
     unit: float = 1.0  # what a weight of 1 stands for in the user's weights
     factors: Float64 | None = None  # (d,) what each feature is multiplied by before anybody sees it
@@ -64,6 +66,11 @@ class Blocks:
     def n_rows(self) -> int:
         """How many rows there are."""
         return int(self.x.shape[0])
+
+    @property
+    def alike(self) -> bool:
+        """Whether all rows weigh the same because nobody said otherwise."""
+        return self.weight.strides == (0,)
 
     def n_tasks(self, basis_size: int) -> int:
         """How many tasks a basis of that many columns makes."""
@@ -83,7 +90,7 @@ class Blocks:
     def cut(self, start: int, stop: int) -> Block:
         """Rows start ... stop - 1 as one block."""
         kxx = None if self.kxx is None else self.kxx[start:stop]
-        return Block(self.scaled(piece(self.x, start, stop)), self.weight[start:stop], start, kxx)
+        return Block(self.scaled(piece(self.x, start, stop)), np.ascontiguousarray(self.weight[start:stop]), start, kxx)
 
     def take(self, rows: IntArray) -> Block:
         """The named rows as one block (its `start` means nothing)."""

@@ -68,7 +68,7 @@ def certify(
     """The certificate of a partition; None for kernels that are not positive semidefinite, of which none of this is true."""
     fixed, _ = people.fixed_sample
     positions, weights = (np.arange(len(people)), people.weights) if len(people) <= ALL_UP_TO else people.fixed_sample
-    rows, share, total = people.rows[positions], weights / weights.sum(), float(blocks.weight.sum())
+    rows, share, total = people.at(positions), weights / weights.sum(), float(blocks.weight.sum())
     error, own, places = _residuals(space, blocks, rows)
     if not _semidefinite(space, error, own, sampled):
         return None
@@ -154,7 +154,7 @@ def _error_of_sample(space: LandmarkSpace, blocks: Blocks, people: Population, s
     """E = K - K^ (p, p) among the rows of the fixed sample, each weighted by the root of its share; `places` are their projections."""
     positions, weights = people.fixed_sample
     if space.kernel.distances_ignore_shifts:  # what is known of the sample may be about another origin
-        sampled = gram_matrix(space.kernel, blocks.take(people.rows[positions]).x)
+        sampled = gram_matrix(space.kernel, blocks.take(people.at(positions)).x)
     z = places + space.origin
     root = np.sqrt(weights / weights.sum())
     error: Float64 = root[:, None] * (sampled - z @ z.T) * root[None, :]

@@ -26,13 +26,26 @@ class Population:
     k copies, and shuffling the rows changes nothing, exactly.
     """
 
-    rows: IntArray  # (p,) row numbers; of equal rows, the first
+    numbers: IntArray | None  # (p,) of rows; of equal ones, the first; None: all rows as they come
     weights: Float64  # (p,) all positive
     member: IntArray | None  # (n,) which entry each row belongs to (-1: weight zero throughout); None: rows are not grouped
     n_rows: int
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.weights)
+
+    @property
+    def rows(self) -> IntArray:
+        """Row numbers (p,)."""
+        return np.arange(self.n_rows) if self.numbers is None else self.numbers
+
+    def at(self, positions: IntArray) -> IntArray:
+        """The row numbers of some entries, by their positions."""
+        return positions if self.numbers is None else self.numbers[positions]
+
+    def of(self, values: Array) -> Array:
+        """What rows have (n, ...), entry by entry (p, ...)."""
+        return values if self.numbers is None else values[self.numbers]
 
     @cached_property
     def fixed_sample(self) -> tuple[IntArray, Float64]:
@@ -44,8 +57,10 @@ class Population:
         """(n,) which entry each row belongs to, -1 for rows that cannot be drawn."""
         if self.member is not None:
             return self.member
+        if self.numbers is None:
+            return np.arange(self.n_rows)
         member = np.full(self.n_rows, -1, dtype=np.intp)
-        member[self.rows] = np.arange(len(self.rows))
+        member[self.numbers] = np.arange(len(self))
         return member
 
 
@@ -53,6 +68,8 @@ def population(blocks: Blocks, *, comparable: bool = True) -> Population:
     """The rows of an input that may be drawn; `comparable` is False where equal rows cannot be told by their entries."""
     n, weight = blocks.n_rows, blocks.weight
     if n > CANONICAL_ROWS or not comparable:
+        if weight.min() > 0:
+            return Population(None, weight, None, n)
         rows = np.flatnonzero(weight > 0)
         return Population(rows, weight[rows], None, n)
     first, member = distinct_rows(blocks.x)

@@ -54,7 +54,7 @@ def enough_landmarks(
         if len(cholesky.chosen) >= least and judge.is_content(cholesky.factor(looked_at, judge.seen)):
             break
     chosen = np.array(cholesky.chosen[:limit], dtype=np.intp)
-    return people.rows[positions[chosen]] if len(chosen) else people.rows[:1]  # a kernel that is zero on all rows
+    return people.at(positions[chosen]) if len(chosen) else people.at(np.arange(1))  # a kernel that is zero on all rows
 
 
 def _drawn(cholesky: PartialCholesky, weights: Float64, limit: int, rng: np.random.RandomState) -> Iterator[None]:

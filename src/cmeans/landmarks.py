@@ -29,16 +29,16 @@ def choose(
     (in proportion to weight). `shifted`: affinities are about another origin than the kernel's own."""
     count = min(count, len(people))
     if method == "uniform":
-        return people.rows[np.sort(draw(people, count, rng))]
+        return people.at(np.sort(draw(people, count, rng)))
     if method == "k-means++":
         positions, weights = sample(people, max(SEEDING_ROWS, count), rng)
-        return people.rows[positions[kmeans_plus_plus(known(positions), weights, count, rng, candidates=1)]]
+        return people.at(positions[kmeans_plus_plus(known(positions), weights, count, rng, candidates=1)])
     positions, weights = sample(people, rows_for(count), rng)
     among = known(positions)
     picked = rpcholesky(among, weights, count, rng)
     if shifted and 0 < len(picked) < count:  # they span all about that origin, but what they span may not hold it
         picked = np.append(picked, _off_the_plane(among, picked))
-    return people.rows[positions[picked]] if len(picked) else people.rows[:1]  # a kernel that is zero on all rows
+    return people.at(positions[picked]) if len(picked) else people.at(np.arange(1))  # a kernel that is zero on all rows
 
 
 def _off_the_plane(affinity: Affinity, rows: IntArray) -> int:

@@ -15,6 +15,7 @@ from .seeding import seeding_rows
 from .spaces import Space
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+DRAWN, WEIGHED = 28, 24  # bytes a row for drawing among all rows, and for rows that have weights
 FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
 
 
@@ -73,7 +74,7 @@ def plan(
     outputs = n * (c * itemsize + 16)
     features = 0 if isinstance(space.kernel, Precomputed) else int(blocks.x.shape[1])
     looked_at = min(n, seeding_rows(c))
-    drawing = 48 * n + 8 * looked_at * (2 * features + 4 * (2 + int(math.log(c))))
+    drawing = n * (DRAWN + (0 if blocks.alike else WEIGHED)) + 8 * looked_at * (2 * features + 4 * (2 + int(math.log(c))))
     b = blocks.block_rows(r)
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
     waiting = (2 * n_threads + 3) * 8 * c * space.moment_width

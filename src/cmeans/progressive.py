@@ -63,7 +63,7 @@ class Approach:
         """Row numbers and weights of one sample after the other, drawn as they are asked for."""
         for size in self.sizes:
             positions, weights = sample(self.people, size, self.rng)
-            yield self.people.rows[positions], weights
+            yield self.people.at(positions), weights
 
 
 def approach_for(people: Population, n_clusters: int, rng: np.random.RandomState) -> Approach | None:

@@ -32,12 +32,11 @@ def scalable_kmeans_plus_plus(metric: Metric, people: Population, count: int, rn
     """
     found = np.empty(0, dtype=np.intp)
     nearest = _Nearest(metric, people, engine)
-    fresh = people.rows[[drawn(people.weights, rng)]]
+    fresh = people.at(np.array([drawn(people.weights, rng)]))
     done = 0
     while True:
         nearest.join(fresh)
-        cost = nearest.distance[people.rows]
-        cost *= people.weights
+        cost = people.of(nearest.distance) * people.weights
         total = float(cost.sum())
         if not math.isfinite(total):
             raise ValueError(NOT_FINITE)
@@ -48,7 +47,7 @@ def scalable_kmeans_plus_plus(metric: Metric, people: Population, count: int, rn
                 return found
         keys = rng.exponential(size=len(people))
         keys *= total / (OVERSAMPLING * count)
-        fresh = people.rows[keys < cost]
+        fresh = people.at(np.flatnonzero(keys < cost))
         done += 1
 
 
@@ -86,5 +85,5 @@ class _Nearest:
 def _chosen(metric: Metric, nearest: _Nearest, people: Population, count: int, rng: np.random.RandomState) -> IntArray:
     """Of the candidates, those that k-means++ takes."""
     candidates = nearest.candidates
-    weights: Float64 = np.bincount(nearest.number[people.rows], people.weights, minlength=len(candidates)).astype(np.float64)
+    weights: Float64 = np.bincount(people.of(nearest.number), people.weights, minlength=len(candidates)).astype(np.float64)
     return candidates[kmeans_plus_plus(metric.among(candidates), weights, count, rng)]

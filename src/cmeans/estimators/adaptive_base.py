@@ -153,4 +153,4 @@ def _part_of(geometry: Geometry, table: Table, rng: np.random.RandomState) -> Ta
     if len(people) <= PART_ROWS or geometry.is_precomputed or not table.space.sweeps_products:
         return table
     positions, weights = sample(people, PART_ROWS, rng)
-    return table.part(people.rows[positions], weights)
+    return table.part(people.at(positions), weights)

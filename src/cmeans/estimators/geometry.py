@@ -63,7 +63,7 @@ class Geometry:
 
     def affinity(self, positions: IntArray) -> Affinity:
         """Kernel values among members of the population."""
-        return self.metric.among(self.population.rows[positions])
+        return self.metric.among(self.population.at(positions))
 
     @property
     def metric(self) -> Metric:
@@ -96,7 +96,7 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
         return _precomputed(words, owner, blocks, number, n_clusters, rng, factor=factor)
     people = population(blocks)
     positions, weights = people.fixed_sample
-    kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights, n_clusters)
+    kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.at(positions)), weights, n_clusters)
     given = given_landmarks(words.landmarks, owner, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
         return Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, people)), people, gamma)
@@ -128,7 +128,7 @@ def _chosen_rows(
         spanning = spanning_rows(
             geometry.affinity(np.arange(len(people))), people.weights, float(share @ np.diag(gram) - share @ gram @ share)
         )
-        return None if spanning is None else people.rows[spanning]
+        return None if spanning is None else people.at(spanning)
     if number == "auto":
         return enough_landmarks(words.landmarks, words.landmark_tol, n_clusters, geometry.affinity, people, rng)
     return choose(words.landmarks, int(number), geometry.affinity, people, rng, shifted=geometry.metric.shifted)
@@ -169,7 +169,7 @@ def middle_of(blocks: Blocks, people: Population) -> Float64:
     if is_sparse(blocks.x):
         return np.zeros(blocks.x.shape[1])
     positions, weights = people.fixed_sample
-    rows: Float64 = host_float64(blocks.take(people.rows[positions]).x)
+    rows: Float64 = host_float64(blocks.take(people.at(positions)).x)
     return np.asarray(weights @ rows / weights.sum())
 
 

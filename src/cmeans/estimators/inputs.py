@@ -46,13 +46,13 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
 
 
 def read_weights(sample_weight: Any, n: int, owner: str) -> tuple[Float64, float]:
-    """Sample weights (n,) in float64 and their unit, one each for None.
+    """Sample weights (n,) in float64 and their unit, for None one number seen n times.
 
     Weights far from 1, which float32 could not hold, are divided by a power of two, the unit, and results multiplied by it:
     only ratios matter, and such factors round nothing.
     """
     if sample_weight is None:
-        return np.ones(n), 1.0
+        return np.broadcast_to(1.0, (n,)), 1.0
     weight = np.asarray(to_numpy(sample_weight) if is_foreign(sample_weight) else sample_weight)
     if weight.ndim == 0:
         weight = np.full(n, weight)

@@ -40,7 +40,7 @@ def build_sample_geometry(
     kernel: Kernel = Precomputed()
     gamma = None
     if not precomputed:
-        kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.rows[positions]), weights, n_clusters)
+        kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.at(positions)), weights, n_clusters)
     if not isinstance(method, str):
         rows = row_numbers(method, owner, blocks.n_rows)
         if isinstance(number, int) and number != len(rows):
@@ -53,9 +53,9 @@ def build_sample_geometry(
         size = len(people) if size is None else int(size)
         if method == "uniform":
             positions, weights = sample(people, size, rng)
-            rows = people.rows[positions]
+            rows = people.at(positions)
         else:
-            rows = choose(method, size, lambda positions: affinity(kernel, blocks, people.rows[positions]), people, rng)
+            rows = choose(method, size, lambda positions: affinity(kernel, blocks, people.at(positions)), people, rng)
             weights = people.weights[people.members()[rows]]
     chosen = blocks.take(rows)
     x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x

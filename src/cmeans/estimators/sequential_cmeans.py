@@ -180,4 +180,4 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
         blocks = scene.part.blocks
         people = population(blocks, comparable=not scene.geometry.is_precomputed)
         positions, _ = sample(people, SPACED_ROWS, scene.run.rng)
-        return Spacing(scene.geometry.kernel, blocks, people.rows[positions], scene.geometry.columns_only)
+        return Spacing(scene.geometry.kernel, blocks, people.at(positions), scene.geometry.columns_only)

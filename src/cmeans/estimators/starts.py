@@ -64,13 +64,13 @@ def _drawn(init: str, ground: Ground, rng: np.random.RandomState) -> Centres:
         members = people.members()
         return ground.of_partition(one_hot(np.where(members >= 0, labels[members], 0), count, geometry.blocks.x))
     if init == "random":
-        rows = people.rows[draw(people, count, rng)]
+        rows = people.at(draw(people, count, rng))
     elif init == "k-means||" and len(people) > seeding_rows(count):
         rows = scalable_kmeans_plus_plus(geometry.metric, people, count, rng, ground.engine)
     else:
         positions, weights = sample(people, seeding_rows(count), rng)
         method = max_min if init == "max-min" else kmeans_plus_plus
-        rows = people.rows[positions[method(geometry.affinity(positions), weights, count, rng)]]
+        rows = people.at(positions[method(geometry.affinity(positions), weights, count, rng)])
     _warn_if_fewer(len(rows), ground)
     return _at_rows(rows, geometry)
 

@@ -188,7 +188,7 @@ class StreamingBase(BaseCMeans):
         owner, blocks = type(self).__name__, chunk.blocks
         people = population(blocks)
         positions, weights = people.fixed_sample
-        rows = host_rows(blocks, people.rows[positions])
+        rows = host_rows(blocks, people.at(positions))
         kernel, gamma = build_named_kernel(self, owner, blocks, rows, weights, chunk.run.n_clusters)
         geometry = Geometry(blocks, kernel, space_of(kernel, people), people, gamma)
         geometry.complain(owner)

@@ -120,7 +120,7 @@ class Search:
         c, like = p.shape[1], table.blocks.x
         if self.polish and not solution.ended:
             if people.member is not None:  # few rows, of which equal ones stay together
-                own = transfer_in_memory(ground.gram, people.weights, labels[people.rows], c, PASSES)
+                own = transfer_in_memory(ground.gram, people.weights, people.of(labels), c, PASSES)
                 labels, visits = np.where(people.member >= 0, own[people.member], labels), visits + table.n_rows
             else:
                 moved = transfer(table, engine, labels, c, PASSES)

@@ -51,7 +51,7 @@ def first_landmarks(kernel: Kernel, blocks: Blocks, people: Population, reserve:
     """The space over landmarks of a first chunk."""
     points = _chosen(kernel, blocks, people, -(-reserve.limit // 2), rng, None)
     if not points.shape[0]:  # a kernel that is zero on all rows: any row will do
-        points = blocks.take(people.rows[:1]).x
+        points = blocks.take(people.at(np.arange(1))).x
     return landmark_space(kernel, points, None, blocks.x.dtype)
 
 
@@ -63,7 +63,7 @@ def further_landmarks(
     if count >= reserve.limit:
         return space, reserve
     positions, weights = sample(people, LOOKED_AT, rng)
-    residuals = space.residuals(blocks.take(people.rows[positions]))
+    residuals = space.residuals(blocks.take(people.at(positions)))
     variance = _variance(kernel, blocks, people, rng)
     residual = float(weights @ residuals / weights.sum()) / variance if variance > 0 else 0.0
     reserve = reserve.seeing(count, residual)
@@ -92,7 +92,7 @@ def _chosen(
     kernel: Kernel, blocks: Blocks, people: Population, count: int, rng: np.random.RandomState, space: LandmarkSpace | None
 ) -> Array:
     positions, weights = sample(people, SEEDING_ROWS, rng)
-    rows = people.rows[positions]
+    rows = people.at(positions)
     known: Float64 | None = None if space is None else space.coordinates(blocks.take(rows))
     enough = WELL * _variance(kernel, blocks, people, rng)
     picked = rpcholesky(affinity(kernel, blocks, rows), weights, count, rng, known=known, enough=enough)
@@ -102,5 +102,5 @@ def _chosen(
 def _variance(kernel: Kernel, blocks: Blocks, people: Population, rng: np.random.RandomState) -> float:
     """Mean squared distance of a few rows from their mean in feature space."""
     positions, weights = sample(people, LOOKED_AT, rng)
-    known, p = affinity(kernel, blocks, people.rows[positions]), weights / weights.sum()
+    known, p = affinity(kernel, blocks, people.at(positions)), weights / weights.sum()
     return max(float(p @ known.diag() - p @ known.between(np.arange(len(p))) @ p), 0.0)
