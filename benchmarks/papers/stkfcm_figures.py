@@ -45,7 +45,7 @@ def table_figure(cells: Cells, path: Path) -> None:
         _whole(upper, lower, cells, name)
         upper.set_title(f"{name}, m = {PRINTED_M:g}")
         if name == "MNIST":
-            upper.text(0.5, 0.42, "dotted: kernel normalised, m auto", transform=upper.transAxes, ha="center", fontsize=SMALL_PRINT)
+            upper.text(0.04, 0.96, "dotted: kernel\nnormalised, m auto", transform=upper.transAxes, va="top", fontsize=SMALL_PRINT)
         lower.set(xscale="log", yscale="log")
         shares = CASES[name].shares[:: 2 if len(CASES[name].shares) > 6 else 1]
         lower.set_xticks(shares, [f"{share:g}%" for share in shares], fontsize=SMALL_PRINT)
@@ -107,7 +107,7 @@ def order_figure(cells: Cells, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     share = 5
-    figure, axes = plt.subplots(1, 1 + len(STAGES), figsize=(12.4, 3.7), width_ratios=[1.25, 1, 1, 1])
+    figure, axes = plt.subplots(1, 1 + len(STAGES), figsize=(12.4, 3.7), width_ratios=[1.25, 1, 1, 1], layout="constrained")
     first = axes[0]
     for colour, name in zip(("#1f77b4", "#ff7f0e", "#2ca02c"), STAGES, strict=True):
         for order, line in zip(ORDERS, ("-", "--"), strict=True):
@@ -136,10 +136,7 @@ def order_figure(cells: Cells, path: Path) -> None:
         axis.title.set_size(10)
         axis.tick_params(axis="x", labelsize=SMALL_PRINT)
         axis.grid(axis="y", linewidth=0.4)
-    axes[-1].text(
-        0.97, 0.5, "full: random order\nhollow: sorted", transform=axes[-1].transAxes, ha="right", va="center", fontsize=SMALL_PRINT
-    )
-    figure.tight_layout()
+    axes[1].text(0.04, 0.63, "full: random order\nhollow: sorted", transform=axes[1].transAxes, va="center", fontsize=SMALL_PRINT)
     _save(figure, path)
 
 
