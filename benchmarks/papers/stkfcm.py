@@ -27,7 +27,7 @@ import cmeans
 
 from ..harness import header
 from . import stkfcm_extras as extras
-from .stkfcm_runs import CASES, NXN, PRINTED_M, PUBLISHED, STREAMS, Case, Store, key_of, trial_of
+from .stkfcm_runs import ALL_ROWS, CASES, PRINTED_M, PUBLISHED, STREAMS, Case, Store, key_of, trial_of
 
 SMALL_TRIALS = 20
 EXACT = {"n_init": 1, "max_iter": 30, "memory_budget": "15GB"}  # of KFCM on all of MNIST
@@ -55,7 +55,7 @@ def measure_table(store: Store, name: str, m: str | float, trials: int, *, publi
 def measure_times(store: Store, name: str, runs: int = 5) -> None:
     """Seconds of the small sets by themselves: contestants take turns, the same trials."""
     case = CASES[name]
-    whole: list[tuple[str, float | None]] = [(NXN, None)]
+    whole: list[tuple[str, float | None]] = [(ALL_ROWS, None)]
     for group in (whole, *([(method, share) for method in STREAMS] for share in case.shares)):
         count = 2 if group is whole else runs
         keys = ["times | " + key_of(name, PRINTED_M, method, share) for method, share in group]

@@ -29,7 +29,7 @@ RAW = {"kernel": "polynomial", "degree": 5, "gamma": 1.0, "coef0": 1.0}
 NORMALISED = RAW | {"kernel": "normalized_polynomial"}
 STARTS = 3  # of all contestants: the default of the streams
 STREAMS = ("KPC", "stKFCM", "landmarks")
-NXN = "KFCM, n x n"
+ALL_ROWS = "KFCM, exact"
 PUBLISHED = {"init": "random", "n_init": 1}  # as the paper began
 
 
@@ -83,7 +83,7 @@ def contestant(method: str, case: Case, share: float | None, seed: int, **words:
     words = {**case.words, "random_state": seed, "n_init": STARTS, **words}
     if method == "KFCM" and case.small:
         return FuzzyCMeans(case.clusters, landmarks=spanning_rows(case.file), **words)
-    if method in ("KFCM", NXN):
+    if method in ("KFCM", ALL_ROWS):
         return FuzzyCMeans(case.clusters, n_landmarks=None, **words)
     if method == "akFCM":
         return FuzzyCMeans(case.clusters, n_landmarks=1000, **words)

@@ -60,7 +60,8 @@ A trial is a random order of the rows and a random_state, the same for all conte
 there are 20 on the small sets and {_large_trials(cells)} on the large ones, of all contestants from {STARTS} k-means++ starts on the
 first rows (the default; the paper's way is further below). The streams hold their first 20 rows a cluster before they let any go
 (`warm_up="auto"`), which the paper does not. KFCM on 2D15 and 2D50 was computed in the span of 400 rows, in which all others lie to
-rounding, for its ARI, and with the n x n matrix for its seconds. On Forest akFCM with 1,000 landmarks, from one start, stands in for it:
+rounding, for its ARI; its seconds are those of `n_landmarks=None`, which finds such rows by
+itself. On Forest akFCM with 1,000 landmarks, from one start, stands in for it:
 KFCM itself would take hours. On MNIST KFCM ran once, from one start. Seconds are processor seconds of `fit`, labels of all rows included,
 because other work ran on the machine beside most runs; medians, on the small sets of five runs that took turns, else of the runs shown. A
 blank cell was not run.
@@ -155,7 +156,7 @@ def _costs(cells: Cells, name: str) -> str:
 def _auto(cells: Cells) -> str:
     text = '## m = auto\n\nThe paper fixes m = 1.7 for all data. `m="auto"` measures on the first rows how large it may be before all'
     text += " centres fall together, and goes half-way."
-    for name in ("MNIST, normalised", "MNIST", "Forest"):
+    for name in tables.AUTOMATIC:
         keys = [key_of(name, "auto", method, share) for method in STREAMS for share in CASES[name].shares]
         used = [value for key in keys if key in cells for value in cells[key]["m"]]
         if used:
