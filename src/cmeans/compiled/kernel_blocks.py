@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
@@ -38,7 +39,7 @@ def quick(columns: Columns) -> Columns:
 
 
 @dataclass
-class _Quick:
+class _Quick(ABC):
     """f(left . right) of augmented rows, f while the product's values are in registers."""
 
     columns: PreparedColumns
@@ -56,8 +57,9 @@ class _Quick:
         self._fill(x, self._panels[x.dtype], count, out)
         return out[:, :count]
 
+    @abstractmethod
     def _fill(self, x: Array, panels: Array, count: int, out: Array) -> None:
-        raise NotImplementedError
+        """The first `count` columns of `out`."""
 
 
 @dataclass
