@@ -93,7 +93,7 @@ def test_the_objective_never_rises(rule, data):
     model = ESTIMATORS[rule](c, **chosen, random_state=0, max_iter=30, tol=0).fit(X, sample_weight=weights)
     history = model.objective_history_
     # Rounding, where landmarks are redundant; conjugate gradients stop where they find nothing more to gain.
-    rounding = 3e-8 if chosen.get("landmark_solver") == "gradient" else 1e-9
+    rounding = 1e-8 if chosen.get("landmark_solver") == "gradient" else 1e-9
     assert (np.diff(history) <= rounding * (history[0] + model.kernel_.diag(X).sum())).all()
     assert (history >= 0).all()
 
@@ -240,7 +240,7 @@ def test_rows_of_no_weight_change_nothing_but_are_labelled(rule, space, data):
     assume(no_row_between(alone, np.r_[X, strangers]))
     weights = np.r_[np.zeros(2), np.ones(len(X)), np.zeros(3)]
     among = make().fit(as_form(np.r_[strangers[:2], X, strangers[2:]], form), sample_weight=weights)
-    assert_alike(alone, among, np.arange(2, 2 + len(X)), tolerance=3e-7)
+    assert_alike(alone, among, np.arange(2, 2 + len(X)))
     np.testing.assert_array_equal(among.labels_[[0, 1, -1]], alone.predict(as_form(strangers[[0, 1, -1]], form)))
 
 

@@ -66,8 +66,9 @@ def certify(
     sampled: Float64 | None,  # kernel matrix of people.fixed_sample, where it is known
 ) -> Approximation | None:
     """The certificate of a partition; None for kernels that are not positive semidefinite, of which none of this is true."""
-    fixed, _ = people.fixed_sample
-    positions, weights = (np.arange(len(people)), people.weights) if len(people) <= ALL_UP_TO else people.fixed_sample
+    fixed, weights = people.fixed_sample
+    everybody = len(people) <= ALL_UP_TO
+    positions, weights = (np.arange(len(people)), people.weights) if everybody else (fixed, weights)
     rows, share, total = people.at(positions), weights / weights.sum(), float(blocks.weight.sum())
     error, own, places = _residuals(space, blocks, rows)
     if not _semidefinite(space, error, own, sampled):
@@ -83,8 +84,8 @@ def certify(
     low, high = mean.interval(error)
     ranking = None
     if sampled is not None and space.whitener is not None:
-        z = places if len(places) == len(fixed) else places[fixed]
-        leading, _ = leading_sum(_error_of_sample(space, blocks, people, sampled, z), len(state.centres), len(fixed) / len(people))
+        left = _error_of_sample(space, blocks, people, sampled, places[fixed] if everybody else places)
+        leading, _ = leading_sum(left, len(state.centres), len(fixed) / len(people))
         ranking = total * leading / upper if upper > 0 else 0.0
     return Approximation(
         int(space.points.shape[0]),

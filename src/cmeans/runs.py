@@ -84,6 +84,7 @@ def best_of(
         if measured or (n_starts > 1 and approach is None):
             sums = fold(table, rule, solution.state, engine, solution.sweep)
             visits += table.n_rows
+            solution = replace(solution, sweep=None)  # what it remembers would be there once more while the next start is followed
         if best is None or (sums is not None and best.sums is not None and sums.objective < best.sums.objective):
             best = Best(solution, sums, 0)
         if solution.ended:

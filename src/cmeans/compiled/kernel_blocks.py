@@ -50,10 +50,13 @@ class _Quick(ABC):
     def __call__(self, x: Array, room: Array | None = None) -> Array:
         if is_foreign(x) or is_sparse(x):
             return self.columns(x, room)
-        if x.dtype not in self._panels:
-            self._panels[x.dtype] = read_only(_in_panels(self.columns.right.astype(x.dtype)))
         count = len(self.columns.right)
         out = np.empty((len(x), count), x.dtype) if room is None else room
+        if x.dtype not in self._panels:
+            panels = read_only(_in_panels(self.columns.right.astype(x.dtype)))
+            with compiling(f"kernel values for {x.dtype.name}"):  # or reading Numba's cache
+                self._fill(x[:0], panels, count, out[:0])
+            self._panels[x.dtype] = panels
         self._fill(x, self._panels[x.dtype], count, out)
         return out[:, :count]
 
@@ -70,7 +73,7 @@ class _Powers(_Quick):
 
     def _fill(self, x: Array, panels: Array, count: int, out: Array) -> None:
         left = read_only(np.ascontiguousarray(self.columns.left(x)))
-        _ready(powers, x.dtype)(left, self.degree, panels, count, out)
+        powers()(left, self.degree, panels, count, out)
 
 
 @dataclass
@@ -84,8 +87,8 @@ class _Gaussian(_Quick):
 
     def _fill(self, x: Array, panels: Array, count: int, out: Array) -> None:
         shift = np.zeros(x.shape[1]) if self.columns.shift is None else self.columns.shift
-        ready = _ready(exponentials, x.dtype)
-        ready(read_only(np.ascontiguousarray(x)), read_only(shift.astype(x.dtype)), x.dtype.type(self.gamma), panels, count, out)
+        rows, shift = read_only(np.ascontiguousarray(x)), read_only(shift.astype(x.dtype))
+        exponentials()(rows, shift, x.dtype.type(self.gamma), panels, count, out)
 
 
 def _in_panels(right: Array) -> Array:
@@ -95,19 +98,6 @@ def _in_panels(right: Array) -> Array:
     padded = np.zeros((-(-s // width) * width, k), right.dtype)
     padded[:s] = right
     return np.ascontiguousarray(padded.reshape(-1, width, k).transpose(0, 2, 1))
-
-
-@cache
-def _ready(make: Callable[[], Callable[..., None]], dtype: Any) -> Callable[..., None]:
-    """Compiled for one float type or read from Numba's cache."""
-    made, rows, room = make(), read_only(np.empty((0, 3), dtype)), np.empty((0, 0), dtype)
-    panels = read_only(np.empty((0, 3, 1), dtype))
-    with compiling(f"kernel values for {dtype.name}"):
-        if make is powers:
-            made(rows, 1, panels, 0, room)
-        else:
-            made(rows, read_only(np.empty(3, dtype)), dtype.type(1), panels, 0, room)
-    return made
 
 
 @cache
