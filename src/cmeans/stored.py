@@ -48,7 +48,8 @@ class StoredRows(ABC):
                 return self._read(start, stop)
             except OSError as error:
                 what = error.strerror or str(error)
-                raise RowsError(f"{self.where}: rows {start} to {stop - 1} cannot be read, tried twice ({what}).") from error
+                where = error.filename or self.where
+                raise RowsError(f"{where}: rows {start} to {stop - 1} cannot be read, tried twice ({what}).") from error
 
     def take(self, rows: npt.NDArray[np.intp]) -> Rows:
         """The named rows, in the given order."""
