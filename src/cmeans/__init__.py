@@ -19,6 +19,7 @@ from .estimators import (
     TwoStepKernelKMeans,
 )
 from .model_file import load, save
+from .sources import open_blocks
 
 __all__ = [
     "AdaptivePossibilisticCMeans",
@@ -36,6 +37,7 @@ __all__ = [
     "kernels",
     "load",
     "metrics",
+    "open_blocks",
     "rules",
     "save",
     "validity",

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from cmeans.cli.errors import InputError
 from cmeans.cli.rows import Wish, read_rows
+from cmeans.stored import RowsError
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_columns_and_weights(tmp_path: Path, x: np.ndarray) -> None:
     assert rows.weight is not None
     assert np.array_equal(rows.weight, np.abs(x)[:, 1])
     assert read_rows(Wish(tmp_path / "x.npy", weight="0")).columns == (1, 2)
-    with pytest.raises(InputError, match="--weight: column '1' is also in --columns"):
+    with pytest.raises(RowsError, match="--weight: column '1' is also in --columns"):
         read_rows(Wish(tmp_path / "x.npy", ("0-1",), weight="1"))
 
 
@@ -56,14 +56,14 @@ class TestNpz:
         np.savez(file, X=x, Z=x[:, :2], y=np.arange(len(x)))
         assert read_rows(Wish(file)).x.shape == x.shape
         assert read_rows(Wish(file, array="Z")).x.shape == (len(x), 2)
-        with pytest.raises(InputError, match=r"--array Q: there is no such array; it holds X, Z, y\."):
+        with pytest.raises(RowsError, match=r"--array Q: there is no such array; it holds X, Z, y\."):
             read_rows(Wish(file, array="Q"))
-        with pytest.raises(InputError, match=r"holds an array of shape \(20000,\); rows and columns are needed"):
+        with pytest.raises(RowsError, match=r"holds an array of shape \(20000,\); rows and columns are needed"):
             read_rows(Wish(file, array="y"))
         np.savez_compressed(file, data=x)
         assert np.array_equal(read_rows(Wish(file)).x, x)
         np.savez(file, a=x, b=x)
-        with pytest.raises(InputError, match=r"holds 2 arrays \(a, b\); say which holds the rows, e\.g\. --array a\."):
+        with pytest.raises(RowsError, match=r"holds 2 arrays \(a, b\); say which holds the rows, e\.g\. --array a\."):
             read_rows(Wish(file))
 
     def test_weights_beside_the_rows(self, tmp_path: Path, x: np.ndarray) -> None:
@@ -74,10 +74,10 @@ class TestNpz:
         assert rows.weight is not None
         assert np.array_equal(rows.weight, np.arange(len(x)))
         assert read_rows(Wish(file, weight="2")).columns == (0, 1)
-        with pytest.raises(InputError, match=r"weights 'short' have shape \(3,\), but there are 20000 rows"):
+        with pytest.raises(RowsError, match=r"weights 'short' have shape \(3,\), but there are 20000 rows"):
             read_rows(Wish(file, weight="short"))
         np.savez(file, X=x, w=np.zeros(len(x)))
-        with pytest.raises(InputError, match="weight column 'w' is zero in every row"):
+        with pytest.raises(RowsError, match="weight column 'w' is zero in every row"):
             read_rows(Wish(file, weight="w"))
 
     def test_sparse(self, tmp_path: Path) -> None:
@@ -89,20 +89,20 @@ class TestNpz:
         assert rows.x.dtype == np.float32
         assert np.array_equal(rows.x.toarray(), x.toarray())
         assert np.array_equal(read_rows(Wish(file, ("5,0-2",))).x.toarray(), x.toarray()[:, [5, 0, 1, 2]])
-        with pytest.raises(InputError, match="--weight: a sparse matrix has no column of weights"):
+        with pytest.raises(RowsError, match="--weight: a sparse matrix has no column of weights"):
             read_rows(Wish(file, weight="0"))
         broken = x.tocsr()
         broken.data[-1] = np.nan
         scipy.sparse.save_npz(file, broken)
         last = int(np.flatnonzero(np.diff(broken.indptr))[-1])
-        with pytest.raises(InputError, match=rf"a value in row {last} \(rows count from 0\) is not finite"):
+        with pytest.raises(RowsError, match=rf"a value in row {last} \(rows count from 0\) is not finite"):
             read_rows(Wish(file))
 
 
 def test_holes_are_named(tmp_path: Path, x: np.ndarray) -> None:
     x[17_000, 1] = np.nan
     for dtype in (None, "float32"):  # as it is, and converted
-        with pytest.raises(InputError, match=r"x\.npy: column 1 is empty or not a number \(NaN\) in row 17000"):
+        with pytest.raises(RowsError, match=r"x\.npy: column 1 is empty or not a number \(NaN\) in row 17000"):
             read_rows(Wish(saved(tmp_path, x), dtype=dtype))
 
 
@@ -117,7 +117,7 @@ def test_holes_are_named(tmp_path: Path, x: np.ndarray) -> None:
     ],
 )
 def test_what_cannot_be_clustered(tmp_path: Path, content: np.ndarray, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(RowsError, match=message):
         read_rows(Wish(saved(tmp_path, content)))
 
 
@@ -131,7 +131,7 @@ def test_truncated_files(tmp_path: Path, x: np.ndarray, part: float, kind: str) 
         np.savez_compressed(file, X=x)
     whole = file.read_bytes()
     file.write_bytes(whole[: int(part) or int(part * len(whole))])
-    with pytest.raises(InputError, match=f"cannot be read as {kind}; it is truncated or not such a file"):
+    with pytest.raises(RowsError, match=f"cannot be read as {kind}; it is truncated or not such a file"):
         read_rows(Wish(file))
 
 
@@ -141,7 +141,7 @@ def test_damaged_data_in_an_npz(tmp_path: Path, x: np.ndarray) -> None:
     content = bytearray(file.read_bytes())
     content[1000:1100] = bytes(100)
     file.write_bytes(content)
-    with pytest.raises(InputError, match="cannot be read as npz"):
+    with pytest.raises(RowsError, match="cannot be read as npz"):
         read_rows(Wish(file))
 
 
@@ -157,14 +157,14 @@ class TestKindOfFile:
             (tmp_path, "is a folder; give one file"),
             (tmp_path / "notes.doc", r"notes.doc: unknown kind of file; known are Parquet, CSV"),
         ):
-            with pytest.raises(InputError, match=message):
+            with pytest.raises(RowsError, match=message):
                 read_rows(Wish(file))
 
     def test_options_for_other_kinds(self, tmp_path: Path, x: np.ndarray) -> None:
         file = saved(tmp_path, x)
-        with pytest.raises(InputError, match=r"--array X: only npz files hold several arrays, and .*x.npy is npy"):
+        with pytest.raises(RowsError, match=r"--array X: only npz files hold several arrays, and .*x.npy is npy"):
             read_rows(Wish(file, array="X"))
-        with pytest.raises(InputError, match="--header, --no-header: only CSV files"):
+        with pytest.raises(RowsError, match="--header, --no-header: only CSV files"):
             read_rows(Wish(file, header=False))
-        with pytest.raises(InputError, match=r"--weight w: .*there is no column 'w'"):
+        with pytest.raises(RowsError, match=r"--weight w: .*there is no column 'w'"):
             read_rows(Wish(file, weight="w"))

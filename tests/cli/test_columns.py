@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from cmeans.cli.columns import Field, Header
-from cmeans.cli.errors import InputError
+from cmeans.cli.words import as_option
+from cmeans.sources.columns import Field, Header
+from cmeans.stored import RowsError
 
 
 def header(*names: str | int, text: tuple[str | int, ...] = ()) -> Header:
-    return Header("data.csv", tuple(Field(name, "text" if name in text else "double", name not in text) for name in names))
+    return Header("data.csv", tuple(Field(name, "text" if name in text else "double", name not in text) for name in names), as_option)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ def header(*names: str | int, text: tuple[str | int, ...] = ()) -> Header:
 def test_columns_are_picked_by_name_position_or_range(words: list[str], picked: list[int] | None) -> None:
     fields = header("a", "b", "c", "x,y", "p-q")
     if picked is None:
-        with pytest.raises(InputError, match="no column 'x'"):
+        with pytest.raises(RowsError, match="no column 'x'"):
             fields.pick(words)
     else:
         assert fields.pick(words) == picked
@@ -37,7 +38,7 @@ def test_columns_are_picked_by_name_position_or_range(words: list[str], picked: 
 def test_numbers_are_names_where_columns_have_numbers_for_names() -> None:
     assert header("3", "1", "0").pick(["0,3"]) == [2, 0]
     assert header("2", "1", "0").pick(["0-2"]) == [2, 1, 0]
-    with pytest.raises(InputError, match="no column '2'"):
+    with pytest.raises(RowsError, match="no column '2'"):
         header("3", "1", "0").pick(["2"])
 
 
@@ -60,24 +61,22 @@ def test_files_without_names_have_positions() -> None:
     ],
 )
 def test_wrong_columns_are_refused(words: list[str], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(RowsError, match=message):
         header("a", "b", "t", text=("t",)).pick(words)
 
 
 def test_text_among_all_columns_is_refused_with_the_way_out() -> None:
-    with pytest.raises(
-        InputError, match=r"column 't' \(text\) holds no numbers\. Choose the columns that are data, e\.g\. --columns a,b\."
-    ):
+    with pytest.raises(RowsError, match=r"column 't' \(text\) holds no numbers\. Choose the columns that are data, e\.g\. --columns a,b\."):
         header("a", "b", "t", text=("t",)).every()
     many = [f"c{at}" for at in range(20)]
-    with pytest.raises(InputError, match=r"--columns 0-6,8-19\."):
+    with pytest.raises(RowsError, match=r"--columns 0-6,8-19\."):
         header(*many, text=("c7",)).every()
-    with pytest.raises(InputError, match=r"no numeric columns \(it has column 't' \(text\)\)"):
+    with pytest.raises(RowsError, match=r"no numeric columns \(it has column 't' \(text\)\)"):
         header("t", text=("t",)).every()
 
 
 def test_a_column_without_a_name_is_not_taken_for_data() -> None:
-    with pytest.raises(InputError, match=r"column 0 has no name \(a row index\?\).*--columns a,b\."):
+    with pytest.raises(RowsError, match=r"column 0 has no name \(a row index\?\).*--columns a,b\."):
         header("", "a", "b").every()
 
 

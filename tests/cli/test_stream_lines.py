@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cmeans.cli.dialect import Dialect
 from cmeans.cli.stream import delimited, lines
 from cmeans.cli.stream.batches import Batch, Picked
 from cmeans.cli.stream.chunks import joined
 from cmeans.cli.stream.delimited import LineReader
 from cmeans.cli.stream.lines import Lines, numbered_lines
+from cmeans.sources.dialect import Dialect
 
 NUMBERS = ["1", "-2.5", "+3", ".5", "5.", "1e3", "1e400", "1e-400", " 1 ", '"1"']
 OTHERS = ["", " ", "nan", "inf", "NA", "x", "1_0", "0x1", "true", "False", "\u0661", "\u00e4", '"1,2"', '"', 'a"b', '"a"b', '""']

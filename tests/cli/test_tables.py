@@ -11,10 +11,10 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from cmeans.cli import tables
-from cmeans.cli.errors import InputError
 from cmeans.cli.rows import Wish, read_rows
 from cmeans.cli.tables import read_labels, write_table
+from cmeans.sources import arrow
+from cmeans.stored import RowsError
 
 
 def written(folder: Path, text: str, name: str = "data.csv") -> Path:
@@ -54,7 +54,7 @@ class TestParquet:
         assert read_rows(Wish(file, columns, dtype=asked)).x.dtype == dtype
 
     def test_many_batches_and_a_weight(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(tables, "ROWS", 7)
+        monkeypatch.setattr(arrow, "ROWS", 7)
         x = np.arange(60.0).reshape(20, 3)
         file = parquet(tmp_path, a=x[:, 0], b=x[:, 1], w=x[:, 2])
         rows = read_rows(Wish(file, ("b", "a"), weight="w"))
@@ -78,50 +78,50 @@ class TestParquet:
         [(None, "is empty or not a number"), (np.nan, "is empty or not a number"), (np.inf, "is infinite or too large for float64")],
     )
     def test_a_hole_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hole: float | None, words: str) -> None:
-        monkeypatch.setattr(tables, "ROWS", 2)
+        monkeypatch.setattr(arrow, "ROWS", 2)
         file = parquet(tmp_path, a=[1.0] * 5, b=[1.0, 1.0, 1.0, hole, 1.0])
-        with pytest.raises(InputError, match=rf"data\.parquet: column 'b' {words}.* in row 3 \(rows count from 0\)"):
+        with pytest.raises(RowsError, match=rf"data\.parquet: column 'b' {words}.* in row 3 \(rows count from 0\)"):
             read_rows(Wish(file))
 
     def test_an_empty_cell_among_whole_numbers_and_truths(self, tmp_path: Path) -> None:
         for column in ([1, None, 3], [True, None, False], pa.array([Decimal("1.0"), None, Decimal("2.0")]), pa.nulls(3)):
-            with pytest.raises(InputError, match="column 'a' is empty or not a number"):
+            with pytest.raises(RowsError, match="column 'a' is empty or not a number"):
                 read_rows(Wish(parquet(tmp_path, a=column)))
 
     def test_too_large_for_single_precision(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="column 'a' is infinite or too large for float32 in row 1"):
+        with pytest.raises(RowsError, match="column 'a' is infinite or too large for float32 in row 1"):
             read_rows(Wish(parquet(tmp_path, a=[1.0, 1e300]), dtype="float32"))
 
     @pytest.mark.parametrize(("weight", "words"), [(-1.0, "is -1"), (None, "is empty"), (np.inf, "is infinite")])
     def test_wrong_weights(self, tmp_path: Path, weight: float | None, words: str) -> None:
         file = parquet(tmp_path, a=[1.0, 2.0], w=[1.0, weight])
-        with pytest.raises(InputError, match=rf"weight column 'w' {words}.* in row 1 .*; weights are 0 or more"):
+        with pytest.raises(RowsError, match=rf"weight column 'w' {words}.* in row 1 .*; weights are 0 or more"):
             read_rows(Wish(file, weight="w"))
 
     def test_damaged_files(self, tmp_path: Path) -> None:
         file = parquet(tmp_path, a=np.arange(10_000.0))
         whole = file.read_bytes()
         file.write_bytes(whole[: len(whole) // 2])
-        with pytest.raises(InputError, match="cannot be read as Parquet; it is damaged or not such a file"):
+        with pytest.raises(RowsError, match="cannot be read as Parquet; it is damaged or not such a file"):
             read_rows(Wish(file))
         start = bytearray(whole)
         start[4:2000] = bytes(1996)  # the footer is whole, the data are not
         file.write_bytes(start)
-        with pytest.raises(InputError, match="cannot be read as Parquet"):
+        with pytest.raises(RowsError, match="cannot be read as Parquet"):
             read_rows(Wish(file))
 
     def test_text_dates_and_lists_are_no_numbers(self, tmp_path: Path) -> None:
         file = parquet(tmp_path, a=[1.0], t=["x"], d=pa.array([0], pa.date32()), e=[[1.0, 2.0]])
-        with pytest.raises(InputError, match=r"columns 't' \(text\), 'd' \(date32\[day\]\), 'e' \(list<.*>\) hold no numbers"):
+        with pytest.raises(RowsError, match=r"columns 't' \(text\), 'd' \(date32\[day\]\), 'e' \(list<.*>\) hold no numbers"):
             read_rows(Wish(file))
-        with pytest.raises(InputError, match="--weight t: the column holds text, no numbers"):
+        with pytest.raises(RowsError, match="--weight t: the column holds text, no numbers"):
             read_rows(Wish(file, ("a",), weight="t"))
 
     def test_no_rows_and_names_given_twice(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="has no rows"):
+        with pytest.raises(RowsError, match="has no rows"):
             read_rows(Wish(parquet(tmp_path, a=pa.array([], pa.float64()))))
         pq.write_table(pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"]), tmp_path / "twice.parquet")
-        with pytest.raises(InputError, match="column 'a' occurs 2 times"):
+        with pytest.raises(RowsError, match="column 'a' occurs 2 times"):
             read_rows(Wish(tmp_path / "twice.parquet"))
 
 
@@ -167,7 +167,7 @@ class TestCsv:
 
     def test_text_after_the_first_block(self, tmp_path: Path) -> None:
         file = written(tmp_path, "a,b\n" + "1,2\n" * 400_000 + "x,2\n")
-        with pytest.raises(InputError, match=r"has values of mixed types \(.*'x'.*\)"):
+        with pytest.raises(RowsError, match=r"has values of mixed types \(.*'x'.*\)"):
             read_rows(Wish(file))
 
     @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ class TestCsv:
         ],
     )
     def test_what_cannot_be_read(self, tmp_path: Path, text: str, message: str) -> None:
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(RowsError, match=message):
             read_rows(Wish(written(tmp_path, text)))
 
     def test_the_user_says_whether_the_first_line_holds_names(self, tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ class TestCsv:
 
 class TestResults:
     def test_parquet_in_pieces(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(tables, "ROWS", 7)
+        monkeypatch.setattr(arrow, "ROWS", 7)
         u = np.random.default_rng(0).random((20, 3), np.float32)
         write_table(tmp_path / "l.parquet", u.argmax(1), u)
         table = pq.read_table(tmp_path / "l.parquet")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..sources.spelling import one_line
+
 DONE, FAULT, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130  # 130 = 128 + SIGINT, what shells expect
 
 
@@ -11,11 +13,6 @@ class InputError(ValueError):
 
 class Stopped(KeyboardInterrupt):
     """An interrupt that has not cost the work; the message is one line that says what became of it."""
-
-
-def one_line(text: object) -> str:
-    """Messages of other libraries may run over several lines; ours never do."""
-    return " ".join(str(text).split())
 
 
 def verdict(error: BaseException) -> tuple[int, str]:

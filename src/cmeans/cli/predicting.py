@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import __version__, load
 from ..model_file import read_metadata
-from .columns import Label
+from ..stored import Label
 from .errors import InputError
 from .outputs import staged_file
 from .rows import Wish, read_rows

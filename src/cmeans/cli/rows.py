@@ -5,25 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from .arrays import open_npy, open_npz
-from .columns import Header, Label, shortened
+from ..sources.columns import Header, shortened
+from ..sources.gathering import Choice
+from ..sources.one_file import Ask, number_type, open_file
+from ..stored import Label, RowsError
 from .errors import InputError
-from .tables import CsvSource, ParquetSource
-
-
-class Source(Protocol):
-    """An opened file: its columns are known, its rows not yet read."""
-
-    header: Header
-
-    def read(self, picked: Sequence[int], weight: int | None, dtype: DTypeLike) -> tuple[Any, NDArray[np.float64] | None]:
-        """Rows (n, d) of the picked columns, and the weights (n,) of one column."""
-        ...
+from .words import as_option
 
 
 @dataclass(frozen=True)
@@ -49,76 +41,23 @@ class Rows:
 
 def read_rows(wish: Wish, known: Sequence[Label] | None = None) -> Rows:
     """The rows that were asked for. `known`: the columns of a model, taken when `wish` names none."""
-    source, has_weights = _open(wish)
-    header = source.header
-    weight = None if wish.weight is None or has_weights else weight_column(header, wish.weight)
-    picked = picked_columns(header, wish, weight, known)
-    keep = "float32" if all(header.fields[at].single for at in picked) else "float64"
-    x, weights = source.read(picked, weight, np.dtype(wish.dtype or keep))
-    return Rows(x, header.labels(picked), weights)
+    if not wish.file.exists():
+        raise RowsError(f"{wish.file}: no such file.")
+    if wish.file.is_dir():
+        raise RowsError(f"{wish.file}: is a folder; give one file.")
+    source = open_file(wish.file, Ask(wish.array, wish.weight, wish.header, as_option))
+    choice = chosen_columns(source.header, wish, None if source.aside else wish.weight, known)
+    x, weights = source.read(choice)
+    return Rows(x, source.header.labels(choice.picked), weights)
 
 
-def picked_columns(header: Header, wish: Wish, weight: int | None, known: Sequence[Label] | None = None) -> list[int]:
+def chosen_columns(header: Header, wish: Wish, weight: Label | None, known: Sequence[Label] | None = None) -> Choice:
     """The columns that are data: those the user names, else those of a model, else all but the weight."""
-    if wish.columns:
-        picked = header.pick(wish.columns)
-        if weight in picked:
-            raise InputError(f"--weight: column {wish.weight!r} is also in --columns; it is a weight or it is data.")
-    elif known is not None:
-        picked = _as_in_model(header, known)
-    else:
-        picked = header.every(leave_out=() if weight is None else (weight,))
+    at = None if weight is None else header.weighing(weight)
+    picked = header.data(wish.columns, weight) if wish.columns or known is None else _as_in_model(header, known)
     if known is not None and len(picked) != len(known):
         raise InputError(f"--columns: names {len(picked)} columns, but the model was fitted on {len(known)} ({shortened(known)}).")
-    return picked
-
-
-def weight_column(header: Header, word: str) -> int:
-    try:
-        at = header.position(word)
-    except InputError as error:
-        raise InputError(f"--weight {word}: {error}") from error
-    if not header.fields[at].numeric:
-        raise InputError(f"--weight {word}: the column holds {header.fields[at].kind}, no numbers.")
-    return at
-
-
-def _open(wish: Wish) -> tuple[Source, bool]:
-    """The file by its first bytes or its ending, and whether it keeps the weights beside the rows."""
-    file = wish.file
-    if not file.exists():
-        raise InputError(f"{file}: no such file.")
-    if file.is_dir():
-        raise InputError(f"{file}: is a folder; give one file.")
-    with file.open("rb") as opened:
-        start = opened.read(6)
-    kind = _kind(file, start)
-    if wish.array is not None and kind != "npz":
-        raise InputError(f"--array {wish.array}: only npz files hold several arrays, and {file} is {kind}.")
-    if wish.header is not None and kind != "csv":
-        raise InputError(f"--header, --no-header: only CSV files need to be told, and {file} is {kind}.")
-    match kind:
-        case "parquet":
-            return ParquetSource(file), False
-        case "npy":
-            return open_npy(file), False
-        case "npz":
-            return open_npz(file, wish.array, wish.weight)
-        case _:
-            return CsvSource(file, wish.header), False
-
-
-def _kind(file: Path, start: bytes) -> str:
-    if not start:
-        raise InputError(f"{file}: is empty.")
-    for kind, magic in (("parquet", b"PAR1"), ("npy", b"\x93NUMPY"), ("npz", b"PK\x03\x04")):
-        if start.startswith(magic):
-            return kind
-    endings = {ending.lower() for ending in file.suffixes[-2:]}
-    for kind, known in (("parquet", {".parquet", ".pq"}), ("npy", {".npy"}), ("npz", {".npz"}), ("csv", {".csv", ".tsv", ".txt", ".data"})):
-        if endings & known:
-            return kind
-    raise InputError(f"{file}: unknown kind of file; known are Parquet, CSV (.csv, .tsv, .txt), npy and npz.")
+    return Choice(tuple(picked), at, number_type(header, picked, wish.dtype))
 
 
 def _as_in_model(header: Header, known: Sequence[Label]) -> list[int]:

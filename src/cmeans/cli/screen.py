@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..progress import Progress, watching
-from .errors import one_line
+from ..sources.spelling import one_line
 
 _STAGES = {"sample": "sample", "pilot": "fuzzy pilot", "fit": "fit", "grow": "cluster trial", "assign": "assign"}
 _BETWEEN_DRAWINGS = 0.05  # seconds

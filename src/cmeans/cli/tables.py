@@ -1,89 +1,15 @@
-"""Tables through pyarrow: rows out of Parquet and CSV, labels and memberships into them."""
+"""Labels and memberships as Parquet or CSV, through pyarrow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from .arrow import header_of, is_numeric, kind_of, pa, readable, values
-from .columns import Field, Header
-from .dialect import Dialect
-from .errors import InputError
-from .gathering import Block, Plan, gather
-
-ROWS, CELLS = 65_536, 4_000_000  # rows, and numbers, that are decoded or written at a time, at most
-
-
-class ParquetSource:
-    """One Parquet file. `mapped`: its bytes are read as they are needed, which no other program may take away meanwhile."""
-
-    def __init__(self, file: Path, mapped: bool = True) -> None:
-        self._file, self._mapped = file, mapped
-        with readable(file, "Parquet"), self._open() as opened:
-            schema, self.n_rows = opened.schema_arrow, opened.metadata.num_rows
-        self.header = header_of(str(file), schema)
-
-    def read(self, picked: Sequence[int], weight: int | None, dtype: DTypeLike) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-        plan = _plan(self.header, picked, weight, dtype, self.n_rows)
-        return _gathered(self.blocks(picked if weight is None else [*picked, weight]), plan)
-
-    def blocks(self, places: Sequence[int], skip: int = 0) -> Iterator[Block]:
-        """The columns at `places`, some rows at a time, without the first `skip` rows."""
-        names = [str(label) for label in self.header.labels(places)]
-        with readable(self._file, "Parquet"), self._open() as opened:
-            groups = list(range(opened.metadata.num_row_groups))
-            while groups and opened.metadata.row_group(groups[0]).num_rows <= skip:
-                skip -= opened.metadata.row_group(groups.pop(0)).num_rows
-            for batch in opened.iter_batches(batch_rows(len(names), least=1_024), row_groups=groups, columns=names):
-                if skip < batch.num_rows:
-                    yield [values(batch.column(name))[skip:] for name in names]
-                skip = max(0, skip - batch.num_rows)
-
-    def _open(self) -> pa.parquet.ParquetFile:
-        return pa.parquet.ParquetFile(self._file, memory_map=self._mapped)
-
-
-class CsvSource:
-    """One CSV file, with names in its first line or without any. Also separated by semicolons, tabs or bars; also compressed."""
-
-    def __init__(self, file: Path, header: bool | None = None) -> None:
-        """`header`: whether the first line holds names; None looks for itself, and asks where it cannot tell."""
-        self._file = file
-        with readable(file, "CSV"):
-            self._dialect = Dialect.of(str(file), _first_line(file), header)
-            with self._open({}) as reader:
-                schema = reader.schema
-        self._raw_names = schema.names
-        if self._dialect.named:
-            self.header = header_of(str(file), schema, [name.strip() for name in schema.names])
-        else:
-            fields = (Field(at, kind_of(kind), is_numeric(kind)) for at, kind in enumerate(schema.types))
-            self.header = Header(str(file), tuple(fields))
-        self._types = dict(zip(schema.names, schema.types, strict=True))
-
-    def read(self, picked: Sequence[int], weight: int | None, dtype: DTypeLike) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-        plan = _plan(self.header, picked, weight, dtype, None)
-        names = [self._raw_names[at] for at in [*picked, *([] if weight is None else [weight])]]
-        return _gathered(self._blocks(names), plan)
-
-    def _blocks(self, names: Sequence[str]) -> Iterator[Block]:
-        # What looks whole in the first block may turn out fractional later, so that every number is read as one kind.
-        types = {name: pa.bool_() if pa.types.is_boolean(self._types[name]) else pa.float64() for name in names}
-        with readable(self._file, "CSV"), self._open(types) as reader:
-            for batch in reader:
-                yield [values(batch.column(name)) for name in names]
-
-    def _open(self, types: dict[str, pa.DataType]) -> pa.csv.CSVStreamingReader:
-        return pa.csv.open_csv(
-            self._file,
-            read_options=pa.csv.ReadOptions(autogenerate_column_names=not self._dialect.named),
-            parse_options=pa.csv.ParseOptions(delimiter=self._dialect.delimiter, ignore_empty_lines=not self._dialect.blank_is_missing),
-            convert_options=pa.csv.ConvertOptions(column_types=types, include_columns=list(types)),
-        )
+from ..sources.arrow import batch_rows, pa
 
 
 def write_table(file: Path, labels: NDArray[Any], memberships: NDArray[Any] | None) -> None:
@@ -115,28 +41,3 @@ def _writer(file: Path, schema: pa.Schema) -> Any:
     if file.suffix == ".csv":
         return pa.csv.CSVWriter(file, schema)
     return pa.parquet.ParquetWriter(file, schema, use_dictionary=["label"])
-
-
-def batch_rows(n_columns: int, least: int) -> int:
-    return min(ROWS, max(least, CELLS // n_columns))
-
-
-def _gathered(blocks: Iterator[Block], plan: Plan) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-    try:
-        return gather(blocks, plan)
-    finally:
-        pa.default_memory_pool().release_unused()  # pyarrow would keep some 100 MB for its next file
-
-
-def _plan(header: Header, picked: Sequence[int], weight: int | None, dtype: DTypeLike, n_rows: int | None) -> Plan:
-    label = None if weight is None else header.fields[weight].label
-    return Plan(header.where, header.labels(picked), dtype, label, n_rows)
-
-
-def _first_line(file: Path) -> str:
-    with pa.input_stream(str(file)) as stream:  # unpacks .gz and the like, as pyarrow's CSV reader does
-        text = stream.read(1 << 20).decode("utf-8-sig", errors="replace")
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    if not first:
-        raise InputError(f"{file}: is empty.")
-    return first

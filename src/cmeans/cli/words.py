@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from .errors import InputError
 
@@ -20,6 +21,14 @@ _RENAMED = {
 def option_of(word: str) -> str:
     """The option that a constructor word is given by."""
     return _RENAMED.get(word, f"--{word.replace('_', '-')}")
+
+
+def as_option(name: str, *value: Any) -> str:
+    """How the command writes an argument of `open_blocks`: `--columns`, or `--columns a,b`."""
+    if name == "header":
+        return {(): "--header, --no-header", (True,): "--header", (False,): "--no-header"}[value]
+    given = [",".join(map(str, word)) if isinstance(word, list) else str(word) for word in value]
+    return " ".join([f"--{name}", *given])
 
 
 def number_or_word(option: str, text: str | None, words: tuple[str, ...]) -> float | str | None:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..columns import Header, Label
-from ..gathering import Block, are_weights, fault, weight_fault
+from ...sources.columns import Header
+from ...sources.gathering import Block, are_weights, fault, weight_fault
+from ...stored import Label
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrow import pa
-from ..dialect import Dialect
-from ..gathering import Block
+from ...sources.arrow import pa
+from ...sources.dialect import Dialect
+from ...sources.gathering import Block
 from .batches import Batch, Fault, Picked, complaint, numbers_of
 from .lines import LONGEST, Lines
 

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from ..columns import Field, Header, Label
-from ..dialect import Dialect
+from ...sources.columns import Field, Header
+from ...sources.dialect import Dialect
+from ...stored import Label
 from ..errors import InputError
+from ..words import as_option
 from .batches import Batch, Batches, Patience, Pick
 from .delimited import LineError, LineReader, cells_of, number
 from .lines import Lines, numbered_lines
@@ -41,7 +43,7 @@ class CsvRows:
         first = _first_filled(lines)
         if first is None:
             return
-        dialect = Dialect.of(self.origin.where, self._text(first.texts[0]), self.header)
+        dialect = Dialect.of(self.origin.where, self._text(first.texts[0]), self.header, as_option)
         rest = chain([first[1:] if dialect.named else first], lines)
         data = (part if part is None or dialect.blank_is_missing else part.filled() for part in rest)
         seen, numeric = _judged(data, dialect)
@@ -67,7 +69,7 @@ class CsvRows:
     def _described(self, dialect: Dialect, numeric: list[bool]) -> Header:
         labels: Iterable[Label] = dialect.cells if dialect.named else range(len(dialect.cells))
         fields = (Field(label, "double" if counts else "text", counts) for label, counts in zip(labels, numeric, strict=True))
-        return Header(self.origin.where, tuple(fields))
+        return Header(self.origin.where, tuple(fields), as_option)
 
 
 def _first_filled(lines: Iterator[Lines | None]) -> Lines | None:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InputError
-from ..tables import ParquetSource
+from ...sources.parquet import ParquetTable
+from ...stored import RowsError
+from ..words import as_option
 from .batches import Batch, Batches, Patience, Pick
 from .frames import sound_rows
 from .places import Origin, Place
@@ -38,7 +39,7 @@ class ParquetFiles:
         unfinished = self._unfinished()
         if unfinished is not None:
             file, origin = unfinished
-            row = yield from _rows(ParquetSource(file, mapped=False), origin, pick)
+            row = yield from _rows(ParquetTable(file, as_option), origin, pick)
         last = time.monotonic()
         while True:
             found = False
@@ -74,11 +75,11 @@ class ParquetFiles:
         self.warn(f"{name}: is gone; an earlier run has read {skip:,} rows of it, and whatever else it held is left out.")
         return None
 
-    def _opened(self, file: Path, complained: set[str]) -> ParquetSource | None:
+    def _opened(self, file: Path, complained: set[str]) -> ParquetTable | None:
         """None where it is followed and cannot be read: whoever writes it may not be done."""
         try:
-            return ParquetSource(file, mapped=False)  # a program that replaces it meanwhile must do no harm
-        except InputError:
+            return ParquetTable(file, as_option)  # a program that replaces it meanwhile must do no harm
+        except RowsError:
             if self.follow is None:
                 raise
             if file.name not in complained:
@@ -92,13 +93,13 @@ def parquet_files(folder: Path) -> list[Path]:
     return sorted((path for path in folder.glob("*.parquet") if not path.name.startswith(".")), key=lambda path: path.name)
 
 
-def _rows(source: ParquetSource, origin: Origin, pick: Pick) -> Generator[Batch, None, int]:
+def _rows(source: ParquetTable, origin: Origin, pick: Pick) -> Generator[Batch, None, int]:
     """The rows of one file; the number of the row after the last one is returned."""
     picked = pick(source.header)
-    origin.refuse_shrunk(origin.first + source.n_rows)
+    origin.refuse_shrunk(origin.first + sum(source.groups))
     yield origin.opening(picked)
     row = origin.first + origin.skip
-    for block in source.blocks(picked.places, origin.skip):
+    for block in source.blocks(picked.places, skip=origin.skip):
         batch = sound_rows(block, picked, row, origin)
         row = batch.stop
         yield batch

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..arrow import header_of, pa, readable, values
-from ..gathering import Block
-from ..tables import batch_rows
+from ...sources.arrow import batch_rows, header_of, pa, readable, values
+from ...sources.gathering import Block
+from ...sources.ipc import IPC_FILE
+from ..words import as_option
 from .batches import Batch, Batches, Fault, Patience, Pick, Picked, complaint, numbers_of
 from .places import Origin
 from .waiting import Ahead, Input
 
-IPC_FILE = b"ARROW1"
 _BUFFER = 1 << 16
 
 
@@ -37,7 +37,7 @@ class ArrowRows:
             arriving.close()
 
     def _rows(self, arriving: Iterator[Any], pick: Pick) -> Iterator[Batch | None]:
-        picked = pick(header_of(self.origin.where, next(arriving)))
+        picked = pick(header_of(self.origin.where, next(arriving), spell=as_option))
         row, fresh = self.origin.first, self.origin.first + self.origin.skip
         yield self.origin.opening(picked)
         for batch in arriving:

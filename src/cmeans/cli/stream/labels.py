@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrow import pa
+from ...sources.arrow import pa
 from ..errors import InputError
 
 STDOUT = Path("-")

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..columns import Header, Label
+from ...sources.columns import Header
+from ...stored import Label
 from ..predicting import Recipe
-from ..rows import Wish, picked_columns, weight_column
+from ..rows import Wish, chosen_columns
 from .batches import Picked
 
 
@@ -17,20 +18,16 @@ class Picker:
 
     def __init__(self, wish: Wish, recipe: Recipe | None = None) -> None:
         """`recipe`: of a model that the stream goes on with."""
-        self._wish = wish
+        self._wish = wish if recipe is None else replace(wish, dtype=recipe.dtype)
         self._known: tuple[Label, ...] | None = None if recipe is None else recipe.columns
-        self._dtype = recipe.dtype if recipe is not None else wish.dtype
         self.picked = Picked((), (), np.dtype(np.float64))  # the last answer
 
     def __call__(self, header: Header) -> Picked:
-        weight = None if self._wish.weight is None else weight_column(header, self._wish.weight)
-        columns = picked_columns(header, self._wish, weight, self._known)
-        keep = "float32" if all(header.fields[at].single for at in columns) else "float64"
-        self._dtype = self._dtype or keep
-        labels = header.labels(columns)
+        choice = chosen_columns(header, self._wish, self._wish.weight, self._known)
+        labels = header.labels(choice.picked)
         # Later files are asked for the names that the first one had.
-        weight_label = None if weight is None else header.fields[weight].label
-        self._wish = replace(self._wish, columns=(), weight=None if weight_label is None else str(weight_label))
+        weight_label = None if choice.weight is None else header.fields[choice.weight].label
+        self._wish = replace(self._wish, columns=(), weight=None if weight_label is None else str(weight_label), dtype=choice.dtype.name)
         self._known = labels
-        self.picked = Picked(tuple(columns), labels, np.dtype(self._dtype), weight, weight_label)
+        self.picked = Picked(choice.picked, labels, choice.dtype, choice.weight, weight_label)
         return self.picked

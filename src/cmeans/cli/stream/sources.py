@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from ...sources.ipc import IPC_FILE, IPC_STREAM
 from ..errors import InputError
 from .batches import Batches, Patience, Pick
 from .delimited_source import CsvRows
 from .folder import Follow, ParquetFiles, parquet_files
-from .frames import IPC_FILE, ArrowRows
+from .frames import ArrowRows
 from .places import Origin, Place
 from .waiting import Input
 
 STDIN = Path("-")
-_IPC_STREAM, _PARQUET = b"\xff\xff\xff\xff", b"PAR1"
+_PARQUET = b"PAR1"
 _OTHERS = {  # what it is, and what to do with it
     b"\x1f\x8b": ("packed by gzip", "unpack it on the way: zcat FILE | cmeans stream"),
     b"PK\x03\x04": ("npz or zip", "cmeans stream reads CSV, Arrow and Parquet; cmeans fit reads npz"),
@@ -100,7 +101,7 @@ def _kind(source: Input, where: str) -> str:
     for magic, (what, advice) in _OTHERS.items():
         if source.begins_with(magic):
             raise InputError(f"{where}: is {what}; {advice}.")
-    return "arrow" if source.begins_with(_IPC_STREAM) or source.begins_with(IPC_FILE) else "csv"
+    return "arrow" if source.begins_with(IPC_STREAM) or source.begins_with(IPC_FILE) else "csv"
 
 
 def _refuse_for_folders(wanted: Wanted) -> None:

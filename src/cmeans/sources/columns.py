@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .errors import InputError
-
-Label = str | int  # a column's name, or its position in a file that has no names
+from ..stored import Label, RowsError
+from .spelling import Spelling, in_python
 
 
 @dataclass(frozen=True)
@@ -27,12 +26,13 @@ class Header:
 
     where: str  # the file, for messages
     fields: tuple[Field, ...]
+    spell: Spelling = in_python  # how messages write the arguments
 
     def __post_init__(self) -> None:
         labels = [field.label for field in self.fields]
         twice = sorted({label for label in labels if labels.count(label) > 1}, key=str) if len(set(labels)) < len(labels) else []
         if twice:
-            raise InputError(
+            raise RowsError(
                 f"{self.where}: column {twice[0]!r} occurs {labels.count(twice[0])} times; every column needs a name of its own."
             )
 
@@ -44,25 +44,50 @@ class Header:
         return tuple(self.fields[at].label for at in picked)
 
     def position(self, word: Label) -> int:
-        """Where one name, or one position, is found. Positions count from 0, and not where columns have numbers for names."""
+        """Where one name, or one position, is found. Positions count from 0; one that is typed as text does not count where columns have
+        numbers for names."""
         labels = [field.label for field in self.fields]
         if word in labels:
             return labels.index(word)
         text = str(word)
+        if isinstance(word, int) and 0 <= word < len(labels):
+            return word
         if text.isdecimal() and not any(isinstance(label, str) and label.isdecimal() for label in labels):
             if int(text) < len(labels):
                 return int(text)
-            raise InputError(f"{self.where}: there is no column {text}; it has {len(labels)} columns, counted from 0.")
-        raise InputError(f"{self.where}: there is no column {text!r}; it has {shortened(labels)}.")
+            raise RowsError(f"{self.where}: there is no column {text}; it has {len(labels)} columns, counted from 0.")
+        raise RowsError(f"{self.where}: there is no column {text!r}; it has {shortened(labels)}.")
 
-    def pick(self, words: Sequence[str]) -> list[int]:
-        """The columns that `--columns` asks for, in that order."""
+    def data(self, words: Sequence[Label], weight: Label | None = None) -> list[int]:
+        """The columns that are data: those that were asked for, else all of them but the weight."""
+        apart = None if weight is None else self.weighing(weight)
+        if not words:
+            return self.every(leave_out=() if apart is None else (apart,))
+        picked = self.pick(words)
+        if apart in picked:
+            columns = self.spell("columns")
+            raise RowsError(f"{self.spell('weight')}: column {weight!r} is also in {columns}; it is a weight or it is data.")
+        return picked
+
+    def weighing(self, word: Label) -> int:
+        """Where the column of weights is found."""
+        try:
+            at = self.position(word)
+        except RowsError as error:
+            raise RowsError(f"{self.spell('weight', word)}: {error}") from error
+        if not self.fields[at].numeric:
+            raise RowsError(f"{self.spell('weight', word)}: the column holds {self.fields[at].kind}, no numbers.")
+        return at
+
+    def pick(self, words: Sequence[Label]) -> list[int]:
+        """The columns of these names, positions and ranges, in that order."""
         picked = [at for word in words for at in self._listed(word)]
         if not picked:
-            raise InputError("--columns: names no column; give names or positions, e.g. --columns a,b,c or --columns 0-9.")
+            few, many = self.spell("columns", ["a", "b", "c"]), self.spell("columns", ["0-9"])
+            raise RowsError(f"{self.spell('columns')}: names no column; give names or positions, e.g. {few} or {many}.")
         twice = {self.fields[at].label for at in picked if picked.count(at) > 1}
         if twice:
-            raise InputError(f"--columns: {shortened(sorted(twice, key=str))} named twice.")
+            raise RowsError(f"{self.spell('columns')}: {shortened(sorted(twice, key=str))} named twice.")
         self.refuse_text(picked)
         return picked
 
@@ -71,20 +96,22 @@ class Header:
         kept = [at for at in range(len(self.fields)) if at not in set(leave_out) and not self.fields[at].aside]
         numeric = [at for at in kept if self.fields[at].numeric]
         if not numeric:
-            raise InputError(f"{self.where}: no numeric columns (it has {described(self.fields[at] for at in kept)}).")
+            raise RowsError(f"{self.where}: no numeric columns (it has {described(self.fields[at] for at in kept)}).")
         nameless = [at for at in kept if self.fields[at].label == ""]
         if nameless:
-            rest = self._as_option(at for at in numeric if at not in nameless)
-            raise InputError(f"{self.where}: column {nameless[0]} has no name (a row index?); say which columns are data, e.g. {rest}.")
-        self.refuse_text(kept, advice=f" Choose the columns that are data, e.g. {self._as_option(numeric)}.")
+            rest = self._to_copy(at for at in numeric if at not in nameless)
+            raise RowsError(f"{self.where}: column {nameless[0]} has no name (a row index?); say which columns are data, e.g. {rest}.")
+        self.refuse_text(kept, advice=f" Choose the columns that are data, e.g. {self._to_copy(numeric)}.")
         return kept
 
     def refuse_text(self, picked: Iterable[int], advice: str = "") -> None:
         text = [self.fields[at] for at in picked if not self.fields[at].numeric]
         if text:
-            raise InputError(f"{self.where}: {described(text)} {'holds' if len(text) == 1 else 'hold'} no numbers.{advice}")
+            raise RowsError(f"{self.where}: {described(text)} {'holds' if len(text) == 1 else 'hold'} no numbers.{advice}")
 
-    def _listed(self, word: str) -> list[int]:
+    def _listed(self, word: Label) -> list[int]:
+        if isinstance(word, int):
+            return [self.position(word)]
         # A name may hold commas and dashes: the whole word is tried first.
         if any(field.label == word.strip() for field in self.fields):
             return [self.position(word.strip())]
@@ -94,24 +121,24 @@ class Header:
         first, dash, last = parts[0].partition("-")
         if dash and first.isdecimal() and last.isdecimal():
             if int(last) < int(first):
-                raise InputError(f"--columns: the range {word!r} runs backwards.")
+                raise RowsError(f"{self.spell('columns')}: the range {word!r} runs backwards.")
             self.position(last)  # a range far beyond the file is refused before it is spelt out
             return [self.position(str(number)) for number in range(int(first), int(last) + 1)]
         return [self.position(parts[0])] if parts[0] else []
 
-    def _as_option(self, picked: Iterable[int]) -> str:
-        """A `--columns ...` that can be copied: names if few and simple, else ranges of positions."""
+    def _to_copy(self, picked: Iterable[int]) -> str:
+        """An argument that can be copied: names if few and simple, else ranges of positions."""
         places = list(picked)
         names = [str(self.fields[at].label) for at in places]
         if len(names) <= 8 and all(name.replace("_", "").isalnum() for name in names):
-            return f"--columns {','.join(names)}"
+            return self.spell("columns", names)
         runs: list[list[int]] = []
         for at in places:
             if runs and at == runs[-1][-1] + 1:
                 runs[-1].append(at)
             else:
                 runs.append([at])
-        return "--columns " + ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+        return self.spell("columns", [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs])
 
 
 def described(fields: Iterable[Field]) -> str:

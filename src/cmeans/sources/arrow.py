@@ -1,4 +1,4 @@
-"""PyArrow's door, and what its schemas and columns are to the rest of the command: headers, NumPy's arrays, one line of complaint."""
+"""PyArrow's door, and what its schemas and columns are to the rest of the library: headers, NumPy's arrays, one line of complaint."""
 
 from __future__ import annotations
 
@@ -13,17 +13,31 @@ import pyarrow.ipc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from ..stored import RowsError
 from .columns import Field, Header
-from .errors import InputError, one_line
+from .spelling import Spelling, in_python, one_line
+from .stamps import StampedFile
 
-__all__ = ["header_of", "is_numeric", "kind_of", "pa", "readable", "values"]
+__all__ = ["batch_rows", "header_of", "is_numeric", "kind_of", "pa", "readable", "reading", "release", "values"]
+
+ROWS, CELLS = 65_536, 4_000_000  # rows, and numbers, that are decoded or written at a time, at most
 
 
-def header_of(where: str, schema: pa.Schema, names: Sequence[str] | None = None) -> Header:
+def batch_rows(n_columns: int, least: int, cells: int = CELLS) -> int:
+    return min(ROWS, max(least, cells // max(n_columns, 1)))
+
+
+def release() -> None:
+    """Give back what pyarrow would keep for its next file, some 100 MB."""
+    pa.default_memory_pool().release_unused()
+
+
+def header_of(where: str, schema: pa.Schema, names: Sequence[str] | None = None, spell: Spelling = in_python) -> Header:
     """The columns of a schema; `names`: what they are called, where that is not what the schema says."""
     singles, index = (pa.float16(), pa.float32()), _index_names(schema)
     named = zip(names or schema.names, schema.types, strict=True)
-    return Header(where, tuple(Field(name, kind_of(kind), is_numeric(kind), kind in singles, name in index) for name, kind in named))
+    fields = (Field(name, kind_of(kind), is_numeric(kind), kind in singles, name in index) for name, kind in named)
+    return Header(where, tuple(fields), spell)
 
 
 def is_numeric(kind: pa.DataType) -> bool:
@@ -46,15 +60,30 @@ def values(column: pa.Array) -> NDArray[Any]:
 
 @contextmanager
 def readable(where: object, kind: str) -> Iterator[None]:
-    """Whatever pyarrow finds wrong with a file inside the block is one line about that file."""
+    """Whatever pyarrow finds wrong with a file inside the block is one line about that file; what the system does names the file."""
     try:
         yield
-    except (InputError, MemoryError, pa.ArrowCancelled):
+    except (RowsError, MemoryError, pa.ArrowCancelled):
         raise
     except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno:
+            error.filename = str(where)
+            raise
         text = one_line(error)
         hint = "has values of mixed types" if "conversion error" in text else f"cannot be read as {kind}; it is damaged or not such a file"
-        raise InputError(f"{where}: {hint} ({text}).") from error
+        raise RowsError(f"{where}: {hint} ({text}).") from error
+
+
+@contextmanager
+def reading(file: StampedFile, kind: str) -> Iterator[None]:
+    """The same for a file that must not change; where it did, that is what was wrong with it."""
+    file.check()
+    try:
+        with readable(file.path, kind):
+            yield
+    except RowsError:
+        file.check()
+        raise
 
 
 def _index_names(schema: pa.Schema) -> frozenset[str]:

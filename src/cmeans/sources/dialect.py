@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 
-from .errors import InputError
+from ..stored import RowsError
+from .spelling import Spelling, in_python
 
 _DELIMITERS = ",;\t|"
 
@@ -24,11 +25,11 @@ class Dialect:
         return len(self.cells) == 1
 
     @classmethod
-    def of(cls, where: str, line: str, header: bool | None = None) -> Dialect:
+    def of(cls, where: str, line: str, header: bool | None = None, spell: Spelling = in_python) -> Dialect:
         """`header`: whether the line holds names; None looks for itself, and asks where it cannot tell."""
         delimiter = max(_DELIMITERS, key=line.count)  # the first of them where none occurs
         cells = tuple(cell.strip() for cell in next(csv.reader([line], delimiter=delimiter)))
-        return cls(delimiter, cells, _holds_names(where, cells) if header is None else header)
+        return cls(delimiter, cells, _holds_names(where, cells, spell) if header is None else header)
 
 
 def is_number(cell: str) -> bool:
@@ -39,7 +40,7 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def _holds_names(where: str, cells: tuple[str, ...]) -> bool:
+def _holds_names(where: str, cells: tuple[str, ...], spell: Spelling) -> bool:
     """Names, numbers, or a doubt that only the user can settle."""
     numbers = [is_number(cell) for cell in cells]
     if not any(numbers):
@@ -48,6 +49,5 @@ def _holds_names(where: str, cells: tuple[str, ...]) -> bool:
     if all(numbers) and not counted:
         return False
     start = ",".join(cells[:6])
-    raise InputError(
-        f"{where}: the first line ({start}{',...' if len(cells) > 6 else ''}) may be names or data; add --header or --no-header."
-    )
+    start += ",..." if len(cells) > 6 else ""
+    raise RowsError(f"{where}: the first line ({start}) may be names or data; add {spell('header', True)} or {spell('header', False)}.")

@@ -1,0 +1,126 @@
+"""The same rows in every format, for tests that must find them again bit for bit."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+Written = Callable[[Path, np.ndarray], object]
+NAMES = "abcdefgh"
+
+
+def table(x: np.ndarray) -> pa.Table:
+    return pa.table(dict(zip(NAMES, np.asarray(x).T.copy(), strict=False)))
+
+
+def parquet(folder: Path, x: np.ndarray, name: str = "x.parquet", group: int = 37) -> Path:
+    folder.mkdir(exist_ok=True, parents=True)
+    pq.write_table(table(x), folder / name, row_group_size=group)
+    return folder / name
+
+
+def parquet_folder(folder: Path, x: np.ndarray) -> Path:
+    root = folder / "rows"
+    for at, part in enumerate(np.array_split(x, 4)):
+        parquet(root / f"part={at}", part, f"{at}.parquet")
+    parquet(root, x[:0], "a-empty.parquet")
+    (root / "_SUCCESS").write_bytes(b"")
+    (root / ".hidden.parquet").write_bytes(b"not yet written")
+    return root
+
+
+def parquet_pattern(folder: Path, x: np.ndarray) -> str:
+    for at, part in enumerate(np.array_split(x, 3)):
+        parquet(folder, part, f"rows-{at}.pq")
+    return str(folder / "rows-*.pq")
+
+
+def other_orders(folder: Path, x: np.ndarray) -> list[Path]:
+    """Files whose columns stand in another order."""
+    first = parquet(folder, x[:400], "first.parquet")
+    rest = table(x[400:])
+    pq.write_table(rest.select(rest.schema.names[::-1]), folder / "rest.parquet")
+    return [first, folder / "rest.parquet"]
+
+
+def ipc(folder: Path, x: np.ndarray) -> Path:
+    return _ipc(folder / "x.arrow", pa.ipc.new_file, x)
+
+
+def ipc_stream(folder: Path, x: np.ndarray) -> Path:
+    return _ipc(folder / "x.arrows", pa.ipc.new_stream, x)
+
+
+def ipc_folder(folder: Path, x: np.ndarray) -> Path:
+    (folder / "rows").mkdir()
+    _ipc(folder / "rows" / "1.feather", pa.ipc.new_file, x[:300])
+    _ipc(folder / "rows" / "2.arrows", pa.ipc.new_stream, x[300:])
+    return folder / "rows"
+
+
+def _ipc(file: Path, new: Callable, x: np.ndarray) -> Path:
+    with new(file, table(x).schema) as writer:
+        writer.write_table(table(x), max_chunksize=41)
+    return file
+
+
+def csv(folder: Path, x: np.ndarray, name: str = "x.csv") -> Path:
+    folder.mkdir(exist_ok=True)
+    pa.csv.write_csv(table(x), folder / name)
+    return folder / name
+
+
+def packed_csv(folder: Path, x: np.ndarray) -> Path:
+    (folder / "x.csv.gz").write_bytes(gzip.compress(csv(folder, x).read_bytes()))
+    return folder / "x.csv.gz"
+
+
+def csv_folder(folder: Path, x: np.ndarray) -> Path:
+    for at, part in enumerate(np.array_split(x, 3)):
+        csv(folder / "rows", part, f"{at}.csv")
+    return folder / "rows"
+
+
+def npy(folder: Path, x: np.ndarray) -> Path:
+    np.save(folder / "x.npy", x)
+    return folder / "x.npy"
+
+
+def npy_by_columns(folder: Path, x: np.ndarray) -> Path:
+    return npy(folder, np.asfortranarray(x))
+
+
+def npy_swapped(folder: Path, x: np.ndarray) -> Path:
+    return npy(folder, x.astype(x.dtype.newbyteorder(">")))
+
+
+def npy_list(folder: Path, x: np.ndarray) -> list[Path]:
+    cuts = [0, 1, 500, 500, len(x)]
+    files = [folder / f"{at}.npy" for at in range(4)]
+    for file, start, stop in zip(files, cuts, cuts[1:], strict=False):
+        np.save(file, np.asfortranarray(x[start:stop]) if start else x[start:stop])
+    return files
+
+
+def npz(folder: Path, x: np.ndarray) -> Path:
+    np.savez(folder / "x.npz", y=np.arange(len(x)), X=x)
+    return folder / "x.npz"
+
+
+def packed_npz(folder: Path, x: np.ndarray) -> Path:
+    np.savez_compressed(folder / "x.npz", y=np.arange(len(x)), X=x)
+    return folder / "x.npz"
+
+
+NAMED: list[Written] = [
+    parquet, parquet_folder, parquet_pattern, other_orders, ipc, ipc_stream, ipc_folder, csv, packed_csv, csv_folder,
+]  # fmt: skip
+NUMBERED: list[Written] = [npy, npy_by_columns, npy_swapped, npy_list, npz, packed_npz]
+TEXT = {csv, packed_csv, csv_folder}  # have no types, and are read as float64
+EVERY = [*NAMED, *NUMBERED]
