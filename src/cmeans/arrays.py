@@ -1,4 +1,7 @@
-"""The few questions the library asks of an array, whatever library made it (NumPy, SciPy CSR, PyTorch, CuPy, ...)."""
+"""The few questions the library asks of an array, whatever library made it (NumPy, SciPy CSR, PyTorch, CuPy, ...).
+
+Rows that are not in memory (`StoredRows`) have a shape and a type, and are NumPy arrays as soon as they come.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import array_api_compat
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+
+from .stored import StoredRows
 
 Array: TypeAlias = Any  # an array of any array-API library, or a CSR matrix where the text says so
 Float64: TypeAlias = npt.NDArray[np.float64]
@@ -19,14 +24,19 @@ def is_sparse(x: Array) -> bool:
     return bool(sparse.issparse(x))
 
 
+def is_stored(x: Array) -> bool:
+    """Whether x stands for rows that are not in memory."""
+    return isinstance(x, StoredRows)
+
+
 def is_foreign(x: Array) -> bool:
     """Whether x belongs to an array library other than NumPy (PyTorch, CuPy, array-api-strict, ...)."""
     return not isinstance(x, np.ndarray) and not is_sparse(x) and bool(array_api_compat.is_array_api_obj(x))
 
 
 def namespace(x: Array) -> Any:
-    """The array-API namespace of x; a sparse matrix computes in NumPy's."""
-    return array_api_compat.array_namespace(np.empty(0) if is_sparse(x) else x)
+    """The array-API namespace of x; a sparse matrix computes in NumPy's, and so do rows that are not in memory."""
+    return array_api_compat.array_namespace(np.empty(0) if is_sparse(x) or is_stored(x) else x)
 
 
 def without_gradients(x: Array) -> Array:
@@ -36,12 +46,12 @@ def without_gradients(x: Array) -> Array:
 
 def dense_like(x: Array) -> Array:
     """An empty array (0,) of the library, device and dtype that values computed from x have."""
-    return np.empty(0, dtype=x.dtype) if is_sparse(x) else x[:0, 0]
+    return np.empty(0, dtype=x.dtype) if is_sparse(x) or is_stored(x) else x[:0, 0]
 
 
 def device(x: Array) -> Any:
-    """Where x lives (the CPU for NumPy and sparse matrices)."""
-    return None if is_sparse(x) else array_api_compat.device(x)
+    """Where x lives (the CPU for NumPy and sparse matrices, and for rows that are not in memory)."""
+    return None if is_sparse(x) or is_stored(x) else array_api_compat.device(x)
 
 
 def to_numpy(x: Array) -> npt.NDArray[Any]:
@@ -58,7 +68,7 @@ def to_numpy(x: Array) -> npt.NDArray[Any]:
 def as_like(values: Array, like: Array, dtype: Any = None) -> Array:
     """Host values as an array of `like`'s library, device and (unless given) dtype."""
     dtype = like.dtype if dtype is None else dtype
-    if is_sparse(like) or isinstance(like, np.ndarray):
+    if is_sparse(like) or isinstance(like, np.ndarray) or is_stored(like):
         return np.asarray(values, dtype=dtype)
     xp = namespace(like)
     if is_foreign(values):
@@ -74,6 +84,8 @@ def host_float64(x: Array) -> Float64:
 
 def take(x: Array, rows: IntArray) -> Array:
     """The named rows of x, in the given order."""
+    if is_stored(x):
+        return x.take(rows)
     if is_sparse(x) or isinstance(x, np.ndarray):
         return x[rows]
     xp = namespace(x)
@@ -164,8 +176,16 @@ def one_hot(labels: IntArray, count: int, like: Array) -> Array:
     return as_like(labels[:, None] == np.arange(count)[None, :], like)
 
 
-def quantile_at(values: Float64, weight: Float64, quantile: float) -> int:
-    """Where the smallest value stands that a share `quantile` of the weight does not exceed: the least of all for 0."""
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weight[order])
-    return int(order[min(int(np.searchsorted(reached, quantile * reached[-1])), len(order) - 1)])
+class Partition:
+    """Memberships (n, count) of a partition, made for the rows that somebody asks for."""
+
+    def __init__(self, labels: IntArray, count: int, like: Array) -> None:
+        self.shape = (len(labels), count)
+        self._labels, self._like = labels, like
+
+    def __getitem__(self, key: tuple[slice, Any]) -> Array:
+        return self.between(key[0].start, key[0].stop)
+
+    def between(self, start: int, stop: int) -> Array:
+        """Those of rows start ... stop - 1."""
+        return one_hot(self._labels[start:stop], self.shape[1], self._like)

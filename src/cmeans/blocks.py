@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .arrays import Array, Float64, IntArray, as_like, is_sparse, take
+from .arrays import Array, Float64, IntArray, as_like, is_sparse, is_stored, take
+from .scratch import IN_MEMORY, ScratchRows
 
 LARGEST_SUM = 1024  # rows that a float32 sum may run over before it joins a float64 total
 NARROW = 128  # columns that are few
@@ -16,6 +17,17 @@ LARGEST_NARROW_BLOCK = 4096  # where columns are few: rows are done with so soon
 LEAST_BLOCKS = 16  # blocks that should be left for many threads
 BLOCK_ELEMENTS = 2**22  # kernel values of one block, so that a basis of 70,000 rows still makes blocks of 32 MB
 TASKS = 64  # groups of blocks that a large input is split into: enough for any number of threads
+LARGEST_TASK = 65_536  # rows of a group at most: what is said of each of them is held until all before them have been heard
+
+
+def _apart(x: Array, rows: IntArray) -> Array:
+    """The named rows by themselves: in memory, or, many of rows that are not, on the disk."""
+    if not is_stored(x) or len(rows) * x.shape[1] * x.dtype.itemsize <= IN_MEMORY:
+        return take(x, rows)
+    apart = ScratchRows(x.where, x.columns, x.dtype, len(rows))
+    for start, stop in spans(len(rows), LARGEST_TASK):
+        apart.append(x.take(rows[start:stop]))
+    return apart
 
 
 def spans(n: int, step: int) -> Iterator[tuple[int, int]]:
@@ -25,8 +37,15 @@ def spans(n: int, step: int) -> Iterator[tuple[int, int]]:
 
 
 def piece(x: Array, start: int, stop: int) -> Array:
-    """Rows start ... stop - 1 of an array or CSR matrix."""
+    """Rows start ... stop - 1, in memory."""
+    if is_stored(x):
+        return x.read(start, stop)
     return x[start:stop] if is_sparse(x) else x[start:stop, ...]
+
+
+def stretch(x: Array, start: int, stop: int) -> Array:
+    """Rows start ... stop - 1, where they are."""
+    return x.part(start, stop) if is_stored(x) else piece(x, start, stop)
 
 
 def pieces(x: Array, step: int) -> Iterator[Array]:
@@ -51,7 +70,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Blocks:
-    """All rows in memory (an array, CSR or a memory map), cut the same way whatever threads or memory there are.
+    """All rows, in memory (an array, CSR) or stored elsewhere, cut the same way wherever they are and whatever threads there are.
 
     Blocks are grouped into tasks; a task is what one thread folds before its sums are added, in the order of the tasks.
     """
@@ -66,6 +85,15 @@ class Blocks:
     def n_rows(self) -> int:
         """How many rows there are."""
         return int(self.x.shape[0])
+
+    @property
+    def are_stored(self) -> bool:
+        """Whether the rows are not in memory."""
+        return is_stored(self.x)
+
+    def in_memory(self) -> Blocks:
+        """The same, with the rows in memory."""
+        return replace(self, x=piece(self.x, 0, self.n_rows)) if self.are_stored else self
 
     @property
     def alike(self) -> bool:
@@ -99,7 +127,7 @@ class Blocks:
 
     def part(self, rows: IntArray, weights: Float64) -> Blocks:
         """The named rows alone, with weights of their own."""
-        return Blocks(take(self.x, rows), weights, None if self.kxx is None else take(self.kxx, rows), self.unit, self.factors)
+        return Blocks(_apart(self.x, rows), weights, None if self.kxx is None else take(self.kxx, rows), self.unit, self.factors)
 
     def scaled(self, x: Array) -> Array:
         """Rows or points (b, d) of the user's units in those of the blocks."""
@@ -125,4 +153,4 @@ class Blocks:
     def _task_rows(self, basis_size: int) -> int:
         step = self.block_rows(basis_size)
         blocks = -(-self.n_rows // step)
-        return step * max(1, -(-blocks // TASKS))
+        return step * max(1, min(-(-blocks // TASKS), LARGEST_TASK // step))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .arrays import Array, Float64, IntArray, host_float64, in_float64, rounding, take
-from .blocks import Blocks
+from .arrays import Float64, host_float64, in_float64, rounding
+from .blocks import Block, Blocks
 from .chance import Population
 from .kernels import Precomputed
 from .rules import Rule
@@ -62,7 +62,6 @@ def certify(
     rule: Rule,
     state: State,
     sums: Statistics,  # of a sweep from `state`
-    memberships: Array,  # (n, c) at `state`
     sampled: Float64 | None,  # kernel matrix of people.fixed_sample, where it is known
 ) -> Approximation | None:
     """The certificate of a partition; None for kernels that are not positive semidefinite, of which none of this is true."""
@@ -70,13 +69,14 @@ def certify(
     everybody = len(people) <= ALL_UP_TO
     positions, weights = (np.arange(len(people)), people.weights) if everybody else (fixed, weights)
     rows, share, total = people.at(positions), weights / weights.sum(), float(blocks.weight.sum())
-    error, own, places = _residuals(space, blocks, rows)
+    block = blocks.take(rows)
+    error, own, places = _residuals(space, block)
     if not _semidefinite(space, error, own, sampled):
         return None
-    pull = rule.weights(host_float64(take(memberships, rows))).sum(axis=1)
+    pull = _pull(space, block, rule, state)
     mean = _Mean(share, exact=len(rows) == len(people))
     moved = space.centres(sums.mass, sums.moment) - state.centres
-    slack = rounding(blocks.x.dtype) * total * mean.of(_noisy(space, blocks, rows, own))
+    slack = rounding(blocks.x.dtype) * total * mean.of(_noisy(space, block, own))
     upper = sums.objective - float(sums.mass @ moved.squared_norms()) + slack
     lower = upper - 2.0 * slack - total * mean.interval(pull * error)[1]
     lower = max(lower, 0.0) if sums.penalty == 0.0 else lower
@@ -84,7 +84,8 @@ def certify(
     low, high = mean.interval(error)
     ranking = None
     if sampled is not None and space.whitener is not None:
-        left = _error_of_sample(space, blocks, people, sampled, places[fixed] if everybody else places)
+        seen = blocks.take(people.at(fixed)) if everybody else block
+        left = _error_of_sample(space, seen, people, sampled, places[fixed] if everybody else places)
         leading, _ = leading_sum(left, len(state.centres), len(fixed) / len(people))
         ranking = total * leading / upper if upper > 0 else 0.0
     return Approximation(
@@ -118,24 +119,30 @@ class _Mean:
         return max(mean - half, 0.0), mean + half
 
 
-def _residuals(space: LandmarkSpace, blocks: Blocks, rows: IntArray) -> tuple[Float64, Float64, Float64]:
+def _residuals(space: LandmarkSpace, block: Block) -> tuple[Float64, Float64, Float64]:
     """e_i = |phi(x_i) - its projection|^2 and |phi(x_i)|^2, (p,) each, about the space's own origin, and the projections (p, k)."""
-    block = blocks.take(rows)
     if not isinstance(space.kernel, Precomputed):  # in float64: e_i is what is left of two numbers that are nearly equal
         space = replace(space, points=in_float64(space.points))
         block = replace(block, x=in_float64(block.x))
     represented = space.rows(block).plain()
     own = host_float64(represented.kxx[:, None])[:, 0]
-    projected = space.centres(np.ones(len(rows)), host_float64(represented.g))
+    projected = space.centres(np.ones(len(block.weight)), host_float64(represented.g))
     error = own - projected.squared_norms()
     return (np.maximum(error, 0.0) if space.kernel.positive_definite else error), own, projected.coordinates
 
 
-def _noisy(space: LandmarkSpace, blocks: Blocks, rows: IntArray, own: Float64) -> Float64:
+def _pull(space: LandmarkSpace, block: Block, rule: Rule, state: State) -> Float64:
+    """(p,) the weights by which rows take part in clusters, all together."""
+    represented = space.rows(block).plain()
+    d2 = represented.squared_distances(space.view(state.centres, represented.kxx))
+    pull: Float64 = rule.weights(host_float64(rule.memberships(d2, state.scales))).sum(axis=1)
+    return pull
+
+
+def _noisy(space: LandmarkSpace, block: Block, own: Float64) -> Float64:
     """Of what size the numbers are (p,) that the sums of a sweep are made from, and how much more of their rounding shows."""
     if space.centring is None:
         return 2.0 * np.abs(own)
-    block = blocks.take(rows)
     raw = host_float64((space.kernel.diag(block.x) if block.kxx is None else block.kxx)[:, None])[:, 0]
     return 8.0 * np.abs(raw)
 
@@ -151,11 +158,12 @@ def _semidefinite(space: LandmarkSpace, error: Float64, own: Float64, sampled: F
     return bool(values[0] >= -INDEFINITE * values[-1])
 
 
-def _error_of_sample(space: LandmarkSpace, blocks: Blocks, people: Population, sampled: Float64, places: Float64) -> Float64:
-    """E = K - K^ (p, p) among the rows of the fixed sample, each weighted by the root of its share; `places` are their projections."""
-    positions, weights = people.fixed_sample
+def _error_of_sample(space: LandmarkSpace, block: Block, people: Population, sampled: Float64, places: Float64) -> Float64:
+    """E = K - K^ (p, p) among the rows of the fixed sample (the block), each weighted by the root of its share; `places` are their
+    projections."""
+    _, weights = people.fixed_sample
     if space.kernel.distances_ignore_shifts:  # what is known of the sample may be about another origin
-        sampled = gram_matrix(space.kernel, blocks.take(people.at(positions)).x)
+        sampled = gram_matrix(space.kernel, block.x)
     z = places + space.origin
     root = np.sqrt(weights / weights.sum())
     error: Float64 = root[:, None] * (sampled - z @ z.T) * root[None, :]

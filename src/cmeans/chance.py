@@ -11,11 +11,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from .arrays import Array, Float64, IntArray, is_sparse, to_numpy
-from .blocks import Blocks
+from .blocks import Blocks, piece, spans
 
 CANONICAL_ROWS = 2000  # inputs up to this size are drawn from by their distinct rows in a canonical order
 FIXED_ROWS = 1000
 FIXED_SEED = 0
+DRAWN_TOGETHER = 2**20  # rows that draw their lots together: few enough to take no memory to speak of
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def population(blocks: Blocks, *, comparable: bool = True) -> Population:
             return Population(None, weight, None, n)
         rows = np.flatnonzero(weight > 0)
         return Population(rows, weight[rows], None, n)
-    first, member = distinct_rows(blocks.x)
+    first, member = distinct_rows(piece(blocks.x, 0, n))
     total: Float64 = np.bincount(member, weights=weight, minlength=len(first)).astype(np.float64)
     kept = total > 0
     number = np.where(kept, np.cumsum(kept) - 1, -1)
@@ -81,8 +82,12 @@ def population(blocks: Blocks, *, comparable: bool = True) -> Population:
 
 def draw(population: Population, size: int, rng: np.random.RandomState) -> IntArray:
     """`size` different entries (positions in the population), one after the other in proportion to weight."""
-    keys = rng.exponential(size=len(population)) / population.weights
-    return np.argsort(keys, kind="stable")[:size]
+    kept, positions = np.empty(0), np.empty(0, dtype=np.intp)  # the smallest keys so far
+    for start, stop in spans(len(population), DRAWN_TOGETHER):
+        keys = np.concatenate([kept, rng.exponential(size=stop - start) / population.weights[start:stop]])
+        order = np.argsort(keys, kind="stable")[:size]
+        kept, positions = keys[order], np.concatenate([positions, np.arange(start, stop)])[order]
+    return positions
 
 
 def sample(population: Population, size: int, rng: np.random.RandomState) -> tuple[IntArray, Float64]:

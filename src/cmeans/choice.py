@@ -81,7 +81,7 @@ def quick_for(space: Space, blocks: Blocks, rule: Rule, rows_in_all: int = 0) ->
 
 def memory_of(layout: Layout | None, rule: Rule, blocks: Blocks, basis_size: int, n_clusters: int) -> int:
     """Bytes that a sweep remembers from one pass to the next."""
-    if layout is None or not _remembers(layout, rule):
+    if layout is None or not _remembers(layout, rule, blocks):
         return 0
     return int(_compiled().BoundedSweep.memory(blocks, basis_size, n_clusters))
 
@@ -92,7 +92,7 @@ def sweep_for(table: Table, rule: Rule, *, owned: bool = False) -> Sweep:
         return generic.sweep
     compiled, dtype = _compiled(), numpy_dtype(table.blocks.x)
     sweep: Sweep
-    if _remembers(table.layout, rule):
+    if _remembers(table.layout, rule, table.blocks):
         sweep = compiled.BoundedSweep(rule, dtype)
     else:
         sweep = compiled.Sweep(table.layout.shape, rule, dtype, owned=owned)
@@ -132,9 +132,10 @@ def _compiled() -> Any:
     return compiled
 
 
-def _remembers(layout: Layout, rule: Rule) -> bool:
-    """Hard sweeps over many columns keep bounds of distances; over few, reading a row costs no more than asking whether to."""
-    return layout.shape == "wide" and not rule.is_soft
+def _remembers(layout: Layout, rule: Rule, blocks: Blocks) -> bool:
+    """Hard sweeps over many columns keep bounds of distances; over few, reading a row costs no more than asking whether to. Rows that
+    are not in memory must be read and represented anyway, and bounds could be longer than there is memory."""
+    return layout.shape == "wide" and not rule.is_soft and not blocks.are_stored
 
 
 def _saving(n: int, r: int, c: int, twin: Twin) -> float:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import Float64, IntArray, quantile_at
+from .arrays import Float64, IntArray
 from .centres import Centres
 from .engines import Engine
+from .quantiles import weighted_quantile
 from .sweep import State, own_distances
 from .table import Table
 
@@ -56,4 +57,6 @@ def _at(distance: Float64, weight: Float64, quantile: float) -> int:
     """The row of the largest distance; of the largest below which a share `quantile` of the weight lies."""
     if quantile >= 1.0:
         return int(np.argmax(distance))
-    return quantile_at(distance, weight, quantile)
+    counted = weight > 0
+    values, weights = distance[counted], weight[counted]
+    return int(np.argmax(distance == weighted_quantile(lambda: [(values, weights)], quantile)))

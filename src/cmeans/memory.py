@@ -9,8 +9,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from .blocks import Blocks
+from .assignment import label_type
+from .blocks import LARGEST_TASK, Blocks
 from .kernels import Precomputed
+from .scratch import IN_MEMORY
 from .seeding import seeding_rows
 from .spaces import Space
 
@@ -71,16 +73,15 @@ def plan(
 ) -> Plan:
     """Divide the budget, or say the least that would do."""
     n, r, c = blocks.n_rows, space.size, n_clusters
-    outputs = n * (c * itemsize + 16)
     features = 0 if isinstance(space.kernel, Precomputed) else int(blocks.x.shape[1])
-    looked_at = min(n, seeding_rows(c))
-    drawing = n * (DRAWN + (0 if blocks.alike else WEIGHED)) + 8 * looked_at * (2 * features + 4 * (2 + int(math.log(c))))
+    outputs, drawing, reading = _in_memory(blocks, c, itemsize) if not blocks.are_stored else _stored(blocks, c, n_threads)
+    seeding = 8 * min(n, seeding_rows(c)) * (2 * features + 4 * (2 + int(math.log(c))))
     b = blocks.block_rows(r)
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
     waiting = (2 * n_threads + 3) * 8 * c * space.moment_width
     factoring = 6 * 8 * space.factored_size**2
     prepared = 2 * itemsize * r * (features + 4) * space.keeps_rows_cheaply  # the basis as the kernel wants it
-    needed = copied + remembered + outputs + drawing + prepared + n_threads * per_thread + waiting + factoring + FIXED
+    needed = copied + reading + remembered + outputs + drawing + seeding + prepared + n_threads * per_thread + waiting + factoring + FIXED
     if budget is None:
         return Plan(needed, max(0, free_memory() // 2 - needed))
     if budget < needed:
@@ -90,6 +91,21 @@ def plan(
             "Raise it, or take fewer landmarks or threads."
         )
     return Plan(needed, budget - needed)
+
+
+def _in_memory(blocks: Blocks, n_clusters: int, itemsize: int) -> tuple[int, int, int]:
+    """Bytes of the results, for drawing, and for reading."""
+    n = blocks.n_rows
+    return n * (n_clusters * itemsize + 16), n * (DRAWN + (0 if blocks.alike else WEIGHED)), 0
+
+
+def _stored(blocks: Blocks, n_clusters: int, n_threads: int) -> tuple[int, int, int]:
+    """The same for rows that are not in memory: labels alone are kept, what is said of a task's rows for as long as it takes to hand it
+    on, and samples beyond `IN_MEMORY` go to the disk."""
+    n, itemsize = blocks.n_rows, blocks.x.dtype.itemsize
+    said = n_threads * LARGEST_TASK * (n_clusters * itemsize + 16)
+    labels = min(n * label_type(n_clusters)().itemsize, IN_MEMORY)
+    return labels + said, 0 if blocks.alike else n * WEIGHED, blocks.x.memory(n_threads) + IN_MEMORY
 
 
 def require(budget: int | None, owner: str, needed: int, what: str, advice: str) -> None:

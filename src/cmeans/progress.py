@@ -27,6 +27,17 @@ class Progress:
     movement: float | None = None  # largest move of a centre, relative to the stopping rule's scale (stop at <= tol)
 
 
+@dataclass(frozen=True)
+class Place:
+    """Which run of which stage a solver works on: for progress messages only."""
+
+    stage: str = "fit"
+    run: int = 0
+    n_runs: int = 1
+
+
+FIT = Place()
+
 Listener = Callable[[Progress], None]
 
 _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("cmeans_listeners", default=())

@@ -10,13 +10,15 @@ import numpy as np
 from .arrays import Float64, IntArray
 from .chance import Population, sample
 from .engines import Engine
+from .progress import Place
 from .rules import Rule
-from .solver import Place, Stopping, fold, solve
+from .solver import Stopping, fold, solve
 from .sweep import State
 from .table import Table
 
 ABOVE = 50_000  # rows above which it pays
-SHARES = (256, 64, 16, 4)  # a sample holds one of so many rows
+STAGES, GROWTH = 4, 4  # so many samples, each so many times the one before, the last a quarter of the rows
+LARGEST = 2**22  # rows of the last one at most: what they leave open is a few sweeps' work
 LEAST_ROWS = 20  # a cluster, in the smallest sample
 RESOLVED = 0.2  # share of a sample's own uncertainty of the centres to which it is worth while to settle them
 
@@ -73,7 +75,10 @@ def approach_for(people: Population, n_clusters: int, rng: np.random.RandomState
 
 
 def sample_sizes(n_rows: int, n_clusters: int) -> list[int]:
-    """Rows of each sample, from small to large: n/256, n/64, n/16 and n/4 of those that give every cluster rows enough."""
+    """Rows of each sample, from small to large: n/256, n/64, n/16 and n/4 of those that give every cluster rows enough; where n/4 are
+    too many, a fixed number of rows in place of n/4."""
     if n_rows <= ABOVE:
         return []
-    return [n_rows // share for share in SHARES if n_rows // share >= LEAST_ROWS * n_clusters]
+    last = min(n_rows // GROWTH, LARGEST)
+    sizes = [last // GROWTH**stage for stage in reversed(range(STAGES))]
+    return [size for size in sizes if size >= LEAST_ROWS * n_clusters]

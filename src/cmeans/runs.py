@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import Float64
+from .assignment import Assignment, assign_all
 from .centres import Centres
 from .certificate import Approximation
 from .engines import Engine
+from .progress import Place
 from .progressive import Approach
 from .rules import Rule
-from .solver import AfterSweep, Assignment, Place, Solution, Stopping, assign_all, fold, reason, solve
+from .solver import AfterSweep, Solution, Stopping, fold, reason, solve
 from .spaces import Space
 from .statistics import Statistics
 from .sweep import State

@@ -11,17 +11,16 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from .acceleration import Anderson
-from .arrays import Array, Float64, IntArray, dense_like, resolution
+from .arrays import Array, IntArray, resolution
 from .centres import Centres
-from .choice import Sweep, assign_for, sweep_for
+from .choice import Sweep, sweep_for
 from .complaints import NOT_FINITE
 from .engines import Engine
 from .farthest import farthest_rows
-from .progress import Progress, anybody_listens, tell
+from .progress import FIT, Place, Progress, anybody_listens, tell
 from .rules import Rule
-from .spaces import Space
 from .statistics import Statistics
-from .sweep import Outputs, State, gather
+from .sweep import State, gather
 from .table import Table
 
 PATIENCE = 10  # sweeps that must look like the ten before them, until it is rounding that moves the centres
@@ -40,15 +39,6 @@ class Stopping:
     tol: float = 1e-4
     criterion: str = "centres"
     acceleration: str | None = None  # None or "anderson"
-
-
-@dataclass(frozen=True)
-class Place:
-    """Which run of which stage a solver works on: for progress messages only."""
-
-    stage: str = "fit"
-    run: int = 0
-    n_runs: int = 1
 
 
 AfterSweep: TypeAlias = Callable[[State, int], bool]  # hears the new state and how many sweeps made it; True ends the run
@@ -186,7 +176,7 @@ def solve(
     state: State,
     engine: Engine,
     stopping: Stopping,
-    place: Place = Place(),
+    place: Place = FIT,
     after_sweep: AfterSweep | None = None,
     step: Step = NextCentres(),
     carried: Carried | None = None,
@@ -259,7 +249,8 @@ def fold(
     """One sweep over all rows."""
     known = sweep_for(table, rule) if sweep is None else sweep
     sums = engine.fold(lambda task: known(table, rule, state, task, before, owners), table.n_tasks, done)
-    _refuse_non_finite(sums.is_finite())
+    if not sums.is_finite():
+        raise ValueError(NOT_FINITE)
     return sums
 
 
@@ -272,43 +263,6 @@ def centres_of(table: Table, rule: Rule, memberships: Array, engine: Engine) -> 
     """The centres that given memberships (n, c) make."""
     sums = partition_sums(table, rule, memberships, engine)
     return table.space.centres(sums.mass, sums.moment)
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """What the last pass says of every row."""
-
-    labels: IntArray  # (n,)
-    memberships: Array  # (n, c) in the rows' library and dtype
-    nearest: Float64  # (n,) squared distance to the centre of the row's label
-    objective: float
-    total_distance: float  # sum_ij weight_i d2_ij
-    mass: Float64  # (c,) sum_i weight_i u_ij
-
-
-def assign_all(
-    table: Table,
-    space: Space,
-    rule: Rule,
-    state: State,
-    engine: Engine,
-    place: Place = Place(),
-) -> Assignment:
-    """Labels and memberships of all rows of a table for centres of `space` (the table's own, or its portable twin)."""
-    out = Outputs.empty(table.n_rows, len(state.centres), dense_like(table.blocks.x))
-    assign = assign_for(table, space, rule, len(state.centres))
-
-    def done(task: int) -> None:
-        tell(Progress("assign", place.run, place.n_runs, 1, 1, table.rows_done(task), table.n_rows))
-
-    sums = engine.fold(lambda task: assign(table, space, rule, state, task, out), table.n_tasks, done if anybody_listens() else None)
-    _refuse_non_finite(math.isfinite(sums.objective))
-    return Assignment(out.labels, out.memberships, out.nearest, sums.objective * table.blocks.unit, sums.total_distance, sums.mass)
-
-
-def _refuse_non_finite(finite: bool) -> None:
-    if not finite:
-        raise ValueError(NOT_FINITE)
 
 
 def reason(solution: Solution, stopping: Stopping, last: float) -> str:

@@ -13,6 +13,8 @@ Rows = npt.NDArray[Any]  # (b, d) float32 or float64, C-contiguous
 Label = str | int  # a column's name, or its position where there are no names
 
 TAKEN = 65_536  # rows that are read together where only some of them are wanted
+REMEMBERED = 4  # samples that are kept, since the same few rows are asked for again and again
+SMALL = 2_048  # rows of such a sample at most
 
 
 class RowsError(ValueError):
@@ -52,7 +54,20 @@ class StoredRows(ABC):
                 raise RowsError(f"{where}: rows {start} to {stop - 1} cannot be read, tried twice ({what}).") from error
 
     def take(self, rows: npt.NDArray[np.intp]) -> Rows:
-        """The named rows, in the given order."""
+        """The named rows, in the given order; who gets them must not write to them."""
+        if len(rows) > SMALL:
+            return self._take(rows)
+        samples: dict[bytes, Rows] = self.__dict__.setdefault("_samples", {})
+        key = np.asarray(rows, dtype=np.int64).tobytes()
+        if key not in samples:
+            taken = self._take(rows)
+            taken.flags.writeable = False
+            while len(samples) >= REMEMBERED:
+                samples.pop(next(iter(samples)), None)
+            samples[key] = taken
+        return samples[key]
+
+    def _take(self, rows: npt.NDArray[np.intp]) -> Rows:
         out = np.empty((len(rows), self.shape[1]), self.dtype)
         order = np.argsort(rows, kind="stable")
         ordered = rows[order]
@@ -63,6 +78,10 @@ class StoredRows(ABC):
             out[order[done:upto]] = self.read(start, int(ordered[upto - 1]) + 1)[ordered[done:upto] - start]
             done = upto
         return out
+
+    def part(self, start: int, stop: int) -> StoredRows:
+        """Rows start ... stop - 1, still where they are."""
+        return _Part(self, start, stop)
 
     def mapped(self, function: Callable[[Rows], Rows]) -> StoredRows:
         """The same rows with a function of a block applied to them as they come; it keeps shape and type."""
@@ -81,16 +100,37 @@ class StoredRows(ABC):
         return f"<{n:,} x {d:,} {self.dtype.name} rows of {self.where}>"
 
 
-class _Mapped(StoredRows):
-    def __init__(self, rows: StoredRows, function: Callable[[Rows], Rows]) -> None:
+class _View(StoredRows):
+    """Another way to look at stored rows."""
+
+    def __init__(self, rows: StoredRows) -> None:
         self.where, self.shape, self.dtype, self.columns, self.weight = rows.where, rows.shape, rows.dtype, rows.columns, rows.weight
-        self._rows, self._function = rows, function
+        self._rows = rows
 
     def memory(self, n_threads: int) -> int:
         return self._rows.memory(n_threads)
 
+
+class _Part(_View):
+    def __init__(self, rows: StoredRows, start: int, stop: int) -> None:
+        super().__init__(rows)
+        self.shape, self._start = (stop - start, rows.shape[1]), start
+        self.weight = None if rows.weight is None else rows.weight[start:stop]
+
+    def _read(self, start: int, stop: int) -> Rows:
+        return self._rows.read(self._start + start, self._start + stop)
+
+    def _take(self, rows: npt.NDArray[np.intp]) -> Rows:
+        return self._rows._take(rows + self._start)
+
+
+class _Mapped(_View):
+    def __init__(self, rows: StoredRows, function: Callable[[Rows], Rows]) -> None:
+        super().__init__(rows)
+        self._function = function
+
     def _read(self, start: int, stop: int) -> Rows:
         return self._function(self._rows.read(start, stop))
 
-    def take(self, rows: npt.NDArray[np.intp]) -> Rows:
-        return self._function(self._rows.take(rows))
+    def _take(self, rows: npt.NDArray[np.intp]) -> Rows:
+        return self._function(self._rows._take(rows))

@@ -69,18 +69,23 @@ def gather(table: Table, rule: Rule, memberships: Array, task: int) -> Statistic
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where the last pass writes what it says of each row; every task writes its own rows."""
+    """Where the last pass writes what it says of each row: of all of them, each task its own, or of the rows of one task alone."""
 
     labels: IntArray  # (n,)
     memberships: Array  # (n, c) in the rows' library and dtype
     nearest: Float64  # (n,) squared distance to the centre of the row's own label
+    start: int = 0  # number of the first of them
 
     @classmethod
-    def empty(cls, n_rows: int, n_clusters: int, like: Array) -> Outputs:
+    def empty(cls, n_rows: int, n_clusters: int, like: Array, start: int = 0) -> Outputs:
         """Room for rows of the library and dtype of `like`."""
         xp = namespace(like)
         memberships = xp.empty((n_rows, n_clusters), dtype=like.dtype, device=device(like))
-        return cls(np.empty(n_rows, dtype=np.intp), memberships, np.empty(n_rows))
+        return cls(np.empty(n_rows, dtype=np.intp), memberships, np.empty(n_rows), start)
+
+    def place(self, start: int, n_rows: int) -> slice:
+        """Where rows are written that begin with number `start`."""
+        return slice(start - self.start, start - self.start + n_rows)
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ def assign(table: Table, space: Space, rule: Rule, state: State, task: int, out:
     mass = np.zeros(len(state.centres))
     for piece, _, d2 in _measured(table, space, state, task, plain=True):
         xp = namespace(d2)
-        here = slice(piece.start, piece.start + d2.shape[0])
+        here = out.place(piece.start, d2.shape[0])
         u = rule.memberships(d2, state.scales)
         out.labels[here] = labels = _largest(u, leaves_rows_out=rule.leaves_rows_out)
         out.memberships[here, ...] = u

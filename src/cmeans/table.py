@@ -59,7 +59,8 @@ class Table:
         self.rows_in_all = max(rows_in_all, blocks.n_rows)
         self.n_tasks = blocks.n_tasks(space.size)
         self._training = training
-        self._left = keep_bytes if space.keeps_rows_cheaply or (layout is not None and layout.keep) else 0
+        worth_it = space.keeps_rows_cheaply or (layout is not None and layout.keep) or blocks.are_stored
+        self._left = keep_bytes if worth_it else 0
         self._kept: dict[int, list[Piece]] = {}
         self._weights: dict[int, float] = {}
         self._quick, self._quick_space = quick, space if quick is None else space.quickened(quick)

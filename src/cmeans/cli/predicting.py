@@ -57,7 +57,7 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
                 x = recipe.scaling.apply(rows.x)
             with watch.part("predict"):
                 soft = stored["estimator"] not in HARD and place.suffix != ".npy"
-                assigned = model._assign(x, None) if soft else None  # labels and memberships of one pass
+                assigned = model._said(x, None) if soft else None  # labels and memberships of one pass
                 u = None if assigned is None else np.asarray(assigned.memberships)
                 labels = np.asarray(model.predict(x) if assigned is None else assigned.labels)
         with watch.part("write"):

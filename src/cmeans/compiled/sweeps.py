@@ -101,7 +101,7 @@ class Assign:
         for piece in table.pieces(task):
             rows = _laid_out(piece.rows, table, self._layout)
             at = self._standings.of(space, state, rows.kxx)
-            here = slice(piece.start, piece.start + len(rows.kxx))
+            here = out.place(piece.start, len(rows.kxx))
             written = out.labels[here], out.memberships[here], out.nearest[here]
             self._pass(rows.data, rows.kxx, read_only(piece.weight), at, *written, mass, spread, totals)
         penalty, distance = totals

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from ..adaptation import MERGED, Adaptation, halfway_scales, merged, pilot_deviations
 from ..centres import Centres
+from ..checkpoints import Checkpoint
 from ..complaints import warn
 from ..growth import diametral_rows
 from ..kernels import Kernel, Linear
@@ -131,6 +133,8 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
         tol: float = 1e-4,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
+        engine: Any = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -148,6 +152,8 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
             tol=tol,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
+            engine=engine,
+            checkpoint=checkpoint,
             random_state=random_state,
             verbose=verbose,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 from ..arrays import Array, Float64, itemsize
 from ..blocks import Blocks
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
+from ..checkpoints import Checkpoint
 from ..choice import layout_for, memory_of, quick_for
 from ..complaints import naming
 from ..engines import ThreadEngine
@@ -27,7 +29,7 @@ from ..spaces import Space
 from ..sweep import State
 from ..table import Table
 from .geometry import Geometry, build_geometry, takes_kernel_values
-from .inputs import Input, integer, read_rows, read_weights, real
+from .inputs import Input, integer, read_rows, real, weights_of
 from .predicting import Predicting
 from .results import OPTIONAL, certified, complain_of_result, model_attributes, row_attributes
 from .starts import Ground, starts
@@ -54,6 +56,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     landmarks: Any = "rpcholesky"
     landmark_tol: float = 0.02
     landmark_solver: str = "eigh"
+    engine: Any = None
+    checkpoint: str | os.PathLike[str] | Checkpoint | None = None
     acceleration: str | None = None
     progressive: bool = False
 
@@ -120,7 +124,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         owner = type(self).__name__
         run = self._checked_run(owner)
         given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
-        weight, unit = read_weights(sample_weight, int(given.x.shape[0]), owner)
+        weight, unit = weights_of(given, sample_weight, owner)
         blocks = Blocks(given.x, weight, unit=unit, factors=self._feature_factors(given.x, weight))
         run = replace(run, n_clusters=self._fitting_number(run.n_clusters, blocks.n_rows))
         for name in OPTIONAL:

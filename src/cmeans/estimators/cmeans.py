@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from sklearn.utils.metaestimators import available_if
 
 from ..arrays import Array
+from ..checkpoints import Checkpoint
 from ..kernels import Kernel
 from ..rules import Fuzzy, Hard, Possibilistic, Rule
 from ..runs import Pilot
@@ -92,6 +94,8 @@ class CMeans(BaseCMeans):
         progressive: bool = True,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
+        engine: Any = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -111,6 +115,8 @@ class CMeans(BaseCMeans):
             progressive=progressive,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
+            engine=engine,
+            checkpoint=checkpoint,
             random_state=random_state,
             verbose=verbose,
         )

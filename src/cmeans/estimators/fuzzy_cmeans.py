@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numbers
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..checkpoints import Checkpoint
 from ..kernels import Kernel
 from ..rules import Fuzzy, Rule
 from .base import BaseCMeans
@@ -82,6 +84,8 @@ class FuzzyCMeans(BaseCMeans):
         progressive: bool = True,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
+        engine: Any = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -101,6 +105,8 @@ class FuzzyCMeans(BaseCMeans):
             progressive=progressive,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
+            engine=engine,
+            checkpoint=checkpoint,
             random_state=random_state,
             verbose=verbose,
         )

@@ -92,6 +92,7 @@ class Geometry:
 def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState) -> Geometry:
     """Check the words, settle the kernel's width, choose the landmarks, build the space."""
     number, factor = checked_words(words, owner, blocks.n_rows)
+    _refuse_stored(words, owner, blocks, number)
     if takes_kernel_values(words.kernel):
         return _precomputed(words, owner, blocks, number, n_clusters, rng, factor=factor)
     people = population(blocks)
@@ -100,7 +101,7 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
     given = given_landmarks(words.landmarks, owner, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
         return Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, people)), people, gamma)
-    everything = np.arange(blocks.n_rows)
+    everything = None if blocks.are_stored else np.arange(blocks.n_rows)
     exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
     geometry = Geometry(blocks, kernel, exact, people, gamma, everything)
     geometry.complain(owner)
@@ -113,6 +114,19 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
             return geometry
         points = blocks.take(rows).x
     return replace(geometry, space=landmark_space(kernel, points, None, blocks.x.dtype, factor=factor), landmark_rows=rows)
+
+
+def _refuse_stored(words: GeometryWords, owner: str, blocks: Blocks, number: int | str | None) -> None:
+    """Rows that are not in memory are for spaces that meet them block by block."""
+    if not blocks.are_stored:
+        return
+    if takes_kernel_values(words.kernel):
+        raise ValueError(f'{owner}(kernel="precomputed"): kernel values must be in memory; load {blocks.x.where} first, or pass rows.')
+    if number is None and isinstance(words.landmarks, str):
+        raise ValueError(
+            f"{owner}(n_landmarks=None): the exact kernel needs all {blocks.n_rows:,} rows in memory; take landmarks "
+            f'(n_landmarks="auto" or a number), or load {blocks.x.where} and pass the array.'
+        )
 
 
 def _chosen_rows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,20 +11,30 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..arrays import Array, Float64, device, is_foreign, is_sparse, itemsize, namespace, to_numpy, without_gradients
+from ..arrays import Array, Float64, device, is_foreign, is_sparse, is_stored, itemsize, namespace, to_numpy, without_gradients
 from ..blocks import piece, spans
+from ..chance import CANONICAL_ROWS
+from ..sources import open_blocks
+from ..stored import StoredRows
+
+SMALL = 2**24  # bytes of rows that are simply read, wherever they come from
 
 
 @dataclass(frozen=True)
 class Input:
     """Checked rows, and how many bytes checking them had to copy."""
 
-    x: Array  # (n, d) float32 or float64: NumPy, CSR or an array of another library
+    x: Array  # (n, d) float32 or float64: NumPy, CSR, an array of another library, or rows that stay where they are
     copied: int
+    weight: Float64 | None = None  # (n,) where the rows brought weights along
 
 
 def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool = True) -> Input:
-    """Rows as scikit-learn takes them (lists, arrays, CSR, data frames, memory maps), or as another array library has them."""
+    """Rows as scikit-learn takes them (lists, arrays, CSR, data frames, memory maps), as another array library has them, or in files."""
+    if isinstance(X, (str, os.PathLike)):
+        X = open_blocks(X, columns=None if fitting else _names_of(estimator))
+    if is_stored(X):
+        return _stored_rows(estimator, X, fitting=fitting)
     if type(X).__name__ == "LazyFrame":
         raise ValueError(f"{type(estimator).__name__}: X is a LazyFrame, whose rows are not there yet; pass X.collect().")
     if not sparse and is_sparse(X):
@@ -43,6 +54,13 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     _refuse_non_finite(x, type(estimator).__name__)
     copied = 0 if x is X or (isinstance(x, np.ndarray) and np.shares_memory(x, X) if isinstance(X, np.ndarray) else False) else _nbytes(x)
     return Input(x, copied)
+
+
+def weights_of(given: Input, sample_weight: Any, owner: str) -> tuple[Float64, float]:
+    """Sample weights (n,) and their unit: those that are given, or those that the rows brought along."""
+    if given.weight is not None and sample_weight is not None:
+        raise ValueError(f"{owner}: sample_weight is given, and X brings weights of its own; open it without weight=..., or leave it out.")
+    return read_weights(given.weight if sample_weight is None else sample_weight, int(given.x.shape[0]), owner)
 
 
 def read_weights(sample_weight: Any, n: int, owner: str) -> tuple[Float64, float]:
@@ -101,6 +119,31 @@ def one_of(value: Any, name: str, owner: str, known: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{owner}({name}={value!r}): unknown {name}; known are {list(known)}.")
     return value
+
+
+def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> Input:
+    """Rows that stay where they are, few ones read; their columns are the model's, by number and, where both have them, by name."""
+    owner, (n, d) = type(estimator).__name__, X.shape
+    names = np.array(X.columns, dtype=object) if all(isinstance(label, str) for label in X.columns) else None
+    if fitting:
+        estimator.n_features_in_ = d
+        estimator.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            estimator.feature_names_in_ = names
+    elif d != estimator.n_features_in_:
+        raise ValueError(f"X has {d} features, but {owner} is expecting {estimator.n_features_in_} features as input.")
+    elif names is not None and (known := _names_of(estimator)) is not None and known != names.tolist():
+        raise ValueError(
+            f"{owner}: the columns of {X.where} are {names.tolist()}, those of the fit were {known}; open it with columns={known}."
+        )
+    if X.nbytes <= SMALL or n <= CANONICAL_ROWS:
+        return Input(X.read(0, n), X.nbytes, X.weight)
+    return Input(X, 0, X.weight)
+
+
+def _names_of(estimator: BaseEstimator) -> list[str] | None:
+    names = vars(estimator).get("feature_names_in_")
+    return None if names is None else names.tolist()
 
 
 def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:

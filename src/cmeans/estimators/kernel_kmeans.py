@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..checkpoints import Checkpoint
 from ..kernels import Kernel
 from ..rules import Hard, Rule
 from .base import BaseCMeans
@@ -64,6 +66,10 @@ class KernelKMeans(BaseCMeans):
         Memory the fit may take beyond its input; half of what is free by default. It never changes results.
     n_jobs : int or None, default=None
         Threads; None: every usable CPU. It never changes results.
+    engine : DaskEngine or None, default=None
+        Who runs the sweeps. None: threads of this process; for rows in a Dask collection, the workers of its client.
+    checkpoint : path, Checkpoint or None, default=None
+        A file that keeps how far the fit has come, written every five minutes, or as a `Checkpoint` says, and when it is interrupted.
     random_state : int, RandomState or None
         Of landmarks and starts.
     verbose : int, default=0
@@ -127,6 +133,8 @@ class KernelKMeans(BaseCMeans):
         progressive: bool = True,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
+        engine: Any = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -145,6 +153,8 @@ class KernelKMeans(BaseCMeans):
             progressive=progressive,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
+            engine=engine,
+            checkpoint=checkpoint,
             random_state=random_state,
             verbose=verbose,
         )

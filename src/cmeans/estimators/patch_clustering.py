@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..arrays import numpy_dtype, stacked, take, to_numpy
+from ..assignment import assign_all
 from ..blocks import Blocks
 from ..callbacks import SweepHook
 from ..choice import measure_for
 from ..engines import ThreadEngine
 from ..kernels import Kernel
+from ..progress import Place
 from ..rules import Rule
-from ..solver import Place, Solution, assign_all
+from ..solver import Solution
 from ..spaces import Space, spanning_space
 from ..streams import Past, carried_points, points_of
 from ..table import Table
@@ -161,7 +163,7 @@ class KernelPatchClustering(StreamingBase):
         seed, n_rows = new_seed(run), sum(part.n_rows for part in parts)
 
         def patch(number: int, own: ThreadEngine) -> Chunk:
-            return Chunk(parts[number], run, given.copied, own, seed, number, Place("patch", number, len(parts)), n_rows, None)
+            return Chunk(parts[number].in_memory(), run, given.copied, own, seed, number, Place("patch", number, len(parts)), n_rows, None)
 
         first = self._begin(patch(0, engine))
 

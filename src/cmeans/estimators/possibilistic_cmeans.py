@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..arrays import Array
+from ..checkpoints import Checkpoint
 from ..kernels import Kernel
 from ..rules import Fuzzy, Possibilistic, Rule
 from ..runs import Pilot
@@ -89,6 +91,8 @@ class PossibilisticCMeans(BaseCMeans):
         progressive: bool = True,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
+        engine: Any = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -108,6 +112,8 @@ class PossibilisticCMeans(BaseCMeans):
             progressive=progressive,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
+            engine=engine,
+            checkpoint=checkpoint,
             random_state=random_state,
             verbose=verbose,
         )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Array, Float64, as_like, namespace, numpy_dtype, to_numpy
+from ..arrays import Array, Float64, as_like, dense_like, is_foreign, namespace, numpy_dtype, to_numpy
+from ..assignment import Pieces, Whole, assign_all, assign_into
 from ..blocks import Block, Blocks
 from ..centres import Centres
 from ..choice import measure_for, quick_for
@@ -18,12 +21,13 @@ from ..complaints import naming
 from ..engines import ThreadEngine, count_threads
 from ..kernels import Kernel, Precomputed
 from ..rules import Rule
-from ..solver import Assignment, assign_all
 from ..spaces import EuclideanSpace, LandmarkSpace, Space
-from ..sweep import State, nearest
+from ..sweep import Outputs, State, nearest
 from ..table import Table
-from .inputs import foreign_like, integer, read_rows, read_weights
+from .inputs import foreign_like, integer, read_rows, weights_of
 from .precomputed import diagonal_for_prediction
+
+Part = TypeVar("Part")
 
 
 def _rows_sum_to_one(estimator: Any) -> bool:
@@ -53,18 +57,18 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         `diag`: k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
         """
-        return self._assign(X, diag).memberships
+        return self._said(X, diag).memberships
 
     def predict(self, X: Any, *, diag: Any = None) -> Array:
         """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number."""
         check_is_fitted(self)
         table, known = self._table(X, diag)
-        with ThreadEngine(self._threads(table.blocks.x)) as engine, naming(type(self).__name__):
+        with self._engine(table) as engine:
             if known or not self._rule.rows_sum_to_one:
-                labels = assign_all(table, table.space, self._rule, self._state, engine).labels
+                labels: Array = assign_all(table, table.space, self._rule, self._state, engine).labels
             else:  # the nearest centre is the same whatever k(x, x) is
                 labels = np.concatenate(list(engine.map(lambda task: nearest(table, table.space, self._state, task), table.n_tasks)))
-        return foreign_like(labels.astype(np.int64), table.blocks.x)
+        return labels if table.blocks.are_stored else foreign_like(labels.astype(np.int64), table.blocks.x)
 
     @available_if(_rows_sum_to_one)
     def predict_proba(self, X: Any, *, diag: Any = None) -> Array:
@@ -73,16 +77,17 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def transform(self, X: Any, *, diag: Any = None) -> Array:
         """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
-        check_is_fitted(self)
         table = self._known_table(X, diag)
-        with ThreadEngine(self._threads(table.blocks.x)) as engine, naming(type(self).__name__):
+        with self._engine(table) as engine:
             measure = measure_for(table, table.space, self._rule, len(self._state.centres))
             parts = list(engine.map(lambda task: measure(table, table.space, self._state, task), table.n_tasks))
         return namespace(parts[0]).concat(parts)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
         """Minus the objective of X at the fitted centres: larger is better."""
-        return -self._assign(X, diag, sample_weight).objective
+        table, heard = self._known_table(X, diag, sample_weight), list[None]()
+        with self._engine(table) as engine:
+            return -assign_into(self._pieces(table, lambda _: None, heard.append), *self._pass(table), engine).objective
 
     def outlier_score(self, X: Any, *, diag: Any = None) -> Array:
         """How far each row is from every cluster (rows,), larger for stranger rows.
@@ -90,11 +95,17 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         1 - largest typicality for possibilistic rules; the distance to the nearest centre for the others, whose
         memberships say nothing of rows that are far from everything.
         """
-        assignment = self._assign(X, diag)
-        u = assignment.memberships
-        if not self._rule.rows_sum_to_one:
-            return 1.0 - namespace(u).max(u, axis=1)
-        return foreign_like(np.sqrt(assignment.nearest).astype(numpy_dtype(u)), u)
+        table, parts = self._known_table(X, diag), list[Array]()
+
+        def strangeness(out: Outputs) -> Array:
+            u = out.memberships
+            if not self._rule.rows_sum_to_one:
+                return 1.0 - namespace(u).max(u, axis=1)
+            return foreign_like(np.sqrt(out.nearest).astype(numpy_dtype(u)), u)
+
+        with self._engine(table) as engine:
+            assign_into(self._pieces(table, strangeness, parts.append), *self._pass(table), engine)
+        return namespace(parts[0]).concat(parts)
 
     def representatives(self, k: int = 1) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
         """Row numbers (c, k) of the k most typical training rows of each cluster, nearest first; -1 where it has fewer."""
@@ -102,6 +113,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         k = integer(k, "k", f"{type(self).__name__}.representatives", 1)
         if not hasattr(self, "labels_"):
             raise ValueError("representatives: this model was saved without its rows (rows=False); ask before saving, or save with them.")
+        if "_nearest" not in vars(self):
+            raise ValueError("representatives: of rows that are not in memory only labels are kept, not how near each is to its centre.")
         labels = to_numpy(self.labels_)
         out = np.full((len(self._state.centres), k), -1, dtype=np.int64)
         for j in range(len(out)):
@@ -110,13 +123,27 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             out[j, : len(nearest)] = nearest
         return out
 
-    def _assign(self, X: Any, diag: Any, sample_weight: Any = None) -> Assignment:
-        check_is_fitted(self)
-        table = self._known_table(X, diag, sample_weight)
+    def _said(self, X: Any, diag: Any) -> Outputs:
+        """Labels and memberships of one pass."""
+        table = self._known_table(X, diag)
+        whole = Whole(table.n_rows, len(self._state.centres), dense_like(table.blocks.x))
+        with self._engine(table) as engine:
+            assign_into(whole, *self._pass(table), engine)
+        return whole.outputs
+
+    def _pieces(self, table: Table, function: Callable[[Outputs], Part], take: Callable[[Part], None]) -> Pieces[Part]:
+        return Pieces(len(self._state.centres), dense_like(table.blocks.x), function, take)
+
+    def _pass(self, table: Table) -> tuple[Table, Space, Rule, State]:
+        return table, table.space, self._rule, self._state
+
+    @contextmanager
+    def _engine(self, table: Table) -> Iterator[ThreadEngine]:
         with ThreadEngine(self._threads(table.blocks.x)) as engine, naming(type(self).__name__):
-            return assign_all(table, table.space, self._rule, self._state, engine)
+            yield engine
 
     def _known_table(self, X: Any, diag: Any, sample_weight: Any = None) -> Table:
+        check_is_fitted(self)
         table, known = self._table(X, diag, sample_weight)
         if not known:
             raise ValueError(
@@ -128,8 +155,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _table(self, X: Any, diag: Any, sample_weight: Any = None) -> tuple[Table, bool]:
         """New rows as the model sees them, and whether their k(x, x) are known."""
         owner = type(self).__name__
-        x = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed)).x
-        weight, unit = read_weights(sample_weight, int(x.shape[0]), owner)
+        given = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed))
+        x, (weight, unit) = given.x, weights_of(given, sample_weight, owner)
         blocks = Blocks(x, weight, unit=unit, factors=self._factors)
         known = True
         if isinstance(self.kernel_, Precomputed):
@@ -164,7 +191,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _threads(self, x: Array) -> int:
         threads = count_threads(self.n_jobs, type(self).__name__)
-        return threads if isinstance(x, np.ndarray) or hasattr(x, "indptr") else 1  # other libraries bring their own threads
+        return 1 if is_foreign(x) else threads  # other libraries bring their own threads
 
 
 def _ones_for(factors: Float64 | None, n_features: int) -> Float64:

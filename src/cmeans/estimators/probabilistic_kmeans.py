@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, itemsize, numpy_dtype, one_hot, to_numpy
-from ..blocks import Blocks
+from ..arrays import Array, Partition, itemsize, numpy_dtype, to_numpy
+from ..assignment import assign_all
+from ..blocks import Blocks, spans
 from ..callbacks import SweepHook
 from ..engines import ThreadEngine
 from ..kernels import Kernel
 from ..probabilistic import Found, Heard, Search, Terrain
-from ..progress import Progress, anybody_listens, tell
+from ..progress import Place, Progress, anybody_listens, tell
 from ..rules import Hard, Rule
 from ..runs import Best, Result, concluded
-from ..solver import AfterSweep, Place, Solution, assign_all, centres_of
+from ..scratch import room
+from ..solver import AfterSweep, Solution, centres_of
 from ..sweep import State
 from ..table import Table
 from .base import BaseCMeans, Run
@@ -26,6 +28,7 @@ from .inputs import Input, foreign_like, integer, one_of, real
 from .results import certified
 from .starts import Ground, given_partition, starts
 
+FILLED_TOGETHER = 65_536  # rows of a start that are made together
 FAGP_STEPS = 3000  # n (c - 1), up to which "auto" follows the paper's algorithm step by step
 NO_LIMIT = 10**9
 
@@ -116,6 +119,7 @@ class ProbabilisticKMeans(BaseCMeans):
         tol: float = 1e-4,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
+        engine: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -133,6 +137,7 @@ class ProbabilisticKMeans(BaseCMeans):
             tol=tol,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
+            engine=engine,
             random_state=random_state,
             verbose=verbose,
         )
@@ -154,9 +159,9 @@ class ProbabilisticKMeans(BaseCMeans):
         return None
 
     def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
-        search = self._checked_search(run, blocks.n_rows)
+        search = self._checked_search(run, blocks)
         geometry = build_geometry(self, type(self).__name__, blocks, run.n_clusters, run.rng)
-        remembered = blocks.n_rows * (2 * run.n_clusters * itemsize(blocks.x) + 24)
+        remembered = blocks.n_rows * (1 if blocks.are_stored else 2 * run.n_clusters * itemsize(blocks.x) + 24)
         table = self._table_for(run, given, geometry, Hard(), engine, remembered)
         self.solver_ = search.solver
         best, visits, ground = None, 0, Terrain(table, geometry.population, engine)
@@ -175,16 +180,22 @@ class ProbabilisticKMeans(BaseCMeans):
         solution = Solution(State(best.centres), history, best.n_iter, visits, best.finished, best.ended)
         whole = Best(solution, None, visits)
         result = certified(concluded(whole, table, Hard(), engine, run.stopping), whole, geometry, table, engine)
-        if not best.finished:
+        if best.memberships is not None:
             soft = replace(result.assignment, memberships=foreign_like(best.memberships, blocks.x))
             result = replace(result, assignment=soft)
         return geometry, replace(result, reason=_reason(search, best))
 
-    def _checked_search(self, run: Run, n_rows: int) -> Search:
+    def _checked_search(self, run: Run, blocks: Blocks) -> Search:
         owner = type(self).__name__
         solver = one_of(self.solver, "solver", owner, ("auto", "fagp", "agp", "batched", "lloyd"))
         if solver == "auto":
-            solver = "fagp" if n_rows * (run.n_clusters - 1) <= FAGP_STEPS else "batched"
+            few = blocks.n_rows * (run.n_clusters - 1) <= FAGP_STEPS and not blocks.are_stored
+            solver = "fagp" if few else "batched"
+        if blocks.are_stored and solver in ("fagp", "agp"):
+            raise ValueError(
+                f'{owner}(solver={solver!r}): it follows single rows, which must all be in memory; take "batched" or "lloyd", or load '
+                f"{blocks.x.where} and pass the array."
+            )
         step = real(self.step, "step", owner, above=True)
         quantile = real(self.quantile, "quantile", owner)
         if quantile > 1:
@@ -198,11 +209,8 @@ class ProbabilisticKMeans(BaseCMeans):
         ground = Ground(type(self).__name__, run.n_clusters, geometry, table, Hard(), engine)
         dtype, c = numpy_dtype(geometry.blocks.x), run.n_clusters
         if isinstance(self.init, str) and self.init == "dirichlet":
-            people = geometry.population
             for _ in range(run.n_init):
-                drawn = run.rng.dirichlet(np.ones(c), size=len(people)).astype(dtype)
-                members = people.members()
-                yield np.where(members[:, None] >= 0, drawn[members], dtype(1.0 / c))
+                yield self._dirichlet(geometry, c, run.rng)
             return
         partition = given_partition(self.init, ground)
         if partition is not None:
@@ -210,8 +218,33 @@ class ProbabilisticKMeans(BaseCMeans):
             yield p / p.sum(axis=1, keepdims=True)
             return
         for centres in starts(self.init, run.n_init, ground, run.rng):
-            labels = assign_all(table, table.space, Hard(), State(centres), engine).labels
-            yield one_hot(labels, c, np.empty(0, dtype))
+            partition = Partition(assign_all(table, table.space, Hard(), State(centres), engine).labels, c, np.empty(0, dtype))
+            yield _filled(geometry.blocks, c, partition.between)
+
+    def _dirichlet(self, geometry: Geometry, n_clusters: int, rng: np.random.RandomState) -> Array:
+        """Distributions (n, c), each as likely as any other; the same for rows that are equal, and even for those of no weight."""
+        people, dtype = geometry.population, numpy_dtype(geometry.blocks.x)
+
+        def drawn(start: int, stop: int) -> Array:
+            return rng.dirichlet(np.ones(n_clusters), size=stop - start).astype(dtype)
+
+        if len(people) == geometry.blocks.n_rows and people.member is None:
+            return _filled(geometry.blocks, n_clusters, drawn)
+        everybody, members = drawn(0, len(people)), people.members()
+        return _filled(
+            geometry.blocks,
+            n_clusters,
+            lambda start, stop: np.where(members[start:stop, None] >= 0, everybody[members[start:stop]], dtype(1.0 / n_clusters)),
+        )
+
+
+def _filled(blocks: Blocks, n_clusters: int, values: Callable[[int, int], Array]) -> Array:
+    """(n, c) in the rows' dtype on the host, a few rows at a time; of rows that are not in memory, on the disk."""
+    shape = blocks.n_rows, n_clusters
+    out = (room if blocks.are_stored else np.empty)(shape, numpy_dtype(blocks.x))
+    for start, stop in spans(blocks.n_rows, FILLED_TOGETHER):
+        out[start:stop] = values(start, stop)
+    return out
 
 
 def _listener(after_sweep: AfterSweep | None, table: Table, engine: ThreadEngine, place: Place, max_iter: int) -> Heard | None:

@@ -30,8 +30,10 @@ OPTIONAL = (
     "landmark_indices_",
     "landmarks_",
     "eta_",
+    "memberships_",
     "pilot_m_",
     "_factors",
+    "_nearest",
 )  # attributes that only some fits have
 
 
@@ -79,8 +81,7 @@ def certified(result: Result, best: Best, geometry: Geometry, table: Table, engi
     if sums is None:
         sums, visits = fold(table, rule, state, engine, best.solution.sweep), visits + table.n_rows
     sampled = None if geometry.columns_only is not None else geometry.sampled[0]
-    memberships = result.assignment.memberships
-    approximation = certify(table.space, geometry.blocks, geometry.population, rule, state, sums, memberships, sampled)
+    approximation = certify(table.space, geometry.blocks, geometry.population, rule, state, sums, sampled)
     return replace(result, approximation=approximation, row_visits=visits)
 
 
@@ -97,10 +98,12 @@ def _sums_of_a_fixed_point(best: Best) -> Statistics | None:
 def row_attributes(geometry: Geometry, result: Result) -> dict[str, Any]:
     """What the solver and the last pass say."""
     solution, assignment = result.solution, result.assignment
+    rows: dict[str, Any] = {"labels_": assignment.labels}
+    if assignment.memberships is not None:
+        labels = foreign_like(assignment.labels.astype(np.int64), geometry.blocks.x)
+        rows = {"labels_": labels, "memberships_": assignment.memberships, "_nearest": assignment.nearest}
     return {
-        "labels_": foreign_like(assignment.labels.astype(np.int64), geometry.blocks.x),
-        "memberships_": assignment.memberships,
-        "_nearest": assignment.nearest,
+        **rows,
         "objective_": assignment.objective,
         "objective_history_": np.array(result.history),
         "n_iter_": solution.n_iter,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..adaptation import Adaptation
 from ..chance import population, sample
+from ..checkpoints import Checkpoint
 from ..growth import Growth, diametral_rows, grow
 from ..kernels import Kernel
 from ..rules import Hard, SparsePossibilistic
@@ -109,6 +111,8 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
         tol: float = 1e-4,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
+        engine: Any = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -126,6 +130,8 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
             tol=tol,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
+            engine=engine,
+            checkpoint=checkpoint,
             random_state=random_state,
             verbose=verbose,
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, IntArray, as_like, is_foreign, is_sparse, one_hot, to_numpy
+from ..arrays import Array, IntArray, Partition, as_like, is_foreign, is_sparse, one_hot, to_numpy
 from ..blocks import Block, pieces
 from ..centres import Centres
 from ..chance import draw, sample
@@ -62,7 +62,7 @@ def _drawn(init: str, ground: Ground, rng: np.random.RandomState) -> Centres:
         _warn_if_fewer(count, ground)
         labels = rng.permutation(len(people)) % count
         members = people.members()
-        return ground.of_partition(one_hot(np.where(members >= 0, labels[members], 0), count, geometry.blocks.x))
+        return ground.of_partition(Partition(np.where(members >= 0, labels[members], 0), count, geometry.blocks.x))
     if init == "random":
         rows = people.at(draw(people, count, rng))
     elif init == "k-means||" and len(people) > seeding_rows(count):

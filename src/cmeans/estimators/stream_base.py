@@ -12,7 +12,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ..arrays import Array, Float64, as_like, host_float64, in_form_of, is_foreign, namespace, numpy_dtype, to_numpy
-from ..blocks import Blocks, piece
+from ..assignment import assign_all
+from ..blocks import Blocks, stretch
 from ..callbacks import SweepHook, logger, verbose_log
 from ..centres import Centres
 from ..chance import Population, population
@@ -21,9 +22,10 @@ from ..complaints import naming, warn
 from ..engines import ThreadEngine
 from ..kernels import Kernel
 from ..memory import require
+from ..progress import Place
 from ..rules import Fuzzy, Hard, Rule
 from ..runs import Result, best_of
-from ..solver import Carried, Place, Solution, assign_all, reason, solve
+from ..solver import Carried, Solution, reason, solve
 from ..spaces import LandmarkSpace, Space
 from ..streams import Past
 from ..sweep import State
@@ -31,7 +33,7 @@ from ..table import Table
 from .base import BaseCMeans, Run
 from .fuzzy_cmeans import settled_m
 from .geometry import Geometry, host_rows, takes_kernel_values
-from .inputs import Input, integer, one_of, read_rows, read_weights
+from .inputs import Input, integer, one_of, read_rows, weights_of
 from .results import complain_of_result, model_attributes
 from .starts import Ground, starts
 from .stream_state import Absorbed, Chunk, Held, Passage, Stream
@@ -99,7 +101,7 @@ class StreamingBase(BaseCMeans):
         if _has_no_rows(X):
             return self
         given = read_rows(self, X, fitting=stream is None)
-        weight, unit = read_weights(sample_weight, int(given.x.shape[0]), owner)
+        weight, unit = weights_of(given, sample_weight, owner)
         blocks = Blocks(given.x, weight, unit=unit)
         if stream is None:
             run = replace(run, n_clusters=self._fitting_number(run.n_clusters, blocks.n_rows))
@@ -152,6 +154,7 @@ class StreamingBase(BaseCMeans):
         rows_in_all: int = 0,
     ) -> tuple[Stream, Absorbed]:
         """The stream after a further chunk."""
+        blocks = blocks.in_memory()
         if stream is None:
             seed, unit, dtype = new_seed(run), blocks.unit, np.dtype(numpy_dtype(blocks.x)).name
             number, before, visits = 0, 0, 0
@@ -330,7 +333,7 @@ def _cut(blocks: Blocks, step: int, least: int) -> list[Blocks]:
     into a short last one."""
     count = min(-(-blocks.n_rows // step), max(1, blocks.n_rows // least))
     bounds = np.linspace(0, blocks.n_rows, count + 1).astype(int)
-    cuts = [Blocks(piece(blocks.x, a, b), blocks.weight[a:b], unit=blocks.unit) for a, b in itertools.pairwise(bounds)]
+    cuts = [Blocks(stretch(blocks.x, a, b), blocks.weight[a:b], unit=blocks.unit) for a, b in itertools.pairwise(bounds)]
     return [part for part in cuts if part.weight.any()]
 
 

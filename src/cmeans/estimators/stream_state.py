@@ -10,8 +10,9 @@ from ..arrays import Array, Float64, stacked
 from ..blocks import Blocks
 from ..callbacks import SweepHook
 from ..engines import ThreadEngine
+from ..progress import Place
 from ..rules import Rule
-from ..solver import Place, Solution
+from ..solver import Solution
 from ..streams import Past, Reserve
 from ..table import Table
 from .base import Run

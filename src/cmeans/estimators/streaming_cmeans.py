@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Float64
+from ..assignment import assign_all
 from ..chance import Population, population
 from ..complaints import warn
 from ..kernels import Kernel, Linear
 from ..rules import Rule
-from ..solver import Solution, assign_all
+from ..solver import Solution
 from ..spaces import EuclideanSpace, LandmarkSpace, Space, landmark_space
 from ..streams import (
     PROJECTIONS,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import is_foreign, is_sparse, one_hot, to_numpy
+from ..assignment import assign_all
 from ..blocks import Blocks
 from ..callbacks import SweepHook
 from ..choice import quick_for
@@ -16,7 +17,6 @@ from ..engines import ThreadEngine
 from ..kernels import Kernel
 from ..rules import Hard, Rule
 from ..runs import Result, best_of, concluded
-from ..solver import assign_all
 from ..spaces import LandmarkSpace
 from ..table import Table
 from .base import BaseCMeans, Run
@@ -80,6 +80,7 @@ class TwoStepKernelKMeans(BaseCMeans):
         tol: float = 1e-4,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
+        engine: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -96,6 +97,7 @@ class TwoStepKernelKMeans(BaseCMeans):
             tol=tol,
             memory_budget=memory_budget,
             n_jobs=n_jobs,
+            engine=engine,
             random_state=random_state,
             verbose=verbose,
         )

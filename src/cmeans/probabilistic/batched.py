@@ -7,17 +7,21 @@ could: quantile 0 is the paper's algorithm, 1 makes every row fix a cluster in e
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, Float64, IntArray, as_like, device, namespace, quantile_at, resolution, take, to_numpy
+from ..arrays import Array, Float64, IntArray, as_like, device, namespace, resolution, take, to_numpy
+from ..blocks import spans
 from ..centres import Centres
 from ..complaints import NOT_FINITE
 from ..engines import Engine
 from ..farthest import farthest_rows
+from ..quantiles import Parts, weighted_quantile
 from ..rules import Hard
+from ..scratch import room
 from ..solver import partition_sums
 from ..spaces import ProductRows, Rows
 from ..table import Piece, Table
@@ -25,6 +29,7 @@ from .projection import Heard, Path
 
 SETTLED = 1e-7  # a membership below this is none
 SELECTED = 0.7  # of a block's rows: fewer are worth picking out
+TOGETHER = 65_536  # rows that step together, so that a step takes no memory to speak of
 
 
 @dataclass
@@ -36,7 +41,7 @@ class _Walk:
     p: Array  # (n, c) in the rows' dtype
     direction: Array  # (n, c) where to; after a step, how far it went
     reach: Float64  # (n,) how long a step the row can make; infinite where no way leads down
-    first: IntArray  # (n,) the cluster that it would lose there
+    first: npt.NDArray[np.int32]  # (n,) the cluster that it would lose there
     active: npt.NDArray[np.bool_]  # (n,) rows with more than one cluster left
     constant: float  # sum of w k(x, x)
     row_visits: int = 0
@@ -88,33 +93,61 @@ class _Walk:
 
     def step(self, quantile: float) -> float:
         """All active rows move, none beyond its reach; gives how far they could at most."""
-        rows = np.flatnonzero(self.active)
-        reach, p = self.reach[rows], self.p[rows]
-        finite = np.isfinite(reach)
-        if finite.any():
-            moving = rows[finite]
-            longest = float(self.reach[moving[quantile_at(reach[finite], self.table.blocks.weight[moving], quantile)]])
-            length = np.where(finite, np.minimum(reach, longest), 0.0)
-            new = p + (length[:, None] * self.direction[rows]).astype(p.dtype)
-            reached = np.flatnonzero(reach <= longest)
-            new[reached, self.first[rows[reached]]] = 0.0
+        if any(len(reach) for reach, _ in self._reaches()):
+            longest = weighted_quantile(self._reaches, quantile)
+            for rows in self._some():
+                self._go(rows, longest)
         else:  # flat everywhere: the objective is concave, so any vertex will do
-            longest = math.inf
-            new = p.copy()
-            tied = np.arange(max(1, math.ceil(quantile * len(rows))))
-            new[tied] = np.arange(p.shape[1])[None, :] == (p[tied] > 0).argmax(axis=1)[:, None]
+            longest, tied = math.inf, max(1, math.ceil(quantile * int(self.active.sum())))
+            for rows in self._some():
+                self._choose(rows, tied)
+                tied = max(0, tied - len(rows))
+        self._follow()
+        for rows in self._some():
+            self.active[rows] = (self.p[rows] > 0).sum(axis=1) > 1
+        return longest
+
+    def _some(self) -> Iterator[IntArray]:
+        """The active rows, a few at a time."""
+        for start, stop in spans(len(self.active), TOGETHER):
+            rows = start + np.flatnonzero(self.active[start:stop])
+            if len(rows):
+                yield rows
+
+    def _reaches(self) -> Parts:
+        """How long steps active rows can make, with their weights."""
+        for rows in self._some():
+            reach = self.reach[rows]
+            finite = np.isfinite(reach)
+            yield reach[finite], self.table.blocks.weight[rows[finite]]
+
+    def _go(self, rows: IntArray, longest: float) -> None:
+        reach, p = self.reach[rows], self.p[rows]
+        length = np.where(np.isfinite(reach), np.minimum(reach, longest), 0.0)
+        new = p + (length[:, None] * self.direction[rows]).astype(p.dtype)
+        reached = np.flatnonzero(reach <= longest)
+        new[reached, self.first[rows[reached]]] = 0.0
+        self._settle(rows, new)
+
+    def _choose(self, rows: IntArray, count: int) -> None:
+        """The first of these rows at one of the clusters that they may belong to."""
+        new = self.p[rows]
+        new[:count] = np.arange(new.shape[1])[None, :] == (new[:count] > 0).argmax(axis=1)[:, None]
+        self._settle(rows, new)
+
+    def _settle(self, rows: IntArray, new: Array) -> None:
         new[new < SETTLED] = 0.0
         new /= new.sum(axis=1, keepdims=True)
-        self.direction[rows] = new - p
+        self.direction[rows] = new - self.p[rows]
         self.p[rows] = new
-        self._follow()
-        self.active[rows] = (new > 0).sum(axis=1) > 1
-        return longest
 
     def _follow(self) -> None:
         """Sums after a step, from what has changed."""
         self.moment = self.moment + self.engine.fold(self._moved, self.table.n_tasks)
-        self.mass = (self.table.blocks.weight[:, None] * self.p).sum(axis=0, dtype=np.float64)
+        weight, mass = self.table.blocks.weight, np.zeros(self.p.shape[1])
+        for start, stop in spans(len(weight), TOGETHER):
+            mass += (weight[start:stop, None] * self.p[start:stop]).sum(axis=0, dtype=np.float64)
+        self.mass = mass
         self.row_visits += int(self.active.sum())
 
     def _moved(self, task: int) -> Float64:
@@ -138,7 +171,7 @@ class _Walk:
     def refill(self) -> None:
         """Clusters that have lost all mass take the rows farthest from all others."""
         weight = self.table.blocks.weight
-        empty = np.flatnonzero(self.mass < 1e-6 * weight[weight > 0].min())
+        empty = np.flatnonzero(self.mass < 1e-6 * np.min(weight, where=weight > 0, initial=np.inf))
         if len(empty) == 0:
             return
         kept = np.setdiff1d(np.arange(len(self.mass)), empty)
@@ -160,12 +193,16 @@ def follow_batched(
     constant: float,  # sum of w k(x, x)
     heard: Heard | None = None,
 ) -> tuple[Path, int]:
-    """From `start` to a partition, and how many rows were visited; `heard` may end the walk."""
-    n, c = start.shape
-    weight = table.blocks.weight
-    active = (weight > 0) & ((start > 0).sum(axis=1) > 1)
-    room = np.zeros((n, c), start.dtype)
-    walk = _Walk(table, engine, start.copy(), room, np.full(n, np.inf), np.zeros(n, np.intp), active, constant)
+    """From `start` to a partition, and how many rows were visited; `heard` may end the walk.
+
+    Where rows are not in memory, neither is `start`, and it is written over.
+    """
+    weight, (made, p) = table.blocks.weight, (room, start) if table.blocks.are_stored else (np.empty, start.copy())
+    active = np.empty(len(weight), np.bool_)
+    for first, last in spans(len(weight), TOGETHER):
+        active[first:last] = (weight[first:last] > 0) & ((start[first:last] > 0).sum(axis=1) > 1)
+    direction, reach, lost = made(start.shape, start.dtype), made(weight.shape, np.float64), made(weight.shape, np.int32)
+    walk = _Walk(table, engine, p, direction, reach, lost, active, constant)
     walk.renew()
     walk.refill()
     centres = walk.centres

@@ -7,12 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Array, Float64, one_hot, to_numpy
+from ..arrays import Array, Float64, Partition, one_hot, to_numpy
+from ..assignment import assign_all
 from ..centres import Centres
 from ..chance import Population
 from ..engines import Engine
+from ..progress import Place
 from ..rules import Hard
-from ..solver import AfterSweep, Place, Stopping, assign_all, centres_of, fold, solve
+from ..solver import AfterSweep, Stopping, centres_of, fold, solve
 from ..sweep import State
 from ..table import Table
 from .batched import follow_batched
@@ -28,7 +30,7 @@ PASSES = 100  # of single moves over all rows
 class Found:
     """What one start has come to."""
 
-    memberships: Array  # (n, c) on the host
+    memberships: Array | None  # (n, c) on the host, where the search was cut short
     centres: Centres
     objective: float  # in blocks' units of weight
     history: list[float]  # the objective at the start and after each step or sweep
@@ -125,13 +127,13 @@ class Search:
             else:
                 moved = transfer(table, engine, labels, c, PASSES)
                 labels, visits = moved.labels, visits + moved.row_visits
-        partition = one_hot(labels, c, like)
-        centres = centres_of(table, Hard(), partition, engine)
+        centres = centres_of(table, Hard(), Partition(labels, c, like), engine)
         objective = fold(table, Hard(), State(centres), engine).objective
         history = history[:-1] or [value / table.blocks.unit for value in solution.history]
         n_iter = n_iter or solution.n_iter
         finished = solution.converged or self.solver in ("fagp", "agp")
-        return Found(to_numpy(partition), centres, objective, [*history, objective], n_iter, visits, finished, solution.ended)
+        soft = None if finished or table.blocks.are_stored else to_numpy(one_hot(labels, c, like))
+        return Found(soft, centres, objective, [*history, objective], n_iter, visits, finished, solution.ended)
 
 
 @dataclass(frozen=True)

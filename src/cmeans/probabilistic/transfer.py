@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Float64, IntArray, as_like, device, host_float64, namespace, one_hot, resolution, to_numpy
+from ..arrays import Float64, IntArray, Partition, as_like, device, host_float64, namespace, resolution, to_numpy
 from ..engines import Engine
 from ..rules import Hard
 from ..solver import partition_sums
@@ -61,7 +61,7 @@ class _Clusters:
 def transfer(table: Table, engine: Engine, labels: IntArray, n_clusters: int, max_passes: int) -> Transferred:
     """Pass over the rows until no move lowers the objective, `max_passes` times at most."""
     labels = labels.copy()
-    sums = partition_sums(table, Hard(), one_hot(labels, n_clusters, table.blocks.x), engine)
+    sums = partition_sums(table, Hard(), Partition(labels, n_clusters, table.blocks.x), engine)
     clusters = _Clusters(table, sums.mass, sums.moment)
     moves, visits = 0, table.n_rows
     for _ in range(max_passes):

@@ -93,7 +93,7 @@ class Run:
                 model.partial_fit(x, sample_weight=chunk.weight)
             labels, u = np.asarray(model.labels_), np.asarray(model.memberships_)
         else:  # rows that weigh nothing get labels too, but teach nothing
-            assigned = model._assign(x, None)
+            assigned = model._said(x, None)
             labels, u = np.asarray(assigned.labels), np.asarray(assigned.memberships)
         self._learnt, self._tally, self._unsaved = learnt, self._tally.after(chunk, labels, u.shape[1]), self._unsaved + 1
         return labels, u if self._request.memberships else None
