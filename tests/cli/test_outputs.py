@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from cmeans import staging
 from cmeans.cli import outputs
 from cmeans.cli.errors import InputError
-from cmeans.cli.outputs import PREFIX, results_folder, staged, staged_file
+from cmeans.cli.outputs import results_folder, staged, staged_file
+from cmeans.staging import PREFIX
 
 
 def names(folder: Path) -> list[str]:
@@ -18,7 +20,7 @@ def names(folder: Path) -> list[str]:
 
 
 def leftover(folder: Path, pid: int, host: str | None = None) -> Path:
-    path = folder / f"{PREFIX}{pid}-{host or outputs._host()}-abc"
+    path = folder / f"{PREFIX}{pid}-{host or staging._host()}-abc"
     path.mkdir()
     (path / "labels.parquet").write_text("half")
     return path
