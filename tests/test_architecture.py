@@ -36,7 +36,7 @@ LEVELS = [
     {"compiled"},
     {"choice", "farthest", "scalable_seeding", "spacing", "acceleration"},
     {"assignment", "checkpoints", "solver", "landmarks", "certificate"},
-    {"adaptation", "progressive", "landmark_number", "memory"},
+    {"adaptation", "progressive", "landmark_number", "memory", "writing"},
     {"runs"},
     {"growth", "probabilistic", "streams"},
     {"estimators"},

@@ -154,7 +154,7 @@ class TestKindOfFile:
         (tmp_path / "notes.doc").write_text("words")
         for file, message in (
             (tmp_path / "no.csv", "no.csv: no such file"),
-            (tmp_path, "is a folder; give one file"),
+            (tmp_path / "none", "none: no such file"),
             (tmp_path / "notes.doc", r"notes.doc: unknown kind of file; known are Parquet, CSV"),
         ):
             with pytest.raises(RowsError, match=message):

@@ -118,7 +118,7 @@ def test_a_fault_of_ours_exits_1(cmeans: Command, table: Path, tmp_path: Path, m
     def broken(*_: object) -> None:
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr(fitting, "write_table", broken)
+    monkeypatch.setattr(fitting, "row_file", broken)
     words = ["fit", table, "--clusters", 2, "--columns", "a", "--out", tmp_path / "o"]
     ended = cmeans(*words, "--quiet")
     assert ended.code == 1

@@ -11,10 +11,23 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from cmeans import writing
 from cmeans.cli.rows import Wish, read_rows
-from cmeans.cli.tables import read_labels, write_table
+from cmeans.cli.tables import read_labels
 from cmeans.sources import arrow
 from cmeans.stored import RowsError
+from cmeans.sweep import Outputs
+from cmeans.writing import Columns, row_file
+
+
+def write_table(file: Path, labels: np.ndarray, u: np.ndarray | None) -> None:
+    """Labels and memberships, three rows at a time."""
+    columns = Columns(0 if u is None else u.shape[1], u is not None)
+    u = np.empty((len(labels), 0)) if u is None else u
+    with row_file(file, len(labels), columns, u.dtype) as table:
+        for start in range(0, len(labels), 3):
+            part = slice(start, start + 3)
+            table.append(columns.of(Outputs(labels[part], u[part], np.empty(0))))
 
 
 def written(folder: Path, text: str, name: str = "data.csv") -> Path:
@@ -201,10 +214,11 @@ class TestCsv:
 
 class TestResults:
     def test_parquet_in_pieces(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(arrow, "ROWS", 7)
+        monkeypatch.setattr(writing, "GROUP", 7)
         u = np.random.default_rng(0).random((20, 3), np.float32)
         write_table(tmp_path / "l.parquet", u.argmax(1), u)
         table = pq.read_table(tmp_path / "l.parquet")
+        assert pq.ParquetFile(tmp_path / "l.parquet").metadata.num_row_groups == 3
         assert table.schema.names == ["label", "u0", "u1", "u2"]
         assert table.schema.types == [pa.int32(), *[pa.float32()] * 3]
         assert np.array_equal(np.column_stack([table[f"u{j}"] for j in range(3)]), u)

@@ -15,7 +15,7 @@ from .. import __version__
 from .demo import demo as run_demo
 from .errors import DONE, INTERRUPTED, verdict
 from .fitting import fit as run_fit
-from .options import RUN, SCREEN, Array, Columns, Debug, File, FitOptions, HeaderLine, ModelFile, Quiet, StreamOptions
+from .options import RUN, SCREEN, Array, Columns, Debug, File, FitOptions, HeaderLine, ModelFile, Quiet, StreamOptions, Threshold, TopK
 from .predicting import PredictRequest
 from .predicting import predict as run_predict
 from .rows import Wish
@@ -44,13 +44,15 @@ def predict(
     columns: Columns = None,
     array: Array = None,
     header: HeaderLine = None,
+    top_k: TopK = None,
+    threshold: Threshold = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Label new rows with a model. Columns and scaling are those of the fit; --columns says others, in the model's order."""
     with _plain_speech(Screen(quiet), debug) as screen:
         wish = Wish(file, tuple(columns or ()), None, array, None, header)
-        show(run_predict(PredictRequest(model, wish, out), screen))
+        show(run_predict(PredictRequest(model, wish, out, top_k, threshold), screen))
 
 
 @app.command()

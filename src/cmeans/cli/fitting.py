@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .. import (
     AdaptivePossibilisticCMeans,
     FuzzyCMeans,
@@ -18,16 +20,21 @@ from .. import (
     TwoStepKernelKMeans,
     __version__,
 )
+from ..blocks import spans
+from ..memory import parse_budget
 from ..model_file import read_metadata, save
+from ..stored import StoredRows
+from ..sweep import Outputs
+from ..writing import Columns, checked_columns, row_file
 from .errors import InputError
 from .outputs import results_folder, staged
-from .rows import Rows, Wish, read_rows
+from .rows import SHARE, Rows, Wish, read_rows
 from .scaling import Scaling, learn_scaling
 from .screen import Screen
 from .summaries import Stopwatch, as_json, caught_warnings, sizes
-from .tables import write_table
 from .words import listed, option_of
 
+WRITTEN_TOGETHER = 65_536  # rows
 LABELS, MODEL, SUMMARY = "labels.parquet", "model.safetensors", "summary.json"
 
 
@@ -66,6 +73,19 @@ class FitRequest:
     clusters: int | None = None  # how many, or at most how many
     words: dict[str, Any] = field(default_factory=dict)
     scale: str = "none"
+    top_k: int | None = None  # of the memberships, which are all written else
+    threshold: float | None = None
+
+    def columns(self, method: Method, model: Any) -> Columns:
+        """What is written of each row."""
+        return checked_columns(
+            Path(LABELS),
+            len(model._state.centres),
+            "the labels",
+            memberships=method.soft,
+            top_k=self.top_k,
+            threshold=self.threshold,
+        )
 
 
 def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
@@ -81,13 +101,25 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                 model = _fit(request, rows, screen)
         with staged(request.out, seal=SUMMARY) as place:
             with watch.part("write"):
-                write_table(place / LABELS, model.labels_, model.memberships_ if method.soft else None)
+                _write_labels(place / LABELS, model, rows, request.columns(method, model))
                 save(model, place / MODEL, rows=False, metadata=_metadata(request, rows, scaling))
             summary = _summary(request, rows, model, read_metadata(place / MODEL))
             summary |= {"seconds": watch.seconds, "warnings": warned, "outputs": _outputs(request.out)}
             (place / SUMMARY).write_text(as_json(summary) + "\n", encoding="utf-8")
     screen.say(f"wrote {', '.join((LABELS, MODEL, SUMMARY))} in {request.out}")
     return summary
+
+
+def _write_labels(file: Path, model: Any, rows: Rows, columns: Columns) -> None:
+    """From what the fit has kept, or, of rows that are not in memory, from one more pass."""
+    if columns.memberships and isinstance(rows.x, StoredRows) and "memberships_" not in vars(model):
+        model.predict_to(rows.x, file, memberships=True, top_k=columns.top_k, threshold=columns.threshold)
+        return
+    labels, n = model.labels_, len(model.labels_)
+    u = model.memberships_ if columns.memberships else np.empty((n, 0), rows.x.dtype)
+    with row_file(file, n, columns, u.dtype) as table:
+        for start, stop in spans(n, WRITTEN_TOGETHER):
+            table.append(columns.of(Outputs(labels[start:stop], u[start:stop], np.empty(0))))
 
 
 def _check(request: FitRequest, method: Method) -> None:
@@ -106,7 +138,10 @@ def _check(request: FitRequest, method: Method) -> None:
 
 def _read(request: FitRequest, screen: Screen) -> tuple[Rows, Scaling]:
     screen.say(f"reading {request.wish.file}")
-    rows = read_rows(request.wish)
+    budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
+    rows = read_rows(request.wish, most=None if budget is None else budget // SHARE)
+    if isinstance(rows.x, StoredRows):
+        screen.say(f"{rows.x.nbytes / 1e9:.3g} GB of rows stay where they are; they are read again in every sweep")
     scaling = learn_scaling(request.scale, rows.x, rows.weight)
     return replace(rows, x=scaling.apply(rows.x)), scaling
 
@@ -172,7 +207,7 @@ def _summary(request: FitRequest, rows: Rows, model: Any, stored: Mapping[str, A
         "n_iter": model.n_iter_,
         "converged": model.converged_,
         "reason": model.stop_reason_,
-        **sizes(model.labels_, model.memberships_.shape[1]),
+        **sizes(model.labels_, len(model._state.centres)),
     }
 
 

@@ -55,7 +55,7 @@ NUMBER_OR = {
 }
 
 
-File = Annotated[Path, argument("Parquet, CSV, npy or npz.", "FILE")]
+File = Annotated[Path, argument("Parquet, Arrow, CSV, npy or npz: a file, a folder of them, or a pattern.", "FILE")]
 ModelFile = Annotated[Path, argument("The model.safetensors of an earlier fit.", "MODEL")]
 Columns = Annotated[
     list[str] | None,
@@ -84,6 +84,10 @@ Budget = Annotated[
     str | None, option(RUN, "What the fit may allocate beside the rows.", "--memory-budget", metavar="4GB", shown="half of what is free")
 ]
 Jobs = Annotated[int | None, option(RUN, "Threads.", "--jobs", shown="every CPU")]
+TopK = Annotated[int | None, option(RUN, "Write only the N largest memberships of each row.", "--top-k", min=1, metavar="N", shown="all")]
+Threshold = Annotated[
+    float | None, option(RUN, "Write only memberships of at least this, as lists.", "--threshold", min=0, max=1, shown="all")
+]
 Quiet = Annotated[bool, option(SCREEN, "Only warnings and errors on stderr.", "--quiet", "-q")]
 Debug = Annotated[bool, option(SCREEN, "Show the whole traceback of an error.", "--debug")]
 
@@ -191,6 +195,8 @@ class FitOptions:
         Init | None, option(RUN, "First centres; sequential makes its own.", shown="k-means++; dirichlet for probabilistic")
     ] = None
     n_init: Starts = None
+    top_k: TopK = None
+    threshold: Threshold = None
     max_iter: Annotated[int | None, option(RUN, "Sweeps over the rows at most.", min=1, shown="300; no limit for probabilistic")] = None
     tol: Tolerance = None
     acceleration: Annotated[
@@ -210,7 +216,8 @@ class FitOptions:
         dtype = None if self.dtype is Dtype.KEEP else self.dtype.value
         wish = Wish(self.file, tuple(self.columns or ()), self.weight, self.array, dtype, self.header)
         known = frozenset[str]().union(*(method.words for method in METHODS.values()))
-        return FitRequest(wish, self.out, self.method.value, self.clusters, _words(self, known), self.scale.value)
+        words = _words(self, known)
+        return FitRequest(wish, self.out, self.method.value, self.clusters, words, self.scale.value, self.top_k, self.threshold)
 
 
 @dataclass(frozen=True, kw_only=True)

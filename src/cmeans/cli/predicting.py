@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .. import __version__, load
 from ..model_file import read_metadata
 from ..stored import Label
@@ -17,8 +15,7 @@ from .outputs import staged_file
 from .rows import Wish, read_rows
 from .scaling import Scaling
 from .screen import Screen
-from .summaries import Stopwatch, caught_warnings, sizes
-from .tables import write_table
+from .summaries import Stopwatch, caught_warnings
 
 HARD = {"KernelKMeans", "ProbabilisticKMeans", "TwoStepKernelKMeans"}  # estimators whose memberships say no more than the labels
 _ENDINGS = {".parquet", ".pq", ".csv", ".npy"}
@@ -31,6 +28,8 @@ class PredictRequest:
     model: Path
     wish: Wish
     out: Path
+    top_k: int | None = None  # of the memberships, which are all written else
+    threshold: float | None = None
 
 
 @dataclass(frozen=True)
@@ -46,38 +45,31 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
     """Label the rows of a file, write one file, and return the summary."""
     _check(request)
     watch = Stopwatch()
-    with staged_file(request.out) as place:
-        with caught_warnings(screen.warn) as warned:
-            with watch.part("read"):
-                stored = open_model(request.model)
-                model = load(request.model)
-                recipe = read_recipe(stored, model)
-                screen.say(f"reading {request.wish.file}")
-                rows = read_rows(replace(request.wish, dtype=recipe.dtype), recipe.columns)
-                x = recipe.scaling.apply(rows.x)
-            with watch.part("predict"):
-                soft = stored["estimator"] not in HARD and place.suffix != ".npy"
-                assigned = model._said(x, None) if soft else None  # labels and memberships of one pass
-                u = None if assigned is None else np.asarray(assigned.memberships)
-                labels = np.asarray(model.predict(x) if assigned is None else assigned.labels)
-        with watch.part("write"):
-            if place.suffix == ".npy":
-                np.save(place, labels.astype(np.int32))
-            else:
-                write_table(place, labels, u)
+    with staged_file(request.out) as place, caught_warnings(screen.warn) as warned:
+        with watch.part("read"):
+            stored = open_model(request.model)
+            model = load(request.model)
+            recipe = read_recipe(stored, model)
+            screen.say(f"reading {request.wish.file}")
+            rows = read_rows(replace(request.wish, dtype=recipe.dtype), recipe.columns)
+            x = recipe.scaling.apply(rows.x)
+        with watch.part("predict"):
+            soft = stored["estimator"] not in HARD and place.suffix != ".npy"
+            counts = model.predict_to(x, place, memberships=soft, top_k=request.top_k, threshold=request.threshold)
     screen.say(f"wrote {request.out}")
-    n_clusters = len(model.get_feature_names_out())
+    n_clusters = len(counts)
     return {
         "command": "predict",
         "version": __version__,
         "model": str(request.model),
         "estimator": stored["estimator"],
         "file": str(request.wish.file),
-        "rows": len(labels),
+        "rows": x.shape[0],
         "columns": len(recipe.columns),
         "n_clusters": n_clusters,
-        **sizes(labels, n_clusters),
-        "memberships": u is not None,
+        "sizes": counts,
+        "noise": int(x.shape[0] - counts.sum()),
+        "memberships": soft,
         "seconds": watch.seconds,
         "warnings": warned,
         "outputs": {"labels": str(request.out)},

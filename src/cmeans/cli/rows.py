@@ -10,12 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..memory import free_memory
 from ..sources.columns import Header, shortened
 from ..sources.gathering import Choice
 from ..sources.one_file import Ask, number_type, open_file
-from ..stored import Label, RowsError
+from ..sources.opening import open_chosen
+from ..stored import Label, StoredRows
 from .errors import InputError
 from .words import as_option
+
+SHARE = 4  # rows that take no more than one part in so many of the memory there is are simply read
 
 
 @dataclass(frozen=True)
@@ -34,21 +38,27 @@ class Wish:
 class Rows:
     """What came out of the file."""
 
-    x: Any  # (n, d) array, or a CSR array
+    x: Any  # (n, d) array, a CSR array, or rows that stay in their files
     columns: tuple[Label, ...]
     weight: NDArray[np.float64] | None = None
 
 
-def read_rows(wish: Wish, known: Sequence[Label] | None = None) -> Rows:
-    """The rows that were asked for. `known`: the columns of a model, taken when `wish` names none."""
-    if not wish.file.exists():
-        raise RowsError(f"{wish.file}: no such file.")
-    if wish.file.is_dir():
-        raise RowsError(f"{wish.file}: is a folder; give one file.")
-    source = open_file(wish.file, Ask(wish.array, wish.weight, wish.header, as_option))
-    choice = chosen_columns(source.header, wish, None if source.aside else wish.weight, known)
-    x, weights = source.read(choice)
-    return Rows(x, source.header.labels(choice.picked), weights)
+def read_rows(wish: Wish, known: Sequence[Label] | None = None, most: int | None = None) -> Rows:
+    """The rows that were asked for, in memory if they take no more than `most` bytes. `known`: the columns of a model, taken when
+    `wish` names none."""
+    most = free_memory() // SHARE if most is None else most
+    ask = Ask(wish.array, wish.weight, wish.header, as_option)
+    if wish.file.is_file() and wish.file.stat().st_size <= most:
+        source = open_file(wish.file, ask)
+        choice = chosen_columns(source.header, wish, None if source.aside else wish.weight, known)
+        if (source.n_rows or 0) * len(choice.picked) * choice.dtype.itemsize <= most:  # what a CSV holds, its text holds
+            x, weights = source.read(choice)
+            return Rows(x, source.header.labels(choice.picked), weights)
+    stored = open_chosen(wish.file, ask, lambda header, weight: chosen_columns(header, wish, weight, known))
+    if not isinstance(stored, StoredRows):
+        return Rows(stored, tuple(range(stored.shape[1])))
+    x = stored.read(0, len(stored)) if stored.nbytes <= most else stored
+    return Rows(x, stored.columns, stored.weight)
 
 
 def chosen_columns(header: Header, wish: Wish, weight: Label | None, known: Sequence[Label] | None = None) -> Choice:

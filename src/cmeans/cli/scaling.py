@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from ..blocks import piece
+from ..stored import StoredRows
 from .errors import InputError
 
 _CELLS = 1_000_000  # numbers scaled at a time: what is copied to float64 stays small
@@ -25,10 +27,12 @@ class Scaling:
     factor: tuple[float, ...] = ()
 
     def apply(self, x: Any) -> Any:
-        """The rows of x (n, d) scaled: in place where x may be written to, else in a new array of the same type."""
+        """The rows of x (n, d) scaled: in place where x may be written to, else in a new array of its type; stored ones as they come."""
         if self.kind == "none":
             return x
         _refuse_sparse(self.kind, x)
+        if isinstance(x, StoredRows):
+            return x.mapped(self.apply)
         scaled = x if x.flags.writeable else np.empty(x.shape, x.dtype)
         shift, factor = np.array(self.shift), np.array(self.factor)
         for rows in _cuts(*x.shape):
@@ -103,7 +107,7 @@ def _cuts(n_rows: int, n_columns: int) -> list[slice]:
     return [slice(start, start + step) for start in range(0, n_rows, step)]
 
 
-def _weighted_blocks(x: NDArray[Any], weight: NDArray[np.float64] | None) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _weighted_blocks(x: Any, weight: NDArray[np.float64] | None) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     for rows in _cuts(*x.shape):
-        block = x[rows].astype(np.float64)
+        block = piece(x, rows.start, min(rows.stop, len(x))).astype(np.float64)
         yield block, np.ones(len(block)) if weight is None else weight[rows]

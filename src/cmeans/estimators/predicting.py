@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,7 +14,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Array, Float64, as_like, dense_like, is_foreign, namespace, numpy_dtype, to_numpy
+from ..arrays import Array, Float64, IntArray, as_like, dense_like, is_foreign, namespace, numpy_dtype, to_numpy
 from ..assignment import Pieces, Whole, assign_all, assign_into
 from ..blocks import Block, Blocks
 from ..centres import Centres
@@ -24,6 +26,7 @@ from ..rules import Rule
 from ..spaces import EuclideanSpace, LandmarkSpace, Space
 from ..sweep import Outputs, State, nearest
 from ..table import Table
+from ..writing import Column, checked_columns, row_file
 from .inputs import foreign_like, integer, read_rows, weights_of
 from .precomputed import diagonal_for_prediction
 
@@ -74,6 +77,70 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def predict_proba(self, X: Any, *, diag: Any = None) -> Array:
         """Memberships (rows, c) of new rows, which sum to one (one-hot for hard rules)."""
         return self.memberships(X, diag=diag)
+
+    def predict_to(
+        self,
+        X: Any,
+        out: str | os.PathLike[str],
+        *,
+        memberships: bool | None = None,
+        top_k: int | None = None,
+        threshold: float | None = None,
+        diag: Any = None,
+    ) -> IntArray:
+        """Write the labels of rows to a file, and their memberships, as they are found: neither has to fit in memory.
+
+        Parameters
+        ----------
+        X : rows, as `predict` takes them, files too.
+        out : a .parquet, .csv or .npy (labels only) file; it is there when all of it is, or not at all.
+        memberships : bool, default=None
+            Whether memberships are written too. None: where the rule is soft, and the file can hold them.
+        top_k : int, default=None
+            Only the k largest of each row: columns `cluster1, u1, cluster2, u2, ...`. None: all, `u0 ... u{c-1}`.
+        threshold : float, default=None
+            Only those of at least this, as lists: columns `clusters` and `u` (Parquet only); of these at most `top_k`.
+        diag : as for `predict`.
+
+        Returns
+        -------
+        counts : (c,) how many rows have each label.
+
+        Raises
+        ------
+        ValueError
+            For bad rows or words, and where `out` cannot be written.
+
+        Examples
+        --------
+        >>> import cmeans, os, tempfile
+        >>> X = [[0.0], [1.0], [9.0], [10.0]]
+        >>> model = cmeans.FuzzyCMeans(2, kernel="linear", random_state=0).fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sorted(model.predict_to(X, os.path.join(folder, "labels.npy")).tolist())
+        [2, 2]
+        """
+        owner, path = f"{type(self).__name__}.predict_to", Path(out)
+        table = self._known_table(X, diag)
+        sparse = top_k is not None or threshold is not None
+        asked = sparse or (self._rule.is_soft and path.suffix != ".npy") if memberships is None else memberships
+        columns = checked_columns(path, len(self._state.centres), owner, memberships=asked, top_k=top_k, threshold=threshold)
+        counts = np.zeros(len(self._state.centres), dtype=np.intp)
+
+        def told(said: Outputs) -> tuple[list[Column], IntArray]:
+            return columns.of(said), np.bincount(said.labels[said.labels >= 0], minlength=len(counts))
+
+        try:
+            with row_file(path, table.n_rows, columns, numpy_dtype(table.blocks.x)) as file, self._engine(table) as engine:
+
+                def take(part: tuple[list[Column], IntArray]) -> None:
+                    file.append(part[0])
+                    counts[:] += part[1]
+
+                assign_into(self._pieces(table, told, take), *self._pass(table), engine)
+        except OSError as error:
+            raise ValueError(f"{owner}: {out} cannot be written ({error.strerror or error}).") from error
+        return counts
 
     def transform(self, X: Any, *, diag: Any = None) -> Array:
         """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""

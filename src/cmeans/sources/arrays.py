@@ -86,6 +86,7 @@ class SparseFile:
 
     def __init__(self, where: str, x: Any, spell: Spelling) -> None:
         self._x: Any = scipy.sparse.csr_array(x)
+        self.n_rows = int(self._x.shape[0])
         self.header = _header(where, self._x.dtype, self._x.shape[1], spell)
 
     def read(self, choice: Choice) -> tuple[Any, NDArray[np.float64] | None]:

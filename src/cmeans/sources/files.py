@@ -41,7 +41,7 @@ def found(path: PathWord | Sequence[PathWord]) -> list[Path]:
     if file.exists():
         return [file]
     if not glob.has_magic(str(path)):
-        raise RowsError(f"{file}: no such file or folder.")
+        raise RowsError(f"{file}: no such file.")
     matching = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
     files = [file for match in matching if not match.name.startswith(("_", ".")) for file in found(match)]
     if not files:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..stored import Label, RowsError, StoredRows
 from .arrays import ArrayFile, SparseFile
+from .columns import Header
 from .files import PathWord, found
 from .gathering import Choice, refuse_zero
 from .joining import JoinedRows, JoinedTables, common_header, found_again
@@ -81,13 +82,23 @@ def open_blocks(
     (4, 2) float32 [[5.0, 3.0], [8.0, 6.0]]
     """
     words = _words(columns)
-    ask = Ask(array, _word(weight), header)
+
+    def choose(known: Header, weight: Label | None) -> Choice:
+        return chosen(known, words, weight, dtype)
+
+    return open_chosen(path, Ask(array, _word(weight), header), choose)
+
+
+def open_chosen(
+    path: PathWord | Sequence[PathWord], ask: Ask, choose: Callable[[Header, Label | None], Choice]
+) -> StoredRows | scipy.sparse.csr_array[Any, tuple[int, int]]:
+    """The columns that `choose` picks, once it knows which there are, and which of them is the weight."""
     files = [open_file(file, ask) for file in found(path)]
     first = files[0]
     for file in files[1:]:
         _refuse_other(file, first)
     headers = common_header([file.header for file in files])
-    choice = chosen(headers, words, None if first.aside else ask.weight, dtype)
+    choice = choose(headers, None if first.aside else ask.weight)
     if isinstance(first, SparseFile):
         x: scipy.sparse.csr_array[Any, tuple[int, int]] = first.read(choice)[0]
         return x
@@ -96,7 +107,7 @@ def open_blocks(
     if not len(rows):
         raise RowsError(f"{where}: has no rows.")
     if rows.weight is not None:
-        refuse_zero(rows.weight, where, weight)
+        refuse_zero(rows.weight, where, ask.weight)
     return rows
 
 
