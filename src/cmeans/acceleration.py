@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,25 @@ class Anderson:
         self._objective = np.inf  # where the last accepted sweep started
         self._mixed = False  # whether the sweep under way started from mixed centres
         self._pause = self._next_pause = 0
+
+    def standing(self) -> dict[str, Any]:
+        """All that the next sweeps depend on."""
+        return {
+            "residuals": list(self._residuals),
+            "images": list(self._images),
+            "last": None if self._last is None else list(self._last),
+            "objective": self._objective,
+            "mixed": self._mixed,
+            "pauses": [self._pause, self._next_pause],
+        }
+
+    def restore(self, standing: dict[str, Any]) -> None:
+        """Be what another was when it stood there."""
+        self._residuals.extend(standing["residuals"])
+        self._images.extend(standing["images"])
+        self._last = None if standing["last"] is None else tuple(standing["last"])
+        self._objective, self._mixed = standing["objective"], standing["mixed"]
+        self._pause, self._next_pause = standing["pauses"]
 
     def refuses(self, sums: Statistics) -> bool:
         """Whether the objective at mixed centres has risen, so that the run must go back to the last plain ones."""

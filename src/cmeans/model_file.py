@@ -160,6 +160,8 @@ def _storable(name: str, value: Any) -> Any:
     # A generator's state is no part of a model, and a model given as start is another model.
     if isinstance(value, BaseEstimator):
         return "k-means++"
+    if name in ("engine", "checkpoint"):  # of a fit, not of its result
+        return None
     return None if name == "random_state" and not isinstance(value, numbers.Integral) else value
 
 

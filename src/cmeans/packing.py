@@ -68,6 +68,8 @@ class Packer:
     def encode(self, value: Any, where: str) -> Any:
         if value is None or isinstance(value, (bool, str)):
             return value
+        if isinstance(value, np.bool_):
+            return bool(value)
         if isinstance(value, numbers.Integral):
             return int(value)
         if isinstance(value, numbers.Real):

@@ -16,7 +16,7 @@ from .engines import Engine
 from .progress import Place
 from .progressive import Approach
 from .rules import Rule
-from .solver import AfterSweep, Solution, Stopping, fold, reason, solve
+from .solver import AfterSweep, Interrupted, Solution, Stopping, fold, reason, solve
 from .spaces import Space
 from .statistics import Statistics
 from .sweep import State
@@ -80,7 +80,12 @@ def best_of(
         near = approach([state for state, _ in places], table, rule, engine, stopping, n_starts)
         places, visits = iter([(near.state, Place(stage, near.run, n_starts))]), near.row_visits
     for state, place in places:
-        solution = solve(table, rule, state, engine, stopping, place, after_sweep)
+        try:
+            solution = solve(table, rule, state, engine, stopping, place, after_sweep)
+        except Interrupted as end:
+            if best is not None and best.sums is not None and best.sums.objective <= end.objective:
+                end.state = best.solution.state
+            raise
         visits += solution.row_visits
         sums = None
         if measured or (n_starts > 1 and approach is None):
@@ -109,7 +114,13 @@ def from_pilot(
 ) -> Best:
     """Solve for a rule that needs scales: they come from the best fuzzy run, and so does the start, since objectives with
     different scales do not compare."""
-    first = best_of(starts, n_starts, table, pilot.rule, engine, stopping, stage="pilot", measured=True, approach=approach)
+    try:
+        first = best_of(starts, n_starts, table, pilot.rule, engine, stopping, stage="pilot", measured=True, approach=approach)
+    except Interrupted as end:
+        if end.sums is None:
+            raise KeyboardInterrupt from None  # there are no scales yet
+        end.rule, end.state = rule, State(end.state.centres, possibilistic_scales(end.sums.spread, end.sums.mass, pilot.eta_scale))
+        raise
     assert first.sums is not None
     state = State(first.solution.state.centres, possibilistic_scales(first.sums.spread, first.sums.mass, pilot.eta_scale))
     visits = first.row_visits

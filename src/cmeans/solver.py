@@ -13,6 +13,7 @@ import numpy as np
 from .acceleration import Anderson
 from .arrays import Array, IntArray, resolution
 from .centres import Centres
+from .checkpoints import Standing, next_page
 from .choice import Sweep, sweep_for
 from .complaints import NOT_FINITE
 from .engines import Engine
@@ -23,6 +24,8 @@ from .statistics import Statistics
 from .sweep import State, gather
 from .table import Table
 
+STANDING = ("state", "at", "before", "converged", "ended", "row_visits", "stuck", "floor")  # what a run is
+LISTED = ("history", "movements")  # and what it remembers of all its sweeps
 PATIENCE = 10  # sweeps that must look like the ten before them, until it is rounding that moves the centres
 
 
@@ -71,6 +74,12 @@ class Run:
     stopping: Stopping
     place: Place
     sweep: Sweep
+    state: State  # where it stands
+    at: State  # where the next sweep starts: `state`, or centres mixed from it and those before
+    before: State | None = None  # where the last sweep started
+    anderson: Anderson | None = None
+    converged: bool = False
+    ended: bool = False
     owners: IntArray | None = None  # (n,) which cluster each row belongs to most, where the next state depends on it
     carried: Carried | None = None
     history: list[float] = field(default_factory=list)
@@ -79,6 +88,47 @@ class Run:
     stuck: bool = False  # whoever makes the next state sees no way on from here
     movements: list[float] = field(default_factory=list)
     floor: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further sweep is to be made."""
+        return self.converged or self.ended or len(self.history) >= self.stopping.max_iter
+
+    def standing(self) -> Standing:
+        """All that the next sweeps depend on, and what there is to say of those before."""
+        return {
+            **{name: getattr(self, name) for name in STANDING},
+            **{name: list(getattr(self, name)) for name in LISTED},
+            "last": None if self.last is None else list(self.last),
+            "anderson": None if self.anderson is None or self.is_over else self.anderson.standing(),
+        }
+
+    def restore(self, standing: Standing) -> None:
+        """Go on from where another stood."""
+        for name in STANDING:
+            setattr(self, name, standing[name])
+        for name in LISTED:
+            setattr(self, name, list(standing[name]))
+        self.last = None if standing["last"] is None else tuple(standing["last"])
+        if self.anderson is not None and standing["anderson"] is not None:
+            self.anderson.restore(standing["anderson"])
+
+    def advance(self, step: Step) -> None:
+        """One sweep, and the step that it gives cause for."""
+        sums = self.fold(self.at, self.before if self.stopping.criterion == "memberships" else None)
+        if self.anderson is not None and self.anderson.refuses(sums):
+            self.history.append(self.history[-1])  # the run stands where it stood
+            self.at = self.state
+            return
+        self.history.append(sums.objective)
+        at, new = self.at, step(self, self.at, sums)
+        self.state = new
+        if self.stuck:
+            self.converged = True
+            return
+        self.converged = self.judge(at, new, self.before, sums)
+        self.before, self.last = at, (at, sums)
+        self.at = new if self.anderson is None else self.anderson.next(at, new, sums)
 
     def judge(self, state: State, new: State, before: State | None, sums: Statistics) -> bool:
         """Whether the run ends with the step from `state` to `new`."""
@@ -139,6 +189,18 @@ class NoRowsLeftError(ValueError):
         self.state = state
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in the middle of a run, which brings along what the run has come to."""
+
+    def __init__(self, rule: Rule, standing: Standing) -> None:
+        self.n_iter = len(standing["history"])
+        super().__init__(f"interrupted after {self.n_iter} sweeps")
+        self.rule = rule
+        self.state: State = standing["state"]
+        self.objective = standing["history"][-1] if standing["history"] else math.inf
+        self.sums: Statistics | None = None if standing["last"] is None else standing["last"][1]
+
+
 class Step(Protocol):
     """How the sums of a sweep make the next state."""
 
@@ -186,30 +248,28 @@ def solve(
     `carried` are the sums over rows that are not there any more, with which a stream's next rows are clustered.
     """
     owners = np.full(table.n_rows, -1, dtype=np.intp) if step.needs_owners else None
-    run = Run(table, rule, engine, stopping, place, sweep_for(table, rule, owned=step.needs_owners), owners, carried)
-    anderson = Anderson(_rounding_of(table)) if _may_mix(run, step) else None
-    at, before = state, None  # where the next sweep starts: mixed centres or `state`; and where the last one did
-    converged = ended = False
-    for _ in range(stopping.max_iter):
-        sums = run.fold(at, before if stopping.criterion == "memberships" else None)
-        if anderson is not None and anderson.refuses(sums):
-            run.history.append(run.history[-1])  # the run stands where it stood
-            at = state
-        else:
-            run.history.append(sums.objective)
-            new = step(run, at, sums)
-            if run.stuck:
-                state, converged = new, True
-                break
-            converged = run.judge(at, new, before, sums)
-            before, state, run.last = at, new, (at, sums)
-            at = new if anderson is None else anderson.next(at, new, sums)
-        ended = after_sweep is not None and after_sweep(state, len(run.history))
-        if converged or ended:
-            break
+    sweep = sweep_for(table, rule, owned=step.needs_owners)
+    run = Run(table, rule, engine, stopping, place, sweep, state, state, owners=owners, carried=carried)
+    run.anderson = Anderson(_rounding_of(table)) if _may_mix(run, step) else None
+    page = next_page()
+    if page.standing is not None:
+        run.restore(page.standing)
+    standing = run.standing()
+    try:
+        while not run.is_over:
+            run.advance(step)
+            run.ended = after_sweep is not None and not run.stuck and after_sweep(run.state, len(run.history))
+            standing = run.standing()
+            page.note(standing)
+    except BaseException as error:
+        page.breaks_off(standing)
+        if isinstance(error, KeyboardInterrupt):
+            raise Interrupted(rule, standing) from None
+        raise
+    page.ends(standing)
     history = [value * table.blocks.unit for value in run.history]
     again = run.sweep if owners is None else None  # a sweep that notes owners does nothing else
-    return Solution(state, history, len(history), run.row_visits, converged, ended, run.stuck, run.last, run.floor, again)
+    return Solution(run.state, history, len(history), run.row_visits, run.converged, run.ended, run.stuck, run.last, run.floor, again)
 
 
 def _may_mix(run: Run, step: Step) -> bool:

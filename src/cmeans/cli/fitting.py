@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import (
     AdaptivePossibilisticCMeans,
+    Checkpoint,
     FuzzyCMeans,
     KernelKMeans,
     PossibilisticCMeans,
@@ -23,10 +24,11 @@ from .. import (
 from ..blocks import spans
 from ..memory import parse_budget
 from ..model_file import read_metadata, save
+from ..signals import held_back
 from ..stored import StoredRows
 from ..sweep import Outputs
 from ..writing import Columns, checked_columns, row_file
-from .errors import InputError
+from .errors import InputError, Stopped
 from .outputs import results_folder, staged
 from .rows import SHARE, Rows, Wish, read_rows
 from .scaling import Scaling, learn_scaling
@@ -75,6 +77,7 @@ class FitRequest:
     scale: str = "none"
     top_k: int | None = None  # of the memberships, which are all written else
     threshold: float | None = None
+    checkpoint: Checkpoint | None = None
 
     def columns(self, method: Method, model: Any) -> Columns:
         """What is written of each row."""
@@ -97,8 +100,12 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
         with caught_warnings(screen.warn) as warned:
             with watch.part("read"):
                 rows, scaling = _read(request, screen)
-            with watch.part("fit"):
-                model = _fit(request, rows, screen)
+            model = _model(request)
+            try:
+                with watch.part("fit"):
+                    _fit(model, request, rows, screen)
+            except KeyboardInterrupt:
+                raise Stopped(_farewell(model, request, rows, scaling)) from None
         with staged(request.out, seal=SUMMARY) as place:
             with watch.part("write"):
                 _write_labels(place / LABELS, model, rows, request.columns(method, model))
@@ -131,6 +138,11 @@ def _check(request: FitRequest, method: Method) -> None:
         if word not in method.words:
             able = listed(name for name, other in METHODS.items() if word in other.words)
             raise InputError(f"{option_of(word)}: --method {request.method} has none; it belongs to {able}.")
+    if not method.soft and (request.top_k is not None or request.threshold is not None):
+        raise InputError(f"--top-k, --threshold: --method {request.method} has no memberships to choose among.")
+    if request.checkpoint is not None and "checkpoint" not in method.words:
+        able = listed(name for name, other in METHODS.items() if "checkpoint" in other.words)
+        raise InputError(f"--checkpoint: --method {request.method} keeps none; {able} do.")
     for name, path in _outputs(request.out).items():
         if request.wish.file.resolve() == Path(path).resolve():
             raise InputError(f"--out {request.out}: the {name} would overwrite the input file {request.wish.file}; choose another folder.")
@@ -146,11 +158,17 @@ def _read(request: FitRequest, screen: Screen) -> tuple[Rows, Scaling]:
     return replace(rows, x=scaling.apply(rows.x)), scaling
 
 
-def _fit(request: FitRequest, rows: Rows, screen: Screen) -> Any:
+def _model(request: FitRequest) -> Any:
     method, words = METHODS[request.method], request.words
     if request.clusters is not None:
         words = {**words, "max_clusters" if method.finds_number else "n_clusters": request.clusters}
-    model = method.estimator(**words)
+    if request.checkpoint is not None:
+        words = {**words, "checkpoint": request.checkpoint}
+    return method.estimator(**words)
+
+
+def _fit(model: Any, request: FitRequest, rows: Rows, screen: Screen) -> None:
+    method = METHODS[request.method]
     n, d = rows.x.shape
     screen.say(f"fitting {type(model).__name__} to {n:,} rows and {d:,} columns of {rows.x.dtype.name}")
     with screen.progress(model.tol):
@@ -161,7 +179,16 @@ def _fit(request: FitRequest, rows: Rows, screen: Screen) -> Any:
         screen.say(str(model.approximation_))
     if method.finds_number:
         screen.say(f"clusters found: {model.n_clusters_:,}; rows that belong to none: {(model.labels_ < 0).sum():,}")
-    return model
+
+
+def _farewell(model: Any, request: FitRequest, rows: Rows, scaling: Scaling) -> str:
+    """What an interrupt leaves: the centres so far, as a model, and the checkpoint."""
+    resume = "" if request.checkpoint is None else f"; go on with --resume --checkpoint {request.checkpoint.path}"
+    if "_state" not in vars(model):
+        return f"interrupted before there were centres; nothing was written{resume}."
+    with held_back(), staged(request.out, seal=SUMMARY) as place:
+        save(model, place / MODEL, rows=False, metadata=_metadata(request, rows, scaling))
+    return f"{model.stop_reason_}; the centres so far are in {request.out / MODEL}{resume}."
 
 
 def _metadata(request: FitRequest, rows: Rows, scaling: Scaling) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from .. import StreamingFuzzyCMeans
+from .. import Checkpoint, StreamingFuzzyCMeans
 from .choices import (
     Acceleration,
     Adaptation,
@@ -209,15 +209,23 @@ class FitOptions:
     random_state: Seed[int] = 0
     memory_budget: Budget = None
     n_jobs: Jobs = None
+    kept_in: Annotated[
+        Path | None, option(RUN, "Keep how far the fit has come, for when it is stopped.", "--checkpoint", metavar="FILE", shown="none")
+    ] = None
+    every: Annotated[float, option(RUN, "Minutes between checkpoints.", "--checkpoint-minutes", min=0, shown="5")] = 5.0
+    resume: Annotated[bool, option(RUN, "Go on from --checkpoint, with the same rows and options.", "--resume")] = False
     quiet: Quiet = False
     debug: Debug = False
 
     def request(self) -> FitRequest:
+        if self.resume and self.kept_in is None:
+            raise InputError("--resume: needs --checkpoint FILE, what to go on from.")
+        checkpoint = None if self.kept_in is None else Checkpoint(self.kept_in, minutes=self.every, resume=self.resume)
         dtype = None if self.dtype is Dtype.KEEP else self.dtype.value
         wish = Wish(self.file, tuple(self.columns or ()), self.weight, self.array, dtype, self.header)
         known = frozenset[str]().union(*(method.words for method in METHODS.values()))
         words = _words(self, known)
-        return FitRequest(wish, self.out, self.method.value, self.clusters, words, self.scale.value, self.top_k, self.threshold)
+        return FitRequest(wish, self.out, self.method.value, self.clusters, words, self.scale.value, self.top_k, self.threshold, checkpoint)
 
 
 @dataclass(frozen=True, kw_only=True)

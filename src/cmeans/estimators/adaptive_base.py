@@ -114,7 +114,8 @@ class BaseAdaptive(BaseCMeans):
         table = self._table_for(run, given, geometry, rule, engine, remembered=blocks.n_rows * np.dtype(np.intp).itemsize)
         try:
             part = _part_of(geometry, table, run.rng)
-            best, rule = self._search(Scene(run, geometry, table, part, rule, engine, self._after_sweep(hook, geometry, rule)))
+            with self._kept_if_interrupted(geometry, rule):
+                best, rule = self._search(Scene(run, geometry, table, part, rule, engine, self._after_sweep(hook, geometry, rule)))
         except NoRowsLeftError as error:
             raise ValueError(self._too_sparse(rule, error)) from None
         return geometry, certified(concluded(best, table, rule, engine, run.stopping), best, geometry, table, engine)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 from ..arrays import Array, Float64, itemsize
 from ..blocks import Blocks
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
-from ..checkpoints import Checkpoint
+from ..checkpoints import Checkpoint, Journal, checked_checkpoint, fingerprint, kept_in, spelt
 from ..choice import layout_for, memory_of, quick_for
 from ..complaints import naming
 from ..engines import ThreadEngine
@@ -24,7 +25,7 @@ from ..memory import Plan, parse_budget, plan
 from ..progressive import Approach, approach_for
 from ..rules import Rule
 from ..runs import Pilot, Result, best_of, concluded, from_pilot
-from ..solver import Stopping
+from ..solver import Interrupted, Stopping
 from ..spaces import Space
 from ..sweep import State
 from ..table import Table
@@ -33,6 +34,9 @@ from .inputs import Input, integer, read_rows, real, weights_of
 from .predicting import Predicting
 from .results import OPTIONAL, certified, complain_of_result, model_attributes, row_attributes
 from .starts import Ground, starts
+
+MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # words between a fit and its resumption
+OF_ROWS = ("labels_", "memberships_", "_nearest", "objective_", "objective_history_", "separation_")  # attributes
 
 
 @dataclass(frozen=True)
@@ -131,14 +135,43 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             self.__dict__.pop(name, None)  # a refit with other words must not leave these behind
         hook = SweepHook(self, X, y, sample_weight, self._most_sweeps(run))
         with verbose_log(self.verbose, owner):
-            with ThreadEngine(self._threads(given.x)) as engine, naming(owner):
+            journal = self._journal(run, blocks)
+            run = run if journal is None else replace(run, rng=journal.rng)
+            with ThreadEngine(self._threads(given.x)) as engine, naming(owner), kept_in(journal):
                 geometry, result = self._cluster(run, given, blocks, engine, hook)
+            if journal is not None:
+                journal.write()
             self._keep(geometry, result)
             if self.verbose:
                 logger.info("%s: %s, objective %.8g", owner, self.stop_reason_, self.objective_)
         complain_of_result(geometry, result, owner)
         hook.fit_ended()
         return self
+
+    def _journal(self, run: Run, blocks: Blocks) -> Journal | None:
+        """Where the fit keeps how far it has come."""
+        checkpoint = checked_checkpoint(self.checkpoint, type(self).__name__)
+        if checkpoint is None:
+            return None
+        words = {word: value for word, value in self.get_params(deep=False).items() if word not in MAY_CHANGE}
+        return Journal(checkpoint, {"estimator": type(self).__name__, **spelt(words), **fingerprint(blocks)}, run.rng)
+
+    @contextmanager
+    def _kept_if_interrupted(self, geometry: Geometry, rule: Rule) -> Iterator[None]:
+        """Who interrupts a fit is left with a model of the best centres so far, which knows nothing of its rows."""
+        try:
+            yield
+        except Interrupted as end:
+            if type(end.rule) is not type(rule):
+                raise  # a run that only makes ready
+            space, centres = geometry.space.portable(end.state.centres)
+            for name in OF_ROWS:
+                self.__dict__.pop(name, None)
+            for name, value in model_attributes(geometry, end.rule, space, State(centres, end.state.scales)).items():
+                setattr(self, name, value)
+            self.converged_, self.stop_reason_, self.n_iter_ = False, str(end), end.n_iter
+            self.n_clusters_, self.approximation_ = len(centres), None
+            raise
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Find the clusters of X and return their labels: `fit(X).labels_`."""
@@ -152,10 +185,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         first_rule = rule if pilot is None else pilot.rule
         first = starts(self.init, run.n_init, Ground(owner, run.n_clusters, geometry, table, first_rule, engine), run.rng)
         way: dict[str, Any] = {"after_sweep": self._after_sweep(hook, geometry, rule), "approach": self._approach(run, geometry)}
-        if pilot is None:
-            best = best_of(first, run.n_init, table, rule, engine, run.stopping, **way)
-        else:
-            best = from_pilot(first, run.n_init, table, rule, engine, run.stopping, pilot=pilot, **way)
+        with self._kept_if_interrupted(geometry, rule):
+            if pilot is None:
+                best = best_of(first, run.n_init, table, rule, engine, run.stopping, **way)
+            else:
+                best = from_pilot(first, run.n_init, table, rule, engine, run.stopping, pilot=pilot, **way)
         return geometry, certified(concluded(best, table, rule, engine, run.stopping), best, geometry, table, engine)
 
     def _approach(self, run: Run, geometry: Geometry) -> Approach | None:

@@ -30,7 +30,7 @@ from ..spaces import LandmarkSpace, Space
 from ..streams import Past
 from ..sweep import State
 from ..table import Table
-from .base import BaseCMeans, Run
+from .base import OF_ROWS, BaseCMeans, Run
 from .fuzzy_cmeans import settled_m
 from .geometry import Geometry, host_rows, takes_kernel_values
 from .inputs import Input, integer, one_of, read_rows, weights_of
@@ -40,7 +40,6 @@ from .stream_state import Absorbed, Chunk, Held, Passage, Stream
 from .widths import build_named_kernel
 
 LARGEST_SEED = 2**31 - 1
-OF_ROWS = ("labels_", "memberships_", "_nearest", "objective_", "objective_history_", "separation_")
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
 MUCH_LOST = 0.1  # share of a centre's squared norm from which on a user is told that it was lost
 

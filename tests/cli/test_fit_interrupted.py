@@ -1,0 +1,153 @@
+"""`cmeans fit` that is stopped, killed or finds the disk full: what is left is whole, and it goes on from there."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import cmeans
+
+WORDS = ["-c", "5", "--method", "fuzzy", "--m", "1.5", "--landmarks", "30", "--n-init", "3", "--seed", "3", "--quiet"]
+
+KILLED_IN_A_CHECKPOINT = """
+import os, signal
+from cmeans import packing
+write, written = packing.save_file, []
+
+def half(arrays, path, header):
+    write(arrays, path, header)
+    written.append(path)
+    if len(written) == 3:
+        os.truncate(path, os.path.getsize(path) // 2)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+packing.save_file = half
+"""
+KILLED_IN_AN_OUTPUT = """
+import os, signal
+from cmeans.cli import fitting
+row_file = fitting.row_file
+
+def half(path, *words):
+    path.write_bytes(b"half of a file")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+fitting.row_file = half
+"""
+DISK_FULL_IN_AN_OUTPUT = """
+import errno
+from cmeans.cli import fitting
+
+def full(*words):
+    raise OSError(errno.ENOSPC, "No space left on device", "labels.parquet")
+
+fitting.row_file = full
+"""
+SLOW = """
+import time
+from cmeans import solver
+advance = solver.Run.advance
+
+def slowly(run, step):
+    advance(run, step)
+    print("swept", flush=True, file=__import__("sys").stderr)
+    time.sleep(0.5)
+
+solver.Run.advance = slowly
+"""
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3000, 4)) + 3.0 * rng.normal(size=(5, 4))[rng.integers(5, size=3000)]
+    file = tmp_path_factory.mktemp("rows") / "rows.npy"
+    np.save(file, x)
+    return file
+
+
+def command(before: str, *words: object) -> list[str]:
+    return [sys.executable, "-c", f"{before}\nfrom cmeans.cli import main\nimport sys; sys.exit(main())", *map(str, words)]
+
+
+def run(before: str, *words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(before, *words), capture_output=True, text=True, check=False)
+
+
+def labels(folder: Path) -> np.ndarray:
+    return pq.read_table(folder / "labels.parquet")["label"].to_numpy()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
+@pytest.mark.parametrize("fault", [KILLED_IN_A_CHECKPOINT, KILLED_IN_AN_OUTPUT], ids=["checkpoint", "output"])
+def test_killed_at_the_worst_moment(fault: str, rows: Path, tmp_path: Path) -> None:
+    out, file, whole = tmp_path / "out", tmp_path / "fit.checkpoint", tmp_path / "whole"
+    words = ["fit", rows, *WORDS, "--checkpoint", file, "--checkpoint-minutes", 0]
+    assert run("", "fit", rows, *WORDS, "--out", whole).returncode == 0
+    ended = run(fault, *words, "--out", out)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert not [path for path in out.glob("*") if not path.name.startswith(".")]
+    again = run("", *words, "--out", out, "--resume")
+    assert again.returncode == 0, again.stderr
+    assert np.array_equal(labels(out), labels(whole))
+    first, second = (json.loads((folder / "summary.json").read_text()) for folder in (whole, out))
+    assert (first["objective"], first["n_iter"]) == (second["objective"], second["n_iter"])
+    assert sorted(path.name for path in out.iterdir()) == ["labels.parquet", "model.safetensors", "summary.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.checkpoint", "out", "whole"]
+
+
+def test_a_full_disk(rows: Path, tmp_path: Path) -> None:
+    out, file = tmp_path / "out", tmp_path / "fit.checkpoint"
+    words = ["fit", rows, *WORDS, "--out", out, "--checkpoint", file]
+    ended = run(DISK_FULL_IN_AN_OUTPUT, *words)
+    assert (ended.returncode, ended.stderr) == (2, "cmeans: labels.parquet: No space left on device\n")
+    assert not out.exists()
+    assert run("", *words, "--resume").returncode == 0
+    assert len(labels(out)) == 3000
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are others there")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(number: int, rows: Path, tmp_path: Path) -> None:
+    out, file = tmp_path / "out", tmp_path / "fit.checkpoint"
+    words = ["fit", rows, *WORDS, "--out", out, "--checkpoint", file]
+    with subprocess.Popen(command(SLOW, *words), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "swept\n"
+        process.stderr.readline()
+        time.sleep(0.1)
+        process.send_signal(number)
+        told = process.stderr.read()
+    assert process.returncode == 130
+    assert f"the centres so far are in {out / 'model.safetensors'}; go on with --resume --checkpoint {file}." in told
+    model = cmeans.load(out / "model.safetensors")
+    assert len(model.predict(np.load(rows))) == 3000
+    assert [path.name for path in out.iterdir()] == ["model.safetensors"]
+    again = run("", *words, "--resume")
+    assert again.returncode == 0, again.stderr
+    whole = run("", "fit", rows, *WORDS, "--out", tmp_path / "whole")
+    assert json.loads(again.stdout)["objective"] == json.loads(whole.stdout)["objective"]
+
+
+def test_words_that_do_not_go_together(rows: Path, tmp_path: Path) -> None:
+    for words, said in (
+        (["--resume"], "--resume: needs --checkpoint FILE"),
+        (["--resume", "--checkpoint", tmp_path / "no"], "there is no"),
+        (["--method", "two-step", "--checkpoint", tmp_path / "f"], "--checkpoint: --method two-step keeps none"),
+        (["--top-k", 9], "give 1 ... 5"),
+        (["--method", "hard", "--top-k", 2], "--top-k, --threshold: --method hard has no memberships"),
+    ):
+        given = [word for word in WORDS if not ("--method" in map(str, words) and word in ("--m", "1.5"))]
+        ended = run("", "fit", rows, *given, "--out", tmp_path / "o", *words)
+        assert ended.returncode == 2
+        assert said in ended.stderr
+        assert not (tmp_path / "o").exists()
