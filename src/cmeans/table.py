@@ -5,7 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
+
+import numpy as np
 
 from .arrays import Float64, IntArray, itemsize
 from .blocks import Blocks
@@ -65,6 +68,7 @@ class Table:
         self._weights: dict[int, float] = {}
         self._quick, self._quick_space = quick, space if quick is None else space.quickened(quick)
         self._lock = threading.Lock()
+        self.noted: dict[int, int] = {}  # the number of the sweep that noted the owners of a task's rows
 
     @property
     def n_rows(self) -> int:
@@ -97,6 +101,11 @@ class Table:
         """Some of the rows, with weights of their own, as a table in the same space and within the same memory; for spaces that
         know no more of training rows than of others."""
         return Table(self.space, self.blocks.part(rows, weights), self._left, layout=self.layout, quick=self._quick)
+
+    @cached_property
+    def owners(self) -> IntArray:
+        """(n,) which cluster each row belongs to most (-1: none), for sweeps that are asked to note it."""
+        return np.full(self.n_rows, -1, dtype=np.intp)
 
     def task_weight(self, task: int) -> float:
         """The sum of the sample weights of one task's rows."""

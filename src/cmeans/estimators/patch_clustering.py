@@ -12,8 +12,8 @@ from ..arrays import numpy_dtype, stacked, take, to_numpy
 from ..assignment import assign_all
 from ..blocks import Blocks
 from ..callbacks import SweepHook
-from ..choice import measure_for
 from ..engines import ThreadEngine
+from ..jobs import Distances
 from ..kernels import Kernel
 from ..progress import Place
 from ..rules import Rule
@@ -149,8 +149,7 @@ class KernelPatchClustering(StreamingBase):
     def _carried(self, chunk: Chunk, geometry: Geometry, rule: Rule, table: Table, solution: Solution) -> Absorbed:
         """What goes on from a patch: the nearest rows of each centre."""
         space, engine, state = geometry.space, chunk.engine, solution.state
-        measure = measure_for(table, space, rule, len(state.centres))
-        distances = [to_numpy(part) for part in engine.map(lambda task: measure(table, space, state, task), table.n_tasks)]
+        distances = [to_numpy(part) for part in engine.each(table, Distances(rule, state, space))]
         belonging = assign_all(table, space, rule, state, engine).mass
         past = Past.of(space, solution).weighing(belonging)
         past = carried_points(past, geometry.blocks, np.concatenate(distances), self._points_asked())

@@ -16,13 +16,14 @@ from ..arrays import Array, Float64, as_like, dense_like, is_foreign, namespace,
 from ..assignment import Pieces, Whole, assign_all, assign_into
 from ..blocks import Block, Blocks
 from ..centres import Centres
-from ..choice import measure_for, quick_for
+from ..choice import quick_for
 from ..complaints import naming
 from ..engines import ThreadEngine, count_threads
+from ..jobs import Distances, Nearest
 from ..kernels import Kernel, Precomputed
 from ..rules import Rule
 from ..spaces import EuclideanSpace, LandmarkSpace, Space
-from ..sweep import Outputs, State, nearest
+from ..sweep import Outputs, State
 from ..table import Table
 from .inputs import foreign_like, integer, read_rows, weights_of
 from .precomputed import diagonal_for_prediction
@@ -67,7 +68,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             if known or not self._rule.rows_sum_to_one:
                 labels: Array = assign_all(table, table.space, self._rule, self._state, engine).labels
             else:  # the nearest centre is the same whatever k(x, x) is
-                labels = np.concatenate(list(engine.map(lambda task: nearest(table, table.space, self._state, task), table.n_tasks)))
+                labels = np.concatenate(list(engine.each(table, Nearest(self._state))))
         return labels if table.blocks.are_stored else foreign_like(labels.astype(np.int64), table.blocks.x)
 
     @available_if(_rows_sum_to_one)
@@ -79,8 +80,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
         table = self._known_table(X, diag)
         with self._engine(table) as engine:
-            measure = measure_for(table, table.space, self._rule, len(self._state.centres))
-            parts = list(engine.map(lambda task: measure(table, table.space, self._state, task), table.n_tasks))
+            parts = list(engine.each(table, Distances(self._rule, self._state)))
         return namespace(parts[0]).concat(parts)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
