@@ -6,6 +6,7 @@ Clustering here is a fold: one pass over blocks of rows returns a few small sums
 __version__ = "0.1.0.dev0"
 
 from . import datasets, kernels, metrics, rules, validity
+from .engines import DaskEngine
 from .estimators import (
     AdaptivePossibilisticCMeans,
     CMeans,
@@ -24,6 +25,7 @@ from .sources import open_blocks
 __all__ = [
     "AdaptivePossibilisticCMeans",
     "CMeans",
+    "DaskEngine",
     "FuzzyCMeans",
     "KernelKMeans",
     "KernelPatchClustering",

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .arrays import Float64, IntArray, itemsize
+from .arrays import Array, Float64, IntArray, itemsize
 from .blocks import Blocks
 from .spaces import Quick, Rows, Space
 
@@ -40,6 +40,29 @@ class Represented(Protocol):
     def space(self) -> Space: ...
 
     def pieces(self, task: int) -> Iterator[Piece]: ...
+
+
+@dataclass(frozen=True)
+class Kind:
+    """All of a table but its rows: enough to make one like it wherever some of them are."""
+
+    space: Space
+    layout: Layout | None
+    quick: Quick | None
+    rows_in_all: int
+    unit: float
+    factors: Float64 | None
+
+    def over(self, x: Array, weight: Float64 | None, keep_bytes: int) -> Table:
+        """The table of some of the rows; without weights they weigh 1."""
+        weight = np.broadcast_to(1.0, (int(x.shape[0]),)) if weight is None else weight
+        blocks = Blocks(x, weight, unit=self.unit, factors=self.factors)
+        return Table(self.space, blocks, keep_bytes, layout=self.layout, quick=self.quick, rows_in_all=self.rows_in_all)
+
+    def bytes_to_keep(self, x: Array) -> int:
+        """Bytes of rows as represented, where it pays to keep them."""
+        worth_it = self.space.keeps_rows_cheaply or (self.layout is not None and self.layout.keep)
+        return int(x.shape[0]) * (self.space.size + 2) * itemsize(x) if worth_it else 0
 
 
 class Table:
@@ -74,6 +97,11 @@ class Table:
     def n_rows(self) -> int:
         """How many rows there are."""
         return self.blocks.n_rows
+
+    @property
+    def kind(self) -> Kind:
+        """All of the table but its rows."""
+        return Kind(self.space, self.layout, self._quick, self.rows_in_all, self.blocks.unit, self.blocks.factors)
 
     def pieces(self, task: int) -> Iterator[Piece]:
         """The represented blocks of one task, in order; where they are not kept, each holds only until the next is asked for."""

@@ -12,7 +12,7 @@ from ..arrays import numpy_dtype, stacked, take, to_numpy
 from ..assignment import assign_all
 from ..blocks import Blocks
 from ..callbacks import SweepHook
-from ..engines import ThreadEngine
+from ..engines import Engine, ThreadEngine
 from ..jobs import Distances
 from ..kernels import Kernel
 from ..progress import Place
@@ -155,13 +155,13 @@ class KernelPatchClustering(StreamingBase):
         past = carried_points(past, geometry.blocks, np.concatenate(distances), self._points_asked())
         return Absorbed(replace(geometry, space=past.space), past, rule, solution)
 
-    def _passed(self, parts: list[Blocks], run: Run, given: Input, engine: ThreadEngine, hook: SweepHook) -> Passage:
+    def _passed(self, parts: list[Blocks], run: Run, given: Input, engine: Engine, hook: SweepHook) -> Passage:
         owner = type(self).__name__
         if one_of(self.merge, "merge", owner, ("chain", "tree")) == "chain":
             return super()._passed(parts, run, given, engine, hook)
         seed, n_rows = new_seed(run), sum(part.n_rows for part in parts)
 
-        def patch(number: int, own: ThreadEngine) -> Chunk:
+        def patch(number: int, own: Engine) -> Chunk:
             return Chunk(parts[number].in_memory(), run, given.copied, own, seed, number, Place("patch", number, len(parts)), n_rows, None)
 
         first = self._begin(patch(0, engine))
