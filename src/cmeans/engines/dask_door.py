@@ -18,12 +18,12 @@ def is_collection(x: Any) -> bool:
 
 def is_frame(x: Any) -> bool:
     """Whether a collection has named columns."""
-    return hasattr(x, "columns") and hasattr(x, "to_dask_array")
+    return hasattr(type(x), "to_dask_array")
 
 
 def is_array(x: Any) -> bool:
     """Whether a collection is an array in chunks."""
-    return hasattr(x, "chunks") and hasattr(x, "map_blocks")
+    return hasattr(type(x), "map_blocks")
 
 
 def default_client() -> Any | None:

@@ -34,7 +34,9 @@ def lazily(method: Method) -> Method:
         check_columns(self, columns, "the Dask data frame", fitting=False)
         dtype = np.int64 if name == "predict" else dtype
         width = None if name in ("predict", "outlier_score") else len(self._state.centres)
-        return row_by_row(X, _answer, width, dtype, model=_portable(self), asked=name, nothing=np.empty((0,) if width is None else (0, width)))
+        return row_by_row(
+            X, _answer, width, dtype, model=_portable(self), asked=name, nothing=np.empty((0,) if width is None else (0, width))
+        )
 
     return answered  # type: ignore[return-value]
 
