@@ -101,7 +101,7 @@ def test_lists_join(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_is_whole_or_absent(model: cmeans.FuzzyCMeans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "o.parquet").write_text("former")
     with pytest.raises(ValueError, match="NaN"):
-        model.predict_to(np.where(X > X.mean(), np.nan, X), tmp_path / "o.parquet")
+        model.predict_to(np.where(X.mean() < X, np.nan, X), tmp_path / "o.parquet")
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -7,6 +7,7 @@ __version__ = "0.1.0.dev0"
 
 from . import datasets, kernels, metrics, rules, validity
 from .checkpoints import Checkpoint
+from .engines import DaskEngine
 from .estimators import (
     AdaptivePossibilisticCMeans,
     CMeans,
@@ -26,6 +27,7 @@ __all__ = [
     "AdaptivePossibilisticCMeans",
     "CMeans",
     "Checkpoint",
+    "DaskEngine",
     "FuzzyCMeans",
     "KernelKMeans",
     "KernelPatchClustering",

@@ -9,12 +9,12 @@ import numpy as np
 
 from .arrays import Float64, IntArray
 from .centres import Centres
-from .choice import deviations_for, sweep_for
 from .engines import Engine
+from .jobs import Deviating, FuzzyDeviating, Sweeping
 from .rules import Rule
-from .solver import NoRowsLeftError, Run, fold
+from .solver import NoRowsLeftError, Run, swept
 from .statistics import Own, Statistics
-from .sweep import State, fuzzy_deviations
+from .sweep import State
 from .table import Table
 
 MERGED = 1e-3  # |v_j - v_k|^2, as a share of the smallest scale, below which two clusters are one
@@ -65,9 +65,9 @@ class Adaptation:
 
     def _deviation(self, run: Run, own: Own) -> Float64:
         """(c,) mean |x - mu_j| or |x - mu_j|^2 over each cluster's own rows; 0 where it owns none."""
-        assert run.owners is not None
+        assert run.latest is not None
         run.row_visits += run.table.n_rows
-        return own_deviations(run.table, run.engine, own, run.owners, self.power or 1)
+        return own_deviations(run.table, run.engine, own, run.latest, self.power or 1)
 
     def _scales(self, state: State, deviation: Float64) -> Float64:
         scales = _known(state)
@@ -118,7 +118,7 @@ def pilot_deviations(table: Table, rule: Rule, state: State, engine: Engine) -> 
 
     Clusters of rows that coincide are left out of the smallest: they say nothing of how narrow clusters are.
     """
-    weighted, mass = engine.fold(lambda task: fuzzy_deviations(table, rule, state, task), table.n_tasks)
+    weighted, mass = engine.fold(table, FuzzyDeviating(rule, state))
     deviation: Float64 = weighted / np.where(mass > 0, mass, 1.0)
     if not deviation.any():
         return np.ones(len(deviation)), 1.0
@@ -130,15 +130,13 @@ def pilot_deviations(table: Table, rule: Rule, state: State, engine: Engine) -> 
 
 def _own_deviations(table: Table, rule: Rule, state: State, engine: Engine) -> Float64:
     """(c,) mean distance of each cluster's own rows from their mean; 0 where it owns none."""
-    owners = np.full(table.n_rows, -1, dtype=np.intp)
-    own = _of(fold(table, rule, state, engine, sweep_for(table, rule, owned=True), owners=owners))
-    return own_deviations(table, engine, own, owners, 1)
+    sweeping = Sweeping(rule, state, owned=True)
+    return own_deviations(table, engine, _of(swept(table, sweeping, engine)), sweeping, 1)
 
 
-def own_deviations(table: Table, engine: Engine, own: Own, owners: IntArray, power: int) -> Float64:
-    """(c,) mean |x - mu_j| or |x - mu_j|^2 over each cluster's own rows; 0 where it owns none."""
-    means, deviations = State(table.space.centres(own.mass, own.moment)), deviations_for(table, power)
-    total = engine.fold(lambda task: deviations(table, means, owners, power, task), table.n_tasks)
+def own_deviations(table: Table, engine: Engine, own: Own, noted: Sweeping, power: int) -> Float64:
+    """(c,) mean |x - mu_j| or |x - mu_j|^2 over each cluster's own rows, noted by the last sweep; 0 where it owns none."""
+    total = engine.fold(table, Deviating(noted, State(table.space.centres(own.mass, own.moment)), power))
     return total / np.where(own.mass > 0, own.mass, 1.0)
 
 

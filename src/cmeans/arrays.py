@@ -181,7 +181,7 @@ class Partition:
 
     def __init__(self, labels: IntArray, count: int, like: Array) -> None:
         self.shape = (len(labels), count)
-        self._labels, self._like = labels, like
+        self._labels, self._like = labels, like if like.ndim == 1 else dense_like(like)  # it travels
 
     def __getitem__(self, key: tuple[slice, Any]) -> Array:
         return self.between(key[0].start, key[0].stop)
@@ -189,3 +189,7 @@ class Partition:
     def between(self, start: int, stop: int) -> Array:
         """Those of rows start ... stop - 1."""
         return one_hot(self._labels[start:stop], self.shape[1], self._like)
+
+    def part(self, start: int, stop: int) -> Partition:
+        """The partition of rows start ... stop - 1."""
+        return Partition(self._labels[start:stop], self.shape[1], self._like)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .arrays import Array, Float64, dense_like
 from .choice import assign_for
 from .complaints import NOT_FINITE
-from .engines import Engine
+from .engines import Engine, Job
 from .progress import FIT, Place, Progress, anybody_listens, tell
 from .rules import Rule
 from .scratch import room
@@ -25,7 +25,7 @@ Part = TypeVar("Part")
 
 
 class Sink(Protocol[Part]):
-    """What becomes of labels and memberships."""
+    """What becomes of labels and memberships: `room` and `made` where the rows are, `put` where the pass was asked for."""
 
     def room(self, first: int, last: int) -> Outputs:
         """Where rows first ... last - 1 are written."""
@@ -63,6 +63,44 @@ class Pieces(Generic[Part]):
     def room(self, first: int, last: int) -> Outputs:
         return Outputs.empty(last - first, self._n_clusters, self._like, first)
 
+    def __reduce__(self) -> Any:
+        return Pieces, (self._n_clusters, self._like, self.made, _nobody)
+
+
+def _nobody(part: Any) -> None:
+    """Who takes parts stays at home."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels alone, in few bytes."""
+
+    kind: Any
+
+    def __call__(self, out: Outputs) -> npt.NDArray[Any]:
+        return out.labels.astype(self.kind)
+
+
+@dataclass(frozen=True)
+class Assigning(Job[tuple[Tally, Any, int]]):
+    """The last pass: its sums, what a sink makes of the rows, and how many they were."""
+
+    sink: Sink[Any]
+    rule: Rule
+    state: State
+    space: Space | None  # of the centres, where it is not the table's own
+
+    def over(self, table: Table) -> Callable[[Table, int], tuple[Tally, Any, int]]:
+        space = table.space if self.space is None else self.space
+        assign = assign_for(table, space, self.rule, len(self.state.centres))
+
+        def work(table: Table, task: int) -> tuple[Tally, Any, int]:
+            first, last = table.blocks.task_range(task, table.space.size)
+            out = self.sink.room(first, last)
+            return assign(table, space, self.rule, self.state, task, out), self.sink.made(out), last - first
+
+        return work
+
 
 @dataclass(frozen=True)
 class Assignment:
@@ -95,25 +133,22 @@ def assign_all(table: Table, space: Space, rule: Rule, state: State, engine: Eng
         labels[done : done + len(part)] = part
         done += len(part)
 
-    sink = Pieces(c, like, lambda out: out.labels.astype(kind), keep)
+    sink = Pieces(c, like, Labels(kind), keep)
     tally = assign_into(sink, table, space, rule, state, engine, place)
     return Assignment(labels, None, None, tally.objective, tally.total_distance, tally.mass)
 
 
 def assign_into(sink: Sink[Any], table: Table, space: Space, rule: Rule, state: State, engine: Engine, place: Place = FIT) -> Tally:
     """The last pass over all rows of a table, with its sums; the objective is in the user's unit of weight."""
-    assign = assign_for(table, space, rule, len(state.centres))
-
-    def said(task: int) -> tuple[Tally, Any]:
-        out = sink.room(*table.blocks.task_range(task, table.space.size))
-        return assign(table, space, rule, state, task, out), sink.made(out)
-
+    assigning = Assigning(sink, rule, state, None if space is table.space else space)
     total: Tally | None = None
-    for task, (tally, part) in enumerate(engine.map(said, table.n_tasks)):
+    done = 0
+    for tally, part, count in engine.each(table, assigning):
         total = tally if total is None else total + tally
         sink.put(part)
+        done += count
         if anybody_listens():
-            tell(Progress("assign", place.run, place.n_runs, 1, 1, table.rows_done(task), table.n_rows))
+            tell(Progress("assign", place.run, place.n_runs, 1, 1, done, table.n_rows))
     assert total is not None, "there is always a task"
     if not math.isfinite(total.objective):
         raise ValueError(NOT_FINITE)

@@ -9,8 +9,9 @@ import numpy as np
 from .arrays import Float64, IntArray
 from .centres import Centres
 from .engines import Engine
+from .jobs import OwnDistances
 from .quantiles import weighted_quantile
-from .sweep import State, own_distances
+from .sweep import State
 from .table import Table
 
 
@@ -49,8 +50,7 @@ def farthest_rows(table: Table, engine: Engine, centres: Centres, count: int, qu
 
 def distances_to(table: Table, engine: Engine, centres: Centres) -> Float64:
     """(n,) squared distance of each row to its nearest centre."""
-    state = State(centres)
-    return np.concatenate(list(engine.map(lambda task: own_distances(table, state, task), table.n_tasks)))
+    return np.concatenate(list(engine.each(table, OwnDistances(State(centres)))))
 
 
 def _at(distance: Float64, weight: Float64, quantile: float) -> int:

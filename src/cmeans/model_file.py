@@ -157,7 +157,7 @@ def _numbers_of(certificate: Any) -> dict[str, Any]:
 
 
 def _storable(name: str, value: Any) -> Any:
-    # A generator's state is no part of a model, and a model given as start is another model.
+    # A generator's state is no part of a model, and neither is who ran its fit; a model given as start is another model.
     if isinstance(value, BaseEstimator):
         return "k-means++"
     if name in ("engine", "checkpoint"):  # of a fit, not of its result

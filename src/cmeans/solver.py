@@ -11,17 +11,18 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from .acceleration import Anderson
-from .arrays import Array, IntArray, resolution
+from .arrays import Array, resolution
 from .centres import Centres
 from .checkpoints import Standing, next_page
 from .choice import Sweep, sweep_for
 from .complaints import NOT_FINITE
 from .engines import Engine
 from .farthest import farthest_rows
+from .jobs import Gathering, Sweeping
 from .progress import FIT, Place, Progress, anybody_listens, tell
 from .rules import Rule
 from .statistics import Statistics
-from .sweep import State, gather
+from .sweep import State
 from .table import Table
 
 STANDING = ("state", "at", "before", "converged", "ended", "row_visits", "stuck", "floor")  # what a run is
@@ -80,11 +81,12 @@ class Run:
     anderson: Anderson | None = None
     converged: bool = False
     ended: bool = False
-    owners: IntArray | None = None  # (n,) which cluster each row belongs to most, where the next state depends on it
+    owned: bool = False  # sweeps note which cluster each row belongs to most, since the next state depends on it
     carried: Carried | None = None
     history: list[float] = field(default_factory=list)
     row_visits: int = 0
     last: tuple[State, Statistics] | None = None  # the state one sweep ago, and its sums
+    latest: Sweeping | None = None  # the sweep that was run last
     stuck: bool = False  # whoever makes the next state sees no way on from here
     movements: list[float] = field(default_factory=list)
     floor: float | None = None
@@ -164,7 +166,8 @@ class Run:
     def fold(self, state: State, before: State | None = None) -> Statistics:
         """One sweep over all rows."""
         done = (lambda task: self.tell(self.table.rows_done(task))) if anybody_listens() else None
-        sums = fold(self.table, self.rule, state, self.engine, self.sweep, before=before, owners=self.owners, done=done)
+        self.latest = Sweeping(self.rule, state, before, self.owned, self.sweep)
+        sums = swept(self.table, self.latest, self.engine, done)
         self.row_visits += self.table.n_rows
         return sums if self.carried is None else sums + self.carried(state)
 
@@ -247,9 +250,8 @@ def solve(
 
     `carried` are the sums over rows that are not there any more, with which a stream's next rows are clustered.
     """
-    owners = np.full(table.n_rows, -1, dtype=np.intp) if step.needs_owners else None
     sweep = sweep_for(table, rule, owned=step.needs_owners)
-    run = Run(table, rule, engine, stopping, place, sweep, state, state, owners=owners, carried=carried)
+    run = Run(table, rule, engine, stopping, place, sweep, state, state, owned=step.needs_owners, carried=carried)
     run.anderson = Anderson(_rounding_of(table)) if _may_mix(run, step) else None
     page = next_page()
     if page.standing is not None:
@@ -268,7 +270,7 @@ def solve(
         raise
     page.ends(standing)
     history = [value * table.blocks.unit for value in run.history]
-    again = run.sweep if owners is None else None  # a sweep that notes owners does nothing else
+    again = None if run.owned else run.sweep  # a sweep that notes owners does nothing else
     return Solution(run.state, history, len(history), run.row_visits, run.converged, run.ended, run.stuck, run.last, run.floor, again)
 
 
@@ -301,14 +303,14 @@ def fold(
     state: State,
     engine: Engine,
     sweep: Sweep | None = None,
-    *,
-    before: State | None = None,
-    owners: IntArray | None = None,
-    done: Callable[[int], None] | None = None,
 ) -> Statistics:
-    """One sweep over all rows."""
-    known = sweep_for(table, rule) if sweep is None else sweep
-    sums = engine.fold(lambda task: known(table, rule, state, task, before, owners), table.n_tasks, done)
+    """One sweep over all rows, by what has swept before where that is given."""
+    return swept(table, Sweeping(rule, state, known=sweep), engine)
+
+
+def swept(table: Table, sweeping: Sweeping, engine: Engine, done: Callable[[int], None] | None = None) -> Statistics:
+    """The sums of a sweep, which are numbers."""
+    sums = engine.fold(table, sweeping, done)
     if not sums.is_finite():
         raise ValueError(NOT_FINITE)
     return sums
@@ -316,7 +318,7 @@ def fold(
 
 def partition_sums(table: Table, rule: Rule, memberships: Array, engine: Engine) -> Statistics:
     """The sums that given memberships (n, c) make, without distances."""
-    return engine.fold(lambda task: gather(table, rule, memberships, task), table.n_tasks)
+    return engine.fold(table, Gathering(rule, memberships))
 
 
 def centres_of(table: Table, rule: Rule, memberships: Array, engine: Engine) -> Centres:

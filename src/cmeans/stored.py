@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,10 @@ class StoredRows(ABC):
             out[order[done:upto]] = self.read(start, int(ordered[upto - 1]) + 1)[ordered[done:upto] - start]
             done = upto
         return out
+
+    def engine(self, here: Any) -> Any:
+        """Who runs passes over these rows where they are, as a context; `here`: this process's threads, whose context is open."""
+        return nullcontext(here)
 
     def part(self, start: int, stop: int) -> StoredRows:
         """Rows start ... stop - 1, still where they are."""

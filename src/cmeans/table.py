@@ -5,9 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
-from .arrays import Float64, IntArray, itemsize
+import numpy as np
+
+from .arrays import Array, Float64, IntArray, itemsize
 from .blocks import Blocks
 from .spaces import Quick, Rows, Space
 
@@ -39,6 +42,29 @@ class Represented(Protocol):
     def pieces(self, task: int) -> Iterator[Piece]: ...
 
 
+@dataclass(frozen=True)
+class Kind:
+    """All of a table but its rows: enough to make one like it wherever some of them are."""
+
+    space: Space
+    layout: Layout | None
+    quick: Quick | None
+    rows_in_all: int
+    unit: float
+    factors: Float64 | None
+
+    def over(self, x: Array, weight: Float64 | None, keep_bytes: int) -> Table:
+        """The table of some of the rows; without weights they weigh 1."""
+        weight = np.broadcast_to(1.0, (int(x.shape[0]),)) if weight is None else weight
+        blocks = Blocks(x, weight, unit=self.unit, factors=self.factors)
+        return Table(self.space, blocks, keep_bytes, layout=self.layout, quick=self.quick, rows_in_all=self.rows_in_all)
+
+    def bytes_to_keep(self, x: Array) -> int:
+        """Bytes of rows as represented, where it pays to keep them."""
+        worth_it = self.space.keeps_rows_cheaply or (self.layout is not None and self.layout.keep)
+        return int(x.shape[0]) * (self.space.size + 2) * itemsize(x) if worth_it else 0
+
+
 class Table:
     """The blocks of a fit in its space. Which of them are kept changes time and memory, never a result."""
 
@@ -65,11 +91,17 @@ class Table:
         self._weights: dict[int, float] = {}
         self._quick, self._quick_space = quick, space if quick is None else space.quickened(quick)
         self._lock = threading.Lock()
+        self.noted: dict[int, int] = {}  # the number of the sweep that noted the owners of a task's rows
 
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
         return self.blocks.n_rows
+
+    @property
+    def kind(self) -> Kind:
+        """All of the table but its rows."""
+        return Kind(self.space, self.layout, self._quick, self.rows_in_all, self.blocks.unit, self.blocks.factors)
 
     def pieces(self, task: int) -> Iterator[Piece]:
         """The represented blocks of one task, in order; where they are not kept, each holds only until the next is asked for."""
@@ -97,6 +129,11 @@ class Table:
         """Some of the rows, with weights of their own, as a table in the same space and within the same memory; for spaces that
         know no more of training rows than of others."""
         return Table(self.space, self.blocks.part(rows, weights), self._left, layout=self.layout, quick=self._quick)
+
+    @cached_property
+    def owners(self) -> IntArray:
+        """(n,) which cluster each row belongs to most (-1: none), for sweeps that are asked to note it."""
+        return np.full(self.n_rows, -1, dtype=np.intp)
 
     def task_weight(self, task: int) -> float:
         """The sum of the sample weights of one task's rows."""

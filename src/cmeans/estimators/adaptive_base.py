@@ -13,7 +13,7 @@ from ..arrays import Array, Float64
 from ..blocks import Blocks
 from ..callbacks import SweepHook
 from ..chance import sample
-from ..engines import ThreadEngine
+from ..engines import Engine
 from ..kernels import Linear
 from ..rules import SparsePossibilistic
 from ..runs import Best, Result, concluded
@@ -41,7 +41,7 @@ class Scene:
     table: Table
     part: Table  # a fair sample of its rows, or all of them
     rule: SparsePossibilistic
-    engine: ThreadEngine
+    engine: Engine
     after_sweep: AfterSweep | None
 
     def solve(self, state: State, step: Adaptation, table: Table) -> Solution:
@@ -108,7 +108,7 @@ class BaseAdaptive(BaseCMeans):
         share = SQUARED_SHARE if self.adaptation == "squared" else self._automatic_share
         return replace(rule, share=share * min(1.0, rule.largest_share)) if sparsity is None else rule
 
-    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
+    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: Engine, hook: SweepHook) -> tuple[Geometry, Result]:
         geometry = build_geometry(self, type(self).__name__, blocks, run.n_clusters, run.rng)
         rule = self._make_rule(geometry)
         table = self._table_for(run, given, geometry, rule, engine, remembered=blocks.n_rows * np.dtype(np.intp).itemsize)

@@ -18,8 +18,7 @@ from ..blocks import Blocks
 from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
 from ..checkpoints import Checkpoint, Journal, checked_checkpoint, fingerprint, kept_in, spelt
 from ..choice import layout_for, memory_of, quick_for
-from ..complaints import naming
-from ..engines import ThreadEngine
+from ..engines import Engine
 from ..kernels import Kernel
 from ..memory import Plan, parse_budget, plan
 from ..progressive import Approach, approach_for
@@ -30,7 +29,7 @@ from ..spaces import Space
 from ..sweep import State
 from ..table import Table
 from .geometry import Geometry, build_geometry, takes_kernel_values
-from .inputs import Input, integer, read_rows, real, weights_of
+from .inputs import Input, engine_of, integer, read_rows, real, weights_of
 from .predicting import Predicting
 from .results import OPTIONAL, certified, complain_of_result, model_attributes, row_attributes
 from .starts import Ground, starts
@@ -137,7 +136,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         with verbose_log(self.verbose, owner):
             journal = self._journal(run, blocks)
             run = run if journal is None else replace(run, rng=journal.rng)
-            with ThreadEngine(self._threads(given.x)) as engine, naming(owner), kept_in(journal):
+            with self._engine(given.x) as engine, kept_in(journal):
                 geometry, result = self._cluster(run, given, blocks, engine, hook)
             if journal is not None:
                 journal.write()
@@ -177,7 +176,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         """Find the clusters of X and return their labels: `fit(X).labels_`."""
         return self.fit(X, y, sample_weight=sample_weight).labels_
 
-    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
+    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: Engine, hook: SweepHook) -> tuple[Geometry, Result]:
         owner = type(self).__name__
         geometry = build_geometry(self, owner, blocks, run.n_clusters, run.rng)
         rule, pilot = self._make_rule(geometry), self._make_pilot(geometry)
@@ -204,7 +203,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         given: Input,
         geometry: Geometry,
         rule: Rule,
-        engine: ThreadEngine,
+        engine: Engine,
         remembered: int = 0,
         rows_in_all: int = 0,  # where these rows are but a part of what will be swept
     ) -> Table:
@@ -216,7 +215,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         quick = quick_for(space, blocks, rule, rows_in_all)
         return Table(space, blocks, memory.for_rows, layout=layout, quick=quick, rows_in_all=rows_in_all)
 
-    def _plan(self, run: Run, given: Input, space: Space, blocks: Blocks, engine: ThreadEngine, remembered: int = 0) -> Plan:
+    def _plan(self, run: Run, given: Input, space: Space, blocks: Blocks, engine: Engine, remembered: int = 0) -> Plan:
         return plan(
             run.budget,
             type(self).__name__,
@@ -251,6 +250,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
 
     def _checked_run(self, owner: str) -> Run:
         n_init = integer(self.n_init, "n_init", owner, 1)
+        engine_of(self)
         integer(int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", owner, 0)
         return Run(
             self._clusters_asked(owner),

@@ -14,6 +14,8 @@ from sklearn.utils.validation import validate_data
 from ..arrays import Array, Float64, device, is_foreign, is_sparse, is_stored, itemsize, namespace, to_numpy, without_gradients
 from ..blocks import piece, spans
 from ..chance import CANONICAL_ROWS
+from ..engines import DaskEngine
+from ..engines.dask_door import is_collection
 from ..sources import open_blocks
 from ..stored import StoredRows
 
@@ -33,6 +35,8 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     """Rows as scikit-learn takes them (lists, arrays, CSR, data frames, memory maps), as another array library has them, or in files."""
     if isinstance(X, (str, os.PathLike)):
         X = open_blocks(X, columns=None if fitting else _names_of(estimator))
+    if is_collection(X):
+        X = (engine_of(estimator) or DaskEngine()).rows(X, type(estimator).__name__)
     if is_stored(X):
         return _stored_rows(estimator, X, fitting=fitting)
     if type(X).__name__ == "LazyFrame":
@@ -60,7 +64,17 @@ def weights_of(given: Input, sample_weight: Any, owner: str) -> tuple[Float64, f
     """Sample weights (n,) and their unit: those that are given, or those that the rows brought along."""
     if given.weight is not None and sample_weight is not None:
         raise ValueError(f"{owner}: sample_weight is given, and X brings weights of its own; open it without weight=..., or leave it out.")
+    if is_collection(sample_weight):
+        sample_weight = sample_weight.compute()
     return read_weights(given.weight if sample_weight is None else sample_weight, int(given.x.shape[0]), owner)
+
+
+def engine_of(estimator: BaseEstimator) -> DaskEngine | None:
+    """The word `engine`."""
+    engine = vars(estimator).get("engine")
+    if engine is None or isinstance(engine, DaskEngine):
+        return engine
+    raise ValueError(f"{type(estimator).__name__}(engine={engine!r}): give a cmeans.DaskEngine, or None.")
 
 
 def read_weights(sample_weight: Any, n: int, owner: str) -> tuple[Float64, float]:
@@ -122,9 +136,17 @@ def one_of(value: Any, name: str, owner: str, known: tuple[str, ...]) -> str:
 
 
 def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> Input:
-    """Rows that stay where they are, few ones read; their columns are the model's, by number and, where both have them, by name."""
-    owner, (n, d) = type(estimator).__name__, X.shape
-    names = np.array(X.columns, dtype=object) if all(isinstance(label, str) for label in X.columns) else None
+    """Rows that stay where they are, few ones read."""
+    check_columns(estimator, X.columns, X.where, fitting=fitting)
+    if X.nbytes <= SMALL or X.shape[0] <= CANONICAL_ROWS:
+        return Input(X.read(0, X.shape[0]), X.nbytes, X.weight)
+    return Input(X, 0, X.weight)
+
+
+def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str, *, fitting: bool) -> None:
+    """Columns of rows that are not in memory are the model's, by number and, where both have them, by name."""
+    owner, d = type(estimator).__name__, len(columns)
+    names = np.array(columns, dtype=object) if all(isinstance(label, str) for label in columns) else None
     if fitting:
         estimator.n_features_in_ = d
         estimator.__dict__.pop("feature_names_in_", None)
@@ -134,11 +156,8 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> I
         raise ValueError(f"X has {d} features, but {owner} is expecting {estimator.n_features_in_} features as input.")
     elif names is not None and (known := _names_of(estimator)) is not None and known != names.tolist():
         raise ValueError(
-            f"{owner}: the columns of {X.where} are {names.tolist()}, those of the fit were {known}; open it with columns={known}."
+            f"{owner}: the columns of {where} are {names.tolist()}, those of the fit were {known}; open it with columns={known}."
         )
-    if X.nbytes <= SMALL or n <= CANONICAL_ROWS:
-        return Input(X.read(0, n), X.nbytes, X.weight)
-    return Input(X, 0, X.weight)
 
 
 def _names_of(estimator: BaseEstimator) -> list[str] | None:

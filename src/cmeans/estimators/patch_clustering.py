@@ -12,8 +12,8 @@ from ..arrays import numpy_dtype, stacked, take, to_numpy
 from ..assignment import assign_all
 from ..blocks import Blocks
 from ..callbacks import SweepHook
-from ..choice import measure_for
-from ..engines import ThreadEngine
+from ..engines import Engine, ThreadEngine
+from ..jobs import Distances
 from ..kernels import Kernel
 from ..progress import Place
 from ..rules import Rule
@@ -149,20 +149,19 @@ class KernelPatchClustering(StreamingBase):
     def _carried(self, chunk: Chunk, geometry: Geometry, rule: Rule, table: Table, solution: Solution) -> Absorbed:
         """What goes on from a patch: the nearest rows of each centre."""
         space, engine, state = geometry.space, chunk.engine, solution.state
-        measure = measure_for(table, space, rule, len(state.centres))
-        distances = [to_numpy(part) for part in engine.map(lambda task: measure(table, space, state, task), table.n_tasks)]
+        distances = [to_numpy(part) for part in engine.each(table, Distances(rule, state, space))]
         belonging = assign_all(table, space, rule, state, engine).mass
         past = Past.of(space, solution).weighing(belonging)
         past = carried_points(past, geometry.blocks, np.concatenate(distances), self._points_asked())
         return Absorbed(replace(geometry, space=past.space), past, rule, solution)
 
-    def _passed(self, parts: list[Blocks], run: Run, given: Input, engine: ThreadEngine, hook: SweepHook) -> Passage:
+    def _passed(self, parts: list[Blocks], run: Run, given: Input, engine: Engine, hook: SweepHook) -> Passage:
         owner = type(self).__name__
         if one_of(self.merge, "merge", owner, ("chain", "tree")) == "chain":
             return super()._passed(parts, run, given, engine, hook)
         seed, n_rows = new_seed(run), sum(part.n_rows for part in parts)
 
-        def patch(number: int, own: ThreadEngine) -> Chunk:
+        def patch(number: int, own: Engine) -> Chunk:
             return Chunk(parts[number].in_memory(), run, given.copied, own, seed, number, Place("patch", number, len(parts)), n_rows, None)
 
         first = self._begin(patch(0, engine))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,20 +14,22 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Array, Float64, IntArray, as_like, dense_like, is_foreign, namespace, numpy_dtype, to_numpy
+from ..arrays import Array, Float64, IntArray, as_like, dense_like, is_foreign, is_stored, namespace, numpy_dtype, to_numpy
 from ..assignment import Pieces, Whole, assign_all, assign_into
 from ..blocks import Block, Blocks
 from ..centres import Centres
-from ..choice import measure_for, quick_for
+from ..choice import quick_for
 from ..complaints import naming
-from ..engines import ThreadEngine, count_threads
+from ..engines import Engine, ThreadEngine, count_threads
+from ..jobs import Distances, Nearest
 from ..kernels import Kernel, Precomputed
 from ..rules import Rule
 from ..spaces import EuclideanSpace, LandmarkSpace, Space
-from ..sweep import Outputs, State, nearest
+from ..sweep import Outputs, State
 from ..table import Table
 from ..writing import Column, checked_columns, row_file
 from .inputs import foreign_like, integer, read_rows, weights_of
+from .lazily import lazily
 from .precomputed import diagonal_for_prediction
 
 Part = TypeVar("Part")
@@ -55,6 +57,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Whether the rule, fitted or not, has memberships that sum to one."""
         return True
 
+    @lazily
     def memberships(self, X: Any, *, diag: Any = None) -> Array:
         """Memberships (rows, c) of new rows, whatever the rule (typicalities for possibilistic ones).
 
@@ -62,15 +65,16 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         return self._said(X, diag).memberships
 
+    @lazily
     def predict(self, X: Any, *, diag: Any = None) -> Array:
         """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number."""
         check_is_fitted(self)
         table, known = self._table(X, diag)
-        with self._engine(table) as engine:
+        with self._engine(table.blocks.x) as engine:
             if known or not self._rule.rows_sum_to_one:
                 labels: Array = assign_all(table, table.space, self._rule, self._state, engine).labels
             else:  # the nearest centre is the same whatever k(x, x) is
-                labels = np.concatenate(list(engine.map(lambda task: nearest(table, table.space, self._state, task), table.n_tasks)))
+                labels = np.concatenate(list(engine.each(table, Nearest(self._state))))
         return labels if table.blocks.are_stored else foreign_like(labels.astype(np.int64), table.blocks.x)
 
     @available_if(_rows_sum_to_one)
@@ -131,7 +135,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             return columns.of(said), np.bincount(said.labels[said.labels >= 0], minlength=len(counts))
 
         try:
-            with row_file(path, table.n_rows, columns, numpy_dtype(table.blocks.x)) as file, self._engine(table) as engine:
+            with row_file(path, table.n_rows, columns, numpy_dtype(table.blocks.x)) as file, self._engine(table.blocks.x) as engine:
 
                 def take(part: tuple[list[Column], IntArray]) -> None:
                     file.append(part[0])
@@ -142,20 +146,21 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             raise ValueError(f"{owner}: {out} cannot be written ({error.strerror or error}).") from error
         return counts
 
+    @lazily
     def transform(self, X: Any, *, diag: Any = None) -> Array:
         """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
         table = self._known_table(X, diag)
-        with self._engine(table) as engine:
-            measure = measure_for(table, table.space, self._rule, len(self._state.centres))
-            parts = list(engine.map(lambda task: measure(table, table.space, self._state, task), table.n_tasks))
+        with self._engine(table.blocks.x) as engine:
+            parts = list(engine.each(table, Distances(self._rule, self._state)))
         return namespace(parts[0]).concat(parts)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
         """Minus the objective of X at the fitted centres: larger is better."""
         table, heard = self._known_table(X, diag, sample_weight), list[None]()
-        with self._engine(table) as engine:
+        with self._engine(table.blocks.x) as engine:
             return -assign_into(self._pieces(table, lambda _: None, heard.append), *self._pass(table), engine).objective
 
+    @lazily
     def outlier_score(self, X: Any, *, diag: Any = None) -> Array:
         """How far each row is from every cluster (rows,), larger for stranger rows.
 
@@ -170,7 +175,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
                 return 1.0 - namespace(u).max(u, axis=1)
             return foreign_like(np.sqrt(out.nearest).astype(numpy_dtype(u)), u)
 
-        with self._engine(table) as engine:
+        with self._engine(table.blocks.x) as engine:
             assign_into(self._pieces(table, strangeness, parts.append), *self._pass(table), engine)
         return namespace(parts[0]).concat(parts)
 
@@ -194,7 +199,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Labels and memberships of one pass."""
         table = self._known_table(X, diag)
         whole = Whole(table.n_rows, len(self._state.centres), dense_like(table.blocks.x))
-        with self._engine(table) as engine:
+        with self._engine(table.blocks.x) as engine:
             assign_into(whole, *self._pass(table), engine)
         return whole.outputs
 
@@ -205,8 +210,10 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return table, table.space, self._rule, self._state
 
     @contextmanager
-    def _engine(self, table: Table) -> Iterator[ThreadEngine]:
-        with ThreadEngine(self._threads(table.blocks.x)) as engine, naming(type(self).__name__):
+    def _engine(self, x: Array) -> Iterator[Engine]:
+        """Who runs passes over these rows: threads, or whoever holds them."""
+        here = ThreadEngine(self._threads(x))
+        with here, x.engine(here) if is_stored(x) else nullcontext(here) as engine, naming(type(self).__name__):
             yield engine
 
     def _known_table(self, X: Any, diag: Any, sample_weight: Any = None) -> Table:

@@ -12,7 +12,7 @@ from ..arrays import Array, Partition, itemsize, numpy_dtype, to_numpy
 from ..assignment import assign_all
 from ..blocks import Blocks, spans
 from ..callbacks import SweepHook
-from ..engines import ThreadEngine
+from ..engines import Engine
 from ..kernels import Kernel
 from ..probabilistic import Found, Heard, Search, Terrain
 from ..progress import Place, Progress, anybody_listens, tell
@@ -158,7 +158,7 @@ class ProbabilisticKMeans(BaseCMeans):
     def _most_sweeps(self, run: Run) -> int | None:
         return None
 
-    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
+    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: Engine, hook: SweepHook) -> tuple[Geometry, Result]:
         search = self._checked_search(run, blocks)
         geometry = build_geometry(self, type(self).__name__, blocks, run.n_clusters, run.rng)
         remembered = blocks.n_rows * (1 if blocks.are_stored else 2 * run.n_clusters * itemsize(blocks.x) + 24)
@@ -204,7 +204,7 @@ class ProbabilisticKMeans(BaseCMeans):
             one_of(self.polish, "polish", owner, ("hartigan",))
         return Search(solver, step, quantile, self.polish is not None, run.stopping.max_iter)
 
-    def _distributions(self, run: Run, geometry: Geometry, table: Table, engine: ThreadEngine) -> Iterator[Array]:
+    def _distributions(self, run: Run, geometry: Geometry, table: Table, engine: Engine) -> Iterator[Array]:
         """The starts: P (n, c) in the rows' dtype, on the host."""
         ground = Ground(type(self).__name__, run.n_clusters, geometry, table, Hard(), engine)
         dtype, c = numpy_dtype(geometry.blocks.x), run.n_clusters
@@ -247,7 +247,7 @@ def _filled(blocks: Blocks, n_clusters: int, values: Callable[[int, int], Array]
     return out
 
 
-def _listener(after_sweep: AfterSweep | None, table: Table, engine: ThreadEngine, place: Place, max_iter: int) -> Heard | None:
+def _listener(after_sweep: AfterSweep | None, table: Table, engine: Engine, place: Place, max_iter: int) -> Heard | None:
     """Whoever hears of sweeps, told of steps."""
     if after_sweep is None and not anybody_listens():
         return None

@@ -18,8 +18,8 @@ from ..callbacks import SweepHook, logger, verbose_log
 from ..centres import Centres
 from ..chance import Population, population
 from ..choice import quick_for
-from ..complaints import naming, warn
-from ..engines import ThreadEngine
+from ..complaints import warn
+from ..engines import Engine
 from ..kernels import Kernel
 from ..memory import require
 from ..progress import Place
@@ -105,7 +105,7 @@ class StreamingBase(BaseCMeans):
         if stream is None:
             run = replace(run, n_clusters=self._fitting_number(run.n_clusters, blocks.n_rows))
         with verbose_log(self.verbose, owner):
-            with ThreadEngine(self._threads(given.x)) as engine, naming(owner):
+            with self._engine(given.x) as engine:
                 place = Place(f"chunk {1 if stream is None else stream.n_chunks + 1}")
                 stream, absorbed = self._absorb(stream, blocks, run, given, engine, place)
                 result = self._said_of(absorbed.table, absorbed.geometry.blocks, absorbed, stream, run, engine)
@@ -117,7 +117,7 @@ class StreamingBase(BaseCMeans):
         _complain_of_loss(self.projection_loss_, owner)
         return self
 
-    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
+    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: Engine, hook: SweepHook) -> tuple[Geometry, Result]:
         owner = type(self).__name__
         self._refuse_kernel_values(owner)
         parts = _cut(blocks, self._rows_at_once(owner), run.n_clusters)
@@ -129,7 +129,7 @@ class StreamingBase(BaseCMeans):
         _complain_of_loss(self.projection_loss_, owner)
         return replace(passage.absorbed.geometry, blocks=blocks, population=population(blocks)), result
 
-    def _passed(self, parts: list[Blocks], run: Run, given: Input, engine: ThreadEngine, hook: SweepHook) -> Passage:
+    def _passed(self, parts: list[Blocks], run: Run, given: Input, engine: Engine, hook: SweepHook) -> Passage:
         """All chunks, one after the other."""
         n_rows, stream, losses, fell_short = sum(part.n_rows for part in parts), None, [], 0
         for number, part in enumerate(parts):
@@ -147,7 +147,7 @@ class StreamingBase(BaseCMeans):
         blocks: Blocks,
         run: Run,
         given: Input,
-        engine: ThreadEngine,
+        engine: Engine,
         place: Place,
         hook: SweepHook | None = None,
         rows_in_all: int = 0,
@@ -236,7 +236,7 @@ class StreamingBase(BaseCMeans):
         self.m_ = settled_m(self.m, "m", owner, geometry)
         return Fuzzy(self.m_)
 
-    def _said_of(self, table: Table | None, blocks: Blocks, absorbed: Absorbed, stream: Stream, run: Run, engine: ThreadEngine) -> Result:
+    def _said_of(self, table: Table | None, blocks: Blocks, absorbed: Absorbed, stream: Stream, run: Run, engine: Engine) -> Result:
         """What the centres say of rows, in the terms of the model that is kept."""
         past, rule, solution = absorbed.past, absorbed.rule, absorbed.solution
         space, centres = past.space.portable(past.centres)
@@ -307,7 +307,7 @@ def _with_weight(blocks: Blocks) -> Blocks:
     return blocks if len(rows) == blocks.n_rows else blocks.part(rows, blocks.weight[rows])
 
 
-def _renumbered(absorbed: Absorbed, former: Stream, engine: ThreadEngine) -> Absorbed:
+def _renumbered(absorbed: Absorbed, former: Stream, engine: Engine) -> Absorbed:
     """Clusters found anew, with the numbers of those before that share most of the held rows with them."""
     assert former.held is not None
     rows = Blocks(former.held.x, former.held.weight)
@@ -317,7 +317,7 @@ def _renumbered(absorbed: Absorbed, former: Stream, engine: ThreadEngine) -> Abs
     return replace(absorbed, past=absorbed.past[np.concatenate([new[np.argsort(old)], others])])
 
 
-def _memberships(past: Past, rule: Rule, rows: Blocks, engine: ThreadEngine) -> Float64:
+def _memberships(past: Past, rule: Rule, rows: Blocks, engine: Engine) -> Float64:
     space, centres = past.space.portable(past.centres)
     return host_float64(assign_all(Table(space, rows, 0, training=False), space, rule, State(centres), engine).memberships)
 

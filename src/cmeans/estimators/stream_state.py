@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, Float64, stacked
 from ..blocks import Blocks
 from ..callbacks import SweepHook
-from ..engines import ThreadEngine
+from ..engines import Engine
 from ..progress import Place
 from ..rules import Rule
 from ..solver import Solution
@@ -56,7 +56,7 @@ class Chunk:
     blocks: Blocks
     run: Run
     copied: int  # bytes that reading the rows has taken
-    engine: ThreadEngine
+    engine: Engine
     seed: int
     number: int
     place: Place

@@ -13,7 +13,7 @@ from ..assignment import assign_all
 from ..blocks import Blocks
 from ..callbacks import SweepHook
 from ..choice import quick_for
-from ..engines import ThreadEngine
+from ..engines import Engine
 from ..kernels import Kernel
 from ..rules import Hard, Rule
 from ..runs import Result, best_of, concluded
@@ -108,7 +108,7 @@ class TwoStepKernelKMeans(BaseCMeans):
     def _make_rule(self, geometry: Geometry) -> Rule:
         return Hard()
 
-    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: ThreadEngine, hook: SweepHook) -> tuple[Geometry, Result]:
+    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: Engine, hook: SweepHook) -> tuple[Geometry, Result]:
         owner = type(self).__name__
         whole, sample = build_sample_geometry(self, owner, blocks, run.n_clusters, run.rng)
         memory = self._plan(run, given, sample.space, whole.blocks, engine)

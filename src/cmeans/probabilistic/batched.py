@@ -7,8 +7,10 @@ could: quantile 0 is the paper's algorithm, 1 makes every row fix a cluster in e
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -143,7 +145,7 @@ class _Walk:
 
     def _follow(self) -> None:
         """Sums after a step, from what has changed."""
-        self.moment = self.moment + self.engine.fold(self._moved, self.table.n_tasks)
+        self.moment = self.moment + reduce(operator.add, self.engine.map(self._moved, self.table.n_tasks))
         weight, mass = self.table.blocks.weight, np.zeros(self.p.shape[1])
         for start, stop in spans(len(weight), TOGETHER):
             mass += (weight[start:stop, None] * self.p[start:stop]).sum(axis=0, dtype=np.float64)

@@ -12,6 +12,7 @@ from ..assignment import assign_all
 from ..centres import Centres
 from ..chance import Population
 from ..engines import Engine
+from ..jobs import WholeNorm
 from ..progress import Place
 from ..rules import Hard
 from ..solver import AfterSweep, Stopping, centres_of, fold, solve
@@ -159,8 +160,4 @@ class _Everywhere:
 
 def whole_norm(table: Table, engine: Engine) -> float:
     """sum_l w_l k(x_l, x_l)."""
-
-    def of(task: int) -> float:
-        return sum(float(to_numpy(piece.rows.kxx).astype(np.float64) @ piece.weight) for piece in table.pieces(task))
-
-    return float(sum(engine.map(of, table.n_tasks)))
+    return float(sum(engine.each(table, WholeNorm())))

@@ -1,0 +1,111 @@
+"""A fit on Dask's workers against the same fit in threads: what it costs to send centres out and sums back.
+
+    python -m benchmarks.dask_engine [--rows N] [--rounds R] [--chunk ROWS]
+
+akFCM on covtype (rows of the same shape where the data are absent), 582 landmarks, 10 sweeps, progressive=False, the same landmarks and
+start: a local cluster of two processes with a thread each, its rows persisted, against n_jobs=2 on the array, in turns on one machine.
+Wanted: no more than 1.5 times as long. Bytes are those of what a sweep sends to each worker, pickled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import statistics
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+import cmeans
+from cmeans.engines import dask_engine, shards
+
+from .harness import finish, header, load, machine, unit_interval
+
+CLUSTERS, LANDMARKS, SWEEPS, GAMMA, M = 7, 582, 10, 1.0, 1.2
+WANTED = 1.5
+
+
+def rows_of(n: int | None) -> np.ndarray:
+    """Covtype in float32, every feature in [0, 1]."""
+    try:
+        x = load("covtype")
+    except FileNotFoundError:
+        rng = np.random.default_rng(0)
+        x = rng.normal(size=(581_012, 54)) + 2 * rng.normal(size=(CLUSTERS, 54))[rng.integers(0, CLUSTERS, 581_012)]
+    return unit_interval(x[:n], np.float32)
+
+
+def timed(x: Any, words: dict[str, Any]) -> tuple[float, cmeans.FuzzyCMeans]:
+    """Seconds of one fit."""
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = cmeans.FuzzyCMeans(CLUSTERS, m=M, gamma=GAMMA, max_iter=SWEEPS, tol=0.0, acceleration=None, progressive=False, **words).fit(
+            x
+        )
+    return time.perf_counter() - started, model
+
+
+def bytes_of_a_sweep(x: Any, words: dict[str, Any]) -> int:
+    """The most that any sweep of a fit sends to a worker."""
+    sizes: list[int] = []
+
+    class Weighed(shards.Errand):
+        def __init__(self, job: Any) -> None:
+            super().__init__(job)
+            if type(job).__name__ == "Sweeping":
+                sizes.append(len(pickle.dumps(job)))
+
+    before, dask_engine.Errand = dask_engine.Errand, Weighed
+    try:
+        timed(x, words)
+    finally:
+        dask_engine.Errand = before
+    return max(sizes)
+
+
+def main() -> None:
+    import dask.array as da
+    from distributed import Client, LocalCluster
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--chunk", type=int, default=50_000)
+    parser.add_argument("--json", dest="path")
+    words = parser.parse_args()
+    print(header())
+    x = rows_of(words.rows)
+    rng = np.random.default_rng(0)
+    given = {"landmarks": x[rng.choice(len(x), LANDMARKS, replace=False)], "init": x[rng.choice(len(x), CLUSTERS, replace=False)]}
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster, Client(cluster) as client:
+        there = client.persist(da.from_array(x, chunks=(words.chunk, -1)))
+        engine = {"engine": cmeans.DaskEngine(client)}
+        timed(x, {**given, "n_jobs": 2}), timed(there, {**given, **engine})  # compile, and meet the workers
+        here, away = [], []
+        for _ in range(words.rounds):
+            seconds, one = timed(x, {**given, "n_jobs": 2})
+            here.append(seconds)
+            seconds, two = timed(there, {**given, **engine})
+            away.append(seconds)
+        sent = bytes_of_a_sweep(there, {**given, **engine})
+    ratio = statistics.median(b / a for a, b in zip(here, away, strict=True))
+    bound = 3 * CLUSTERS * LANDMARKS * 8
+    table = {
+        "caption": f"{len(x):,} x {x.shape[1]} rows, {LANDMARKS} landmarks, {CLUSTERS} clusters, {SWEEPS} sweeps; medians of {words.rounds}",
+        "columns": ["", "threads", "Dask", "ratio", "wanted"],
+        "rows": [
+            ["seconds", statistics.median(here), statistics.median(away), ratio, WANTED],
+            ["bytes a sweep", "", sent, sent / bound, 1.0],
+            ["objectives", one.objective_, two.objective_, two.objective_ / one.objective_, 1.0],
+            ["labels alike", "", "", float(np.mean(one.labels_ == two.labels_)), 1.0],
+        ],
+    }
+    finish({"machine": machine(2), "tables": [table]}, words.path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""The one door to Dask: its clients, what its collections are made of, and arrays that are computed when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+HELD = 2  # a worker's free memory, divided by this, may keep represented rows
+
+
+def is_collection(x: Any) -> bool:
+    """Whether x is something that Dask has yet to compute; Dask itself need not be there to tell."""
+    return callable(getattr(type(x), "__dask_graph__", None))
+
+
+def is_frame(x: Any) -> bool:
+    """Whether a collection has named columns."""
+    return hasattr(type(x), "to_dask_array")
+
+
+def is_array(x: Any) -> bool:
+    """Whether a collection is an array in chunks."""
+    return hasattr(type(x), "map_blocks")
+
+
+def default_client() -> Any | None:
+    """The client that was started last, if any is there."""
+    try:
+        from distributed import default_client as latest
+    except ImportError:
+        return None
+    try:
+        return latest()
+    except ValueError:
+        return None
+
+
+def is_client(value: Any) -> bool:
+    """Whether a value can run tasks as a Dask client does."""
+    return all(callable(getattr(value, name, None)) for name in ("submit", "map", "gather", "cancel", "who_has", "nthreads"))
+
+
+@contextmanager
+def no_word_of_size() -> Iterator[None]:
+    """Tasks that carry a space or a state with them are large on purpose: each is sent once."""
+    import dask
+
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
+        yield
+
+
+def started(client: Any, x: Any, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """Futures of a function of each partition of a collection of rows, in order; lost ones are computed again."""
+    import dask
+
+    whole = x if is_frame(x) else x.rechunk({1: -1})
+    partitions = np.ravel(whole.to_delayed())
+    work = dask.delayed(function, pure=False)
+    futures: list[Any] = client.compute([work(partition, *arguments) for partition in partitions])
+    return futures
+
+
+def row_by_row(x: Any, function: Callable[..., Any], n_columns: int | None, dtype: Any, **words: Any) -> Any:
+    """A Dask array of a function of blocks of rows, (n,) or (n, n_columns), computed when somebody asks for it."""
+    import dask
+
+    whole = (x.to_dask_array() if is_frame(x) else x).rechunk({1: -1})
+    words = {name: dask.delayed(word, pure=False) for name, word in words.items()}  # in the graph once, not once a block
+    if n_columns is None:
+        return whole.map_blocks(function, **words, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
+    return whole.map_blocks(function, **words, dtype=dtype, chunks=(whole.chunks[0], (n_columns,)), meta=np.empty((0, 0), dtype))
+
+
+def this_worker() -> Any:
+    """The worker that runs the task that asks."""
+    from distributed import get_worker
+
+    return get_worker()
+
+
+def spare_memory(worker: Any) -> int:
+    """Bytes that a worker may fill with what can be made again."""
+    import psutil
+
+    limit = worker.memory_manager.memory_limit
+    free = int(psutil.virtual_memory().available)
+    if limit:
+        free = min(free, int(limit) - int(psutil.Process().memory_info().rss))
+    return max(free // HELD, 0)
