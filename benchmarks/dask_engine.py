@@ -95,7 +95,7 @@ def main() -> None:
     ratio = statistics.median(b / a for a, b in zip(here, away, strict=True))
     bound = 3 * CLUSTERS * LANDMARKS * 8
     table = {
-        "caption": f"{len(x):,} x {x.shape[1]} rows, {LANDMARKS} landmarks, {CLUSTERS} clusters, {SWEEPS} sweeps; medians of {words.rounds}",
+        "caption": f"{len(x):,} x {x.shape[1]}, {LANDMARKS} landmarks, {CLUSTERS} clusters, {SWEEPS} sweeps; medians of {words.rounds}",
         "columns": ["", "threads", "Dask", "ratio", "wanted"],
         "rows": [
             ["seconds", statistics.median(here), statistics.median(away), ratio, WANTED],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ class StoredRows(ABC):
     dtype: np.dtype[Any]  # float32 or float64
     columns: tuple[Label, ...]
     weight: npt.NDArray[np.float64] | None = None  # (n,) where a column of weights came with the rows
+    again: Callable[[], StoredRows] | None = None  # opens the same rows in another process, where that is possible
     ndim = 2
 
     @abstractmethod
@@ -119,6 +121,7 @@ class _View(StoredRows):
 class _Part(_View):
     def __init__(self, rows: StoredRows, start: int, stop: int) -> None:
         super().__init__(rows)
+        self.again = None if rows.again is None else partial(_part_again, rows.again, start, stop)
         self.shape, self._start = (stop - start, rows.shape[1]), start
         self.weight = None if rows.weight is None else rows.weight[start:stop]
 
@@ -132,6 +135,7 @@ class _Part(_View):
 class _Mapped(_View):
     def __init__(self, rows: StoredRows, function: Callable[[Rows], Rows]) -> None:
         super().__init__(rows)
+        self.again = None if rows.again is None else partial(_mapped_again, rows.again, function)
         self._function = function
 
     def _read(self, start: int, stop: int) -> Rows:
@@ -139,3 +143,11 @@ class _Mapped(_View):
 
     def _take(self, rows: npt.NDArray[np.intp]) -> Rows:
         return self._function(self._rows._take(rows))
+
+
+def _part_again(again: Callable[[], StoredRows], start: int, stop: int) -> StoredRows:
+    return again().part(start, stop)
+
+
+def _mapped_again(again: Callable[[], StoredRows], function: Callable[[Rows], Rows]) -> StoredRows:
+    return again().mapped(function)

@@ -57,6 +57,11 @@ class Adaptation(StrEnum):
     NONE = "none"
 
 
+class Engine(StrEnum):
+    THREADS = "threads"
+    DASK = "dask"
+
+
 class Solver(StrEnum):
     AUTO = "auto"
     FAGP = "fagp"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from .. import (
     AdaptivePossibilisticCMeans,
     Checkpoint,
+    DaskEngine,
     FuzzyCMeans,
     KernelKMeans,
     PossibilisticCMeans,
@@ -22,9 +24,11 @@ from .. import (
     __version__,
 )
 from ..blocks import spans
+from ..engines.dask_door import connected
 from ..memory import parse_budget
 from ..model_file import read_metadata, save
 from ..signals import held_back
+from ..sources.spelling import one_line
 from ..stored import StoredRows
 from ..sweep import Outputs
 from ..writing import Columns, checked_columns, row_file
@@ -78,6 +82,7 @@ class FitRequest:
     top_k: int | None = None  # of the memberships, which are all written else
     threshold: float | None = None
     checkpoint: Checkpoint | None = None
+    scheduler: str | None = None  # of the Dask cluster that runs the fit
 
     def columns(self, method: Method, model: Any) -> Columns:
         """What is written of each row."""
@@ -96,11 +101,11 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     method = METHODS[request.method]
     _check(request, method)
     watch = Stopwatch()
-    with results_folder(request.out):
+    with results_folder(request.out), _cluster(request.scheduler) as client:
         with caught_warnings(screen.warn) as warned:
             with watch.part("read"):
-                rows, scaling = _read(request, screen)
-            model = _model(request)
+                rows, scaling = _read(request, screen, stays=client is not None)
+            model = _model(request, client)
             try:
                 with watch.part("fit"):
                     _fit(model, request, rows, screen)
@@ -129,6 +134,22 @@ def _write_labels(file: Path, model: Any, rows: Rows, columns: Columns) -> None:
             table.append(columns.of(Outputs(labels[start:stop], u[start:stop], np.empty(0))))
 
 
+@contextmanager
+def _cluster(scheduler: str | None) -> Iterator[Any]:
+    """A client of the cluster, where one is asked for."""
+    if scheduler is None:
+        yield None
+        return
+    try:
+        client = connected(scheduler)
+    except ModuleNotFoundError as error:
+        raise InputError(f'--engine dask: needs {error.name}; run: python -m pip install "cmeans[dask]"') from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"--scheduler {scheduler}: no scheduler answers ({one_line(error)}).") from error
+    with client:
+        yield client
+
+
 def _check(request: FitRequest, method: Method) -> None:
     """What can be known to be wrong before any row is read."""
     if request.clusters is None and not method.finds_number:
@@ -148,22 +169,25 @@ def _check(request: FitRequest, method: Method) -> None:
             raise InputError(f"--out {request.out}: the {name} would overwrite the input file {request.wish.file}; choose another folder.")
 
 
-def _read(request: FitRequest, screen: Screen) -> tuple[Rows, Scaling]:
+def _read(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[Rows, Scaling]:
     screen.say(f"reading {request.wish.file}")
     budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
-    rows = read_rows(request.wish, most=None if budget is None else budget // SHARE)
+    rows = read_rows(request.wish, most=0 if stays else None if budget is None else budget // SHARE)
     if isinstance(rows.x, StoredRows):
-        screen.say(f"{rows.x.nbytes / 1e9:.3g} GB of rows stay where they are; they are read again in every sweep")
+        who = "the workers read them" if stays else "they are read again in every sweep"
+        screen.say(f"{rows.x.nbytes / 1e9:.3g} GB of rows stay where they are; {who}")
     scaling = learn_scaling(request.scale, rows.x, rows.weight)
     return replace(rows, x=scaling.apply(rows.x)), scaling
 
 
-def _model(request: FitRequest) -> Any:
+def _model(request: FitRequest, client: Any) -> Any:
     method, words = METHODS[request.method], request.words
     if request.clusters is not None:
         words = {**words, "max_clusters" if method.finds_number else "n_clusters": request.clusters}
     if request.checkpoint is not None:
         words = {**words, "checkpoint": request.checkpoint}
+    if client is not None:
+        words = {**words, "engine": DaskEngine(client)}
     return method.estimator(**words)
 
 
@@ -172,7 +196,7 @@ def _fit(model: Any, request: FitRequest, rows: Rows, screen: Screen) -> None:
     n, d = rows.x.shape
     screen.say(f"fitting {type(model).__name__} to {n:,} rows and {d:,} columns of {rows.x.dtype.name}")
     with screen.progress(model.tol):
-        model.fit(rows.x, sample_weight=rows.weight)
+        model.fit(rows.x, sample_weight=None if isinstance(rows.x, StoredRows) else rows.weight)  # those bring their own
     if model.converged_:  # else a warning says it
         screen.say(model.stop_reason_)
     if model.approximation_ is not None:

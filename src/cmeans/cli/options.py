@@ -13,6 +13,7 @@ from .choices import (
     Acceleration,
     Adaptation,
     Dtype,
+    Engine,
     Init,
     InnerScaling,
     Kernel,
@@ -209,6 +210,11 @@ class FitOptions:
     random_state: Seed[int] = 0
     memory_budget: Budget = None
     n_jobs: Jobs = None
+    runs_on: Annotated[
+        Engine,
+        option(RUN, "Who sweeps: threads of this machine, or the workers of a Dask cluster, which read the files themselves.", "--engine"),
+    ] = Engine.THREADS
+    scheduler: Annotated[str | None, option(RUN, "Of --engine dask.", "--scheduler", metavar="ADDRESS", shown=False)] = None
     kept_in: Annotated[
         Path | None, option(RUN, "Keep how far the fit has come, for when it is stopped.", "--checkpoint", metavar="FILE", shown="none")
     ] = None
@@ -220,12 +226,25 @@ class FitOptions:
     def request(self) -> FitRequest:
         if self.resume and self.kept_in is None:
             raise InputError("--resume: needs --checkpoint FILE, what to go on from.")
+        if (self.runs_on is Engine.DASK) != (self.scheduler is not None):
+            raise InputError("--engine dask and --scheduler ADDRESS go together, e.g. --engine dask --scheduler tcp://10.0.0.1:8786.")
         checkpoint = None if self.kept_in is None else Checkpoint(self.kept_in, minutes=self.every, resume=self.resume)
         dtype = None if self.dtype is Dtype.KEEP else self.dtype.value
         wish = Wish(self.file, tuple(self.columns or ()), self.weight, self.array, dtype, self.header)
         known = frozenset[str]().union(*(method.words for method in METHODS.values()))
         words = _words(self, known)
-        return FitRequest(wish, self.out, self.method.value, self.clusters, words, self.scale.value, self.top_k, self.threshold, checkpoint)
+        return FitRequest(
+            wish,
+            self.out,
+            self.method.value,
+            self.clusters,
+            words,
+            self.scale.value,
+            self.top_k,
+            self.threshold,
+            checkpoint,
+            self.scheduler,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..stored import StoredRows
+
 HELD = 2  # a worker's free memory, divided by this, may keep represented rows
 
 
@@ -72,6 +74,26 @@ def row_by_row(x: Any, function: Callable[..., Any], n_columns: int | None, dtyp
     if n_columns is None:
         return whole.map_blocks(function, **words, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
     return whole.map_blocks(function, **words, dtype=dtype, chunks=(whole.chunks[0], (n_columns,)), meta=np.empty((0, 0), dtype))
+
+
+def in_parts(function: Callable[..., Any], rows: StoredRows, step: int) -> Any:
+    """A Dask array of stored rows, of which each part is what a function of how to open them, and of two row numbers, brings."""
+    import dask
+    import dask.array
+
+    (n, d), again = rows.shape, dask.delayed(rows.again, pure=False)
+    read = dask.delayed(function, pure=False)
+    parts = [(start, min(start + step, n)) for start in range(0, n, step)]
+    return dask.array.concatenate(
+        [dask.array.from_delayed(read(again, start, stop), (stop - start, d), rows.dtype) for start, stop in parts], axis=0
+    )
+
+
+def connected(address: str) -> Any:
+    """A client of the cluster whose scheduler is there; to be closed."""
+    from distributed import Client
+
+    return Client(address, timeout="15s", set_as_default=False)
 
 
 def this_worker() -> Any:

@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
+from ..stored import StoredRows
 from .base import Engine, Job, Result, Sum, Tasks
-from .dask_door import default_client, is_client, no_word_of_size
+from .dask_door import default_client, in_parts, is_client, no_word_of_size
 from .dask_rows import DaskRows
-from .shards import Errand, Shard, as_it_is, folded, said, total
+from .shards import Errand, Shard, as_it_is, folded, piece_of_file, said, total
 from .threads import ThreadEngine
 
 ARITY = 8  # sums that are added in one task
+READ_TOGETHER = 2**18  # rows of files that become one partition
 
 
 class DaskEngine:
@@ -62,13 +64,28 @@ class DaskEngine:
 
     def rows(self, x: Any, owner: str) -> DaskRows:
         """A Dask collection as rows that stay on the workers; `owner` is named in complaints."""
+        client = self._known_client(owner, "X is a Dask collection", "or pass the array: X.compute()")
+        return DaskRows(x, client, owner, self.memory_per_worker)
+
+    def read(self, rows: StoredRows, owner: str) -> StoredRows:
+        """Rows of files as rows that workers read, part by part; they must find the files where this process does. What cannot be
+        opened again, and what has few rows, stays here."""
+        if rows.again is None or len(rows) <= READ_TOGETHER:
+            return rows
+        client = self._known_client(owner, "engine is a DaskEngine", "or take engine=None")
+        with no_word_of_size():
+            held = DaskRows(in_parts(piece_of_file, rows, READ_TOGETHER), client, owner, self.memory_per_worker)
+        held.where, held.columns, held.weight = rows.where, rows.columns, rows.weight
+        return held
+
+    def _known_client(self, owner: str, why: str, otherwise: str) -> Any:
         client = default_client() if self.client is None else self.client
         if client is None:
             raise ValueError(
-                f"{owner}: X is a Dask collection and no Dask client is there; start one (distributed.Client()), name one "
-                "(engine=cmeans.DaskEngine(client)), or pass the array: X.compute()."
+                f"{owner}: {why} and no Dask client is there; start one (distributed.Client()), name one "
+                f"(engine=cmeans.DaskEngine(client)), {otherwise}."
             )
-        return DaskRows(x, client, owner, self.memory_per_worker)
+        return client
 
     def __repr__(self) -> str:
         words = {"client": self.client, "memory_per_worker": self.memory_per_worker}

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Float64
+from ..stored import StoredRows
 from .base import Job
 from .dask_door import spare_memory, this_worker
 from .threads import ThreadEngine
@@ -23,6 +24,16 @@ def as_rows(partition: Any, dtype: Any) -> Any:
     if hasattr(partition, "to_numpy"):
         partition = partition.to_numpy(dtype=dtype, na_value=np.nan)
     return np.ascontiguousarray(partition, dtype=dtype)
+
+
+@functools.lru_cache(maxsize=4)
+def _opened(again: Callable[[], StoredRows]) -> StoredRows:
+    return again()
+
+
+def piece_of_file(again: Callable[[], StoredRows], start: int, stop: int) -> Any:
+    """Rows start ... stop - 1 of files that a worker opens once."""
+    return _opened(again).read(start, stop)
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,11 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     """Rows as scikit-learn takes them (lists, arrays, CSR, data frames, memory maps), as another array library has them, or in files."""
     if isinstance(X, (str, os.PathLike)):
         X = open_blocks(X, columns=None if fitting else _names_of(estimator))
+    engine = engine_of(estimator)
     if is_collection(X):
-        X = (engine_of(estimator) or DaskEngine()).rows(X, type(estimator).__name__)
+        X = (engine or DaskEngine()).rows(X, type(estimator).__name__)
+    elif is_stored(X) and engine is not None:
+        X = engine.read(X, type(estimator).__name__)
     if is_stored(X):
         return _stored_rows(estimator, X, fitting=fitting)
     if type(X).__name__ == "LazyFrame":

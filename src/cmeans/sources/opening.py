@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,9 +107,22 @@ def open_chosen(
     rows = _joined(where, files, [found_again(choice, headers, file.header) for file in files])
     if not len(rows):
         raise RowsError(f"{where}: has no rows.")
+    words: dict[str, Any] = {"dtype": rows.dtype.name, "array": ask.array, "header": ask.header}
+    rows.again = partial(_opened_again, _absolute(path), list(rows.columns), ask.weight, words)
     if rows.weight is not None:
         refuse_zero(rows.weight, where, ask.weight)
     return rows
+
+
+def _opened_again(path: PathWord | Sequence[PathWord], columns: list[Label], weight: Label | None, words: dict[str, Any]) -> StoredRows:
+    rows = open_blocks(path, columns=columns, weight=weight, **words)
+    assert isinstance(rows, StoredRows), "a sparse matrix is in memory already"
+    return rows
+
+
+def _absolute(path: PathWord | Sequence[PathWord]) -> str | list[str]:
+    """Another process may stand in another folder."""
+    return os.path.abspath(path) if isinstance(path, (str, os.PathLike)) else [os.path.abspath(word) for word in path]
 
 
 def _refuse_other(file: OpenedFile, first: OpenedFile) -> None:
