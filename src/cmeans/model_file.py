@@ -66,7 +66,7 @@ OBJECTS: dict[str, type[Any]] = {
 ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__}
 PRIVATE = {"_space", "_state", "_rule", "_training_diag", "_nearest", "_n_features_out", "_factors", "_stream"}
 PER_ROW = {"labels_", "memberships_", "_nearest"}
-DTYPES = {"float32", "float64", "int32", "int64"}
+DTYPES = {"float32", "float64", "int8", "int16", "int32", "int64"}
 # What parsing a damaged file may run into; anything else would be a fault of ours.
 UNREADABLE = (SafetensorError, OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError, MemoryError)
 FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
