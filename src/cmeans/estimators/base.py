@@ -31,7 +31,7 @@ from ..table import Table
 from .geometry import Geometry, build_geometry, takes_kernel_values
 from .inputs import Input, integer, read_rows, real, weights_of
 from .predicting import Predicting
-from .results import OPTIONAL, certified, complain_of_result, model_attributes, row_attributes
+from .results import OPTIONAL, certified, complain_of_result, model_attributes, row_attributes, whole_or_nothing
 from .starts import Ground, starts
 
 
@@ -131,7 +131,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             self.__dict__.pop(name, None)  # a refit with other words must not leave these behind
         hook = SweepHook(self, X, y, sample_weight, self._most_sweeps(run))
         with verbose_log(self.verbose, owner):
-            with ThreadEngine(self._threads(given.x)) as engine, naming(owner):
+            with ThreadEngine(self._threads(given.x)) as engine, naming(owner), whole_or_nothing(self):
                 geometry, result = self._cluster(run, given, blocks, engine, hook)
             self._keep(geometry, result)
             if self.verbose:

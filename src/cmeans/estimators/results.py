@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +37,19 @@ OPTIONAL = (
     "_factors",
     "_nearest",
 )  # attributes that only some fits have
+
+
+@contextmanager
+def whole_or_nothing(model: Any) -> Iterator[None]:
+    """A fit that fails, perhaps late, as files may go while it reads them, takes back what it has said of itself so far."""
+    before = set(vars(model))
+    try:
+        yield
+    except BaseException:
+        for name in set(vars(model)) - before:
+            if name.endswith("_"):
+                delattr(model, name)
+        raise
 
 
 def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State) -> dict[str, Any]:
