@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..arrays import numpy_dtype, to_numpy
+from ..blocks import pieces
 from ..certificate import certify
 from ..complaints import warn
 from ..diagnosis import COLLAPSED, coincident_pairs, separation
@@ -25,6 +26,7 @@ from ..table import Table
 from .geometry import Geometry
 from .inputs import foreign_like
 
+LOOKED_AT = 65_536  # labels looked at together
 MOSTLY = 0.6  # share of rows that belong nowhere from which on a user is told
 OPTIONAL = (
     "cluster_centers_",
@@ -141,7 +143,8 @@ def complain_of_result(geometry: Geometry, result: Result, owner: str) -> None:
             f"{owner}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers {dead[:10].tolist()}). "
             "Take fewer clusters, or another init."
         )
-    nowhere = float(np.mean(result.assignment.labels < 0))
+    labels = result.assignment.labels  # there may be more of them than memory holds
+    nowhere = sum(int(np.count_nonzero(part < 0)) for part in pieces(labels, LOOKED_AT)) / len(labels)
     if nowhere > MOSTLY:
         warn(
             f"{owner}: {100 * nowhere:.0f}% of the rows belong nowhere: their typicality is 0 in every cluster. "
