@@ -96,10 +96,11 @@ def sample(population: Population, size: int, rng: np.random.RandomState) -> tup
     p = len(population)
     if p <= size:
         return np.arange(p), population.weights
-    if 4 * size < p and population.weights.min() == population.weights.max():
+    if 4 * size <= p and population.weights.min() == population.weights.max():
         return _distinct(p, size, rng), np.ones(size)
     order = rng.permutation(p)
-    ends = np.cumsum(population.weights[order])
+    ends = population.weights[order]
+    np.cumsum(ends, out=ends)
     ticks = (rng.uniform() + np.arange(size)) * (ends[-1] / size)
     hits = np.minimum(np.searchsorted(ends, ticks, side="right"), p - 1)
     chosen, counts = np.unique(order[hits], return_counts=True)

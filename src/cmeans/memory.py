@@ -17,7 +17,7 @@ from .seeding import seeding_rows
 from .spaces import Space
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
-DRAWN, WEIGHED = 28, 24  # bytes a row for drawing among all rows, and for rows that have weights
+DRAWN, WEIGHED, SIFTED = 28, 24, 16  # bytes a row for drawing among all rows, for rows that have weights, and where some of these are zero
 FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
 
 
@@ -105,7 +105,8 @@ def _stored(blocks: Blocks, n_clusters: int, n_threads: int) -> tuple[int, int, 
     n, itemsize = blocks.n_rows, blocks.x.dtype.itemsize
     said = n_threads * LARGEST_TASK * (n_clusters * itemsize + 16)
     labels = min(n * label_type(n_clusters)().itemsize, IN_MEMORY)
-    return labels + said, 0 if blocks.alike else n * WEIGHED, blocks.x.memory(n_threads) + IN_MEMORY
+    drawing = 0 if blocks.alike else n * (WEIGHED + SIFTED * bool(blocks.weight.min() <= 0))
+    return labels + said, drawing, blocks.x.memory(n_threads) + IN_MEMORY
 
 
 def require(budget: int | None, owner: str, needed: int, what: str, advice: str) -> None:

@@ -13,7 +13,7 @@ Parts = Iterable[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]  # val
 
 
 def weighted_quantile(parts: Callable[[], Parts], share: float) -> float:
-    """The smallest value that values of no more than a `share` of the weight are below; the least of all for 0.
+    """The smallest value that at least a `share` of the weight does not exceed; the least of all for 0.
 
     Exact: numbers that are not negative are in the order of their bits, so four passes, each over `parts()` anew, find all 64.
     """

@@ -62,13 +62,14 @@ class StoredRows(ABC):
             return self._take(rows)
         samples: dict[bytes, Rows] = self.__dict__.setdefault("_samples", {})
         key = np.asarray(rows, dtype=np.int64).tobytes()
-        if key not in samples:
+        taken = samples.get(key)
+        if taken is None:
             taken = self._take(rows)
             taken.flags.writeable = False
-            while len(samples) >= REMEMBERED:
-                samples.pop(next(iter(samples)), None)
+            for former in list(samples)[: max(0, len(samples) + 1 - REMEMBERED)]:
+                samples.pop(former, None)  # another thread may have been here first
             samples[key] = taken
-        return samples[key]
+        return taken
 
     def _take(self, rows: npt.NDArray[np.intp]) -> Rows:
         out = np.empty((len(rows), self.shape[1]), self.dtype)
@@ -126,7 +127,7 @@ class _Part(_View):
         self.weight = None if rows.weight is None else rows.weight[start:stop]
 
     def _read(self, start: int, stop: int) -> Rows:
-        return self._rows.read(self._start + start, self._start + stop)
+        return self._rows.read(self._start + start, self._start + max(start, min(stop, len(self))))
 
     def _take(self, rows: npt.NDArray[np.intp]) -> Rows:
         return self._rows._take(rows + self._start)

@@ -31,7 +31,7 @@ from ..table import Table
 from .geometry import Geometry, build_geometry, takes_kernel_values
 from .inputs import Input, engine_of, integer, read_rows, real, weights_of
 from .predicting import Predicting
-from .results import OPTIONAL, certified, complain_of_result, model_attributes, row_attributes
+from .results import OPTIONAL, certified, complain_of_result, model_attributes, row_attributes, whole_or_nothing
 from .starts import Ground, starts
 
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # words between a fit and its resumption
@@ -136,7 +136,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         with verbose_log(self.verbose, owner):
             journal = self._journal(run, blocks)
             run = run if journal is None else replace(run, rng=journal.rng)
-            with self._engine(given.x) as engine, kept_in(journal):
+            with self._engine(given.x) as engine, kept_in(journal), whole_or_nothing(self):
                 geometry, result = self._cluster(run, given, blocks, engine, hook)
             if journal is not None:
                 journal.write()
@@ -162,7 +162,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             yield
         except Interrupted as end:
             if type(end.rule) is not type(rule):
-                raise  # a run that only makes ready
+                raise KeyboardInterrupt from None  # a run that only makes ready has come to nothing yet
             space, centres = geometry.space.portable(end.state.centres)
             for name in OF_ROWS:
                 self.__dict__.pop(name, None)

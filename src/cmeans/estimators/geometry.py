@@ -92,7 +92,7 @@ class Geometry:
 def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState) -> Geometry:
     """Check the words, settle the kernel's width, choose the landmarks, build the space."""
     number, factor = checked_words(words, owner, blocks.n_rows)
-    _refuse_stored(words, owner, blocks, number)
+    refuse_stored(words, owner, blocks, number)
     if takes_kernel_values(words.kernel):
         return _precomputed(words, owner, blocks, number, n_clusters, rng, factor=factor)
     people = population(blocks)
@@ -116,7 +116,7 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
     return replace(geometry, space=landmark_space(kernel, points, None, blocks.x.dtype, factor=factor), landmark_rows=rows)
 
 
-def _refuse_stored(words: GeometryWords, owner: str, blocks: Blocks, number: int | str | None) -> None:
+def refuse_stored(words: GeometryWords, owner: str, blocks: Blocks, number: int | str | None) -> None:
     """Rows that are not in memory are for spaces that meet them block by block."""
     if not blocks.are_stored:
         return

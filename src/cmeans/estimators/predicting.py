@@ -53,6 +53,10 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _nearest: Any
     _factors: Float64 | None = None
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """A fit that failed knows how many features there were, and no more."""
+        return "_state" in vars(self)
+
     def _rule_class_sums_to_one(self) -> bool:
         """Whether the rule, fitted or not, has memberships that sum to one."""
         return True

@@ -223,14 +223,20 @@ class ProbabilisticKMeans(BaseCMeans):
 
     def _dirichlet(self, geometry: Geometry, n_clusters: int, rng: np.random.RandomState) -> Array:
         """Distributions (n, c), each as likely as any other; the same for rows that are equal, and even for those of no weight."""
-        people, dtype = geometry.population, numpy_dtype(geometry.blocks.x)
+        people, weight, dtype = geometry.population, geometry.blocks.weight, numpy_dtype(geometry.blocks.x)
 
-        def drawn(start: int, stop: int) -> Array:
-            return rng.dirichlet(np.ones(n_clusters), size=stop - start).astype(dtype)
+        def drawn(count: int) -> Array:
+            return rng.dirichlet(np.ones(n_clusters), size=count).astype(dtype)
 
-        if len(people) == geometry.blocks.n_rows and people.member is None:
-            return _filled(geometry.blocks, n_clusters, drawn)
-        everybody, members = drawn(0, len(people)), people.members()
+        def each_its_own(start: int, stop: int) -> Array:
+            counted = weight[start:stop] > 0
+            p = np.full((stop - start, n_clusters), 1.0 / n_clusters, dtype)
+            p[counted] = drawn(int(np.count_nonzero(counted)))
+            return p
+
+        if people.member is None:
+            return _filled(geometry.blocks, n_clusters, each_its_own)
+        everybody, members = drawn(len(people)), people.members()
         return _filled(
             geometry.blocks,
             n_clusters,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -9,13 +11,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..arrays import numpy_dtype, to_numpy
+from ..blocks import pieces
 from ..certificate import certify
 from ..complaints import warn
 from ..diagnosis import COLLAPSED, coincident_pairs, separation
 from ..engines import Engine
 from ..rules import Fuzzy, Possibilistic, Rule
 from ..runs import Best, Result
-from ..solver import fold
+from ..solver import Interrupted, fold
 from ..spaces import EuclideanSpace, LandmarkSpace, Space
 from ..statistics import Statistics
 from ..sweep import State
@@ -23,6 +26,7 @@ from ..table import Table
 from .geometry import Geometry
 from .inputs import foreign_like
 
+LOOKED_AT = 65_536  # labels looked at together
 MOSTLY = 0.6  # share of rows that belong nowhere from which on a user is told
 OPTIONAL = (
     "cluster_centers_",
@@ -35,6 +39,21 @@ OPTIONAL = (
     "_factors",
     "_nearest",
 )  # attributes that only some fits have
+
+
+@contextmanager
+def whole_or_nothing(model: Any) -> Iterator[None]:
+    """A fit that fails, perhaps late, as files may go while it reads them, takes back what it has said of itself so far."""
+    before = set(vars(model))
+    try:
+        yield
+    except Interrupted:  # its centres are kept
+        raise
+    except BaseException:
+        for name in set(vars(model)) - before:
+            if name.endswith("_"):
+                delattr(model, name)
+        raise
 
 
 def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State) -> dict[str, Any]:
@@ -126,7 +145,8 @@ def complain_of_result(geometry: Geometry, result: Result, owner: str) -> None:
             f"{owner}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers {dead[:10].tolist()}). "
             "Take fewer clusters, or another init."
         )
-    nowhere = float(np.mean(result.assignment.labels < 0))
+    labels = result.assignment.labels  # there may be more of them than memory holds
+    nowhere = sum(int(np.count_nonzero(part < 0)) for part in pieces(labels, LOOKED_AT)) / len(labels)
     if nowhere > MOSTLY:
         warn(
             f"{owner}: {100 * nowhere:.0f}% of the rows belong nowhere: their typicality is 0 in every cluster. "

@@ -19,6 +19,7 @@ from .geometry import (
     checked_words,
     host_rows,
     middle_of,
+    refuse_stored,
     takes_kernel_values,
     whole_diagonal,
 )
@@ -31,6 +32,7 @@ def build_sample_geometry(
 ) -> tuple[Geometry, Geometry]:
     """The exact geometry of a sample of rows: (all rows with `landmark_rows` = the sample, the sample alone)."""
     number, _ = checked_words(words, owner, blocks.n_rows)
+    refuse_stored(words, owner, blocks, number)
     method = words.landmarks
     precomputed = takes_kernel_values(words.kernel)
     if precomputed:

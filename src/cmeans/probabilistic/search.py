@@ -31,7 +31,7 @@ PASSES = 100  # of single moves over all rows
 class Found:
     """What one start has come to."""
 
-    memberships: Array | None  # (n, c) on the host, where the search was cut short
+    memberships: Array | None  # (n, c) on the host, where the search was cut short and rows are in memory
     centres: Centres
     objective: float  # in blocks' units of weight
     history: list[float]  # the objective at the start and after each step or sweep
@@ -82,7 +82,8 @@ class Search:
         if not path.finished:
             centres = centres_of(ground.table, Hard(), path.memberships, ground.engine)
             ended = path.n_iter < min(self.max_iter, MOST_STEPS)
-            return Found(path.memberships, centres, path.history[-1], path.history, path.n_iter, visits, False, ended)
+            soft = None if ground.table.blocks.are_stored else path.memberships
+            return Found(soft, centres, path.history[-1], path.history, path.n_iter, visits, False, ended)
         # What FAGP and AGP end in is a fixed point of k-means already.
         stopping = stopping if self.solver == "batched" else Stopping(1, tol)
         return self._partition(path.memberships, ground, stopping, place, None, path.history, path.n_iter, visits)
