@@ -25,6 +25,8 @@ except ImportError:
 __all__ = ["CallbackSupportMixin", "SweepHook", "verbose_log", "with_callbacks"]
 
 logger = logging.getLogger("cmeans")
+memory_logger = logging.getLogger("cmeans.memory")  # what a fit will keep, said before it starts to whoever sets the level INFO
+memory_logger.setLevel(logging.WARNING)
 
 
 class SweepHook:

@@ -58,6 +58,16 @@ class Plan:
     needed: int
     for_rows: int
 
+    def said_of(self, kept_share: float, blocks: Blocks) -> str:
+        """What a fit will keep, in words."""
+        if kept_share == 0.0:
+            rows = "rows are read as they are in every sweep"
+        else:
+            rest = "" if kept_share == 1.0 else f", {1 - kept_share:.0%} made again in every sweep"
+            rows = f"{kept_share:.0%} of the rows kept as the space sees them{rest}"
+        where = f"; they stay in {blocks.x.where}" if blocks.are_stored else ""
+        return f"works in up to {self.needed / 1e6:,.0f} MB; {rows} (room for {self.for_rows / 1e6:,.0f} MB){where}"
+
 
 def plan(
     budget: int | None,

@@ -86,7 +86,7 @@ class Table:
         self.n_tasks = blocks.n_tasks(space.size)
         self._training = training
         worth_it = space.keeps_rows_cheaply or (layout is not None and layout.keep) or blocks.are_stored
-        self._left = keep_bytes if worth_it else 0
+        self._left = self.room_to_keep = keep_bytes if worth_it else 0
         self._kept: dict[int, list[Piece]] = {}
         self._weights: dict[int, float] = {}
         self._quick, self._quick_space = quick, space if quick is None else space.quickened(quick)
@@ -97,6 +97,11 @@ class Table:
     def n_rows(self) -> int:
         """How many rows there are."""
         return self.blocks.n_rows
+
+    @property
+    def kept_share(self) -> float:
+        """The share of the rows that there is room to keep represented between sweeps."""
+        return min(1.0, self.room_to_keep / (self.n_rows * (self.space.size + 2) * itemsize(self.blocks.x)))
 
     @property
     def kind(self) -> Kind:

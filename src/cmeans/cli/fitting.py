@@ -195,7 +195,7 @@ def _fit(model: Any, request: FitRequest, rows: Rows, screen: Screen) -> None:
     method = METHODS[request.method]
     n, d = rows.x.shape
     screen.say(f"fitting {type(model).__name__} to {n:,} rows and {d:,} columns of {rows.x.dtype.name}")
-    with screen.progress(model.tol):
+    with screen.progress(model.tol), screen.telling("cmeans.memory"):
         model.fit(rows.x, sample_weight=None if isinstance(rows.x, StoredRows) else rows.weight)  # those bring their own
     if model.converged_:  # else a warning says it
         screen.say(model.stop_reason_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import sys
 import time
@@ -41,6 +42,19 @@ class Screen:
         print(f"cmeans: {one_line(text)}", file=sys.stderr)
 
     @contextmanager
+    def telling(self, logger: str) -> Iterator[None]:
+        """Say what is logged inside the block."""
+        source, handler = logging.getLogger(logger), _Saying(self)
+        level = source.level
+        source.setLevel(logging.INFO)
+        source.addHandler(handler)
+        try:
+            yield
+        finally:
+            source.removeHandler(handler)
+            source.setLevel(level)
+
+    @contextmanager
     def progress(self, tol: float) -> Iterator[None]:
         """Draw every fit inside the block, where there is a terminal to draw on and nobody asked for quiet."""
         console = Console(stderr=True)
@@ -68,6 +82,15 @@ class Screen:
                 bar.update(task, completed=n_rows, n_clusters=n_clusters, speed=f"{speed:,.0f} rows/s", visible=True)
 
             yield draw
+
+
+class _Saying(logging.Handler):
+    def __init__(self, screen: Screen) -> None:
+        super().__init__(logging.INFO)
+        self._screen = screen
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._screen.say(record.getMessage())
 
 
 @dataclass

@@ -15,7 +15,7 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 
 from ..arrays import Array, Float64, itemsize
 from ..blocks import Blocks
-from ..callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
+from ..callbacks import CallbackSupportMixin, SweepHook, logger, memory_logger, verbose_log, with_callbacks
 from ..checkpoints import Checkpoint, Journal, checked_checkpoint, fingerprint, kept_in, spelt
 from ..choice import layout_for, memory_of, quick_for
 from ..engines import Engine
@@ -213,7 +213,9 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         remembered += memory_of(layout, rule, blocks, space.size, c)
         memory = self._plan(run, given, space, blocks, engine, remembered)
         quick = quick_for(space, blocks, rule, rows_in_all)
-        return Table(space, blocks, memory.for_rows, layout=layout, quick=quick, rows_in_all=rows_in_all)
+        table = Table(space, blocks, memory.for_rows, layout=layout, quick=quick, rows_in_all=rows_in_all)
+        memory_logger.info("%s: %s", type(self).__name__, memory.said_of(table.kept_share, blocks))
+        return table
 
     def _plan(self, run: Run, given: Input, space: Space, blocks: Blocks, engine: Engine, remembered: int = 0) -> Plan:
         return plan(
