@@ -142,14 +142,18 @@ def exponentials() -> Callable[..., None]:
 
 @inlined
 def _augment(x: Array, start: int, stop: int, shift: Array, gamma: float, left: Array) -> None:
-    """Rows as the product's left side."""
+    """Rows as the product's left side.
+
+    The loop that sums writes nothing: beside a loop for memory that cannot overlap the compiler would make one for memory that may, which
+    sums in another order, and the last digits would hang on where arrays happen to lie.
+    """
     columns = x.shape[1]
     for i in range(start, stop):
         row, norm = left[i - start], x.dtype.type(0)
         for f in range(columns):
-            v = x[i, f] - shift[f]
-            row[f] = (gamma + gamma) * v
-            norm += v * v
+            norm += (x[i, f] - shift[f]) * (x[i, f] - shift[f])
+        for f in range(columns):
+            row[f] = (gamma + gamma) * (x[i, f] - shift[f])
         row[columns], row[columns + 1] = -gamma * norm, 1.0
 
 
