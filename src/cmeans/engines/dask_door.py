@@ -55,15 +55,22 @@ class Places:
 
 @contextmanager
 def placed(workers: dict[str, list[str]]) -> Iterator[None]:
-    """Graphs that are sent inside run on these workers, or on others where these are gone.
+    """Graphs that are sent inside run on these workers and no others, as a scheduler would move what is large and made there.
 
     Those that carry a space or a state with them are large on purpose, and sent once.
     """
     import dask
 
     quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"})
-    with quiet, dask.annotate(workers=Places(workers), allow_other_workers=True):
+    with quiet, dask.annotate(workers=Places(workers)):
         yield
+
+
+def settled(futures: list[Any]) -> None:
+    """Return when all futures have come to something."""
+    from distributed import wait
+
+    wait(futures)
 
 
 def started(client: Any, x: Any, function: Callable[..., Any], *arguments: Any) -> list[Any]:

@@ -6,10 +6,10 @@ import itertools
 import numbers
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 from uuid import uuid4
 
+from ..stored import RowsError
 from .base import Engine, Job, Result, Sum, Tasks
 from .dask_door import default_client, is_client, placed
 from .dask_rows import DaskRows
@@ -17,6 +17,8 @@ from .shards import Errand, Shard, as_it_is, folded, said, total
 from .threads import ThreadEngine
 
 ARITY = 8  # sums that are added in one task
+PATIENCE = 2  # seconds after which one looks whether all workers are there
+LOSSES = 5  # times that a pass is asked for
 
 
 class DaskEngine:
@@ -91,7 +93,7 @@ class DaskSession(Engine):
         self._rows = rows
         self._client = rows.client
         self._shards: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
-        self._places: list[str | None] = []  # the worker of each partition, as far as is known
+        self._places: list[str] = []  # the worker of each shard
         self._name, self._numbers = uuid4().hex, itertools.count()  # of graphs: no two may share a key
 
     def __enter__(self) -> Self:
@@ -111,15 +113,17 @@ class DaskSession(Engine):
     def fold(self, table: Tasks, job: Job[Sum], done: Callable[[int], None] | None = None) -> Sum:
         if not self._holds(table):
             return super().fold(table, job, done)
-        tasks = self._tasks(folded, table, job, range(len(self._rows.parts)))
-        level = [key for key, task in tasks.items() if task[0] is folded]
-        while len(level) > 1:
-            groups = [level[start : start + ARITY] for start in range(0, len(level), ARITY)]
-            level = [f"{group[0]}+" for group in groups]
-            tasks |= {key: (total, group) for key, group in zip(level, groups, strict=True)}
-        with self._outstanding() as started:
-            started += self._started(tasks, level)
-            summed: Sum = started[0].result()
+
+        def ask() -> list[Any]:
+            tasks = self._tasks(folded, table, job, range(len(self._rows.parts)))
+            level = [key for key, task in tasks.items() if task[0] is folded]
+            while len(level) > 1:
+                groups = [level[start : start + ARITY] for start in range(0, len(level), ARITY)]
+                level = [f"{group[0]}+" for group in groups]
+                tasks |= {key: (total, group) for key, group in zip(level, groups, strict=True)}
+            return self._started(tasks, level)
+
+        summed: Sum = self._answers(ask)[0]
         if done is not None:
             done(table.n_tasks - 1)
         return summed
@@ -127,18 +131,39 @@ class DaskSession(Engine):
     def _each(self, table: Tasks, job: Job[Result]) -> Iterator[Result]:
         count = len(self._rows.parts)
         step = 2 * max(1, sum(self._client.nthreads().values()))
-        with self._outstanding() as started:
-            read = 0
-            for start in range(0, count, step):  # one group of shards is read while the next is at work
+        for start in range(0, count, step):
+
+            def ask(start: int = start) -> list[Any]:
                 tasks = self._tasks(said, table, job, range(start, min(start + step, count)))
-                started += self._started(tasks, [key for key, task in tasks.items() if task[0] is said])
-                while read < start:
-                    yield from started[0].result()
-                    del started[0]
-                    read += 1
-            while started:
-                yield from started[0].result()
-                del started[0]
+                return self._started(tasks, [key for key, task in tasks.items() if task[0] is said])
+
+            for answers in self._answers(ask):
+                yield from answers
+
+    def _answers(self, ask: Callable[[], list[Any]]) -> list[Any]:
+        """What futures come to, asked for again where workers are gone; they are cancelled where nobody will read them."""
+        for _ in range(LOSSES):
+            futures = ask()
+            try:
+                if self._wait_for(futures):
+                    return [future.result() for future in futures]
+            except BaseException:
+                self._client.cancel(futures)
+                raise
+            self._client.cancel(futures)
+            self._shards.clear()
+        raise RowsError(f"{LOSSES} times in one pass workers have died; give them more memory, or smaller partitions.")
+
+    def _wait_for(self, futures: list[Any]) -> bool:
+        """Whether all futures have come to something, and not one of the workers that hold shards is gone."""
+        for future in futures:
+            while not future.done():
+                try:
+                    future.result(timeout=PATIENCE)
+                except TimeoutError:
+                    if not set(self._places) <= set(self._client.nthreads()):
+                        return False
+        return not any(future.cancelled() for future in futures)
 
     def _holds(self, table: Any) -> bool:
         return getattr(table, "blocks", None) is not None and table.blocks.x is self._rows
@@ -157,17 +182,16 @@ class DaskSession(Engine):
         return tasks
 
     def _started(self, tasks: dict[str, Any], wanted: list[str]) -> list[Any]:
-        """Futures of the wanted keys of a graph, whose tasks run where the shards are as long as their workers live."""
+        """Futures of the wanted keys of a graph, whose tasks run where the shards are."""
         where = {key: [self._places[int(number)]] for key in tasks if (number := key.rpartition("-")[2].rstrip("+")).isdigit()}
-        with placed({key: [place for place in places if place] for key, places in where.items()}):
+        with placed(where):
             started: list[Any] = self._client.get(tasks, wanted, sync=False)
         return started
 
     def _shards_of(self, table: Any) -> list[Any]:
         if table not in self._shards:
             parts, starts, blocks = self._rows.parts, self._rows.starts, table.blocks
-            where = self._client.who_has(parts)
-            self._places = [next(iter(where.get(part.key) or ()), None) for part in parts]
+            self._places = self._rows.places()
             weights = [None if blocks.alike else blocks.weight[starts[k] : starts[k + 1]] for k in range(len(parts))]
             number = f"{self._name}-{next(self._numbers)}"
             kind = f"cmeans-kind-{number}-all"
@@ -176,13 +200,3 @@ class DaskSession(Engine):
             }
             self._shards[table] = self._started({kind: (as_it_is, table.kind), **tasks}, list(tasks))
         return self._shards[table]
-
-    @contextmanager
-    def _outstanding(self) -> Iterator[list[Any]]:
-        """Futures that are cancelled where nobody will read them."""
-        futures: list[Any] = []
-        try:
-            yield futures
-        except BaseException:
-            self._client.cancel(futures)
-            raise
