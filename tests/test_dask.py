@@ -165,29 +165,25 @@ def test_the_same_bits_whatever_the_number_of_workers(name, space):
 
 @pytest.mark.parametrize("criterion", ["centres", "memberships"])
 def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypatch, criterion):
-    sent, placed = [], []
-    send, place = DaskSession._sent, DaskSession._mapped
+    sent = []
+    start = DaskSession._started
 
-    def weigh(session, value):
-        sent.append((type(value), len(pickle.dumps(value))))
-        return send(session, value)
+    def watch(session, tasks, wanted):
+        sent.append(tasks)
+        return start(session, tasks, wanted)
 
-    def watch(session, function, arguments, shards, **words):
-        placed.append((function.__name__, arguments, words))
-        return place(session, function, arguments, shards, **words)
-
-    monkeypatch.setattr(DaskSession, "_sent", weigh)
-    monkeypatch.setattr(DaskSession, "_mapped", watch)
+    monkeypatch.setattr(DaskSession, "_started", watch)
     landmarks = X[::20]
     words = {"rule": "fuzzy", "landmarks": landmarks, "gamma": 0.05, "stop": criterion, "max_iter": 5, "tol": 0.0}
     with pytest.warns(ConvergenceWarning):
         model("CMeans", **words).fit(rows())
-    errands = [size for kind, size in sent if kind is Errand]
-    assert max(errands[:5]) <= 3 * C * len(landmarks) * 8
-    for name, arguments, more in placed:
-        carried = [value for values in arguments for value in values if not isinstance(value, distributed.Future) and value is not None]
-        assert not carried, name
-        assert all(isinstance(word, distributed.Future) or word is None for word in more.values())
+    sweeps = [tasks for tasks in sent if any(key.startswith("cmeans-folded") for key in tasks)]
+    assert len(sweeps) >= 5
+    for tasks in sweeps:
+        (errand,) = (task[1] for task in tasks.values() if isinstance(task[1], Errand))
+        assert len(pickle.dumps(errand)) <= 3 * C * len(landmarks) * 8
+        for key, (_, *arguments) in tasks.items():  # everything else is a name
+            assert key.startswith("cmeans-errand") or all(isinstance(a, (distributed.Future, str, list)) for a in arguments)
 
 
 def test_only_the_rows_that_are_asked_for_come(client):

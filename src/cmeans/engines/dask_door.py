@@ -45,13 +45,35 @@ def is_client(value: Any) -> bool:
     return all(callable(getattr(value, name, None)) for name in ("submit", "map", "gather", "cancel", "who_has", "nthreads"))
 
 
+class Places:
+    """The workers that the tasks of a graph should run on, by key; asked by the scheduler."""
+
+    def __init__(self, workers: dict[str, list[str]]) -> None:
+        self._workers = workers
+
+    def __call__(self, key: str) -> list[str]:
+        return self._workers.get(key, [])
+
+
 @contextmanager
-def no_word_of_size() -> Iterator[None]:
-    """Tasks that carry a space or a state with them are large on purpose: each is sent once."""
+def placed(workers: dict[str, list[str]]) -> Iterator[None]:
+    """Graphs that are sent inside run on these workers and no others, as a scheduler would move what is large and made there.
+
+    Those that carry a space or a state with them are large on purpose, and sent once.
+    """
     import dask
 
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
+    quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"})
+    with quiet, dask.annotate(workers=Places(workers)):
         yield
+
+
+def settled(client: Any, futures: list[Any]) -> None:
+    """Return when all futures of a client have come to something."""
+    from distributed import wait
+
+    with client.as_current():
+        wait(futures)
 
 
 def started(client: Any, x: Any, function: Callable[..., Any], *arguments: Any) -> list[Any]:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import numbers
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, Self
+from uuid import uuid4
 
-from ..stored import StoredRows
+from ..stored import RowsError, StoredRows
 from .base import Engine, Job, Result, Sum, Tasks
-from .dask_door import default_client, in_parts, is_client, no_word_of_size
+from .dask_door import default_client, in_parts, is_client, placed
 from .dask_rows import DaskRows
 from .shards import Errand, Shard, as_it_is, folded, piece_of_file, said, total
 from .threads import ThreadEngine
 
 ARITY = 8  # sums that are added in one task
 READ_TOGETHER = 2**18  # rows of files that become one partition
+PATIENCE = 2  # seconds after which one looks whether all workers are there
+LOSSES = 5  # times that a pass is asked for
 
 
 class DaskEngine:
@@ -73,8 +75,7 @@ class DaskEngine:
         if rows.again is None or len(rows) <= READ_TOGETHER:
             return rows
         client = self._known_client(owner, "engine is a DaskEngine", "or take engine=None")
-        with no_word_of_size():
-            held = DaskRows(in_parts(piece_of_file, rows, READ_TOGETHER), client, owner, self.memory_per_worker)
+        held = DaskRows(in_parts(piece_of_file, rows, READ_TOGETHER), client, owner, self.memory_per_worker)
         held.where, held.columns, held.weight = rows.where, rows.columns, rows.weight
         return held
 
@@ -107,7 +108,8 @@ class DaskSession(Engine):
         self._rows = rows
         self._client = rows.client
         self._shards: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
-        self._places: list[str | None] = []  # the worker of each partition, as far as is known
+        self._places: list[str] = []  # the worker of each shard
+        self._name, self._numbers = uuid4().hex, itertools.count()  # of graphs: no two may share a key
 
     def __enter__(self) -> Self:
         return self
@@ -126,14 +128,17 @@ class DaskSession(Engine):
     def fold(self, table: Tasks, job: Job[Sum], done: Callable[[int], None] | None = None) -> Sum:
         if not self._holds(table):
             return super().fold(table, job, done)
-        with self._outstanding() as started:
-            parts = self._run(folded, table, job, range(len(self._rows.parts)))
-            started += parts
-            while len(parts) > 1:
-                groups = [parts[start : start + ARITY] for start in range(0, len(parts), ARITY)]
-                parts = self._client.map(total, groups, pure=False)
-                started += parts
-            summed: Sum = parts[0].result()
+
+        def ask() -> list[Any]:
+            tasks = self._tasks(folded, table, job, range(len(self._rows.parts)))
+            level = [key for key, task in tasks.items() if task[0] is folded]
+            while len(level) > 1:
+                groups = [level[start : start + ARITY] for start in range(0, len(level), ARITY)]
+                level = [f"{group[0]}+" for group in groups]
+                tasks |= {key: (total, group) for key, group in zip(level, groups, strict=True)}
+            return self._started(tasks, level)
+
+        summed: Sum = self._answers(ask)[0]
         if done is not None:
             done(table.n_tasks - 1)
         return summed
@@ -141,61 +146,72 @@ class DaskSession(Engine):
     def _each(self, table: Tasks, job: Job[Result]) -> Iterator[Result]:
         count = len(self._rows.parts)
         step = 2 * max(1, sum(self._client.nthreads().values()))
-        with self._outstanding() as started:
-            waiting: deque[Any] = deque()
-            for start in range(0, count + step, step):  # one group of shards is read while the next is at work
-                more = self._run(said, table, job, range(start, min(start + step, count))) if start < count else []
-                started += more
-                for future in waiting:
-                    yield from future.result()
-                del started[: len(waiting)]
-                waiting = deque(more)
+        for start in range(0, count, step):
+
+            def ask(start: int = start) -> list[Any]:
+                tasks = self._tasks(said, table, job, range(start, min(start + step, count)))
+                return self._started(tasks, [key for key, task in tasks.items() if task[0] is said])
+
+            for answers in self._answers(ask):
+                yield from answers
+
+    def _answers(self, ask: Callable[[], list[Any]]) -> list[Any]:
+        """What futures come to, asked for again where workers are gone; they are cancelled where nobody will read them."""
+        for _ in range(LOSSES):
+            futures = ask()
+            try:
+                if self._wait_for(futures):
+                    return [future.result() for future in futures]
+            except BaseException:
+                self._client.cancel(futures)
+                raise
+            self._client.cancel(futures)
+            self._shards.clear()
+        raise RowsError(f"{LOSSES} times in one pass workers have died; give them more memory, or smaller partitions.")
+
+    def _wait_for(self, futures: list[Any]) -> bool:
+        """Whether all futures have come to something, and not one of the workers that hold shards is gone."""
+        for future in futures:
+            while not future.done():
+                try:
+                    future.result(timeout=PATIENCE)
+                except TimeoutError:
+                    if not set(self._places) <= set(self._client.nthreads()):
+                        return False
+        return not any(future.cancelled() for future in futures)
 
     def _holds(self, table: Any) -> bool:
         return getattr(table, "blocks", None) is not None and table.blocks.x is self._rows
 
-    def _run(self, function: Callable[..., Any], table: Any, job: Job[Any], shards: range) -> list[Any]:
-        """Futures of a function of some shards and a job, which goes to each worker once unless it holds something of every row."""
-        held = self._shards_of(table)
+    def _tasks(self, function: Callable[..., Any], table: Any, job: Job[Any], shards: range) -> dict[str, Any]:
+        """A graph that asks some shards a job, which goes to each worker once unless it holds something of every row."""
+        held, number = self._shards_of(table), f"{self._name}-{next(self._numbers)}"
         parts = [job.part(int(self._rows.starts[k]), int(self._rows.starts[k + 1])) for k in shards]
+        tasks: dict[str, Any] = {}
+        errands: list[Any] = [Errand(part) for part in parts]
         if all(part is job for part in parts):
-            errand = self._sent(Errand(job))
-            return self._mapped(function, [[held[k] for k in shards]], shards, errand=errand)
-        return self._mapped(function, [[held[k] for k in shards], [Errand(part) for part in parts]], shards)
+            errands = [f"cmeans-errand-{number}-all"] * len(parts)
+            tasks[errands[0]] = (as_it_is, Errand(job))
+        for k, errand in zip(shards, errands, strict=True):
+            tasks[f"cmeans-{function.__name__}-{number}-{k}"] = (function, held[k], errand)
+        return tasks
+
+    def _started(self, tasks: dict[str, Any], wanted: list[str]) -> list[Any]:
+        """Futures of the wanted keys of a graph, whose tasks run where the shards are."""
+        where = {key: [self._places[int(number)]] for key in tasks if (number := key.rpartition("-")[2].rstrip("+")).isdigit()}
+        with placed(where):
+            started: list[Any] = self._client.get(tasks, wanted, sync=False)
+        return started
 
     def _shards_of(self, table: Any) -> list[Any]:
         if table not in self._shards:
             parts, starts, blocks = self._rows.parts, self._rows.starts, table.blocks
-            where = self._client.who_has(parts)
-            self._places = [next(iter(where.get(part.key) or ()), None) for part in parts]
+            self._places = self._rows.places()
             weights = [None if blocks.alike else blocks.weight[starts[k] : starts[k + 1]] for k in range(len(parts))]
-            words = {"kind": self._sent(table.kind), "limit": self._rows.memory_per_worker}
-            self._shards[table] = self._mapped(Shard, [parts, weights], range(len(parts)), **words)
+            number = f"{self._name}-{next(self._numbers)}"
+            kind = f"cmeans-kind-{number}-all"
+            tasks = {
+                f"cmeans-shard-{number}-{k}": (Shard, parts[k], weights[k], kind, self._rows.memory_per_worker) for k in range(len(parts))
+            }
+            self._shards[table] = self._started({kind: (as_it_is, table.kind), **tasks}, list(tasks))
         return self._shards[table]
-
-    def _sent(self, value: Any) -> Any:
-        """A value as the result of a task, which workers hand on to each other, and which is there again if one of them dies."""
-        with no_word_of_size():
-            return self._client.submit(as_it_is, value, pure=False)
-
-    def _mapped(self, function: Callable[..., Any], arguments: list[list[Any]], shards: range, **words: Any) -> list[Any]:
-        """Futures of a function of each shard's arguments, on the worker that holds it as long as that lives."""
-        futures: dict[int, Any] = {}
-        places = [self._places[k] for k in shards]
-        for place in dict.fromkeys(places):
-            here = [number for number, other in enumerate(places) if other == place]
-            bound = {} if place is None else {"workers": [place], "allow_other_workers": True}
-            with no_word_of_size():
-                some = self._client.map(function, *([values[k] for k in here] for values in arguments), pure=False, **bound, **words)
-            futures.update(zip(here, some, strict=True))
-        return [futures[number] for number in range(len(places))]
-
-    @contextmanager
-    def _outstanding(self) -> Iterator[list[Any]]:
-        """Futures that are cancelled where nobody will read them."""
-        futures: list[Any] = []
-        try:
-            yield futures
-        except BaseException:
-            self._client.cancel(futures)
-            raise

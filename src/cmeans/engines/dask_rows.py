@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..stored import Rows, RowsError, StoredRows
-from .dask_door import is_array, is_frame, started
+from .dask_door import is_array, is_frame, settled, started
 from .shards import as_rows, look, some_rows
 from .threads import ThreadEngine
 
 NUMBERS = "biuf"  # NumPy's kinds that are real numbers
+FAIR = 1.05  # times a thread's equal share of the rows
 
 
 class DaskRows(StoredRows):
@@ -42,6 +43,19 @@ class DaskRows(StoredRows):
         from .dask_engine import DaskSession
 
         return DaskSession(here, self)
+
+    def places(self) -> list[str]:
+        """A worker for each partition: the one that holds it, unless that would have much more to do than others."""
+        settled(self.client, self.parts)  # those of a worker that died are on their way
+        where, threads, sizes = self.client.who_has(self.parts), self.client.nthreads(), np.diff(self.starts)
+        enough = FAIR * self.shape[0] / sum(threads.values())
+        load, places = dict.fromkeys(threads, 0.0), []
+        for part, size in zip(self.parts, map(int, sizes), strict=True):
+            holders = [worker for worker in where.get(part.key) or () if worker in load and load[worker] + size / threads[worker] <= enough]
+            place = holders[0] if holders else min(load, key=lambda worker: load[worker] + size / threads[worker])
+            load[place] += size / threads[place]
+            places.append(place)
+        return places
 
     def memory(self, n_threads: int) -> int:
         largest = int(np.diff(self.starts).max())

@@ -89,20 +89,30 @@ _making = threading.Lock()
 
 
 class Shard:
-    """One partition as a table where it lies. Sent to another worker, it is made anew there."""
+    """One partition as a table where it lies. Sent to another worker, it is made anew there, by the first task that asks."""
 
     def __init__(self, rows: Any, weight: Float64 | None, kind: Any, limit: int | None) -> None:
         self._made_of = rows, weight, kind, limit
-        worker = this_worker()
-        with _making:
-            room = _rooms.setdefault(worker, Room())
-        kept = room.take(kind.bytes_to_keep(rows), limit, lambda: spare_memory(worker))
-        weakref.finalize(self, room.give_back, kept)
-        self.table = kind.over(rows, weight, kept)
-        self._nbytes = int(rows.nbytes) + kept
+        self._lock = threading.Lock()
+        self._table: Any = None
+
+    @property
+    def table(self) -> Any:
+        """The partition in its space."""
+        with self._lock:
+            if self._table is None:
+                rows, weight, kind, limit = self._made_of
+                worker = this_worker()
+                with _making:
+                    room = _rooms.setdefault(worker, Room())
+                kept = room.take(kind.bytes_to_keep(rows), limit, lambda: spare_memory(worker))
+                weakref.finalize(self, room.give_back, kept)
+                self._table = kind.over(rows, weight, kept)
+            return self._table
 
     def __sizeof__(self) -> int:
-        return self._nbytes  # so that no scheduler thinks that it travels easily
+        rows, _, kind, _ = self._made_of
+        return int(rows.nbytes + kind.bytes_to_keep(rows))
 
     def __reduce__(self) -> Any:
         return Shard, self._made_of
