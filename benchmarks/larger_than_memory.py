@@ -1,6 +1,6 @@
 """Rows that do not fit: akFCM on a folder of Parquet files far larger than its memory budget.
 
-    python -m benchmarks.larger_than_memory [--rows 50000000] [--folder DIR] [--out docs/larger_than_memory.json]
+    python -m benchmarks.larger_than_memory [--rows 50000000] [--folder DIR] [--out docs/larger_than_memory.md]
 
 Generates the folder (deleted afterwards), clusters it under `memory_budget="1GB"` in a process of its own whose peak resident memory is
 measured, writes labels and the two largest memberships of every row, and compares a prefix of a tenth of the rows fitted from its files
@@ -18,8 +18,11 @@ import sys
 import tempfile
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
+
+from .harness import machine
 
 D, C, S = 16, 10, 200
 FILE_ROWS, GROUP_ROWS = 1_000_000, 131_072
@@ -97,11 +100,38 @@ def prefix_both_ways(folder: Path, n_rows: int) -> dict[str, object]:
     }
 
 
+def page(figures: dict[str, Any]) -> str:
+    """The figures as a page."""
+    whole, prefix = figures["whole"], figures["prefix"]
+    minutes = whole["fit_seconds"] / 60
+    lines = [
+        "# Rows that do not fit",
+        "",
+        "Made by `python -m benchmarks.larger_than_memory --out docs/larger_than_memory.md`; what it does stands there.",
+        "",
+        *("| what | figure |", "|---|---|"),
+        f"| rows | {whole['rows']:,} x {D} float32 in Parquet ({whole['gigabytes']:.3g} GB), groups of {GROUP_ROWS:,} rows |",
+        f"| fit | akFCM, s = {S}, c = {C}, m = 1.7, memory_budget={BUDGET} |",
+        f"| peak resident memory, all told | {whole['peak_in_all'] / 1e9:.3g} GB ({whole['peak_at_start'] / 1e9:.2g} GB when it starts) |",
+        f"| time of the fit | {minutes:.2g} minutes, {whole['row_visits'] / 1e6:,.0f} million visits of rows |",
+        f"| sweeps over all rows | {whole['sweeps']} |",
+        f"| visits a second | {whole['row_visits_per_second'] / 1e6:.3g} million, landmarks, seeds and samples included |",
+        f"| labels and the two largest memberships of each row, written | {whole['written']:,} rows in {whole['write_seconds']:.3g} s |",
+        f"| the certificate | {whole['approximation']} |",
+        f"| the first {prefix['rows']:,} rows from files and from memory | objectives differ by {prefix['relative_difference']:.1g}, "
+        f"{prefix['labels_that_differ']} labels differ |",
+        f"| seconds of these | {prefix['seconds']['file']:.3g} from files, {prefix['seconds']['memory']:.3g} from memory |",
+        "",
+        f"Machine: {whole['machine']['cpu']}, {whole['machine']['cpus']} CPUs.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     told = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     told.add_argument("--rows", type=int, default=50_000_000)
     told.add_argument("--folder", type=Path, default=None, help="where the rows and scratch go; default: the temporary folder")
-    told.add_argument("--out", type=Path, default=None, help="a JSON file for the figures")
+    told.add_argument("--out", type=Path, default=None, help="a Markdown file for the figures")
     words = told.parse_args()
     place = Path(tempfile.mkdtemp(prefix="cmeans-rows-", dir=words.folder))
     os.environ["TMPDIR"] = str(place)
@@ -112,15 +142,15 @@ def main() -> None:
         generate(place / "rows", words.rows)
         print(f"generated {words.rows:,} rows in {perf_counter() - began:.0f} s", file=sys.stderr)
         told_child = {"folder": str(place / "rows"), "c": C, "s": S, "m": 1.7, "budget": BUDGET, "labels": str(place / "labels.parquet")}
-        figures = {"whole": in_process_of_its_own(told_child), "prefix": prefix_both_ways(place / "rows", words.rows)}
+        figures: dict[str, Any] = {"whole": in_process_of_its_own(told_child), "prefix": prefix_both_ways(place / "rows", words.rows)}
     finally:
         shutil.rmtree(place, ignore_errors=True)
     whole = figures["whole"]
-    whole["row_visits_per_second"] = whole["row_visits"] / whole["fit_seconds"]  # type: ignore[operator]
-    text = json.dumps(figures, indent=1)
-    print(text)
+    whole["machine"] = machine(2)
+    whole["row_visits_per_second"] = whole["row_visits"] / whole["fit_seconds"]
+    print(json.dumps(figures, indent=1))
     if words.out is not None:
-        words.out.write_text(text + "\n", encoding="utf-8")
+        words.out.write_text(page(figures), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,12 +12,14 @@ from pathlib import Path
 from .assignment import label_type
 from .blocks import LARGEST_TASK, Blocks
 from .kernels import Precomputed
+from .progressive import sample_sizes
 from .scratch import IN_MEMORY
 from .seeding import seeding_rows
 from .spaces import Space
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 DRAWN, WEIGHED, SIFTED = 28, 24, 16  # bytes a row for drawing among all rows, for rows that have weights, and where some of these are zero
+SAMPLED = 32  # bytes for each row of the largest sample: its number, its weight, and what drawing takes
 FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
 
 
@@ -116,6 +118,7 @@ def _stored(blocks: Blocks, n_clusters: int, n_threads: int) -> tuple[int, int, 
     said = n_threads * LARGEST_TASK * (n_clusters * itemsize + 16)
     labels = min(n * label_type(n_clusters)().itemsize, IN_MEMORY)
     drawing = 0 if blocks.alike else n * (WEIGHED + SIFTED * bool(blocks.weight.min() <= 0))
+    drawing += SAMPLED * max(sample_sizes(n, n_clusters), default=0)
     return labels + said, drawing, blocks.x.memory(n_threads) + IN_MEMORY
 
 
