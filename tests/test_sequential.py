@@ -199,7 +199,9 @@ def test_farthest_rows_one_after_the_other(engine, monkeypatch):
     assert far.rows.tolist() == [naive_sparse.farthest_row(X, X[[0, 1, *far.rows[:k]]]) for k in range(4)]
     assert far.passes == 4
     np.testing.assert_allclose(far.centres.coordinates, X[far.rows])
-    np.testing.assert_allclose(distances_to(table_of(X), engine, start), naive.point_distances(X, X[:2]).min(axis=1), atol=1e-12)
+    np.testing.assert_allclose(
+        np.concatenate(list(distances_to(table_of(X), engine, start))), naive.point_distances(X, X[:2]).min(axis=1), atol=1e-12
+    )
     repeated = np.repeat(X[:3], 5, axis=0)
     assert len(farthest_rows(table_of(repeated), engine, Centres.orthonormal(X[:1]), 9).rows) == 2
     nothing = farthest_rows(table_of(repeated), engine, Centres.orthonormal(X[:3]), 2)

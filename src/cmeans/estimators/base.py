@@ -34,6 +34,7 @@ from .predicting import Predicting
 from .results import OPTIONAL, certified, complain_of_result, model_attributes, row_attributes, whole_or_nothing
 from .starts import Ground, starts
 
+OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes a row that starts take, where all rows are looked at
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # words between a fit and its resumption
 OF_ROWS = ("labels_", "memberships_", "_nearest", "objective_", "objective_history_", "separation_")  # attributes
 
@@ -112,6 +113,9 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, d) array, CSR matrix, data frame, memory map, or array of PyTorch, CuPy, ... ; kernel values for kernel="precomputed".
+            A file, a folder or a pattern of files (str or path), or `cmeans.open_blocks` of them, is read block by block in every sweep,
+            so that it need not fit in memory; `labels_` are then of the smallest integers that hold them, and `memberships_` are not kept
+            (`predict_to` writes them).
             A Dask array or data frame is clustered where its partitions are (`cmeans.DaskEngine`).
         y : not used to cluster; callbacks that score see it.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
@@ -212,6 +216,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         space, blocks, c = geometry.space, geometry.blocks, run.n_clusters
         layout = layout_for(space, blocks, rule, c, rows_in_all)
         remembered += memory_of(layout, rule, blocks, space.size, c)
+        if blocks.are_stored and isinstance(init := vars(self).get("init"), str):
+            remembered += OF_INIT.get(init, 0) * blocks.n_rows
         memory = self._plan(run, given, space, blocks, engine, remembered)
         quick = quick_for(space, blocks, rule, rows_in_all)
         table = Table(space, blocks, memory.for_rows, layout=layout, quick=quick, rows_in_all=rows_in_all)
