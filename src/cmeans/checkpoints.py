@@ -168,22 +168,22 @@ class Journal:
                 )
 
 
-_NOWHERE: ContextVar[Journal | None] = ContextVar("cmeans_journal", default=None)
+_kept: ContextVar[Journal | None] = ContextVar("cmeans_journal", default=None)
 
 
 @contextmanager
 def kept_in(journal: Journal | None) -> Iterator[None]:
     """Solves inside the block (of this thread) are pages of a journal."""
-    token = _NOWHERE.set(journal)
+    token = _kept.set(journal)
     try:
         yield
     finally:
-        _NOWHERE.reset(token)
+        _kept.reset(token)
 
 
 def next_page() -> Page:
     """Of the journal that is kept, if one is."""
-    journal = _NOWHERE.get()
+    journal = _kept.get()
     return Page(None, None) if journal is None else journal.turn()
 
 

@@ -112,3 +112,19 @@ def test_nothing_is_written_where_something_is_wrong(cmeans: Command, model: Pat
         assert len([line for line in ended.err.splitlines() if not line.startswith("cmeans: reading")]) == 1
         assert ended.out == ""
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_folder_of_rows_must_stay_one(cmeans: Command, tmp_path: Path) -> None:
+    folder, x = tmp_path / "rows", np.random.default_rng(0).normal(size=(60, 2))
+    folder.mkdir()
+    for number, part in enumerate(np.array_split(x, 3)):
+        np.save(folder / f"part{number}.npy", part)
+    ended = cmeans("fit", folder, "--clusters", 2, "--out", folder / "deep" / "out")
+    assert ended.code == 2
+    assert "lies in" in ended.err
+    assert cmeans("fit", folder, "--clusters", 2, "--out", tmp_path / "out").code == 0
+    words = ["predict", tmp_path / "out" / "model.safetensors", folder, "--out"]
+    assert cmeans(*words, folder / "labels.npy").code == 2
+    assert cmeans(*words, tmp_path / "labels.npy").code == 0
+    assert len(np.load(tmp_path / "labels.npy")) == 60
+    assert len(list(folder.rglob("*"))) == 3

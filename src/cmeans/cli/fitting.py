@@ -34,7 +34,7 @@ from ..sweep import Outputs
 from ..writing import Columns, checked_columns, row_file
 from .errors import InputError, Stopped
 from .outputs import results_folder, staged
-from .rows import SHARE, Rows, Wish, read_rows
+from .rows import SHARE, Rows, Wish, read_rows, refuse_inside
 from .scaling import Scaling, learn_scaling
 from .screen import Screen
 from .summaries import Stopwatch, as_json, caught_warnings, sizes
@@ -164,6 +164,7 @@ def _check(request: FitRequest, method: Method) -> None:
     if request.checkpoint is not None and "checkpoint" not in method.words:
         able = listed(name for name, other in METHODS.items() if "checkpoint" in other.words)
         raise InputError(f"--checkpoint: --method {request.method} keeps none; {able} do.")
+    refuse_inside(request.wish.file, request.out, "a folder outside")
     for name, path in _outputs(request.out).items():
         if request.wish.file.resolve() == Path(path).resolve():
             raise InputError(f"--out {request.out}: the {name} would overwrite the input file {request.wish.file}; choose another folder.")

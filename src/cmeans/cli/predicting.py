@@ -12,7 +12,7 @@ from ..model_file import read_metadata
 from ..stored import Label
 from .errors import InputError
 from .outputs import staged_file
-from .rows import Wish, read_rows
+from .rows import Wish, read_rows, refuse_inside
 from .scaling import Scaling
 from .screen import Screen
 from .summaries import Stopwatch, caught_warnings
@@ -104,6 +104,7 @@ def _check(request: PredictRequest) -> None:
         raise InputError(f"--out {request.out}: unknown ending; known are .parquet, .csv and .npy (labels only).")
     if request.out.is_dir():
         raise InputError(f"--out {request.out}: is a folder; give a file, e.g. {request.out / 'labels.parquet'}.")
+    refuse_inside(request.wish.file, request.out, "a file outside")
     for path in (request.model, request.wish.file):
         if path.resolve() == request.out.resolve():
             raise InputError(f"--out {request.out}: would overwrite the input {path}; choose another name.")

@@ -84,3 +84,9 @@ def _as_in_model(header: Header, known: Sequence[Label]) -> list[int]:
     with_names, without = ("the file", "the model") if header.named else ("the model", "the file")
     advice = f"say with --columns which columns stand for {shortened(known)}, in that order."
     raise InputError(f"{header.where}: {with_names} names its columns, {without} does not; {advice}")
+
+
+def refuse_inside(rows: Path, out: Path, advice: str) -> None:
+    """Results in the folder that is read would be taken for rows the next time."""
+    if rows.is_dir() and out.resolve().is_relative_to(rows.resolve()):
+        raise InputError(f"--out {out}: lies in {rows}, all of which is read as rows; choose {advice}.")
