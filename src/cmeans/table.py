@@ -61,8 +61,7 @@ class Kind:
 
     def bytes_to_keep(self, x: Array) -> int:
         """Bytes of rows as represented, where it pays to keep them."""
-        worth_it = self.space.keeps_rows_cheaply or (self.layout is not None and self.layout.keep)
-        return int(x.shape[0]) * (self.space.size + 2) * itemsize(x) if worth_it else 0
+        return int(x.shape[0]) * _bytes_of_a_row(self.space, x) if _pays_to_keep(self.space, self.layout) else 0
 
 
 class Table:
@@ -85,8 +84,7 @@ class Table:
         self.rows_in_all = max(rows_in_all, blocks.n_rows)
         self.n_tasks = blocks.n_tasks(space.size)
         self._training = training
-        worth_it = space.keeps_rows_cheaply or (layout is not None and layout.keep) or blocks.are_stored
-        self._left = self.room_to_keep = keep_bytes if worth_it else 0
+        self._left = self.room_to_keep = keep_bytes if _pays_to_keep(space, layout) or blocks.are_stored else 0
         self._kept: dict[int, list[Piece]] = {}
         self._weights: dict[int, float] = {}
         self._quick, self._quick_space = quick, space if quick is None else space.quickened(quick)
@@ -101,7 +99,7 @@ class Table:
     @property
     def kept_share(self) -> float:
         """The share of the rows that there is room to keep represented between sweeps."""
-        return min(1.0, self.room_to_keep / (self.n_rows * (self.space.size + 2) * itemsize(self.blocks.x)))
+        return min(1.0, self.room_to_keep / (self.n_rows * _bytes_of_a_row(self.space, self.blocks.x)))
 
     @property
     def kind(self) -> Kind:
@@ -116,7 +114,7 @@ class Table:
         represent = self._quick_space.training_rows if self._training else self._quick_space.rows
         x, size = self.blocks.x, self.space.size
         first, last = self.blocks.task_range(task, size)
-        keep = self._reserve((last - first) * (size + 2) * itemsize(x))
+        keep = self._reserve((last - first) * _bytes_of_a_row(self.space, x))
         # One piece of memory for all: asking the system for block after block can take longer than filling them.
         room = self.space.room(last - first if keep else min(self.blocks.block_rows(size), last - first), x)
         kept: list[Piece] = []
@@ -157,3 +155,13 @@ class Table:
             if fits:
                 self._left -= nbytes
             return fits
+
+
+def _pays_to_keep(space: Space, layout: Layout | None) -> bool:
+    """Whether represented rows are worth their memory, where the rows themselves are in memory."""
+    return space.keeps_rows_cheaply or (layout is not None and layout.keep)
+
+
+def _bytes_of_a_row(space: Space, x: Array) -> int:
+    """What a row of the type of `x` takes as the space sees it."""
+    return (space.size + 2) * itemsize(x)
