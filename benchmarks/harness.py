@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import re
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,36 @@ import numpy as np
 import threadpoolctl
 
 
+FETCHED = {"covtype": "load_covtype", "mnist": "load_mnist"}  # of cmeans.datasets, by scikit-learn's fetchers
+
+
+class DataError(Exception):
+    """A data set that is neither in the folder nor to be had otherwise."""
+
+
 def load(name: str, part: str = "X") -> np.ndarray:
-    """The rows of one data set, as stored, or its classes ("y")."""
-    folder = Path(os.environ.get("CMEANS_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
-    with np.load(folder / f"{name}.npz") as file:
+    """The rows of one data set, as stored, or its classes ("y"): from a folder of files, else through scikit-learn."""
+    folder = os.environ.get("CMEANS_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
+    path = Path(folder) / f"{name}.npz"
+    if not path.exists():
+        return _elsewhere(name)[0 if part == "X" else 1]
+    with np.load(path) as file:
         return file[part]
+
+
+@lru_cache(maxsize=1)
+def _elsewhere(name: str) -> tuple[np.ndarray, np.ndarray]:
+    import sklearn.datasets
+
+    import cmeans.datasets
+
+    built_in = {"iris": sklearn.datasets.load_iris, "wine": sklearn.datasets.load_wine, "wdbc": sklearn.datasets.load_breast_cancer}
+    try:
+        if name in FETCHED:
+            return getattr(cmeans.datasets, FETCHED[name])()
+        return built_in[name](return_X_y=True)
+    except (KeyError, OSError) as error:
+        raise DataError(f"{name}: set CMEANS_DATA to the folder that holds {name}.npz") from error
 
 
 def unit_interval(x: np.ndarray, dtype: type) -> np.ndarray:
