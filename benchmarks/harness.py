@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
-
 FETCHED = {"covtype": "load_covtype", "mnist": "load_mnist"}  # of cmeans.datasets, by scikit-learn's fetchers
 
 
