@@ -1,0 +1,1 @@
+"""Chitta, Jin, Havens, Jain: Approximate kernel k-means (KDD 2011)."""

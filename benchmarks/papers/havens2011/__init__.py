@@ -1,0 +1,1 @@
+"""Havens, Chitta, Jain, Jin 2011."""

@@ -1,0 +1,66 @@
+"""The problems of the paper, and the rows that start each run: the same ones for the exact algorithm and the approximate."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cmeans.datasets import make_quadrupeds
+
+from ...harness import load, unit_interval
+
+M, EPSILON = 2.0, 1e-3  # the paper's fuzzifier and stopping rule: max |u - u'| <= EPSILON
+RUNS = 20
+MNIST_KERNEL = {"kernel": "polynomial", "degree": 5, "gamma": 1.0, "coef0": 1.0}  # (x.y + 1)^5 of pixels / 255
+A3_KERNEL = {"kernel": "rbf", "gamma": 2.0}  # exp(-|x - y|^2 / .5)
+EXACT_FCM, EXACT_PCM = "exact | FCM | m 2", "exact | PCM | m 2"  # cells of all 70,000 rows of MNIST, by --exact
+
+
+class Problem(NamedTuple):
+    """Rows, classes, clusters sought and the kernel as the estimators take it."""
+
+    x: np.ndarray
+    classes: np.ndarray
+    clusters: int
+    kernel: dict[str, Any]
+
+
+def starts(n: int, runs: int = RUNS, clusters: int = 10) -> list[np.ndarray]:
+    """For each run the rows that are its first centres; the first runs are the same however many are asked for."""
+    return [np.random.default_rng([2011, n, clusters, run]).choice(n, clusters, replace=False) for run in range(runs)]
+
+
+def a3(n: int | None = None) -> Problem:
+    """A3, every feature to [0, 1]; or the rows of its first ten clusters, n of them."""
+    x, classes = load("a3"), load("a3", "y")
+    clusters = 50
+    if n is not None:
+        clusters = 10
+        few = np.flatnonzero(np.isin(classes, np.unique(classes)[:clusters]))
+        few = np.sort(np.random.default_rng(0).choice(few, n, replace=False))
+        x, classes = x[few], classes[few]
+    return Problem(unit_interval(x, np.float64), classes, clusters, A3_KERNEL)
+
+
+def mnist(n: int | None = None) -> Problem:
+    """MNIST / 255 in single precision: all 70,000 rows in the order stored, or n rows drawn once, in that order."""
+    x, classes = load("mnist"), load("mnist", "y")
+    if n is not None:
+        few = np.sort(np.random.default_rng(0).choice(len(x), n, replace=False))
+        x, classes = x[few], classes[few]
+    x = np.asarray(x, dtype=np.float32)
+    x /= 255
+    return Problem(x, classes, 10, MNIST_KERNEL)
+
+
+def very_large(name: str, n: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Covertype or the mammals, features to [0, 1], single precision, and their classes; n of their rows where asked."""
+    if name == "mammals":
+        x, classes = make_quadrupeds(n or 500_000, random_state=0)
+    else:
+        x, classes = load("covtype"), load("covtype", "y")
+        if n is not None:
+            few = np.sort(np.random.default_rng(0).choice(len(x), n, replace=False))
+            x, classes = x[few], classes[few]
+    return unit_interval(x, np.float32), classes
