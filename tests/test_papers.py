@@ -1,0 +1,193 @@
+"""The pages of the five papers: they are what the stored results give, all of it runs on reduced sizes, and the exact side is right."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks.papers import NAMES, tiles
+from benchmarks.papers.results import Results
+
+from cmeans import CMeans, KernelKMeans
+from cmeans.kernels import RBF, NormalizedPolynomial
+from cmeans.rules import Fuzzy, Hard, Possibilistic
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ROOT / "docs" / "papers"
+
+
+def papers(*arguments, data=None):
+    """The command in a process of its own, as its users have it."""
+    variables = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}", "MPLBACKEND": "Agg"}
+    if data is not None:
+        variables["CMEANS_DATA"] = str(data)
+    command = [sys.executable, "-m", "benchmarks.papers", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+
+
+def pictures(text):
+    return re.findall(r"!\[[^]]*\]\(([\w-]+)\.png\)", text)
+
+
+def numbers_missing(text):
+    return re.findall(r"\b(?:nan|inf|None)\b", re.sub(r"`[^`]*`", "", text))
+
+
+def test_pages_are_what_the_stored_results_give():
+    done = papers("all", "--check")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_picture_of_a_page_is_there_in_both_forms(name):
+    text = (PAGES / f"{name}.md").read_text()
+    assert pictures(text)
+    for picture in pictures(text):
+        assert (PAGES / f"{picture}.png").exists()
+        assert (PAGES / f"{picture}.svg").exists()
+    assert not numbers_missing(text)
+
+
+def test_a_page_that_was_changed_by_hand_is_named(tmp_path):
+    for name in NAMES:
+        (tmp_path / f"{name}.json").write_bytes((PAGES / f"{name}.json").read_bytes())
+        (tmp_path / f"{name}.md").write_text((PAGES / f"{name}.md").read_text() + ("one more line\n" if name == "kpkm2021" else ""))
+    (tmp_path / "index.md").write_text((PAGES / "index.md").read_text())
+    done = papers("all", "--check", "--out", tmp_path)
+    assert done.returncode == 1
+    assert "kpkm2021.md" in done.stderr
+    assert "zhang2013" not in done.stderr
+
+
+def test_all_of_it_on_reduced_sizes(tmp_path, data_folder):
+    done = papers("all", "--quick", "--out", tmp_path, data=data_folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name in NAMES:
+        text = (tmp_path / f"{name}.md").read_text()
+        assert not numbers_missing(text), name
+        for picture in pictures(text):
+            assert (tmp_path / f"{picture}.svg").exists()
+        reasons = [key for key, cell in Results(tmp_path / f"{name}.json").read().items() if "reason" in cell]
+        assert not reasons
+    assert "| [havens2011](havens2011.md) |" in (tmp_path / "index.md").read_text()
+    assert "left out" not in done.stdout
+
+
+def test_what_is_measured_is_not_measured_again(tmp_path, data_folder):
+    assert papers("seqsapcm2014", "--quick", "--out", tmp_path, data=data_folder).returncode == 0
+    before = (tmp_path / "seqsapcm2014.json").read_text()
+    assert papers("seqsapcm2014", "--quick", "--out", tmp_path, data=data_folder).returncode == 0
+    assert (tmp_path / "seqsapcm2014.json").read_text() == before
+
+
+def test_absent_data_are_a_reason_and_no_failure(tmp_path):
+    done = papers("seqsapcm2014", "--quick", "--out", tmp_path, data=tmp_path / "nowhere")
+    assert done.returncode == 0, done.stderr
+    assert "left out: no data: s2" in done.stdout
+    assert any("reason" in cell for cell in Results(tmp_path / "seqsapcm2014.json").read().values())
+
+
+def test_an_unknown_paper_is_refused():
+    done = papers("havens2012")
+    assert done.returncode == 2
+    assert "havens2012: no such paper" in done.stderr
+
+
+# ------------------------------------------------------------------------------------------------------------------------ results
+
+
+def test_results_keep_six_digits_a_cell_a_line(tmp_path):
+    results = Results(tmp_path / "some.json")
+    results.add("b", ari=[1 / 3], size=3)
+    results.add("b", ari=[np.float64(2 / 3)], size=np.int64(4))
+    results.add("a", name="x")
+    assert results.read() == {"a": {"name": "x"}, "b": {"ari": [0.333333, 0.666667], "size": 4}}
+    assert len(results.path.read_text().splitlines()) == 4
+    results.forget(lambda key: key == "b")
+    assert set(results.read()) == {"a"}
+
+
+# -------------------------------------------------------------------------------------------------------------------------- tiles
+
+
+@pytest.fixture(scope="module")
+def X():
+    rng = np.random.default_rng(0)
+    return np.vstack([rng.normal(centre, 0.7, (130, 3)) for centre in (-2.0, 0.0, 2.5)])
+
+
+def test_tiles_are_the_kernel_matrix(X):
+    kernel = NormalizedPolynomial(degree=3)
+    blocks, k = tiles.Tiles(X, kernel, side=70), kernel(X, X)
+    w = np.random.default_rng(1).random((len(X), 4))
+    np.testing.assert_allclose(blocks.times(w), k @ w, rtol=2e-6)
+    rows = np.array([0, 69, 70, 389])
+    np.testing.assert_allclose(blocks.columns(rows), k[:, rows], rtol=1e-5, atol=1e-6)
+
+
+def test_hard_runs_together_are_kernel_k_means_one_by_one(X, tmp_path):
+    kernel = RBF(gamma=0.3)
+    blocks, starts = tiles.Tiles(X, kernel, side=100), np.random.default_rng(2).integers(0, 4, (3, len(X)))
+    found = tiles.solve(
+        blocks, Hard(), (starts[:, :, None] == np.arange(4)).astype(float), tol=0, max_sweeps=200, standing=tmp_path / "standing.npz"
+    )
+    for run in range(3):
+        model = KernelKMeans(4, kernel=kernel, n_landmarks=None, init=starts[run], tol=0, progressive=False).fit(X)
+        np.testing.assert_array_equal(found.labels[run], model.labels_)
+        np.testing.assert_allclose(found.objective[run], model.objective_, rtol=1e-5)
+    np.testing.assert_allclose(tiles.cost(blocks, found.labels, 4), found.objective, rtol=1e-5)
+
+
+def test_fuzzy_and_possibilistic_runs_are_the_papers_algorithms(X, tmp_path):
+    kernel, rule = RBF(gamma=0.3), Fuzzy(1.6)
+    blocks, rows = tiles.Tiles(X, kernel, side=100), np.array([5, 140, 300])
+    u = tiles.first_memberships(blocks, rule, rows)
+    found = tiles.solve(blocks, rule, u[None], tol=1e-4, max_sweeps=300, standing=tmp_path / "standing.npz")
+    words = {"kernel": kernel, "n_landmarks": None, "stop": "memberships", "tol": 1e-4, "progressive": False}
+    model = CMeans(3, rule=rule, init=u, **words).fit(X)
+    np.testing.assert_allclose(found.u[0], model.memberships_, atol=2e-4)
+    np.testing.assert_allclose(found.objective[0], model.objective_, rtol=1e-5)
+    typical = tiles.solve(
+        blocks, Possibilistic(2.0), found.u, tol=1e-4, max_sweeps=300, standing=tmp_path / "standing.npz", scales=found.scales
+    )
+    k = kernel(X, X)
+    d2 = _naive_distances(k, typical.u[0])
+    np.testing.assert_allclose(typical.u[0], 1 / (1 + d2 / found.scales[0]), atol=5e-4)
+
+
+def _naive_distances(k, u):
+    n, c = u.shape
+    d2 = np.empty((n, c))
+    for j in range(c):
+        w = u[:, j] ** 2 / (u[:, j] ** 2).sum()
+        for i in range(n):
+            d2[i, j] = k[i, i] - 2 * (k[i] @ w) + w @ k @ w
+    return d2
+
+
+def test_an_interrupted_run_goes_on_to_the_same_end(X, tmp_path):
+    blocks, rule = tiles.Tiles(X, RBF(gamma=0.3), side=100), Fuzzy(1.6)
+    u = np.stack([tiles.first_memberships(blocks, rule, np.array(rows)) for rows in ([5, 140, 300], [1, 2, 3])])
+    path = tmp_path / "standing.npz"
+    whole = tiles.solve(blocks, rule, u, tol=1e-4, max_sweeps=300, standing=path)
+    assert not path.exists()
+    calls, times = [], blocks.times
+
+    def interrupted(w):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return times(w)
+
+    blocks.times = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        tiles.solve(blocks, rule, u, tol=1e-4, max_sweeps=300, standing=path)
+    assert path.exists()
+    again = tiles.solve(blocks, rule, u, tol=1e-4, max_sweeps=300, standing=path)
+    np.testing.assert_array_equal(again.u, whole.u)
+    np.testing.assert_array_equal(again.sweeps, whole.sweeps)
