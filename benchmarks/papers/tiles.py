@@ -50,14 +50,28 @@ class Tiles:
         return out
 
     def times(self, w: Array) -> Array:
-        """K w in float64, from float32 sums over the rows of one tile."""
+        """K w in float64, from float32 sums over the rows of one tile. Rows of w that are zero cost nothing where most are."""
         w = np.ascontiguousarray(w, dtype=np.float32)
         out = np.zeros(w.shape)
+        busy = [_busy(w[cut]) for cut in self.cuts]
         for (i, j), tile in self.tiles.items():
-            out[self.cuts[i]] += tile @ w[self.cuts[j]]
+            _add(out[self.cuts[i]], tile, w[self.cuts[j]], busy[j])
             if i != j:
-                out[self.cuts[j]] += tile.T @ w[self.cuts[i]]
+                _add(out[self.cuts[j]], tile.T, w[self.cuts[i]], busy[i])
         return out
+
+
+def _busy(w: Array) -> Array | None:
+    """Rows that are not zero; None where there are many, and all are taken as they lie."""
+    rows = np.flatnonzero(w.any(axis=1))
+    return rows if len(rows) < len(w) / 3 else None
+
+
+def _add(out: Array, tile: Array, w: Array, rows: Array | None) -> None:
+    if rows is None:
+        out += tile @ w
+    elif len(rows):
+        out += tile[:, rows] @ w[rows]
 
 
 class Solved(NamedTuple):
@@ -101,9 +115,10 @@ def solve(tiles: Tiles, rule: Rule, u: Array, *, tol: float, max_sweeps: int, st
     if standing.exists():
         state = _Standing.load(standing)
         print(f"      goes on after sweep {state.sweeps.max()}", flush=True)
+    products = _Products(tiles, rule)
     while not state.done.all() and state.sweeps.max() < max_sweeps:
         started, active = time.perf_counter(), np.flatnonzero(~state.done)
-        d2, mass = _distances(tiles, rule, state.u[active])
+        d2, mass = products.distances(state.u[active], active)
         change = 0.0
         for run, d, weighed in zip(active, d2, mass, strict=True):
             if state.sweeps[run] == 0:
@@ -127,17 +142,31 @@ def solve(tiles: Tiles, rule: Rule, u: Array, *, tol: float, max_sweeps: int, st
     return Solved(labels, state.u, state.scales, state.objective, state.start, state.sweeps)
 
 
-def _distances(tiles: Tiles, rule: Rule, u: Array) -> tuple[Array, Array]:
-    """Squared distances (runs, n, c) from the centres that memberships give, infinite from clusters without weight; and the masses."""
-    runs, n, c = u.shape
-    w = np.stack([rule.weights(one) for one in u])
-    mass = w.sum(axis=1)
-    w /= np.where(mass > 0, mass, 1.0)[:, None, :]
-    flat = np.ascontiguousarray(w.transpose(1, 0, 2).reshape(n, runs * c), dtype=np.float32)
-    product = tiles.times(flat)
-    norms = np.einsum("ij,ij->j", flat, product, dtype=np.float64)
-    d2 = np.maximum(tiles.diag[:, None] - 2.0 * product + norms, 0.0).reshape(n, runs, c).transpose(1, 0, 2)
-    return np.where((mass > 0)[:, None, :], d2, np.inf), mass
+class _Products:
+    """K w of all runs. Of hard memberships few change in late sweeps: only those rows of K are summed, onto what is there."""
+
+    def __init__(self, tiles: Tiles, rule: Rule) -> None:
+        self.tiles, self.rule = tiles, rule
+        self.before: tuple[Array, Array, Array] | None = None
+
+    def distances(self, u: Array, active: Array) -> tuple[Array, Array]:
+        """Squared distances (runs, n, c) from the centres that memberships give, infinite from clusters without weight; and the masses."""
+        runs, n, c = u.shape
+        w = np.stack([self.rule.weights(one) for one in u], axis=1, dtype=np.float32).reshape(n, runs * c)
+        if self.before is None or self.rule.is_soft:
+            product = self.tiles.times(w)
+        else:
+            runs_before, w_before, product = self.before
+            kept = np.isin(runs_before, active).repeat(c)
+            w_before, product = w_before[:, kept], product[:, kept]
+            product = product + self.tiles.times(w - w_before)
+        self.before = (active, w, product)
+        mass = w.sum(axis=0, dtype=np.float64)
+        safe = np.where(mass > 0, mass, 1.0)
+        norms = np.einsum("ij,ij->j", w, product, dtype=np.float64) / safe**2
+        d2 = np.maximum(self.tiles.diag[:, None] - 2.0 * product / safe + norms, 0.0).reshape(n, runs, c).transpose(1, 0, 2)
+        mass = mass.reshape(runs, c)
+        return np.where((mass > 0)[:, None, :], d2, np.inf), mass
 
 
 def seconds_of_one(tiles: Tiles, rule: Rule, u: Array, scales: Array | None = None, repeats: int = 3) -> float:
@@ -145,7 +174,7 @@ def seconds_of_one(tiles: Tiles, rule: Rule, u: Array, scales: Array | None = No
     found = []
     for _ in range(repeats):
         started = time.perf_counter()
-        d2, _ = _distances(tiles, rule, u[:1])
+        d2, _ = _Products(tiles, rule).distances(u[:1], np.zeros(1, int))
         new = rule.memberships(d2[0], None if scales is None else scales[0])
         np.abs(new - u[0]).max()
         found.append(time.perf_counter() - started)
