@@ -1,0 +1,76 @@
+"""Lemma 2 and Corollary 1 against what they bound: how much a sample of m rows costs a partition that is held fixed."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from ..paper import Run
+from . import fits
+from .problem import CLUSTERS, KERNELS, Array, sample, some_rows, starts
+
+ROWS, DRAWS, SIZES = 2000, 20, (20, 50, 100, 200, 500, 1000)
+QUICK_ROWS, QUICK_DRAWS, QUICK_SIZES = 200, 3, (20, 50, 100)
+
+
+def key_of(kernel: str) -> str:
+    return f"bound | {kernel}"
+
+
+def measure(run: Run) -> None:
+    run.stage("Lemma 2 and Corollary 1", partial(_both, run))
+
+
+def _both(run: Run) -> None:
+    n, draws, sizes = (QUICK_ROWS, QUICK_DRAWS, QUICK_SIZES) if run.quick else (ROWS, DRAWS, SIZES)
+    for kernel in KERNELS:
+        run.once(key_of(kernel), partial(cell, kernel, n, draws, sizes))
+
+
+def cell(kernel: str, n: int, draws: int, sizes: tuple[int, ...]) -> dict[str, Any]:
+    """Measured errors of the full kernel's partition, and the two bounds, per sample size."""
+    x = some_rows(n)[0].astype(np.float64)
+    gram, values, clipped = clip(KERNELS[kernel](x, x))
+    labels = fits.full(gram, starts(0, n), CLUSTERS).labels
+    u = scaled_memberships(labels)
+    whole = float(np.trace(gram) - np.einsum("kn,kn->", u @ gram, u))
+    found: dict[str, Any] = {"rows": n, "draws": draws, "sizes": list(sizes), "full": whole, "trace": float(np.trace(gram))}
+    found |= {"clipped": clipped, "largest_diagonal": float(np.diag(gram).max())}
+    found["measured"] = [[restricted(gram, u, sample(draw, m, n)) for draw in range(draws)] for m in sizes]
+    found["lemma"] = [whole + lemma(gram, u, m) for m in sizes]
+    head, tail = values[: len(u)], values[len(u) :].sum()
+    found["corollary"] = [float(1 + (head / (1 + head * m / n)).sum() / tail) for m in sizes]
+    found["corollary_last"] = [float(1 + len(u) / m / (tail / n)) for m in sizes]
+    return found
+
+
+def clip(gram: Array) -> tuple[Array, Array, float]:
+    """The matrix without its negative eigenvalues, its eigenvalues from the largest down, and the share clipped by absolute value."""
+    values, vectors = scipy.linalg.eigh((gram + gram.T) / 2)
+    share = float(-values[values < 0].sum() / np.abs(values).sum())
+    values = np.maximum(values, 0.0)
+    return (vectors * values) @ vectors.T, values[::-1], share
+
+
+def scaled_memberships(labels: Array) -> Array:
+    """U~ (c, n): rows of length one; clusters without rows are left out."""
+    u = np.stack([labels == cluster for cluster in np.unique(labels)]).astype(np.float64)
+    return u / np.sqrt(u.sum(axis=1, keepdims=True))
+
+
+def restricted(gram: Array, u: Array, chosen: Array) -> float:
+    """L(U, xi) = tr K - tr U~ K_B K_bb^+ K_B^T U~^T."""
+    values, vectors = scipy.linalg.eigh(gram[np.ix_(chosen, chosen)])
+    kept = values > 1e-12 * values[-1]
+    inner = u @ gram[:, chosen] @ vectors[:, kept] / np.sqrt(values[kept])
+    return float(np.trace(gram) - (inner**2).sum())
+
+
+def lemma(gram: Array, u: Array, m: int) -> float:
+    """tr U~ [K^-1 + (m/n) diag(K)^-1]^-1 U~^T, without K^-1: the bracket's inverse is D (K + D)^-1 K with D = (n/m) diag(K)."""
+    d = len(gram) / m * np.diag(gram)
+    solved = scipy.linalg.solve(gram + np.diag(d), gram @ u.T, assume_a="pos")
+    return float(np.einsum("kn,nk->", u * d, solved))
