@@ -59,6 +59,30 @@ def error_of(labels: Array, columns: Array, sample: Array, diag: Array) -> float
     return float(diag.sum(dtype=np.float64) - ((inner**2).sum(axis=1) / sizes).sum())
 
 
+@dataclass(frozen=True)
+class Yardstick:
+    """The clustering error of any hard partition, tr K - tr U~ K U~^T, the same for all contestants.
+
+    Its sums over pairs of a cluster's rows are taken from columns of K: all of them, or those of some rows drawn for good, which makes
+    the error an unbiased estimate, and that of two like partitions off by much the same.
+    """
+
+    columns: Array  # (n, q)
+    drawn: Array  # (q,)
+    diag: Array  # (n,)
+
+    def error(self, labels: Array) -> float:
+        left = float(self.diag.sum(dtype=np.float64))
+        for cluster in np.unique(labels):
+            inside, own = np.flatnonzero(labels == cluster), np.flatnonzero(labels[self.drawn] == cluster)
+            n, q, diagonal = len(inside), len(own), float(self.diag[inside].sum(dtype=np.float64))
+            left -= diagonal / n
+            if q > 0:
+                pairs = float(self.columns[np.ix_(inside, own)].sum(dtype=np.float64) - self.diag[self.drawn[own]].sum(dtype=np.float64))
+                left -= pairs / q  # n (n - 1) times the mean of q (n - 1) pairs, over n
+        return left
+
+
 def agreement(labels: Array, classes: Array) -> dict[str, float]:
     """NMI as Kvalseth defines it, 2 I / (H1 + H2), and the adjusted Rand index, both against classes."""
     return {
@@ -67,9 +91,11 @@ def agreement(labels: Array, classes: Array) -> dict[str, float]:
     }
 
 
-def said(name: str, fit: Fit, classes: Array, reference: Array | None) -> dict[str, Any]:
+def said(name: str, fit: Fit, classes: Array, reference: Array | None, yardstick: Yardstick | None) -> dict[str, Any]:
     """What is kept of a fit, each number under the contestant's name."""
     found = {"objective": fit.objective, "seconds": fit.seconds, "sweeps": fit.sweeps, **agreement(fit.labels, classes)}
+    if yardstick is not None:
+        found["error"] = yardstick.error(fit.labels)
     if reference is not None:
         found["ari"] = float(adjusted_rand_score(reference, fit.labels))
     return {f"{name}_{word}": value for word, value in found.items()}

@@ -82,12 +82,15 @@ def _full(n: int, number: int) -> fits.Fit:
     return fits.full(_gram(n)[0], starts(number, n, CLASSES), CLASSES)
 
 
+def _yardstick(n: int) -> fits.Yardstick:
+    return fits.Yardstick(_gram(n)[0], np.arange(n), KERNEL.diag(images(n)[0]))
+
+
 def _full_trial(n: int, number: int) -> dict[str, Any]:
-    fit, (x, classes) = _full(n, number), images(n)
-    start = starts(number, n, CLASSES)
-    chosen = sample(number, min(1000, n), n)
+    fit, classes = _full(n, number), images(n)[1]
+    yardstick = _yardstick(n)
     found = {"objective": fit.objective, "seconds": fit.seconds, "sweeps": fit.sweeps, "kernel_seconds": _gram(n)[1]}
-    found["start"] = fits.error_of(start, _gram(n)[0][:, chosen], chosen, KERNEL.diag(x))
+    found |= {"error": yardstick.error(fit.labels), "start": yardstick.error(starts(number, n, CLASSES))}
     return found | fits.agreement(fit.labels, classes)
 
 
@@ -99,5 +102,5 @@ def _trial(n: int, m: int, number: int) -> dict[str, Any]:
     found: dict[str, Any] = {"kernel_seconds": time.perf_counter() - started}
     reference = _full(n, number).labels
     for name, fit in (("approximate", fits.approximate), ("two_step", fits.two_step)):
-        found |= fits.said(name, fit(columns, chosen, KERNEL.diag(x), start, CLASSES), classes, reference)
+        found |= fits.said(name, fit(columns, chosen, KERNEL.diag(x), start, CLASSES), classes, reference, _yardstick(n))
     return found
