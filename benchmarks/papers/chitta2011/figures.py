@@ -11,10 +11,15 @@ from .. import pictures
 from ..results import Cells
 from . import crescents, printed
 from .problem import KERNELS
-from .summary import METHODS, Case, all_cases, bounds, compared, numbers, reductions
+from .summary import METHODS, Case, all_cases, bounds, compared, excesses, numbers, reductions
 
 COLOURS = {"approximate": "#1f77b4", "two_step": "#d62728", "full": "#555555"}
 GROUPS = ("#2ca02c", "#ff7f0e")
+BOUNDS = (
+    ("lemma", "Lemma 2", "s-", "#2ca02c"),
+    ("corollary", "Corollary 1", "^-", "#ff7f0e"),
+    ("last", "Corollary 1, last form: C / m over the tail", ":", "#9467bd"),
+)
 BLUE, FAINT = "#1f3fd0", "#bbbbbb"
 
 
@@ -85,7 +90,7 @@ def _curves(cases: list[Case], folder: Path, what: str, label: str, ends: dict[s
         if whole:
             axis.axhline(float(np.mean(whole)), color=COLOURS["full"], linewidth=1.4, linestyle="--")
         axis.set_title(case.title, fontsize=9)
-        axis.set(xscale="log", xlabel="sample size m")
+        _sizes(axis, list(case.cells))
         axis.tick_params(labelsize=8)
     axes[0, 0].set_ylabel(label)
     figure.legend(handles=_legend(), loc="outside lower center", ncols=4, fontsize=9, frameon=False)
@@ -96,6 +101,13 @@ def _spread(axis: Any, found: dict[int, list[float]], method: str) -> None:
     if found:
         middle, off = [float(np.mean(v)) for v in found.values()], [float(np.std(v)) for v in found.values()]
         axis.errorbar(list(found), middle, off, color=COLOURS[method], marker="o", markersize=4, linewidth=1.6, elinewidth=1, capsize=2)
+
+
+def _sizes(axis: Any, sizes: list[int]) -> None:
+    """A logarithmic axis of sample sizes."""
+    axis.set(xscale="log", xlabel="sample size m")
+    axis.set_xticks(sizes, [str(m) if m < 1000 else f"{m // 1000}k" for m in sizes])
+    axis.set_xticks([], minor=True)
 
 
 def _legend() -> list[Any]:
@@ -121,7 +133,8 @@ def _agreement(cells: Cells, folder: Path) -> None:
             style = {"color": COLOURS[method], "linestyle": "--", "linewidth": 1, "marker": "o", "markersize": 4}
             axis.plot(list(rows), [value[0] for value in rows.values()], markerfacecolor="white", **style)
         axis.set_title(f"{kernel} kernel", fontsize=10)
-        axis.set(xscale="log", xlabel="sample size m", ylim=(0, 1.02))
+        _sizes(axis, [row.m for row in printed.TABLES[kernel]])
+        axis.set_ylim(0, 1.02)
     axes[0].set_ylabel("ARI against the full kernel's partition")
     handles = _legend()[:2]
     from matplotlib.lines import Line2D
@@ -141,15 +154,16 @@ def _bounds(cells: Cells, folder: Path) -> None:
         1, len(found), figsize=(4.7 * len(found), 3.7), squeeze=False, sharey=True, layout="constrained"
     )
     for axis, (kernel, cell) in zip(axes[0], found.items(), strict=True):
-        sizes, excess = np.array(cell["sizes"]), np.array(cell["measured"]) / cell["full"] - 1
-        off = np.abs(np.stack([excess.min(axis=1), excess.max(axis=1)]) - excess.mean(axis=1))
-        axis.errorbar(sizes, excess.mean(axis=1), off, color=COLOURS["approximate"], marker="o", markersize=4, capsize=2, label="measured")
-        axis.plot(sizes, np.array(cell["lemma"]) / cell["full"] - 1, color="#2ca02c", marker="s", markersize=4, label="Lemma 2")
-        axis.plot(sizes, np.array(cell["corollary"]) - 1, color="#ff7f0e", marker="^", markersize=4, label="Corollary 1")
-        last = np.array(cell["corollary_last"]) - 1
-        axis.plot(sizes, last, color="#9467bd", linestyle=":", label="Corollary 1, last form: C / m over the tail")
-        axis.set(xscale="log", yscale="log", xlabel="sample size m")
+        every = excesses(cell)
+        some = [one for one in every if not one.is_nothing]
+        off = [[one.mean - min(one.draws) for one in some], [max(one.draws) - one.mean for one in some]]
+        style = {"color": COLOURS["approximate"], "marker": "o", "markersize": 4, "capsize": 2, "label": "measured"}
+        axis.errorbar([one.m for one in some], [one.mean for one in some], off, **style)
+        for name, label, mark, colour in BOUNDS:
+            axis.plot(cell["sizes"], [getattr(one, name) for one in every], mark, color=colour, markersize=4, label=label)
+        axis.set_yscale("log")
+        _sizes(axis, cell["sizes"])
         axis.set_title(f"{kernel} kernel, {cell['rows']:,} rows", fontsize=10)
-    axes[0, 0].set_ylabel("E L(U, ξ) / L(U, 1) − 1")
+    axes[0, 0].set_ylabel("E L(U, ξ) / L(U, 1) - 1")
     axes[0, 0].legend(fontsize=8)
     pictures.save(figure, folder, "chitta2011-bound")

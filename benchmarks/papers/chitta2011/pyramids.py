@@ -51,10 +51,10 @@ def images(n: int) -> tuple[Array, Array]:
     an image strays from that as a whole and cell by cell."""
     rng = np.random.default_rng(2011)
     cells = 1 << (LEVELS - 1)
-    regions = rng.normal(0.0, 0.36, (CLASSES, 4, 4, WORDS))
+    regions = rng.normal(0.0, 0.39, (CLASSES, 4, 4, WORDS))
     tastes = np.repeat(np.repeat(regions, cells // 4, axis=1), cells // 4, axis=2).reshape(CLASSES, -1)
     classes = rng.integers(0, CLASSES, n)
-    logits = tastes[classes] + np.tile(rng.normal(0.0, 0.4, (n, WORDS)), cells * cells) + rng.normal(0.0, 0.6, (n, tastes.shape[1]))
+    logits = tastes[classes] + np.tile(rng.normal(0.0, 0.36, (n, WORDS)), cells * cells) + rng.normal(0.0, 0.6, (n, tastes.shape[1]))
     shares = np.exp(logits, out=logits)
     shares *= KEYPOINTS / shares.sum(axis=1, keepdims=True)
     return rng.poisson(shares).astype(np.float32), classes

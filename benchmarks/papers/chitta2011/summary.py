@@ -34,7 +34,10 @@ def mnist(cells: Cells, kernel: str, n: int | None = None) -> Case:
         if cell:
             found[m] = cell | _exact_errors(cells, kernel, m)
     if n == runs.ROWS and full:
-        full = cells.get(f"exact | {kernel}", {}) | full
+        exact = cells.get(f"exact | {kernel}", {})
+        full = exact | full
+        if any(key.startswith(f"exact cost | {kernel}") for key in cells):
+            full, starts = full | {"error": exact["objective"]}, exact["start"]
     return Case(kernel, f"MNIST, {kernel} kernel", full, starts, found, "error")
 
 
@@ -101,3 +104,34 @@ def _listed(value: list[float] | float) -> list[float]:
 
 def bounds(cells: Cells) -> dict[str, Cell]:
     return {kernel: cell for kernel in KERNELS if (cell := cells.get(bound.key_of(kernel)))}
+
+
+class Excess(NamedTuple):
+    """What a sample costs a fixed partition, over the full kernel's error, at one sample size; `by` is Lemma 2 over the mean."""
+
+    m: int
+    draws: list[float]
+    lemma: float
+    corollary: float
+    last: float  # of the corollary's two forms
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.draws))
+
+    @property
+    def is_nothing(self) -> bool:
+        """The sample spans all rows, but for rounding."""
+        return self.mean < bound.NO_MORE
+
+    @property
+    def by(self) -> float:
+        return self.lemma / self.mean
+
+
+def excesses(cell: Cell) -> list[Excess]:
+    bounded = zip(cell["sizes"], cell["measured"], cell["lemma"], cell["corollary"], cell["corollary_last"], strict=True)
+    whole = cell["full"]
+    return [
+        Excess(m, [value / whole - 1 for value in draws], lemma / whole - 1, one - 1, last - 1) for m, draws, lemma, one, last in bounded
+    ]

@@ -8,7 +8,7 @@ from ..markdown import seconds as in_seconds
 from ..markdown import short, signed, spread, table
 from ..results import Cells
 from . import large, printed, pyramids, runs
-from .summary import METHODS, Case, bounds, compared, mean, mnist, numbers, reductions, small
+from .summary import METHODS, Case, bounds, compared, excesses, mean, mnist, numbers, reductions, small
 
 NOTHING = "*(not measured)*"
 
@@ -148,16 +148,16 @@ def full_table(cells: Cells) -> str:
 def bound_table(cells: Cells) -> str:
     rows = []
     for kernel, cell in bounds(cells).items():
-        for place, m in enumerate(cell["sizes"]):
-            excess = np.array(cell["measured"][place]) / cell["full"] - 1
-            ends = f"{short(excess.mean(), 4)} ({short(excess.min(), 4)} to {short(excess.max(), 4)})"
-            line = [cell["lemma"][place] / cell["full"] - 1, cell["corollary"][place] - 1, cell["corollary_last"][place] - 1]
-            rows.append([kernel, f"{m:,}", ends, *(short(value, 4) for value in line), short(line[0] / excess.mean(), 1)])
+        for one in excesses(cell):
+            measured = f"{short(one.mean, 4)} ({short(min(one.draws), 4)} to {short(max(one.draws), 4)})"
+            by = "" if one.is_nothing else short(one.by, 2)
+            rows.append(
+                [kernel, f"{one.m:,}", str(len(one.draws)), measured, *(short(v, 4) for v in (one.lemma, one.corollary, one.last)), by]
+            )
     if not rows:
         return NOTHING
-    return table(
-        ["kernel", "m", "measured: mean (least to largest)", "Lemma 2", "Corollary 1", "its last form", "Lemma 2 / measured"], rows
-    )
+    head = ["kernel", "m", "draws", "measured: mean (least to largest)", "Lemma 2", "Corollary 1", "its last form", "Lemma 2 / measured"]
+    return table(head, rows)
 
 
 def pairs_of_full(cells: Cells, kernel: str) -> float | None:
@@ -165,9 +165,17 @@ def pairs_of_full(cells: Cells, kernel: str) -> float | None:
     return mean(cells.get(runs.key_of(runs.ROWS, kernel, "full pairs"), {}).get("ari", []))
 
 
-def runs_said() -> str:
-    """Which sizes have fewer runs."""
-    return ", ".join(f"{count} at m = {m:,}" for m, count in runs.FEWER_RUNS.items())
+def runs_said(cells: Cells) -> str:
+    """How many runs the means are over."""
+    case = mnist(cells, "neural")
+    counts = {m: len(numbers(case, m, "approximate", "seconds")) for m in case.cells}
+    if not counts:
+        return "over no runs yet"
+    most = max(counts.values())
+    fewer = [f"{count} at m = {m:,}" for m, count in counts.items() if count < most]
+    return f"over {most} runs" + (
+        f" ({', '.join(fewer)}, where the neural kernel's sample matrix takes minutes to factor)" if fewer else ""
+    )
 
 
 def pyramid_rows(cells: Cells) -> int:
