@@ -27,6 +27,7 @@ def claims(cells: Cells) -> list[Claim]:
         _varies(cells),
         _fifty(cells),
         _memory(cells),
+        _lemma(cells),
         _rate(cells),
         _uniform(),
     ]

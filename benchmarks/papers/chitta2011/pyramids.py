@@ -35,9 +35,6 @@ def measure(run: Run) -> None:
 def _all(run: Run) -> None:
     n, sizes, count = (QUICK_ROWS, QUICK_SIZES, QUICK_RUNS) if run.quick else (ROWS, SIZES, RUNS)
     run.once(key_of("rows"), lambda: {"rows": n, "classes": CLASSES, "words": WORDS, "levels": LEVELS, "keypoints": KEYPOINTS})
-    missing = [m for m in ("full", *sizes) if len(run.results.read().get(key_of(m), {}).get("approximate_ari", [])) < count]
-    if missing == []:
-        return
     run.trials(key_of("full"), count, partial(_full_trial, n))
     for m in sizes:
         run.trials(key_of(m), count, partial(_trial, n, m))

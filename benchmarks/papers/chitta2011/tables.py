@@ -129,7 +129,7 @@ def full_table(cells: Cells) -> str:
     for row in printed.TABLE4:
         for clusters in (20, 164):
             cell = cells.get(large.key_of(row.m, clusters), {})
-            if clusters == 164 and clusters not in large.SIZES[row.m]:
+            if clusters == 164 and clusters not in large.SIZES.get(row.m, ()):
                 continue
             theirs = (row.kernel, row.approximate, row.two_step) if clusters == 20 else (None, None, None)
             ours = [cell.get(name) for name in ("kernel_seconds", "approximate_seconds", "two_step_seconds")]
