@@ -131,7 +131,7 @@ def _said_of_agreement(cells: Cells, kernel: str) -> str:
         text += (
             "from one start the approximation is nearer to it than that."
             if nearer
-            else "the approximation is no farther off than another start."
+            else "the approximation is as far from it as another start is, or farther."
         )
     return text
 
@@ -187,9 +187,10 @@ def _crescents(cells: Cells) -> list[str]:
     )
     ours, other = (float(np.mean(draws[f"{method}_ari"])) for method in tables.METHODS)
     better = sum(a > b for a, b in zip(draws["approximate_ari"], draws["two_step_ari"], strict=True))
+    worse = sum(a < b for a, b in zip(draws["approximate_ari"], draws["two_step_ari"], strict=True))
     text = (
         f"The picture is the first of {len(draws['two_step_ari'])} draws of sample and start. Over all of them the ARI with the two groups "
-        f"is {short(ours, 2)} for approximate and {short(other, 2)} for two-step, and approximate is ahead in {better}."
+        f"is {short(ours, 2)} for approximate and {short(other, 2)} for two-step, and approximate is ahead in {better}, behind in {worse}."
     )
     return [*parts, picture("chitta2011-crescents", "two groups, approximate and two-step, sweep by sweep", caption), text]
 
@@ -217,8 +218,8 @@ def _large(cells: Cells) -> list[str]:
     text = f"""
 **A stand-in.** {cell["rows"]:,} rows of {cell["features"]} features in [0, 1], float32 ({cell["gb"]:.2f} GB), generated: each is a
 mixture of the shares of visual words of one of {cell["classes"]} classes, of one of {cell["themes"]} themes, which have little to do with
-the classes and weigh more, and its own. They are made block by block, so that of all this only K_B is ever held. The paper does not say what
-sigma = {short(cell["sigma"], 1)} multiplies; read as exp(-|x - y|² / (2 sigma²)), two rows of one class and theme have kernel values of
+the classes and weigh more, and its own. They are made block by block, so that of all this only K_B is ever held. The paper does not say
+what sigma = {short(cell["sigma"], 1)} multiplies; read as exp(-|x - y|² / (2 sigma²)), two rows of one class and theme have kernel values of
 {short(low, 2)} to {short(high, 2)} (80% of them; median {short(middle, 2)}), others {short(cell["between"], 2)} in the median. One run
 each, {cell["sweeps"]} sweeps, not to the end; each sample size in a process of its own, whose peak is its own. Printed / ours; printed are
 20 clusters. {large.CLASSES} clusters, the number of classes, are tried where a sweep of them takes seconds; m = 100 is left out there
