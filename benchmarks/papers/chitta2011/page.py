@@ -219,8 +219,8 @@ def _large(cells: Cells) -> list[str]:
 **A stand-in.** {cell["rows"]:,} rows of {cell["features"]} features in [0, 1], float32 ({cell["gb"]:.2f} GB), generated: each is a
 mixture of the shares of visual words of one of {cell["classes"]} classes, of one of {cell["themes"]} themes, which have little to do with
 the classes and weigh more, and its own. They are made block by block, so that of all this only K_B is ever held. The paper does not say
-what sigma = {short(cell["sigma"], 1)} multiplies; read as exp(-|x - y|² / (2 sigma²)), two rows of one class and theme have kernel values of
-{short(low, 2)} to {short(high, 2)} (80% of them; median {short(middle, 2)}), others {short(cell["between"], 2)} in the median. One run
+what sigma = {short(cell["sigma"], 1)} multiplies; read as exp(-|x - y|² / (2 sigma²)), two rows of one class and theme have kernel values
+of {short(low, 2)} to {short(high, 2)} (80% of them; median {short(middle, 2)}), others {short(cell["between"], 2)} in the median. One run
 each, {cell["sweeps"]} sweeps, not to the end; each sample size in a process of its own, whose peak is its own. Printed / ours; printed are
 20 clusters. {large.CLASSES} clusters, the number of classes, are tried where a sweep of them takes seconds; m = 100 is left out there
 because two-step cannot find more clusters than its sample has rows.
