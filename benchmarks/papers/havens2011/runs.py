@@ -213,14 +213,12 @@ def about(run: Run, name: str, problem: Problem, plan: Plan | None) -> float:
 
 
 def warm_up(problem: Problem, landmarks: np.ndarray) -> None:
-    """A sweep of everything on few rows, so that no run is timed while something is compiled."""
-    few = np.unique(np.concatenate([landmarks, np.arange(min(300, len(problem.x)))]))
-    small = Problem(problem.x[few], problem.classes[few], problem.clusters, problem.kernel)
-    values = sampled(small, np.arange(problem.clusters + 5))
-    u = first_memberships(small, np.arange(problem.clusters), fuzzy_rule(CORRECTED, M))
+    """Two sweeps of everything, so that no run is timed while something is compiled."""
+    values = sampled(problem, landmarks)
+    u = first_memberships(problem, np.arange(problem.clusters), fuzzy_rule(CORRECTED, M))
     for variant in VARIANTS:
         for algorithm in ALGORITHMS:
-            estimator(algorithm, variant, problem.clusters, 1.3, init=u, **{**values.words, "max_iter": 2}).fit(values.values)
+            estimator(algorithm, variant, problem.clusters, 1.3, init=u, max_iter=2, **values.words).fit(values.values)
 
 
 def size(n: int, rate: float) -> int:
