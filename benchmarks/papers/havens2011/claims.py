@@ -56,14 +56,13 @@ def _similar(both: list[tuple[Pairs, Pairs]]) -> Claim:
 
 def _quality(cells: Cells) -> list[Claim]:
     name = largest(cells)
-    made = [
+    return [
         _equal("akFCM is as good as FCM on A3 at every rate", "V.B, figure 2", all_pairs(cells, A3, FCM)),
         _gain("akFCM has a purity 2% above FCM's on A3 at s = 1500", "V.B, figure 2", all_pairs(cells, A3, FCM)[-1:]),
         _gain("akPCM is better than PCM on A3", "V.B, figure 3", all_pairs(cells, A3, PCM)),
         _equal("akFCM differs negligibly from FCM on MNIST", "V.B, figure 4", all_pairs(cells, name, FCM), fallen(cells, name, FCM)),
         _loss(cells, name),
     ]
-    return made
 
 
 def _equal(text: str, where: str, found: list[Pairs], remark: str = "") -> Claim:

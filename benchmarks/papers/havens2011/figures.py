@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ def drawn(name: str) -> tuple[str, ...]:
 
 def figure(cells: Cells, name: str, algorithm: str) -> Any:
     """Speedup, relative purity and per cent error against the sample size: means, least and largest."""
+    ticker = import_module("matplotlib.ticker")
     made, (speedup, purity, error) = pyplot().subplots(1, 3, figsize=(12.6, 3.7))
     for colour, which in zip(COLOURS, drawn(name), strict=False):
         found = all_pairs(cells, which, algorithm)
@@ -52,6 +54,8 @@ def figure(cells: Cells, name: str, algorithm: str) -> Any:
             purity.plot([pair.s for pair in found], [np.mean(pair.purity) for pair in found], **style)
             error.plot([pair.s for pair in found], [np.mean(pair.error) for pair in found], **style)
     speedup.set(yscale="log", ylabel="speedup")
+    for of in (speedup.yaxis.set_major_formatter, speedup.yaxis.set_minor_formatter):
+        of(ticker.LogFormatter(minor_thresholds=(1.5, 0.5)))
     purity.set_ylabel("relative purity")
     error.set_ylabel("per cent error of E")
     ticks = sorted({pair.s for which in drawn(name) for pair in all_pairs(cells, which, algorithm)})
@@ -119,9 +123,10 @@ def purities(cells: Cells) -> Any:
             axis.set_title(f"{name}, {kernel}", fontsize=10)
             axis.grid(axis="y", alpha=0.25)
         axes[row, 0].set_ylabel("purity")
-    lines = pyplot().matplotlib.lines.Line2D
+    lines = pyplot().Line2D
     handles = [
-        lines([], [], color=colour, marker="o", linewidth=2, label=f"ak{who}: runs and mean") for colour, who in zip(COLOURS, ALGORITHMS)
+        lines([], [], color=colour, marker="o", linewidth=2, label=f"ak{who}: runs and mean")
+        for colour, who in zip(COLOURS, ALGORITHMS, strict=False)
     ]
     handles.append(lines([], [], color="black", marker="D", markerfacecolor="none", linestyle="", label="printed"))
     made.legend(handles=handles, loc="lower center", ncols=3, frameon=False)

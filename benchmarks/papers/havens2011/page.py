@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ..markdown import page as joined
@@ -9,48 +11,28 @@ from ..markdown import percent, picture, seconds, short, signed, span, table
 from ..paper import STAGE, minutes
 from ..results import Cells
 from .claims import claims, fallen
-from .compare import A3, MNIST, MNIST_ALL, Line, Pairs, agreement, all_pairs, asked, exact_seconds, line, name_of
+from .compare import A3, MNIST, MNIST_ALL, Pairs, agreement, all_pairs, asked, exact_seconds, name_of
 from .figures import FIGURES, drawn
 from .fits import ALGORITHMS, AUTO, CORRECTED, FCM, PCM, PRINTED, VARIANTS
-from .printed import KERNELS, SIZES, TABLE
-from .runs import TABLE_SWEEPS, TIMED, exact_key
-from .settings import EPSILON, RUNS
+from .runs import TIMED, exact_key
+from .settings import EPSILON
+from .table_page import table_two
+from .words import ABSENT, WORDS, head, rest
 
-ABSENT = "*(not measured)*"
-WORDS = {CORRECTED: "m = 2", PRINTED: "as printed", AUTO: "m auto"}
+OF_PCM = "E alone is no measure of PCM: without the penalty, memberships that are smaller everywhere make it smaller."
 
 
 def page(cells: Cells) -> str:
-    parts = [_head(), _settings(cells), _asked(cells), _exact(cells)]
+    parts = [head(), _settings(cells), _asked(cells), _exact(cells)]
     parts += [_figure(cells, number) for number in FIGURES]
-    return joined(*parts, _table_two(cells), _claims(cells), _rest(), _times(cells))
-
-
-def _head() -> str:
-    return """
-# Havens, Chitta, Jain, Jin 2011: akFCM and akPCM
-
-*Speedup of Fuzzy and Possibilistic Kernel c-Means for Large-Scale Clustering*, FUZZ-IEEE 2011.
-Centres of kernel fuzzy and possibilistic c-means are restricted to the span of s rows drawn at random, so that a sweep reads s columns
-of the kernel matrix in place of all n. The paper measures what that gains in time and loses in quality (figures 2 to 5), and runs it on data
-whose kernel matrix does not fit in memory (Table II).
-
-| the paper | the library |
-|---|---|
-| Algorithm 2, FCM with all of K | `CMeans(c, rule=Fuzzy(2.0), n_landmarks=None, stop="memberships", tol=1e-3)` |
-| Algorithm 3, PCM | `CMeans(c, rule="possibilistic", pilot_m=2.0, ...)`: the fuzzy run first, then eta by eq. 11 with Theta = 1 |
-| Algorithms 4 and 5, akFCM and akPCM | the same with `landmarks=` the rows drawn |
-| eq. 6 as printed | `Fuzzy(2.0, exponent=2.0)`: its exponent 2/(m-1) belongs to distances, and eq. 8 has squared them already |
-| eq. 19 as printed | its minus sign is a slip, without which the centres of eq. 18 come out |
-| purity (21), E (22) | `cmeans.metrics.purity`; `objective_`, for PCM less the penalty |
-"""
+    return joined(*parts, table_two(cells), _claims(cells), rest(), _times(cells))
 
 
 def _settings(cells: Cells) -> str:
     rows = []
     for key, cell in cells.items():
         if key.endswith(" | about"):
-            name = key.removesuffix(" | about").removeprefix("II | ").replace(" | ", ", ")
+            name = re.sub(r" \d+,000$", "", key.removesuffix(" | about").removeprefix("II | ").replace(" | ", ", "))
             facts = [f"{cell['n']:,}", f"{cell['features']}", f"{cell['clusters']}", short(cell["largest"]), f"{cell['m']:.3f}"]
             rows.append([name, *facts])
     data = table(["data", "rows", "features", "c", "largest class", "m of m auto"], rows) if rows else ABSENT
@@ -60,16 +42,16 @@ def _settings(cells: Cells) -> str:
 {data}
 
 A3: every feature to [0, 1], double precision, kernel exp(-|x - y|^2 / .5). MNIST: pixels / 255, kernel (x.y + 1)^5, single precision.
-The 20,000 rows of MNIST are drawn once. Covertype: all 54 features to [0, 1]; mammals: the library's own generator of the quadrupeds; both in
-single precision. Fuzzifier 2; a run ends when no membership changes by more than {EPSILON:g}.
+The 20,000 rows of MNIST are drawn once. Covertype: all 54 features to [0, 1]; mammals: the library's own generator of the quadrupeds;
+both in single precision. Fuzzifier 2; a run ends when no membership changes by more than {EPSILON:g}.
 
 Both sides of figures 2 to 5 start from the same partition: c rows drawn are the centres, and U follows from the exact distances to them.
-The sampled rows are drawn anew for every run. Kernel values are made first and handed to the fits, so that their time is measured by itself:
-"with the kernel" adds them, "without" is the fit alone, as the paper counts. Seconds are wall seconds.
+The sampled rows are drawn anew for every run. Kernel values are made first and handed to the fits, so that their time is measured by
+itself: "with the kernel" adds them, "without" is the fit alone, as the paper counts. Seconds are wall seconds.
 {_timed(cells)}
-Three exponents are run. **m = 2** is fuzzy c-means proper, with memberships that go with 1/(m-1) of squared distances. **As printed** is 2/(m-1).
-**m auto** is the library's default, a fuzzifier below the one at which all centres fall together; where it comes to 2 it is not run
-again. PCM itself has the fuzzifier 2 everywhere.
+Three exponents are run. **m = 2** is fuzzy c-means proper, with memberships that go with 1/(m-1) of squared distances. **As printed** is
+2/(m-1). **m auto** is the library's default, a fuzzifier below the one at which all centres fall together; where it comes to 2 it is not
+run again. PCM itself has the fuzzifier 2 everywhere.
 """
 
 
@@ -77,11 +59,12 @@ def _timed(cells: Cells) -> str:
     gap = agreement(cells)
     if gap is None:
         return ""
+    same = f"differs by at most {gap:.1e} of itself" if gap else "is the same in all six digits kept"
     done = " and ".join(f"{len(cells[k]['seconds'])} of {who}" for who in TIMED if (k := f"{A3} | full | {who}") in cells)
     return f"""
-The exact algorithms on A3 are run on all n^2 kernel values for few of the starts ({done}), since one such run takes longer than all the
-sampled ones; the times of the others are their sweeps times the seconds a sweep of those. Their partitions come from the library's exact
-fit, which notices that a few dozen rows span all others. Where both were run, E differs by at most {gap:.1e} of itself.
+The exact algorithms on A3 are run on all n^2 kernel values for few of the starts ({done}), for the time that takes;
+the times of the others are their sweeps times the seconds a sweep of those. Their partitions come from the library's exact
+fit, which notices that a few dozen rows span all others. Where both were run, E {same}.
 """
 
 
@@ -106,8 +89,8 @@ def _asked(cells: Cells) -> str:
     )
     short_of = [line for line in lines if not line.quick_enough]
     why = (
-        "\n\nWhere the speedup falls short: a sweep of the sampled side still reads n s numbers, and making the n s kernel values takes its part; "
-        "the ratio grows with n."
+        "\n\nWhere the speedup falls short: the sampled side still reads n s numbers a sweep and makes n s kernel values, each with the work "
+        "of d features, so that the ratio falls with the rate and grows with n."
         if short_of
         else ""
     )
@@ -137,8 +120,9 @@ def _exact(cells: Cells) -> str:
     head = ["data", "", "exponent", "runs", "purity", "sweeps", "seconds a run", "largest membership", "separation"]
     remarks = "\n\n".join(remark for name in (A3, MNIST) if (remark := _collapse(cells, name)))
     explained = (
-        "Largest membership: of each row, on average; 1/c says nothing. Separation: how far the centres lie from their mean, squared, over the "
-        "mean squared distance of rows to centres; below .01 they are one point. Sweeps count all passes over the rows, the fuzzy run of PCM too."
+        "Largest membership: of each row, on average; 1/c says nothing. Separation: how far the centres lie from their mean, squared, over "
+        "the mean squared distance of rows to centres; below .01 they are one point. Sweeps count all passes over the rows, the fuzzy run "
+        "of PCM too."
     )
     return joined("## What the exact algorithms find", table(head, rows) if rows else ABSENT, explained, remarks)
 
@@ -156,9 +140,9 @@ def _collapse(cells: Cells, name: str) -> str:
     if not said:
         return ""
     return (
-        f"**On {name_of(cells, name)} fuzzy c-means finds nothing with {', '.join(said)}**: all centres have fallen to the mean of the rows and "
-        "memberships are 1/c. This is the exact algorithm's doing, not the sampling's: the fuzzifier is beyond the one at which the mean attracts "
-        "all centres. Relative purity and error compare two such results."
+        f"**On {name_of(cells, name)} fuzzy c-means finds nothing with {', '.join(said)}**: all centres have fallen to the mean of the "
+        "rows and memberships are 1/c. This is the exact algorithm's doing, not the sampling's: the fuzzifier is beyond the one at which "
+        "the mean attracts all centres. Relative purity and error compare two such results."
     )
 
 
@@ -177,7 +161,7 @@ def table_of(cells: Cells, name: str, algorithm: str) -> str:
     rows = []
     for variant in VARIANTS:
         for pair in all_pairs(cells, name, algorithm, variant):
-            found = [_mean(pair.speedup, ".1f"), _mean(pair.sweeps_speedup, ".1f"), _spanned(pair), span(pair.error, 3) + "%"]
+            found = [_mean(pair.speedup, ".1f"), _mean(pair.sweeps_speedup, ".1f"), _spanned(pair), span(pair.error, 3)]
             cell = pair.cell
             whole = seconds(float(np.mean(np.add(cell["seconds"], cell["kernel_seconds"]))))
             rows.append(
@@ -193,7 +177,18 @@ def table_of(cells: Cells, name: str, algorithm: str) -> str:
             )
     if not rows:
         return ""
-    head = ["exponent", "rate", "s", "runs", "seconds", "speedup", "without kernel", "relative purity", "error of E", "largest membership"]
+    head = [
+        "exponent",
+        "rate",
+        "s",
+        "runs",
+        "seconds",
+        "speedup",
+        "without kernel",
+        "relative purity",
+        "error of E, %",
+        "largest membership",
+    ]
     return f"{name_of(cells, name)}: means (least to largest).\n\n" + table(head, rows)
 
 
@@ -219,8 +214,16 @@ def _said(cells: Cells, number: int) -> str:
         chosen = [claim for claim in chosen if "MNIST" not in claim.text]
     rows = [[claim.text, f"**{claim.verdict}**", claim.why] for claim in chosen]
     name, algorithm = FIGURES[number]
+    warning = (
+        "E alone is no measure of PCM: without the penalty, memberships that are smaller everywhere make it smaller."
+        if algorithm == PCM
+        else ""
+    )
     return joined(
-        "The paper prints no values, but says of this figure:", table(["printed", "here", "ours"], rows), _differs(cells, name, algorithm)
+        "The paper prints no values, but says of this figure:",
+        table(["printed", "here", "ours"], rows),
+        _differs(cells, name, algorithm),
+        warning,
     )
 
 
@@ -230,115 +233,28 @@ def _differs(cells: Cells, name: str, algorithm: str) -> str:
     if not means:
         return ""
     if fallen(cells, name, algorithm):
-        return "Both sides have collapsed here, so that quality says nothing; the lines of the other exponents say more."
+        return "With m = 2 both sides have collapsed here, so that quality says nothing." + _others(cells, name, algorithm)
     if max(abs(mean) for mean in means) <= 0.005:
         return "Sampling neither gains nor loses purity here: both sides reach the same fixed points from the same starts."
     return f"Mean relative purity lies between {signed(min(means))} and {signed(max(means))} over the rates."
 
 
-def _table_two(cells: Cells) -> str:
-    parts = ["## Table II: very large data", _table_words()]
-    if not any(key.startswith("II | ") for key in cells):
-        return joined(*parts, ABSENT)
-    parts.append(
-        picture("havens2011-table2", "purities of Table II", "Every run with the exponent as printed; diamonds are the printed means.")
-    )
-    for name in SIZES:
-        for algorithm in ALGORITHMS:
-            rows = []
-            for kernel in KERNELS:
-                for place, s in enumerate(SIZES[name]):
-                    for variant in (PRINTED, AUTO):
-                        rows.append(_row(cells, name, kernel, place, s, algorithm, variant))
-            head = [
-                "kernel",
-                "s",
-                "exponent",
-                "printed",
-                "ours",
-                "difference",
-                "least to largest",
-                "of lowest E",
-                "perfect",
-                "printed s",
-                "seconds",
-            ]
-            head += ["without kernel", "separation"]
-            parts.append(f"### ak{algorithm}, {name}\n\n" + table(head, rows))
-    return joined(*parts, _read(cells))
-
-
-def _table_words() -> str:
-    return f"""
-The table prints an RBF with sigma 1, the text says sigma 2: both are run, and stand beside the same printed numbers. With the exponent as printed
-and the two kernels of the table, there are 5 draws of the sample and 5 starts for each at the smallest sample, as in the paper, 2 starts for each
-at the middle one and 1 at the largest; all else has one draw and 3, 2 and 1 starts: a run takes up to some seconds, and there are many.
-No run has more than {TABLE_SWEEPS} sweeps (akPCM: {TABLE_SWEEPS} of its fuzzy run and {TABLE_SWEEPS} of its own). "Perfect" counts runs with a purity of
-at least .9995; seconds are medians, akPCM's include its fuzzy run.
-"""
-
-
-def _row(cells: Cells, name: str, kernel: str, place: int, s: int, algorithm: str, variant: str) -> list[str]:
-    printed = TABLE[name, kernel.partition(",")[0], algorithm][place]
-    found: Line | None = line(cells, name, kernel, s, algorithm, variant)
-    head = [kernel, str(s), WORDS[variant], short(printed[1], 2)]
-    if found is None:
-        return [*head, ABSENT, *[""] * 4, str(printed[0]), "", "", ""]
-    reach = f"{short(found.least)} to {short(found.most)}"
-    perfect = f"{found.perfect} of {found.runs}"
-    ours = [short(found.mean), signed(found.mean - printed[1]), reach, short(found.best), perfect]
-    return [*head, *ours, str(printed[0]), seconds(found.seconds), seconds(found.without), short(found.separation)]
-
-
-def _read(cells: Cells) -> str:
-    """Sentences that the numbers choose."""
+def _others(cells: Cells, name: str, algorithm: str) -> str:
+    """What the other exponents make of it."""
     said = []
-    for name in SIZES:
-        for algorithm in ALGORITHMS:
-            gaps = []
-            for kernel in ("polynomial", "RBF, sigma 1"):
-                for place, s in enumerate(SIZES[name]):
-                    if found := line(cells, name, kernel, s, algorithm):
-                        gaps.append(found.mean - TABLE[name, kernel.partition(",")[0], algorithm][place][1])
-            if gaps:
-                worst = max(gaps, key=abs)
-                verdict = (
-                    "agree with the printed ones to .03" if abs(worst) <= 0.03 else f"differ from the printed ones by up to {signed(worst)}"
-                )
-                said.append(f"- {name}, ak{algorithm}, exponent as printed: mean purities {verdict}.")
-            share = cells.get(f"II | {name} | polynomial | about", {}).get("largest")
-            low = [
-                f
-                for kernel in KERNELS
-                for s in SIZES[name]
-                if (f := line(cells, name, kernel, s, algorithm)) and share and f.mean < share + 0.005
-            ]
-            if low:
-                said.append(f"- {name}, ak{algorithm}: {len(low)} lines have no more purity than one cluster of all rows ({short(share)}).")
-            cut = [f for kernel in KERNELS for s in SIZES[name] if (f := line(cells, name, kernel, s, algorithm)) and f.cut]
-            if cut:
-                said.append(
-                    f"- {name}, ak{algorithm}: {sum(f.cut for f in cut)} of {sum(f.runs for f in cut)} runs of these lines met the limit of sweeps."
-                )
-    return "\n".join(said)
+    for variant in (PRINTED, AUTO):
+        found = all_pairs(cells, name, algorithm, variant)
+        if found:
+            means = [float(np.mean(pair.purity)) for pair in found]
+            apart = np.mean(cells[exact_key(name, algorithm, variant)]["separation"])
+            state = "have collapsed too" if apart < 0.01 else f"keep a separation of {short(float(apart))}"
+            said.append(f"{WORDS[variant]} the exact centres {state}, relative purity {signed(min(means))} to {signed(max(means))}")
+    return f" With {'; '.join(said)}." if said else ""
 
 
 def _claims(cells: Cells) -> str:
     rows = [[claim.text, claim.where, f"**{claim.verdict}**", claim.why] for claim in claims(cells)]
     return "## What the paper claims\n\n" + table(["claim", "where", "here", "ours"], rows)
-
-
-def _rest() -> str:
-    return f"""
-## What is not here, and why
-
-- Figure 1 is a plot of A3 and measures nothing.
-- GARDEN_HD's purities (.65 with 84 clusters on covertype, .76 with 1,250 and 1 with 6,314 on the mammals) are not beside ours: the paper itself
-  advises against it, since purity grows with the number of clusters.
-- CLUTO's purities are the paper's quotation of another paper; CLUTO is not run here.
-- That memory is O(s n) in place of O(n^2) is not measured but made so: the sampled side of every run holds s columns and the diagonal.
-- The caption counts 21 runs and the text 20; here there are {RUNS}, fewer where the tables say so.
-"""
 
 
 def _times(cells: Cells) -> str:

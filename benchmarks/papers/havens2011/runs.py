@@ -54,7 +54,7 @@ class Plan(NamedTuple):
         return self.runs if rate < self.large_from else self.large_runs
 
 
-OF_A3 = Plan((1, 2, 3, 5, 10, 20), RUNS, 5, 4, 3, (1, 3, 10))
+OF_A3 = Plan((1, 2, 3, 5, 10, 20), RUNS, 5, 3, 2, (1, 3))
 OF_MNIST = Plan((0.1, 0.2, 0.5, 1, 2, 5), RUNS, 100, RUNS, 5, (0.1, 0.2, 0.5, 1, 2, 5))
 QUICK_A3 = Plan((5, 10, 20), 3, 100, 3, 1, (5, 20))
 QUICK_MNIST = Plan((5, 20), 2, 100, 2, 1, (5, 20))
@@ -195,7 +195,7 @@ def shape(kernel: str, variant: str, place: int, *, quick: bool = False) -> tupl
     if quick:
         return (1, 2 if variant == PRINTED else 1) if place == 0 else (1, int(kernel == "polynomial" and variant == PRINTED))
     if variant == PRINTED and kernel != "RBF, sigma 2":
-        return (5, 5) if place == 0 else (5, 2) if place == 1 else (5, 1)
+        return (5, 5) if place == 0 else (5, 2) if place == 1 else (3, 1)
     return (1, 3) if place == 0 else (1, 2) if place == 1 else (1, 1)
 
 
