@@ -89,8 +89,8 @@ def _asked(cells: Cells) -> str:
     )
     short_of = [line for line in lines if not line.quick_enough]
     why = (
-        "\n\nWhere the speedup falls short: the sampled side still reads n s numbers a sweep and makes n s kernel values, each with the work "
-        "of d features, so that the ratio falls with the rate and grows with n."
+        "\n\nWhere the speedup falls short: the sampled side still reads n s numbers a sweep and makes n s kernel values, each with the "
+        "work of d features, so that the ratio falls with the rate and grows with n."
         if short_of
         else ""
     )
