@@ -35,6 +35,7 @@ __all__ = ["EPSILON", "EXACT_FCM", "EXACT_PCM", "MNIST_KERNEL", "RUNS", "M", "me
 A3, MNIST, MNIST_ALL = "A3", "MNIST 20,000", "MNIST 70,000"
 EXACT = {FCM: EXACT_FCM, PCM: EXACT_PCM}
 TIMED = {FCM: 2, PCM: 1}  # runs of the exact algorithms on all n^2 kernel values of A3: each takes as long as everything sampled
+MANY = 128  # columns from which sweeps are compiled in another form
 TABLE_SWEEPS = 60  # at most, of each of the two parts of akPCM as well
 
 
@@ -78,11 +79,9 @@ def figures(run: Run, name: str, problem: Problem, plan: Plan, *, spanned: bool 
     n = len(problem.x)
     m = about(run, name, problem, plan)
     variants = [variant for variant in VARIANTS if variant != AUTO or m < M]  # m="auto" is at most 2, and then nothing new
-    columns = [draw(n, size(n, rate), 0) for rate in plan.rates]
     missing = any(exact_key(name, algorithm, variant) not in run.results.read() for algorithm in ALGORITHMS for variant in variants)
     everything = None if spanned or not missing else full(problem)
     whole = full(problem) if spanned and f"{name} | full | {PCM}" not in run.results.read() else None
-    warm_up(problem, columns[0])
     for number, rows in enumerate(starts(n, plan.runs, problem.clusters)):
         for variant in variants:
             if number >= (plan.runs if variant == CORRECTED else plan.others):
@@ -122,6 +121,7 @@ def sample(
         ]
         if not wanted:
             continue
+        warm_up(name, problem, s)
         values = sampled(problem, draw(n, s, number))
         for algorithm, variant in wanted:
             u = first_memberships(problem, rows, fuzzy_rule(variant, m))
@@ -141,7 +141,6 @@ def against_exact(run: Run) -> None:
         return
     problem, plan = mnist(), OF_MNIST
     m = about(run, MNIST_ALL, problem, plan)
-    warm_up(problem, draw(len(problem.x), 70, 0))
     count = min(len(cells[name]["objective"]) for name in EXACT.values())
     for number in range(min(count, RUNS)):
         rows = np.asarray(cells[EXACT_FCM]["rows"][number])
@@ -155,9 +154,9 @@ def table(run: Run, name: str) -> None:
     for kernel, words in KERNELS.items():
         problem = Problem(x, classes, clusters, words)
         m = about(run, f"II | {name} | {kernel}", problem, None)
-        warm_up(problem, draw(n, SIZES[name][0], 0))
         for place, s in enumerate(SIZES[name]):
             for number, landmarks, rows, wanted in table_runs(run, name, kernel, place, n, clusters):
+                warm_up(f"{name} {kernel}", problem, s)
                 values = None
                 for algorithm, variant in wanted:
                     values = values if values is not None else sampled(problem, landmarks)
@@ -193,7 +192,7 @@ def table_runs(
 def shape(kernel: str, variant: str, place: int, *, quick: bool = False) -> tuple[int, int]:
     """Draws of landmarks, and starts for each: as the paper has it at the smallest sample, fewer where a run takes long."""
     if quick:
-        return (1, 2 if variant == PRINTED else 1) if place == 0 else (1, int(kernel == "polynomial" and variant == PRINTED))
+        return 1, (2 if variant == PRINTED else 1) if place == 0 else int(kernel == "polynomial" and variant == PRINTED)
     if variant == PRINTED and kernel != "RBF, sigma 2":
         return (5, 5) if place == 0 else (5, 2) if place == 1 else (3, 1)
     return (1, 3) if place == 0 else (1, 2) if place == 1 else (1, 1)
@@ -212,9 +211,15 @@ def about(run: Run, name: str, problem: Problem, plan: Plan | None) -> float:
     return float(run.once(f"{name} | about", work)["m"])
 
 
-def warm_up(problem: Problem, landmarks: np.ndarray) -> None:
-    """Two sweeps of everything, so that no run is timed while something is compiled."""
-    values = sampled(problem, landmarks)
+_WARM: set[tuple[str, bool]] = set()
+
+
+def warm_up(name: str, problem: Problem, s: int) -> None:
+    """Two sweeps of everything, so that no run is timed while something is compiled: for few columns and for many."""
+    if (name, s > MANY) in _WARM:
+        return
+    _WARM.add((name, s > MANY))
+    values = sampled(problem, draw(len(problem.x), s, 0))
     u = first_memberships(problem, np.arange(problem.clusters), fuzzy_rule(CORRECTED, M))
     for variant in VARIANTS:
         for algorithm in ALGORITHMS:
