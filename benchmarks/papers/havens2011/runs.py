@@ -121,7 +121,8 @@ def sample(
         ]
         if not wanted:
             continue
-        warm_up(name, problem, s)
+        if not run.quick:
+            warm_up(name, problem, s)
         values = sampled(problem, draw(n, s, number))
         for algorithm, variant in wanted:
             u = first_memberships(problem, rows, fuzzy_rule(variant, m))
@@ -156,7 +157,8 @@ def table(run: Run, name: str) -> None:
         m = about(run, f"II | {name} | {kernel}", problem, None)
         for place, s in enumerate(SIZES[name]):
             for number, landmarks, rows, wanted in table_runs(run, name, kernel, place, n, clusters):
-                warm_up(f"{name} {kernel}", problem, s)
+                if not run.quick:
+                    warm_up(f"{name} {kernel}", problem, s)
                 values = None
                 for algorithm, variant in wanted:
                     values = values if values is not None else sampled(problem, landmarks)
@@ -235,7 +237,7 @@ def key(name: str, s: int, algorithm: str, variant: str) -> str:
 
 
 def exact_key(name: str, algorithm: str, variant: str) -> str:
-    return EXACT[algorithm] if name == MNIST_ALL else f"{name} | exact | {algorithm} | {variant}"
+    return ("" if name == MNIST_ALL else f"{name} | ") + f"exact | {algorithm} | {variant}"
 
 
 def table_key(name: str, kernel: str, s: int, algorithm: str, variant: str) -> str:
