@@ -196,8 +196,8 @@ def shape(kernel: str, variant: str, place: int, *, quick: bool = False) -> tupl
     if quick:
         return 1, (2 if variant == PRINTED else 1) if place == 0 else int(kernel == "polynomial" and variant == PRINTED)
     if variant == PRINTED and kernel != "RBF, sigma 2":
-        return (5, 5) if place == 0 else (5, 2) if place == 1 else (3, 1)
-    return (1, 3) if place == 0 else (1, 2) if place == 1 else (1, 1)
+        return (5, 5) if place == 0 else (5, 1) if place == 1 else (2, 1)
+    return (1, 2) if place == 0 else (1, 1)
 
 
 def about(run: Run, name: str, problem: Problem, plan: Plan | None) -> float:
