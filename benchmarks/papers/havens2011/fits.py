@@ -1,0 +1,161 @@
+"""One run of (a)kFCM or (a)kPCM on kernel values that are given, so that their time and that of the sweeps come apart as in the paper."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cmeans import CMeans
+from cmeans.metrics import purity
+from cmeans.rules import Fuzzy, Possibilistic, Rule
+from cmeans.rules.base import Twin
+from cmeans.runs import Pilot
+
+from .settings import EPSILON, M, Problem
+
+FCM, PCM = "FCM", "PCM"
+ALGORITHMS = (FCM, PCM)
+CORRECTED, PRINTED, AUTO = "m 2", "printed", "m auto"
+VARIANTS = (CORRECTED, PRINTED, AUTO)
+ROWS = 16_384  # of kernel values made together
+MAX_ITER = 1000
+
+
+@dataclass(frozen=True)
+class PrintedPossibilistic(Possibilistic):
+    """u_ij = 1 / (1 + (d2_ij / eta_j)^(2/(m-1))): eq. 7 as printed, on squared distances."""
+
+    @property
+    def twin(self) -> Twin:
+        return Twin("possibilistic", self.m, 2.0 / (self.m - 1.0))
+
+    def memberships(self, d2: Any, scales: Any) -> Any:
+        return 1.0 / (1.0 + (d2 / scales[None, :].astype(d2.dtype)) ** (2.0 / (self.m - 1.0)))
+
+
+class PrintedPCM(CMeans):
+    """PCM whose fuzzy run, too, has the printed exponent."""
+
+    def _make_pilot(self, geometry: Any) -> Pilot:
+        return Pilot(fuzzy_rule(PRINTED, M))
+
+
+def fuzzy_rule(variant: str, m: float) -> Rule:
+    """`m` is what m="auto" comes to."""
+    return Fuzzy(m) if variant == AUTO else Fuzzy(M, exponent=2.0 / (M - 1.0) if variant == PRINTED else None)
+
+
+def estimator(algorithm: str, variant: str, clusters: int, m: float, **words: Any) -> CMeans:
+    """akPCM and PCM start from their FCM, whose start is `init`; eta by eq. 11 with Theta = 1."""
+    words = {"stop": "memberships", "tol": EPSILON, "max_iter": MAX_ITER, "kernel": "precomputed", **words}
+    if algorithm == FCM:
+        return CMeans(clusters, rule=fuzzy_rule(variant, m), **words)
+    if variant == PRINTED:
+        return PrintedPCM(clusters, rule=PrintedPossibilistic(M), **words)
+    return CMeans(clusters, rule=Possibilistic(M), pilot_m=m if variant == AUTO else M, **words)
+
+
+def kernel_values(x: np.ndarray, y: np.ndarray, kernel: dict[str, Any]) -> np.ndarray:
+    """k(x_i, y_j) (n, s), some rows at a time."""
+    values = np.empty((len(x), len(y)), dtype=x.dtype)
+    norms = np.einsum("ij,ij->i", y, y)
+    for start in range(0, len(x), ROWS):
+        part, out = x[start : start + ROWS], values[start : start + ROWS]
+        np.matmul(part, y.T, out=out)
+        if kernel["kernel"] == "rbf":
+            out *= -2.0
+            out += norms
+            out += np.einsum("ij,ij->i", part, part)[:, None]
+            np.maximum(out, 0.0, out=out)
+            out *= -kernel["gamma"]
+            np.exp(out, out=out)
+        else:
+            out += kernel["coef0"]
+            power = out.copy()
+            for _ in range(kernel["degree"] - 1):
+                out *= power
+    return values
+
+
+def diagonal(x: np.ndarray, kernel: dict[str, Any]) -> np.ndarray:
+    """k(x_i, x_i)."""
+    if kernel["kernel"] == "rbf":
+        return np.ones(len(x), dtype=x.dtype)
+    return (np.einsum("ij,ij->i", x, x) + x.dtype.type(kernel["coef0"])) ** kernel["degree"]
+
+
+@dataclass(frozen=True)
+class Values:
+    """Kernel values for the fits of one draw, or all of them, and the seconds that they took."""
+
+    values: np.ndarray
+    words: dict[str, Any]  # by which an estimator takes them
+    seconds: float
+
+
+def sampled(problem: Problem, landmarks: np.ndarray) -> Values:
+    """The columns of some rows, and the diagonal."""
+    started = time.perf_counter()
+    values = kernel_values(problem.x, problem.x[landmarks], problem.kernel)
+    diag = diagonal(problem.x, problem.kernel)
+    seconds = time.perf_counter() - started
+    values[landmarks] = _symmetric(values[landmarks], diag[landmarks])
+    return Values(values, {"landmarks": landmarks, "kernel_params": {"diag": diag}}, seconds)
+
+
+def full(problem: Problem) -> Values:
+    """All n^2 of them: sweeps take the product with the whole matrix, as the paper's exact algorithms do."""
+    started = time.perf_counter()
+    values = kernel_values(problem.x, problem.x, problem.kernel)
+    diag = diagonal(problem.x, problem.kernel)
+    seconds = time.perf_counter() - started
+    return Values(_symmetric(values, diag), {"n_landmarks": None, "landmark_solver": "gradient"}, seconds)
+
+
+def _symmetric(square: np.ndarray, diag: np.ndarray) -> np.ndarray:
+    """Products of the same rows may differ in the last digit with the block they were made in; the upper half counts. In place."""
+    for start in range(0, len(square), 2048):
+        part = slice(start, start + 2048)
+        square[start + 2048 :, part] = square[part, start + 2048 :].T
+        own = np.triu(square[part, part], 1)
+        square[part, part] = own + own.T
+    np.fill_diagonal(square, diag)
+    return square
+
+
+def first_memberships(problem: Problem, rows: np.ndarray, rule: Rule) -> np.ndarray:
+    """U (n, c) of the centres that lie at some rows, by their exact distances: the start of both sides."""
+    diag = diagonal(problem.x, problem.kernel)
+    d2 = diag[:, None] + diag[rows][None, :] - 2.0 * kernel_values(problem.x, problem.x[rows], problem.kernel)
+    d2[rows, np.arange(len(rows))] = 0.0
+    return rule.memberships(np.maximum(d2, 0.0), None)
+
+
+def draw(n: int, size: int, *seed: int) -> np.ndarray:
+    """Landmarks, evenly at random."""
+    return np.sort(np.random.default_rng([1102, n, size, *seed]).choice(n, size, replace=False))
+
+
+def one_run(values: Values, model: CMeans, x: np.ndarray, classes: np.ndarray) -> dict[str, Any]:
+    """Fit, and what the tables say of a run; `seconds` are those of the fit, without the kernel values."""
+    started = time.perf_counter()
+    model.fit(x)
+    seconds = time.perf_counter() - started
+    u = model.memberships_
+    objective = model.objective_
+    if hasattr(model, "eta_"):  # E of eq. 22 is without the penalty
+        for start in range(0, len(u), ROWS):
+            objective -= float(((1.0 - u[start : start + ROWS].astype(np.float64)) ** model.m_).sum(axis=0) @ model.eta_)
+    return {
+        "objective": float(objective),
+        "purity": purity(classes, model.labels_),
+        "sweeps": round(model.row_visits_ / len(u)),
+        "seconds": seconds,
+        "kernel_seconds": values.seconds,
+        "peak": float(u.max(axis=1).mean()),
+        "separation": float(model.separation_),
+        "converged": int(model.converged_),
+    }
