@@ -187,6 +187,20 @@ def first_memberships(tiles: Tiles, rule: Rule, rows: Array) -> Array:
     return rule.memberships(np.maximum(tiles.diag[:, None] - 2.0 * columns + tiles.diag[rows], 0.0), None)
 
 
+def separation(tiles: Tiles, rule: Rule, u: Array) -> Array:
+    """How far centres lie from their mean: the largest |v_j - mean v|^2 of each run, over the mean squared distance of rows to centres."""
+    runs, n, c = u.shape
+    w = np.stack([rule.weights(one) for one in u], axis=1, dtype=np.float32)
+    w /= np.maximum(w.sum(axis=0, dtype=np.float64), np.finfo(float).tiny)
+    product = tiles.times(w.reshape(n, runs * c)).reshape(n, runs, c)
+    found = np.empty(runs)
+    for run in range(runs):
+        gram = w[:, run].T.astype(np.float64) @ product[:, run]
+        apart = np.diag(gram) - 2.0 * gram.mean(axis=1) + gram.mean()
+        found[run] = max(apart.max(), 0.0) / (tiles.diag.mean() - 2.0 * product[:, run].mean() + np.diag(gram).mean())
+    return found
+
+
 def cost(tiles: Tiles, labels: Array, clusters: int) -> Array:
     """Exact clustering errors tr K - sum_j u_j' K u_j / n_j of hard partitions (runs, n), all in one pass over K."""
     runs, n = labels.shape

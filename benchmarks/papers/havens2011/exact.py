@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cmeans.kernels import Polynomial
 from cmeans.metrics import purity
-from cmeans.rules import Fuzzy, Possibilistic
+from cmeans.rules import Fuzzy, Possibilistic, Rule
 
 from .. import tiles
 from ..paper import Run
@@ -29,24 +30,28 @@ def _measure(run: Run) -> None:
     x, classes = mnist()[:2]
     blocks = tiles.Tiles(x, KERNEL)
     print(f"      all kernel values: {blocks.seconds:.0f} s", flush=True)
-    rows, rule, typical = starts(len(x)), Fuzzy(M), Possibilistic(M)
+    rows, rule = starts(len(x)), Fuzzy(M)
     u = np.stack([tiles.first_memberships(blocks, rule, first) for first in rows])
+    solve = partial(tiles.solve, blocks, tol=EPSILON, max_sweeps=MOST_SWEEPS)
 
-    first = tiles.solve(blocks, rule, u, tol=EPSILON, max_sweeps=MOST_SWEEPS, standing=run.exact_folder / "havens2011-FCM.standing.npz")
+    first = solve(rule, u, standing=run.exact_folder / "havens2011-FCM.standing.npz")
     spent = blocks.seconds + first.sweeps * tiles.seconds_of_one(blocks, rule, u)
-    run.once(EXACT_FCM, lambda: {**_cell(first, classes, spent), "rows": [chosen.tolist() for chosen in rows], "kernel": blocks.seconds})
+    cell = {**_cell(blocks, rule, first, classes, spent), "rows": [chosen.tolist() for chosen in rows]}
+    run.once(EXACT_FCM, lambda: cell)
 
-    standing = run.exact_folder / "havens2011-PCM.standing.npz"
-    second = tiles.solve(blocks, typical, first.u, scales=first.scales, tol=EPSILON, max_sweeps=MOST_SWEEPS, standing=standing)
+    typical = Possibilistic(M)
+    second = solve(typical, first.u, standing=run.exact_folder / "havens2011-PCM.standing.npz", scales=first.scales)
     spent = spent + second.sweeps * tiles.seconds_of_one(blocks, typical, first.u, first.scales)
-    run.once(EXACT_PCM, lambda: {**_cell(second, classes, spent), "kernel": blocks.seconds})
+    run.once(EXACT_PCM, lambda: _cell(blocks, typical, second, classes, spent))
 
 
-def _cell(found: tiles.Solved, classes: np.ndarray, seconds: np.ndarray) -> dict[str, Any]:
+def _cell(blocks: tiles.Tiles, rule: Rule, found: tiles.Solved, classes: np.ndarray, seconds: np.ndarray) -> dict[str, Any]:
     return {
         "objective": found.objective.tolist(),
         "purity": [float(purity(classes, labels)) for labels in found.labels],
         "sweeps": found.sweeps.tolist(),
         "seconds": seconds.tolist(),
-        "largest": [float(u.max(axis=1).mean()) for u in found.u],
+        "kernel_seconds": blocks.seconds,
+        "peak": [float(u.max(axis=1).mean()) for u in found.u],
+        "separation": tiles.separation(blocks, rule, found.u).tolist(),
     }

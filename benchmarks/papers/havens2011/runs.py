@@ -71,6 +71,9 @@ def measure(run: Run) -> None:
     for name in SIZES:
         run.stage(f"Table II, {name}", lambda name=name: table(run, name))
     if run.exact and not run.quick:
+        from . import exact
+
+        exact.measure(run)
         run.stage("MNIST, 70,000 rows, beside the exact runs", lambda: against_exact(run))
 
 
