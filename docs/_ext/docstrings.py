@@ -13,6 +13,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
+from sphinx.ext import autosummary
+
 import cmeans
 
 ENTRIES = {"Parameters", "Attributes", "Returns", "Raises"}
@@ -26,8 +28,9 @@ MARKUP = re.compile(r"([\\*`|]|_(?!\w)|(?<!\w)_)")
 
 
 def setup(app: Any) -> dict[str, Any]:
-    app.connect("autodoc-process-docstring", lambda app, what, name, value, options, lines: translate(lines, what))
+    app.connect("autodoc-process-docstring", read)
     app.connect("autodoc-skip-member", skip)
+    autosummary.WELL_KNOWN_ABBREVIATIONS += ("eq.", "Alg.")  # do not end a sentence
     return {"parallel_read_safe": True}
 
 
@@ -38,9 +41,12 @@ def skip(app: Any, what: str, name: str, member: Any, skipped: bool, options: An
     return True if theirs else None
 
 
-def translate(lines: list[str], what: str = "") -> None:
-    """A docstring's lines, in place. Attributes (constants) may have their type's own text, which is left out."""
-    lines[:] = [line for title, body in sections(lines) for line in (*heading(title), *content(title, body), "")]
+def read(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """A docstring's lines, in place. Constants have their type's, and say what they hold instead."""
+    if what == "data":
+        lines[:] = [inline(", ".join(f"`{item}`" for item in ([value] if isinstance(value, str) else value))), ""]
+    else:
+        lines[:] = [line for title, body in sections(lines) for line in (*heading(title), *content(title, body), "")]
 
 
 def sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
@@ -87,7 +93,7 @@ def entries(body: list[str], typed: bool) -> Iterator[str]:
     """A definition list, with paragraphs between its entries."""
     for head, below in heads(body):
         entry = ENTRY.fullmatch(head)
-        if entry and below and typed:
+        if entry and below and typed and is_type(entry[2]):
             yield from (f"{names(entry[1])} : {inline(entry[2])}", *indented(prose(below)))
         elif entry:
             yield from (names(entry[1]), *indented([inline(joined([entry[2], *below]))]))
@@ -96,6 +102,11 @@ def entries(body: list[str], typed: bool) -> Iterator[str]:
         else:
             yield inline(head)
         yield ""
+
+
+def is_type(text: str) -> bool:
+    """Whether what stands behind a name on its line is a type, and not the start of a sentence that goes on below."""
+    return "default" in text or (len(text) <= 80 and not text.endswith("."))
 
 
 def heads(body: list[str]) -> Iterator[tuple[str, list[str]]]:
