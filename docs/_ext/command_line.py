@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
+import typer
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
@@ -18,8 +19,6 @@ def setup(app: Any) -> dict[str, Any]:
 
 class CommandLine(Directive):
     def run(self) -> list[nodes.Node]:
-        import typer
-
         return [section(name, command) for name, command in typer.main.get_command(commands).commands.items()]
 
 
@@ -28,14 +27,10 @@ def section(name: str, command: Any) -> nodes.section:
     found = nodes.section(ids=[f"cmeans-{name}"], names=[f"cmeans {name}"])
     usage = " ".join(["cmeans", name, *(piece.strip("{}") for piece in command.collect_usage_pieces(context))])
     found += [nodes.title(text=f"cmeans {name}"), nodes.paragraph(text=command.help), nodes.literal_block(usage, usage, language="none")]
-    panels = [(getattr(option, "rich_help_panel", None) or "", record) for option in command.get_params(context) if (record := said(option, context))]
+    panels = [(getattr(word, "rich_help_panel", None) or "", word.get_help_record(context)) for word in command.get_params(context)]
     for panel, records in groupby(sorted(panels, key=lambda pair: pair[0] == ""), key=lambda pair: pair[0]):
-        found += [nodes.rubric(text=panel or "Besides"), table([record for _, record in records])]
+        found += [nodes.rubric(text=panel or "Besides"), table([record for _, record in records if record])]
     return found
-
-
-def said(option: Any, context: Any) -> tuple[str, str] | None:
-    return option.get_help_record(context)
 
 
 def table(records: list[tuple[str, str]]) -> nodes.definition_list:

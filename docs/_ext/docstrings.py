@@ -196,6 +196,9 @@ def code(text: str) -> str:
 
 def public() -> dict[str, str]:
     """Where the public names are: `purity` in cmeans.metrics."""
-    rooms = {"cmeans": cmeans, **{f"cmeans.{name}": getattr(cmeans, name) for name in ("datasets", "kernels", "metrics", "rules", "validity")}}
+    rooms = {
+        "cmeans": cmeans,
+        **{f"cmeans.{name}": getattr(cmeans, name) for name in ("datasets", "kernels", "metrics", "rules", "validity")},
+    }
     found = {f"{place}.{name}": f"{place}.{name}" for place, room in rooms.items() for name in room.__all__}
     return found | {name: f"{place}.{name}" for place, room in rooms.items() for name in room.__all__ if name != "__version__"}

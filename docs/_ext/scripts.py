@@ -28,5 +28,9 @@ class Scripts(SphinxDirective):
         tree = ast.parse(text)
         below = "".join(text.splitlines(keepends=True)[tree.body[0].end_lineno :]).lstrip("\n")  # the docstring is the text above
         found = nodes.section(ids=[f"{path.stem.replace('_', '-')}-py"], names=[path.name])
-        found += [nodes.title(text=path.name), nodes.paragraph(text=ast.get_docstring(tree)), nodes.literal_block(below, below, language="python")]
+        found += [
+            nodes.title(text=path.name),
+            nodes.paragraph(text=ast.get_docstring(tree)),
+            nodes.literal_block(below, below, language="python"),
+        ]
         return found
