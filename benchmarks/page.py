@@ -115,6 +115,7 @@ def contest_table(records: list[dict[str, Any]]) -> str:
     columns = [
         "",
         "dtype",
+        "runs",
         "seconds",
         "least to most",
         "times the first",

@@ -34,14 +34,24 @@ class Approximation:
     the right-hand side being the objective of the fit at the means of u (Havens 2011, Chitta 2011 keep k(x, x) in it as well). Of two
     partitions the one may be better by at most ranking_error * cost[1] more, or less, than their objectives say: the sum of the
     n_clusters largest eigenvalues of E (Weyl; Ky Fan), estimated on at most 1,000 rows.
+
+    Attributes
+    ----------
+    n_landmarks : how many there are.
+    rank : directions kept of the landmarks' kernel matrix; None where it is not factored.
+    residual : sum_i w_i e_i / sum_i w_i k(x_i, x_i), of the centred kernel where constants do not matter.
+    residual_interval : its bounds at 99%, from a sample above 5,000 rows; both the same where every row was measured.
+    cost : bounds of the objective of the returned memberships with the whole kernel, each cluster at its own mean.
+    ranking_error : relative to cost[1]; None where the kernel between rows is not known.
+    rows_measured : how many that was.
     """
 
     n_landmarks: int
-    rank: int | None  # directions kept of the landmarks' kernel matrix; None where it is not factored
-    residual: float  # sum_i w_i e_i / sum_i w_i k(x_i, x_i), of the centred kernel where constants do not matter
-    residual_interval: tuple[float, float]  # 99%, from a sample above 5,000 rows; both the same where every row was measured
-    cost: tuple[float, float]  # bounds of the objective of the returned memberships with the whole kernel, each cluster at its own mean
-    ranking_error: float | None  # relative to cost[1]; None where the kernel between rows is not known
+    rank: int | None
+    residual: float
+    residual_interval: tuple[float, float]
+    cost: tuple[float, float]
+    ranking_error: float | None
     rows_measured: int
 
     def __str__(self) -> str:

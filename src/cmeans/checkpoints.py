@@ -55,6 +55,11 @@ class Checkpoint:
     resume : bool, default=False
         Go on from what the file holds, which must then be there.
 
+    Raises
+    ------
+    ValueError
+        By the fit: for numbers out of range, and where there is nothing to resume from, or what was begun with other rows or words.
+
     Examples
     --------
     >>> import cmeans, os, tempfile

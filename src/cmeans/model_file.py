@@ -111,10 +111,26 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = Tru
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save` wrote: an estimator as it was after `fit`.
+    """Read a model that `save` wrote: an estimator as it was after `fit`. Nothing in the file is executed.
 
-    Nothing in the file is executed. A file that is missing, truncated, changed or no model is a `ValueError`
-    (`FileNotFoundError` where there is none).
+    Parameters
+    ----------
+    path : of the file.
+
+    Returns
+    -------
+    The estimator.
+
+    Raises
+    ------
+    ValueError
+        If the file is truncated, changed or no model.
+    FileNotFoundError
+        If there is none.
+
+    Examples
+    --------
+    See `save`.
     """
     header, arrays = _read(Path(path))
     try:

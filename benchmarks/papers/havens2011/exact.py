@@ -42,7 +42,8 @@ def _measure(run: Run) -> None:
     typical = Possibilistic(M)
     second = solve(typical, first.u, standing=run.exact_folder / "havens2011-PCM.standing.npz", scales=first.scales)
     spent = spent + second.sweeps * tiles.seconds_of_one(blocks, typical, first.u, first.scales)
-    run.once(EXACT_PCM, lambda: _cell(blocks, typical, second, classes, spent))
+    both = second._replace(sweeps=first.sweeps + second.sweeps)  # PCM begins with FCM
+    run.once(EXACT_PCM, lambda: _cell(blocks, typical, both, classes, spent))
 
 
 def _cell(blocks: tiles.Tiles, rule: Rule, found: tiles.Solved, classes: np.ndarray, seconds: np.ndarray) -> dict[str, Any]:

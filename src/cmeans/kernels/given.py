@@ -17,7 +17,21 @@ from .base import Columns, Kernel
 class Precomputed(Kernel):
     """Rows are kernel values already: row i holds k(x_i, .) and a "point" is the number of a column.
 
-    Nothing in a row tells k(x, x), so whoever cuts the rows brings the diagonal along (`Blocks.kxx`).
+    Nothing in a row tells k(x, x), so whoever cuts the rows brings the diagonal along: `diag=` of `predict` and the like,
+    kernel_params={"diag": ...} of an estimator.
+
+    Raises
+    ------
+    ValueError
+        Where the diagonal is needed and was not given.
+
+    Examples
+    --------
+    >>> from cmeans import KernelKMeans
+    >>> K = [[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]]
+    >>> labels = KernelKMeans(2, kernel="precomputed", n_init=5, random_state=0).fit(K).labels_
+    >>> bool(labels[0] == labels[1] != labels[2])
+    True
     """
 
     @property
@@ -54,7 +68,27 @@ class HasDiagonal(Protocol):
 
 @dataclass(frozen=True)
 class CallableKernel(Kernel):
-    """A function k(X, Y) -> (len(X), len(Y)); a method `diag(X)` on it is used where there is one."""
+    """A function k(X, Y) -> (len(X), len(Y)); a method `diag(X)` on it is used where there is one.
+
+    Parameters
+    ----------
+    function : callable
+        Of two blocks of rows, in the library and type that they come in.
+    params : mapping, optional
+        Further arguments, by name.
+
+    Raises
+    ------
+    ValueError
+        When the function returns another shape, or complex numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.kernels import CallableKernel
+    >>> CallableKernel(lambda X, Y: X @ Y.T + 1)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([[12.]])
+    """
 
     function: Callable[..., Array]
     params: Mapping[str, Any] = field(default_factory=dict)

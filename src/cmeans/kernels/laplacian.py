@@ -14,7 +14,25 @@ from .base import Columns, Kernel, check_parameters
 
 @dataclass(frozen=True)
 class Laplacian(Kernel):
-    """k(x, y) = exp(-gamma sum_f |x_f - y_f|). Rougher than RBF: its spectrum decays slowly, so it needs more landmarks."""
+    """k(x, y) = exp(-gamma sum_f |x_f - y_f|). Rougher than RBF: its spectrum decays slowly, so it needs more landmarks.
+
+    Parameters
+    ----------
+    gamma : float > 0
+        Of Manhattan distances.
+
+    Raises
+    ------
+    ValueError
+        If gamma is no finite number above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.kernels import Laplacian
+    >>> Laplacian(gamma=0.5)(np.array([[0.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 1.0]])).round(3)
+    array([[1.   , 0.368]])
+    """
 
     gamma: float
 

@@ -9,7 +9,13 @@ from ..arrays import Array, Float64
 
 
 class Twin(NamedTuple):
-    """By what name and numbers compiled sweeps know a rule."""
+    """By what name and numbers compiled sweeps know a rule; a rule of your own has none.
+
+    Attributes
+    ----------
+    name : of the compiled rule.
+    m, power : its exponent of memberships, and that of ratios of squared distances.
+    """
 
     name: str
     m: float = 1.0
@@ -17,13 +23,25 @@ class Twin(NamedTuple):
 
 
 class Rule(ABC):
-    """Memberships from distances. A frozen object of hyper-parameters; `scales` (one per cluster, or None) are passed in."""
+    """Memberships from distances. A frozen object of hyper-parameters; `scales` (one per cluster, or None) are passed in.
 
-    rows_sum_to_one: ClassVar[bool] = True  # memberships are a distribution over the clusters
+    A rule of your own has `memberships` and `weights`, and `penalty` where its objective holds more than weighted distances; it
+    minimises  sum_ij w_ij d2_ij + penalty  for fixed centres.
+
+    Attributes
+    ----------
+    rows_sum_to_one : True where memberships are a distribution over the clusters.
+    is_soft : False for one-hot memberships.
+    refills_empty_clusters : whether an empty cluster takes the row farthest from its own centre.
+    needs_pilot : whether scales come from a fuzzy run that goes first.
+    leaves_rows_out : whether a row may belong nowhere; its label is then -1.
+    """
+
+    rows_sum_to_one: ClassVar[bool] = True
     is_soft: ClassVar[bool] = True
-    refills_empty_clusters: ClassVar[bool] = False  # an empty cluster takes the row farthest from its own centre
-    needs_pilot: ClassVar[bool] = False  # scales come from a fuzzy run that goes first
-    leaves_rows_out: ClassVar[bool] = False  # a row may belong nowhere: its label is -1
+    refills_empty_clusters: ClassVar[bool] = False
+    needs_pilot: ClassVar[bool] = False
+    leaves_rows_out: ClassVar[bool] = False
 
     @property
     def twin(self) -> Twin | None:

@@ -14,6 +14,31 @@ class Fuzzy(Rule):
 
     A row that coincides with centres is shared equally among them. `exponent` replaces 1/(m-1): Havens 2011 prints
     2/(m-1) on squared distances, which minimises nothing and is here for the papers' tables alone.
+
+    Parameters
+    ----------
+    m : float > 1
+        The fuzzifier.
+    exponent : float or None, default=None
+        Of ratios of squared distances; None: 1/(m-1).
+
+    Raises
+    ------
+    ValueError
+        If m is not above 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.rules import Fuzzy
+    >>> Fuzzy(2.0).memberships(np.array([[1.0, 3.0]]), None)
+    array([[0.75, 0.25]])
+
+    References
+    ----------
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 6.
+    Zhang, Havens: Scalable approximation of kernel fuzzy c-means. IEEE Big Data 2013, eq. 2.
+    Bezdek: Pattern Recognition with Fuzzy Objective Function Algorithms. Plenum, 1981.
     """
 
     m: float

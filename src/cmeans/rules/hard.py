@@ -10,7 +10,20 @@ from .base import Rule, Twin
 
 @dataclass(frozen=True)
 class Hard(Rule):
-    """u_ij = 1 for the nearest centre (ties to the lowest number), else 0: Havens 2011 eq. 5."""
+    """u_ij = 1 for the nearest centre (ties to the lowest number), else 0: Havens 2011 eq. 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.rules import Hard
+    >>> Hard().memberships(np.array([[1.0, 4.0], [9.0, 4.0]]), None)
+    array([[1., 0.],
+           [0., 1.]])
+
+    References
+    ----------
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 5.
+    """
 
     is_soft = False
     refills_empty_clusters = True

@@ -13,6 +13,28 @@ class Possibilistic(Rule):
     """u_ij = 1 / (1 + (d2_ij / eta_j)^(1/(m-1))): Havens 2011 eq. 7 with Krishnapuram & Keller's exponent.
 
     The typicality is 1/2 at the distance sqrt(eta_j) from centre j. The objective adds sum_j eta_j sum_i (1 - u_ij)^m.
+
+    Parameters
+    ----------
+    m : float > 1, default=2.0
+        How softly typicality falls with distance.
+
+    Raises
+    ------
+    ValueError
+        If m is not above 1, or scales are missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.rules import Possibilistic
+    >>> Possibilistic().memberships(np.array([[0.0, 1.0, 3.0]]), np.array([1.0, 1.0, 1.0]))
+    array([[1.  , 0.5 , 0.25]])
+
+    References
+    ----------
+    Krishnapuram, Keller: A possibilistic approach to clustering. IEEE Trans. Fuzzy Systems 1(2), 1993.
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 7.
     """
 
     m: float = 2.0

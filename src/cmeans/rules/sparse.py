@@ -16,17 +16,47 @@ HALLEY_STEPS = 4
 
 @dataclass(frozen=True)
 class SparsePossibilistic(Rule):
-    """u_ij minimises  u d2_ij + eta_j (u ln u - u + 1) + lambda u^p  over u >= 0 (Xenaki, Koutroumbas, Rontogiannis 2014, eq. 3-9,
-    but for the constant eta_j, with which a row that belongs nowhere costs eta_j and the objective is never negative).
+    """u_ij minimises  u d2_ij + eta_j (u ln u - u + 1) + lambda u^p  over u >= 0.
+
+    This is Xenaki, Koutroumbas, Rontogiannis 2014, eq. 3-9, but for the constant eta_j, with which a row that belongs nowhere costs
+    eta_j and the objective is never negative.
 
     The largest stationary point is u = exp(-d2/eta + W(-z) / (1-p)), z = lambda p (1-p) / eta exp((1-p) d2 / eta), with W the
     principal branch of Lambert's function. It is taken where it beats u = 0 (`sparsity_test="global"`), which is where
     z < p e^-p, or wherever it exists, z < 1/e ("local", as printed); elsewhere u = 0, so that a row may belong nowhere.
 
-    `sparsity` is lambda. Given as a `share` in its place, lambda = share min_j eta_j / (p (1-p) e^(2-p)) follows the scales; it is
-    lowered where R_j^2 of some cluster, beyond which u = 0, would be less than reach eta_j^2: for scales that are deviations and
-    stand for their squares.
     Without sparsity u = exp(-d2/eta): the possibilistic c-means of Krishnapuram & Keller 1996 (PCM-96).
+
+    Parameters
+    ----------
+    sparsity : float >= 0 or None, default=None
+        lambda; None: as `share` says.
+    share : float >= 0, default=0.9
+        lambda = share min_j eta_j / (p (1-p) e^(2-p)), which follows the scales. Below `largest_share`.
+    p : float in (0, 1), default=0.5
+        Power of the sparsity term.
+    sparsity_test : "global" or "local", default="global"
+        Whether u must beat 0, or be a local minimum only.
+    reach : float >= 0, default=0.0
+        Of a share: lambda is lowered where R_j^2 of some cluster, beyond which u = 0, would be less than reach eta_j^2; for scales that
+        are deviations and stand for their squares.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range, the test is unknown, or scales are missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.rules import SparsePossibilistic
+    >>> SparsePossibilistic().memberships(np.array([[0.0, 1.0, 9.0]]), np.array([1.0, 1.0, 1.0])).round(2)
+    array([[0.59, 0.  , 0.  ]])
+
+    References
+    ----------
+    Xenaki, Koutroumbas, Rontogiannis: Sequential sparse adaptive possibilistic clustering. SETN 2014, eq. 3-9.
+    Krishnapuram, Keller: The possibilistic c-means algorithm: insights and recommendations. IEEE Trans. Fuzzy Systems 4(3), 1996.
     """
 
     sparsity: float | None = None
