@@ -1,0 +1,2 @@
+def page(c):
+    return "x"
