@@ -75,7 +75,7 @@ def table_four(run: Run, name: str) -> None:
 
 def table_five(run: Run) -> None:
     of_each = 10 if run.quick else 100
-    seeds = 1 if run.quick else 10
+    seeds = 1 if run.quick else 6
     k = similarity(of_each)  # here, so that all processes have it
     values = np.linalg.eigvalsh(k)
     negative = float(np.abs(values[values < 0]).sum() / np.abs(values).sum())

@@ -17,7 +17,7 @@ from .fits import by_defaults, by_nearest, data, far_row, fitted, line_of, max_m
 from .printed import ADAPTIVE, CLASSES, NAMES, TABLES, Line, Row
 
 DRAWS, DRAWN_STARTS = 20, 2  # of Experiment 1; starts beside the far row
-S2_STARTS, S2_FEW = 20, 4  # first rows drawn: of APCM and SAPCM; of the others, which are slow
+S2_STARTS, S2_FEW = 10, 3  # first rows drawn: of APCM and SAPCM; of the others, which are slow
 STATES = 5
 DEFAULTS = ("twice", "twenty", "sequential", "alpha")
 BETAS = np.arange(1, 91) / 100
