@@ -136,7 +136,7 @@ def large_part(cells: Cells) -> str:
     intro = f"""
 ## Large data
 
-The paper says of large sets only that AGP takes too long. Covertype ({size["rows"]:,} rows, features to [0, 1], float32; RBF with gamma
+The paper says of large sets only that AGP takes too long. Rows of Covertype ({size["rows"]:,}, features to [0, 1], float32; RBF with gamma
 = 1 / median, the same {size["landmarks"]} landmarks, c = {size["classes"]}) against the best of five k-means++ starts of
 `KernelKMeans` ({seconds(unit["seconds"][0])} processor seconds of one thread):
 """
