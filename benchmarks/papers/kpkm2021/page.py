@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..markdown import page as joined
 from ..markdown import picture, short, signed, spread, table
 from ..results import Cell, Cells
@@ -322,6 +324,13 @@ def _descent(cells: Cells) -> str:
     if "FAGP" in walks and slow:
         steps = listed([f"{walks[name]:,} (step {float(name.split()[1]):g})" for name in slow])
         text += f" From the start drawn above AGP comes to the end after {steps} iterations, FAGP after {walks['FAGP']:,}."
+    lengths = cells.get("figure 1 | FAGP", {}).get("lengths", [])
+    if lengths:
+        low, tenth = sum(length < 0.01 for length in lengths), lengths[-max(1, len(lengths) // 10) :]
+        text += (
+            f" {low} of FAGP's {len(lengths)} steps are shorter than .01; the median of the last tenth is {np.median(tenth):.2g}, of all "
+        )
+        text += f"{np.median(lengths):.2g}."
     return joined(
         picture("kpkm2021-steps", "Objective and steps on Iris", "Iris, one start: iterations to the end in brackets."),
         picture("kpkm2021-descent", "Descent on ten sets", caption),
