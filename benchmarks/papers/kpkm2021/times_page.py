@@ -89,6 +89,7 @@ def _dense(cells: Cells) -> str:
     head = ["n", "AGP's step", "starts", "FAGP", "AGP", "FAGP, dense, s", "AGP, dense, s", "share", "FAGP, closed, s", "dense over closed"]
     same = [value for cell in found.values() for value in cell["same steps"]]
     apart = max(value for cell in found.values() for value in cell["apart"])
+    level = f"differ by {apart:.0e} at most" if apart else "are equal to the last digit"
     shares = [dense_share(cell) for cell in found.values()]
     low, high = printed.SHARE
     inside = sum(low <= value <= high for value in shares)
@@ -97,7 +98,7 @@ With dense projectors as in the paper, AGP inverting in each iteration (the firs
 starts):
 """
     text = f"""
-Dense and closed form took the same number of steps in {sum(same)} of {len(same)} starts, and their P differ by {apart:.0e} at most. The
+Dense and closed form took the same number of steps in {sum(same)} of {len(same)} starts, and their P {level}. The
 shares are {percent(min(shares))} to {percent(max(shares))}; {inside} of {len(shares)} lie within the printed {low:.2f} to {high:.2f}%.
 The share depends on AGP's step, which the paper does not give: a small step makes it as small as one likes. No larger n was run with dense
 matrices.

@@ -51,7 +51,8 @@ DIFFERENCES = """
   and kernel k-means minimise the same objective and end in the same kind of partition, so differences between the two by NMI can only come
   from widths and starts, and here each method gets the same scan of widths.
 * **KFCM.** For m above a bound that depends on the data and the width, memberships of 1/c attract every start, and little of a partition is
-  left: compare m = 2 with m = "auto", which stays below that bound, in the tables.
+  left: labels then hang on remainders, which depend on where a run stops. Compare m = 2 with m = "auto", which stays below that bound, in
+  the tables.
 * **A step the paper leaves open.** Where the projected gradient vanishes before a vertex, as at P = 1/c everywhere, the longest step is
   undefined. Here one row goes to a vertex, which concavity allows.
 """
