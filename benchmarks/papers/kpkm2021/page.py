@@ -69,7 +69,7 @@ def _rings(cells: Cells) -> str:
         return MISSING
     head = [""] + [f"{method}, {starts}" for method in ON_RINGS for starts in ("1 start", "10 starts")]
     text = f"""
-The paper shows one result: RBF is perfect, the linear kernel is not. Of {draws} draws (`make_ring_and_disc`) those that are parted without error
+The paper shows one result: RBF is perfect, the linear kernel is not. Of {draws} draws (`make_ring_and_disc`) those parted without error
 (mean ARI), from one start and from ten of which the lowest objective counts:
 """
     caption = "After the paper's Figure 3, on one draw."
