@@ -34,7 +34,7 @@ def figure_one(cells: Cells, folder: Path) -> None:
         else:
             axes[1].axhline(float(name.split()[1]), color=colour, linewidth=1, linestyle="--")
     axes[0].set(xscale="log", xlabel="iteration", ylabel="objective", title="Iris: objective")
-    axes[0].legend(fontsize=8.5, frameon=False)
+    axes[0].legend(fontsize=8.5, frameon=False, loc="lower left")
     axes[1].set(yscale="log", xlabel="iteration", ylabel="length", title="Iris: steps of FAGP (dashed: of AGP)")
     figure.tight_layout()
     save(figure, folder, "kpkm2021-steps")

@@ -45,8 +45,7 @@ def page(cells: Cells) -> str:
         _descent(cells),
         times_page.compared_part(cells),
         times_page.large_part(cells),
-        DIFFERENCES,
-        _polish(cells),
+        "\n".join(part for part in (DIFFERENCES.rstrip("\n"), _polish(cells)) if part),
         IN_PRACTICE,
     )
 
