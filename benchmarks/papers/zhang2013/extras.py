@@ -177,10 +177,10 @@ def orders(run: Run) -> None:
                 for way, words in WAYS.items():
                     key = f"order | {name} | {order} | {share:g}% | {way}"
                     ordered = ORDERED[name]._replace(rows=QUICK_ROWS) if run.quick else ORDERED[name]
-                    run.trials(key, ORDER_TRIALS, partial(_in_order, ordered, order, share, words))
+                    run.trials(key, ORDER_TRIALS, partial(in_order, ordered, order, share, words))
 
 
-def _in_order(ordered: Ordered, order: str, share: float, words: dict[str, Any], trial: int) -> dict[str, float]:
+def in_order(ordered: Ordered, order: str, share: float, words: dict[str, Any], trial: int) -> dict[str, float]:
     x, y = rows_of(ordered.case.file)
     rows = order_of(ordered.case, trial)[: ordered.rows]
     rows = rows if order == "random" else rows[np.argsort(y[rows], kind="stable")]
