@@ -1,8 +1,75 @@
+"""Figures, from the stored cells."""
+
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from ..pictures import COLOURS, pyplot, save
 from ..results import Cells
+from .numbers import excess, values
+from .problems import PROBLEMS
+from .runs import METHODS, WAYS
+
+SMALL_PRINT = 8
+MARKERS = ("o", "s", "^", "D")
 
 
-def draw(cells: Cells, folder: Path) -> None: ...
+def draw(cells: Cells, folder: Path) -> None:
+    samplings(cells, folder)
+    ensembles(cells, folder)
+
+
+def samplings(cells: Cells, folder: Path) -> None:
+    """What landmarks leave out, and what the partition found with them costs, against their number."""
+    figure, axes = pyplot().subplots(2, len(PROBLEMS), figsize=(12.4, 5.6), sharex="col", layout="constrained")
+    for column, (name, problem) in enumerate(PROBLEMS.items()):
+        upper, lower = axes[:, column]
+        for method, colour in zip(METHODS, COLOURS, strict=False):
+            keys = {size: f"sampling | {name} | {size} | {method}" for size in problem.sizes}
+            _line(upper, {size: 100 * values(cells, key, "residual") for size, key in keys.items()}, colour, method)
+            _line(lower, {size: excess(cells, key) for size, key in keys.items()}, colour, method)
+        upper.set(title=name, yscale="log")
+        lower.set(xscale="log", xlabel="landmarks")
+        lower.set_xticks(problem.sizes, [str(size) for size in problem.sizes], fontsize=SMALL_PRINT)
+        lower.set_xticks([], minor=True)
+        lower.axhline(0, color="black", linewidth=0.8)
+        for axis in (upper, lower):
+            axis.tick_params(axis="y", labelsize=SMALL_PRINT, which="both")
+    axes[0, 0].set_ylabel("left out of the trace, %")
+    axes[1, 0].set_ylabel("cost above exact, %")
+    axes[0, 0].legend(fontsize=SMALL_PRINT, frameon=False)
+    save(figure, folder, "beyond-samplings")
+
+
+def _line(axis: Any, found: dict[int, np.ndarray], colour: str, label: str) -> None:
+    """Means, and all draws faintly."""
+    found = {size: numbers for size, numbers in found.items() if len(numbers)}
+    for size, numbers in found.items():
+        axis.plot(np.full(len(numbers), size), numbers, "o", color=colour, alpha=0.3, markersize=3, markeredgewidth=0)
+    axis.plot(list(found), [numbers.mean() for numbers in found.values()], color=colour, marker="o", markersize=4, label=label)
+
+
+def ensembles(cells: Cells, folder: Path) -> None:
+    """Cost against processor time: what four small draws give, and one large one."""
+    figure, axes = pyplot().subplots(1, len(PROBLEMS), figsize=(12.4, 3.4), layout="constrained")
+    for axis, name in zip(axes, PROBLEMS, strict=True):
+        for way, colour, marker in zip(WAYS, COLOURS, MARKERS, strict=False):
+            key = f"ensemble | {name} | {way}"
+            cost, busy = excess(cells, key), values(cells, key, "busy")
+            if not len(cost):
+                continue
+            axis.plot(busy, cost, marker, color=colour, alpha=0.3, markersize=4, markeredgewidth=0)
+            axis.plot(busy.mean(), cost.mean(), marker, color=colour, markersize=8, label=way)
+        axis.set(title=name, xlabel="processor seconds", xscale="log")
+        axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axis.xaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:.0e}"[0] in "25" else "")
+        axis.tick_params(labelsize=SMALL_PRINT, which="both")
+        axis.axhline(0, color="black", linewidth=0.8)
+    axes[0].set_ylabel("cost above exact, %")
+    handles, labels = axes[-1].get_legend_handles_labels() if cells else ([], [])
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(WAYS), fontsize=9, frameon=False)
+    save(figure, folder, "beyond-ensembles")

@@ -13,7 +13,7 @@ from cmeans.spaces import landmark_space
 from ..paper import Run
 from ..zhang2013.extras import ORDERED, ORDERS, in_order
 from .gradients import gradients
-from .problems import PROBLEMS, STARTS, Problem, cost, exact, fitted, rows_of, timed
+from .problems import PROBLEMS, Problem, cost, exact, fitted, rows_of, start, timed
 from .scales import scales
 
 DRAWS = 5
@@ -38,7 +38,7 @@ def measure(run: Run) -> None:
 def landmarks(run: Run, problem: Problem) -> None:
     """Samplings, ensembles and the certificate on one problem."""
     name, draws = problem.title, 1 if run.quick else DRAWS
-    run.once(f"exact | {name}", partial(exact, problem))
+    run.trials(f"exact | {name}", draws, partial(exact, problem))
     for size in problem.sizes:
         for method in METHODS:
             run.trials(f"sampling | {name} | {size} | {method}", draws, partial(sampled, problem, size, method))
@@ -48,12 +48,12 @@ def landmarks(run: Run, problem: Problem) -> None:
 
 
 def sampled(problem: Problem, size: int, method: str, trial: int) -> dict[str, float]:
-    model, busy = fitted(problem, trial, n_landmarks=size, landmarks=method)
+    model, busy = fitted(problem, trial, trial, n_landmarks=size, landmarks=method)
     return {"residual": model.approximation_.residual, "cost": cost(problem, model.labels_), "busy": busy}
 
 
 def automatic(problem: Problem, trial: int) -> dict[str, float]:
-    model, busy = fitted(problem, trial, n_landmarks="auto")
+    model, busy = fitted(problem, trial, trial, n_landmarks="auto")
     made = model.approximation_
     if made is None:  # so few rows that all of them are taken
         return {"landmarks": len(model.labels_), "residual": 0.0, "ranking": 0.0, "cost": cost(problem, model.labels_), "busy": busy}
@@ -77,16 +77,16 @@ def ensemble(problem: Problem, way: str, trial: int) -> dict[str, float]:
     """Uniform draws of landmarks, together or by themselves."""
     size, seeds = part_size(problem), [PARTS * trial + part for part in range(PARTS)]
     if way == "side by side":
-        labels, busy = timed(partial(averaged, problem, size, seeds))
+        labels, busy = timed(partial(averaged, problem, trial, size, seeds))
     elif way == "best certificate":
-        labels, busy = timed(partial(best_certified, problem, size, seeds))
+        labels, busy = timed(partial(best_certified, problem, trial, size, seeds))
     else:
-        model, busy = fitted(problem, seeds[0], n_landmarks=size if way == "one draw" else PARTS * size, landmarks="uniform")
+        model, busy = fitted(problem, trial, seeds[0], n_landmarks=size if way == "one draw" else PARTS * size, landmarks="uniform")
         labels = model.labels_
     return {"cost": cost(problem, labels), "busy": busy}
 
 
-def averaged(problem: Problem, size: int, seeds: list[int]) -> np.ndarray:
+def averaged(problem: Problem, trial: int, size: int, seeds: list[int]) -> np.ndarray:
     """k-means with the mean of the draws' approximate kernels: their features side by side."""
     x = rows_of(problem)
     features = []
@@ -94,13 +94,13 @@ def averaged(problem: Problem, size: int, seeds: list[int]) -> np.ndarray:
         points = x[np.random.default_rng(seed).choice(len(x), size, replace=False)]
         space = landmark_space(problem.kernel, points, None, x.dtype)
         features.append((problem.kernel(x, points) @ space.whitener) / np.sqrt(len(seeds)))
-    model = KernelKMeans(problem.clusters, kernel="linear", n_init=STARTS, random_state=seeds[0])
+    model = KernelKMeans(problem.clusters, kernel="linear", init=start(problem, trial))
     return model.fit(np.hstack(features).astype(x.dtype)).labels_
 
 
-def best_certified(problem: Problem, size: int, seeds: list[int]) -> np.ndarray:
+def best_certified(problem: Problem, trial: int, size: int, seeds: list[int]) -> np.ndarray:
     """Of the draws, the one that leaves out least of the kernel."""
-    models = [fitted(problem, seed, n_landmarks=size, landmarks="uniform")[0] for seed in seeds]
+    models = [fitted(problem, trial, seed, n_landmarks=size, landmarks="uniform")[0] for seed in seeds]
     return min(models, key=lambda model: model.approximation_.residual).labels_
 
 
