@@ -43,7 +43,7 @@ PROBLEMS = {
     for problem in (
         Problem("MNIST, RBF", "mnist", 10_000, 10, MEDIAN, (50, 100, 200, 400)),
         Problem("MNIST, polynomial", "mnist", 10_000, 10, None, (50, 100, 200, 400)),
-        Problem("A3, RBF", "a3", 7_500, 50, 2.0, (10, 20, 40, 80)),
+        Problem("A3, RBF", "a3", 7_500, 50, 2.0, (5, 10, 20, 40)),
         Problem("Forest, RBF", "covtype", 10_000, 7, 1.0, (50, 100, 200, 400)),
     )
 }
