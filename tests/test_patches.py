@@ -241,8 +241,8 @@ def test_forms_and_dtypes(form, dtype, merge):
 
 @few
 def test_clusters_that_fall_together_do_not_wander_by_rounding():
-    """What float32 rounds off the distances of carried rows, which weigh ever more, is no reason to move: under a wide kernel the centres of
-    a patch used to sweep hundreds of times, and to part."""
+    """What float32 rounds off the distances of carried rows, which weigh ever more, is no reason to move: under a wide kernel centres used
+    to sweep hundreds of times, and to part."""
     rng, n = np.random.default_rng(0), 3000
     groups, kinds = np.eye(4)[rng.choice(4, n, p=[0.45, 0.43, 0.06, 0.06])], np.eye(12)[rng.integers(12, size=n)]
     X = np.hstack([rng.normal(0.5, 0.05, size=(n, 6)), groups, kinds]).astype(np.float32)
