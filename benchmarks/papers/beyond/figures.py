@@ -24,14 +24,20 @@ def draw(cells: Cells, folder: Path) -> None:
 
 def samplings(cells: Cells, folder: Path) -> None:
     """What landmarks leave out, and what the partition found with them costs, against their number."""
-    figure, axes = pyplot().subplots(2, len(PROBLEMS), figsize=(12.4, 5.6), sharex="col", layout="constrained")
+    figure, axes = pyplot().subplots(2, len(PROBLEMS), figsize=(12.4, 5.6), layout="constrained")
     for column, (name, problem) in enumerate(PROBLEMS.items()):
         upper, lower = axes[:, column]
         for method, colour in zip(METHODS, COLOURS, strict=False):
             keys = {size: f"sampling | {name} | {size} | {method}" for size in problem.sizes}
             _line(upper, {size: 100 * values(cells, key, "residual") for size, key in keys.items()}, colour, method)
             _line(lower, {size: excess(cells, key) for size, key in keys.items()}, colour, method)
-        upper.set(title=name, yscale="log")
+        upper.set_title(name)
+        if not any(f"sampling | {name} | {size} | {METHODS[0]}" in cells for size in problem.sizes):
+            _nothing(upper, lower)
+            continue
+        upper.set_yscale("log")
+        for which in (upper.yaxis.set_major_formatter, upper.yaxis.set_minor_formatter):
+            which(_plain)
         lower.set(xscale="log", xlabel="landmarks")
         lower.set_xticks(problem.sizes, [str(size) for size in problem.sizes], fontsize=SMALL_PRINT)
         lower.set_xticks([], minor=True)
@@ -52,10 +58,25 @@ def _line(axis: Any, found: dict[int, np.ndarray], colour: str, label: str) -> N
     axis.plot(list(found), [numbers.mean() for numbers in found.values()], color=colour, marker="o", markersize=4, label=label)
 
 
+def _nothing(*axes: Any) -> None:
+    for axis in axes:
+        axis.text(0.5, 0.5, "not measured", ha="center", va="center", transform=axis.transAxes, color="grey")
+        axis.set(xticks=[], yticks=[])
+
+
+def _plain(value: float, _: Any) -> str:
+    """Ticks at 1, 2 and 5 of a decade, as plain numbers."""
+    return f"{value:g}" if f"{value:.0e}"[0] in "125" else ""
+
+
 def ensembles(cells: Cells, folder: Path) -> None:
     """Cost against processor time: what four small draws give, and one large one."""
     figure, axes = pyplot().subplots(1, len(PROBLEMS), figsize=(12.4, 3.4), layout="constrained")
     for axis, name in zip(axes, PROBLEMS, strict=True):
+        if not any(f"ensemble | {name} | {way}" in cells for way in WAYS):
+            axis.set_title(name)
+            _nothing(axis)
+            continue
         for way, colour, marker in zip(WAYS, COLOURS, MARKERS, strict=False):
             key = f"ensemble | {name} | {way}"
             cost, busy = excess(cells, key), values(cells, key, "busy")
@@ -64,12 +85,12 @@ def ensembles(cells: Cells, folder: Path) -> None:
             axis.plot(busy, cost, marker, color=colour, alpha=0.3, markersize=4, markeredgewidth=0)
             axis.plot(busy.mean(), cost.mean(), marker, color=colour, markersize=8, label=way)
         axis.set(title=name, xlabel="processor seconds", xscale="log")
-        axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axis.xaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:.0e}"[0] in "25" else "")
+        for which in (axis.xaxis.set_major_formatter, axis.xaxis.set_minor_formatter):
+            which(_plain)
         axis.tick_params(labelsize=SMALL_PRINT, which="both")
         axis.axhline(0, color="black", linewidth=0.8)
     axes[0].set_ylabel("cost above exact, %")
-    handles, labels = axes[-1].get_legend_handles_labels() if cells else ([], [])
+    handles, labels = max((axis.get_legend_handles_labels() for axis in axes), key=lambda pair: len(pair[0]))
     if handles:
         figure.legend(handles, labels, loc="outside lower center", ncols=len(WAYS), fontsize=9, frameon=False)
     save(figure, folder, "beyond-ensembles")

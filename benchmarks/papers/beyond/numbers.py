@@ -17,7 +17,7 @@ def values(cells: Cells, key: str, field: str) -> np.ndarray:
 
 
 def excess(cells: Cells, key: str) -> np.ndarray:
-    """Costs of partitions above that of kernel k-means with all kernel values from the same start, per cent."""
+    """Costs of partitions above that of kernel k-means with all kernel values, where they started, per cent."""
     costs, exact = values(cells, key, "cost"), values(cells, f"exact | {key.split(' | ')[1]}", "cost")
     both = min(len(costs), len(exact))
     return 100 * (costs[:both] / exact[:both] - 1)

@@ -78,9 +78,8 @@ def cost(problem: Problem, labels: Array) -> float:
     return float(np.trace(gram, dtype=np.float64)) - float((within / np.maximum(sizes, 1)).sum())
 
 
-@lru_cache(maxsize=8)
-def start(problem: Problem, trial: int) -> Array:
-    """Rows by k-means++, where all fits of a trial start: what they end with differs by what they see of the kernel alone."""
+def seeds(problem: Problem, trial: int) -> Array:
+    """Rows by k-means++ in feature space."""
     gram, rng = gram_of(problem), np.random.default_rng(trial)
     diagonal = np.diag(gram).astype(np.float64)
     rows, nearest = [int(rng.integers(len(gram)))], np.full(len(gram), np.inf)
@@ -90,11 +89,23 @@ def start(problem: Problem, trial: int) -> Array:
     return np.array(rows)
 
 
-def exact(problem: Problem, trial: int) -> dict[str, float]:
-    """Kernel k-means with all kernel values."""
-    gram, init = gram_of(problem), start(problem, trial)
+@lru_cache(maxsize=8)
+def solved(problem: Problem, trial: int) -> tuple[Array, float]:
+    """The partition that kernel k-means with all kernel values finds, and processor seconds."""
+    gram, init = gram_of(problem), seeds(problem, trial)
     model, busy = timed(lambda: KernelKMeans(problem.clusters, kernel="precomputed", n_landmarks=None, init=init).fit(gram))
-    return {"cost": cost(problem, model.labels_), "busy": busy}
+    return model.labels_, busy
+
+
+def exact(problem: Problem, trial: int) -> dict[str, float]:
+    labels, busy = solved(problem, trial)
+    return {"cost": cost(problem, labels), "busy": busy}
+
+
+def start(problem: Problem, trial: int) -> Array:
+    """Memberships of the exact partition, where all fits of a trial start: how far they leave it is the landmarks' doing alone, where from
+    other starts the next of many minima would be."""
+    return np.eye(problem.clusters)[solved(problem, trial)[0]]
 
 
 def fitted(problem: Problem, trial: int, seed: int, **words: Any) -> tuple[KernelKMeans, float]:
