@@ -63,8 +63,9 @@ def _settings(cells: Cells) -> str:
 
 So few rows that all kernel values are at hand, drawn once; features in [0, 1]. The true cost of a partition is its kernel k-means objective
 with all of them. Fits on landmarks start at the partition that kernel k-means with all kernel values ends with: how far they leave it, the
-cost "above exact", is the landmarks' doing, where from other starts it would be chance which of many minima is the next. The width on
-MNIST, {MEDIAN:.3g}, is one over the squared median distance. Means of {DRAWS} exact partitions and draws of landmarks.
+cost "above exact", is the landmarks' doing, where from other starts it would be chance which of many minima is the next. That partition is
+itself one of many minima: below it is as far from exact as above. The width on MNIST, {MEDIAN:.3g}, is one over the squared median
+distance. Means of {DRAWS} exact partitions and draws of landmarks.
 
 {table(["", "rows", "clusters", "kernel", "cost of exact", "CPU s, without kernel values"], rows)}
 """

@@ -118,7 +118,8 @@ def order_figure(cells: Cells, folder: Path) -> None:
     first.set_ylim(1e-12, 1e6)  # room for the legend
     first.set_yticks([10.0**power for power in range(-12, 1, 3)])
     first.set_yticks([], minor=True)
-    first.legend(fontsize=SMALL_PRINT, frameon=False, loc="upper center", title="dashed: sorted by class", title_fontsize=SMALL_PRINT)
+    if first.lines:
+        first.legend(fontsize=SMALL_PRINT, frameon=False, loc="upper center", title="dashed: sorted by class", title_fontsize=SMALL_PRINT)
     for axis, name in zip(axes[1:], ORDERED, strict=True):
         for place, way in enumerate(WAYS):
             for order in ORDERS:

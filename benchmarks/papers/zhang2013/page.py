@@ -229,8 +229,8 @@ def _memory(cells: Cells) -> str:
     return f"""
 ## Memory
 
-The most that a fit of 2D15 takes at a time beside its rows, megabytes. KFCM holds the kernel matrix of all rows, stKFCM that of a chunk,
-the landmark stream the products of a chunk with its landmarks.
+The most that a fit of 2D15 takes at a time beside its rows, megabytes. stKFCM factors the kernel matrix of a chunk; our KFCM holds the
+products of all rows with as many of them as span the rest; the landmark stream those of a chunk with its landmarks.
 
 {tables.memory_table(cells)}
 """

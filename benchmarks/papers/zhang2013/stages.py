@@ -46,7 +46,7 @@ def measure(run: Run) -> None:
 
 
 def at_once(run: Run, stages: list[tuple[str, Callable[[], None]]]) -> None:
-    """Stages in a process each: most of their chunks are so small that one process leaves a core idle. Page shows processor seconds."""
+    """Stages in a process each: most chunks are so small that one process leaves a core idle. The page shows processor seconds."""
     if run.quick:
         run.stage(*stages[0])
         return
