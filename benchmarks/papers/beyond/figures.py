@@ -36,11 +36,15 @@ def samplings(cells: Cells, folder: Path) -> None:
             _nothing(upper, lower)
             continue
         upper.set_yscale("log")
-        for which in (upper.yaxis.set_major_formatter, upper.yaxis.set_minor_formatter):
-            which(_plain)
-        lower.set(xscale="log", xlabel="landmarks")
-        lower.set_xticks(problem.sizes, [str(size) for size in problem.sizes], fontsize=SMALL_PRINT)
-        lower.set_xticks([], minor=True)
+        low, high = upper.get_ylim()
+        if high < 20 * low:  # powers of ten alone would be too few
+            for which in (upper.yaxis.set_major_formatter, upper.yaxis.set_minor_formatter):
+                which("{x:g}")
+        lower.set_xlabel("landmarks")
+        for axis in (upper, lower):
+            axis.set_xscale("log")
+            axis.set_xticks(problem.sizes, [str(size) for size in problem.sizes], fontsize=SMALL_PRINT)
+            axis.set_xticks([], minor=True)
         lower.axhline(0, color="black", linewidth=0.8)
         for axis in (upper, lower):
             axis.tick_params(axis="y", labelsize=SMALL_PRINT, which="both")
