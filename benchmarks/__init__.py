@@ -6,8 +6,7 @@
     python -m benchmarks.growth             time of a sweep a row, from 10^4 to 10^7 rows
     python -m benchmarks.sweeps             the generic sweep and the compiled ones, nanoseconds a row
     python -m benchmarks.streams            streams against scikit-learn's Nystroem + MiniBatchKMeans and river, and their memory
-    python -m benchmarks.papers             the five papers, reproduced: pages and figures in docs/papers
-    python -m benchmarks.papers.stkfcm      Table II of Zhang & Havens 2013 and more, kept in docs/papers/stkfcm.json
+    python -m benchmarks.papers             the five papers, every table and figure, printed beside ours: docs/papers/index.md
 
 Data: a folder of NAME.npz files named by CMEANS_DATA, or ../shared/data beside the repository.
 """

@@ -156,6 +156,13 @@ def in_float64(points: Array) -> Array:
     return xp.astype(points, xp.float64, copy=False)
 
 
+def in_type_of(points: Array, like: Array) -> Array:
+    """Points in the float type of other rows of their library."""
+    if is_sparse(points) or isinstance(points, np.ndarray):
+        return points.astype(like.dtype, copy=False)
+    return namespace(points).astype(points, like.dtype, copy=False)
+
+
 def inverse_root(squares: Array) -> Array:
     """1 / sqrt of each number, 0 for those that are not positive."""
     xp = namespace(squares)

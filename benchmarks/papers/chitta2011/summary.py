@@ -35,10 +35,18 @@ def mnist(cells: Cells, kernel: str, n: int | None = None) -> Case:
             found[m] = cell | _exact_errors(cells, kernel, m)
     if n == runs.ROWS and full:
         exact = cells.get(f"exact | {kernel}", {})
-        full = exact | full
+        full = exact | _exact_times(cells, kernel, exact) | full
         if any(key.startswith(f"exact cost | {kernel}") for key in cells):
             full, starts = full | {"error": exact["objective"]}, exact["start"]
     return Case(kernel, f"MNIST, {kernel} kernel", full, starts, found, "error")
+
+
+def _exact_times(cells: Cells, kernel: str, exact: Cell) -> Cell:
+    """Runs together share every tile; a run by itself takes its sweeps times the seconds of a sweep of one."""
+    times = cells.get(f"exact times | {kernel}")
+    if times is None:
+        return {}
+    return {"kernel_seconds": times["kernel_seconds"], "seconds": [count * times["sweep_seconds"] for count in exact.get("sweeps", [])]}
 
 
 def _exact_errors(cells: Cells, kernel: str, m: int) -> Cell:

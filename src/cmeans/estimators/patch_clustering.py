@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import numpy_dtype, stacked, take, to_numpy
+from ..arrays import in_float64, numpy_dtype, stacked, take, to_numpy
 from ..assignment import assign_all
 from ..blocks import Blocks
 from ..callbacks import SweepHook
@@ -131,18 +131,18 @@ class KernelPatchClustering(StreamingBase):
         self.n_init = n_init
 
     def _begin(self, chunk: Chunk) -> Absorbed:
-        geometry = self._geometry(chunk, lambda kernel, _: self._span(chunk, kernel, chunk.blocks))
+        patch = _in_full(chunk)
+        geometry = self._geometry(patch, lambda kernel, _: self._span(patch, kernel, patch.blocks))
         rule = self._make_rule(geometry)
-        return self._carried(chunk, geometry, rule, *self._found(chunk, geometry, rule))
+        return self._carried(chunk, geometry, rule, *self._found(patch, geometry, rule))
 
     def _go_on(self, stream: Stream, chunk: Chunk) -> Absorbed:
         return self._joined(chunk, stream.rule, chunk.blocks, [stream.past])
 
     def _joined(self, chunk: Chunk, rule: Rule, rows: Blocks | None, pasts: list[Past]) -> Absorbed:
         """A patch of rows, or none, and the points of former patches, from the pseudo-centres of the first of these."""
-        blocks = _together(rows, pasts, chunk.blocks.unit)
-        patch, first = replace(chunk, blocks=blocks), pasts[0]
-        space = self._span(chunk, first.space.kernel, blocks)
+        patch, first = _in_full(replace(chunk, blocks=_together(rows, pasts, chunk.blocks.unit))), pasts[0]
+        space = self._span(patch, first.space.kernel, patch.blocks)
         geometry = self._later_geometry(patch, space)
         return self._carried(chunk, geometry, rule, *self._followed(patch, geometry, rule, space.project(first.centres, first.space)))
 
@@ -152,7 +152,7 @@ class KernelPatchClustering(StreamingBase):
         distances = [to_numpy(part) for part in engine.each(table, Distances(rule, state, space))]
         belonging = assign_all(table, space, rule, state, engine).mass
         past = Past.of(space, solution).weighing(belonging)
-        past = carried_points(past, geometry.blocks, np.concatenate(distances), self._points_asked())
+        past = carried_points(past, geometry.blocks, np.concatenate(distances), self._points_asked(), chunk.blocks.x)
         return Absorbed(replace(geometry, space=past.space), past, rule, solution)
 
     def _passed(self, parts: list[Blocks], run: Run, given: Input, engine: Engine, hook: SweepHook) -> Passage:
@@ -171,8 +171,9 @@ class KernelPatchClustering(StreamingBase):
                 return first
             with ThreadEngine(1) as own:
                 chunk = patch(number, own)
-                geometry = self._later_geometry(chunk, self._span(chunk, first.geometry.kernel, chunk.blocks))
-                return self._carried(chunk, geometry, first.rule, *self._found(chunk, geometry, first.rule))
+                full = _in_full(chunk)
+                geometry = self._later_geometry(full, self._span(full, first.geometry.kernel, full.blocks))
+                return self._carried(chunk, geometry, first.rule, *self._found(full, geometry, first.rule))
 
         level = list(engine.map(leaf, len(parts)))
         everyone = list(level)
@@ -200,6 +201,15 @@ class KernelPatchClustering(StreamingBase):
     def _rows_at_once(self, owner: str) -> int:
         self._points_asked()
         return self._first_chunk_of(self.patch_size, "patch_size", owner)
+
+
+def _in_full(chunk: Chunk) -> Chunk:
+    """The rows of a patch in float64.
+
+    Carried rows weigh ever more. Where clusters are near each other, what float32 rounds off their few distances moves all centres from
+    sweep to sweep, and they wander off, or come to no rest within `max_iter`. The kernel matrix is in float64 anyway.
+    """
+    return replace(chunk, blocks=replace(chunk.blocks, x=in_float64(chunk.blocks.x)))
 
 
 def _together(rows: Blocks | None, pasts: list[Past], unit: float) -> Blocks:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import Array, Float64, IntArray
+from ..arrays import Array, Float64, IntArray, in_type_of
 from ..blocks import Blocks
 from ..centres import Centres
 from ..chance import distinct_rows
@@ -19,6 +19,7 @@ def carried_points(
     blocks: Blocks,
     distances: Float64,  # (n, c) of the rows to the centres
     n_points: int,
+    like: Array,  # of whose type the points are kept
 ) -> Past:
     """The past with the mean of its `n_points` nearest rows, all different, in place of each centre."""
     rows, a = _nearest(distances, blocks, n_points)
@@ -27,7 +28,7 @@ def carried_points(
     gram = gram_matrix(past.space.kernel, found.x)
     means = Centres(a @ places.coordinates, a @ places.duals)
     lost = (past.centres - means).squared_norms()
-    space = LandmarkSpace(past.space.kernel, found.x)
+    space = LandmarkSpace(past.space.kernel, in_type_of(found.x, like))
     return replace(past, space=space, centres=Centres(a, a @ gram), spread=past.spread + past.mass * lost)
 
 

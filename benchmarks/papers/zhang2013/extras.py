@@ -1,7 +1,8 @@
-"""What the page of Zhang & Havens 2013 shows beside Table II: widths, starts, single-pass baselines, weights, order and loss."""
+"""What the page shows beside Table II: widths, starts, single-pass baselines, weights of the past, order and loss."""
 
 from __future__ import annotations
 
+import tracemalloc
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,12 +12,15 @@ from sklearn.metrics import adjusted_rand_score
 
 from cmeans import StreamingFuzzyCMeans
 
-from .. import singlepass
-from .stkfcm_runs import CASES, NORMALISED, PRINTED_M, Case, Store, chunk_rows, order_of, rows_of, trial_of
+from ... import singlepass
+from ..paper import Run
+from .runs import ALL_ROWS, CASES, NORMALISED, PRINTED_M, Case, chunk_rows, contestant, key_of, order_of, rows_in_order, rows_of, trial_of
 
 Array = np.ndarray
 
-TRIALS = 20
+TRIALS = 3  # that a run from nothing makes of each cell; those that are stored stay
+ORDER_TRIALS = 1
+QUICK_ROWS = 1500
 SMALL = ("2D15", "2D50")
 BASELINE_SHARES = (10, 5, 2)
 GAMMAS = {"exp(-|x - y|^2 / 2)": 0.5, "exp(-|x - y|^2)": 1.0, "exp(-|x - y|^2 / 2 (1/10)^2)": 50.0}
@@ -31,44 +35,60 @@ BEGINNINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def widths(store: Store) -> None:
+def case_of(name: str, run: Run) -> Case:
+    return CASES[name].reduced(QUICK_ROWS) if run.quick else CASES[name]
+
+
+def few(things: tuple[Any, ...], run: Run) -> tuple[Any, ...]:
+    """All of them, or, where all is to be quick, the first."""
+    return things[:1] if run.quick else things
+
+
+def trials_of(run: Run) -> int:
+    return 1 if run.quick else TRIALS
+
+
+# -------------------------------------------------------------------------------------------------------------------------- widths
+
+
+def widths(run: Run) -> None:
     """Whether it matters how "width 1" is read; and a width of a tenth."""
-    for name in SMALL:
-        case = CASES[name]
+    for name in few(SMALL, run):
         for gamma in GAMMAS.values():
             for method in ("stKFCM", "landmarks"):
-                key = f"width | {name} | {gamma:g} | {method}"
                 words = {"m": PRINTED_M, "gamma": gamma}
-                store.trials(key, TRIALS, partial(trial_of, method, case, WIDTH_SHARE, words))
+                key = f"width | {name} | {gamma:g} | {method}"
+                run.trials(key, trials_of(run), partial(trial_of, method, case_of(name, run), WIDTH_SHARE, words))
 
 
 # -------------------------------------------------------------------------------------------------------------------------- starts
 
 
-def beginnings(store: Store) -> None:
+def beginnings(run: Run) -> None:
     """What the start is worth: fewer and more starts, without the rows that are held to begin with."""
-    for name in SMALL:
-        for share in BEGINNING_SHARES:
+    for name in few(SMALL, run):
+        for share in few(BEGINNING_SHARES, run):
             for method in ("stKFCM", "landmarks"):
                 for way, words in BEGINNINGS.items():
                     key = f"starts | {name} | {share:g}% | {method} | {way}"
-                    store.trials(key, TRIALS, partial(trial_of, method, CASES[name], share, {"m": PRINTED_M, **words}))
+                    trial = partial(trial_of, method, case_of(name, run), share, {"m": PRINTED_M, **words})
+                    run.trials(key, trials_of(run), trial)
 
 
 # ----------------------------------------------------------------------------------------------------------------- single passes
 
 
-def baselines(store: Store) -> None:
+def baselines(run: Run) -> None:
     """spFCM, oFCM, spKFCM, oKFCM."""
-    for name in SMALL:
-        case = CASES[name]
-        for share in BASELINE_SHARES:
+    for name in few(SMALL, run):
+        for share in few(BASELINE_SHARES, run):
             for method in singlepass.METHODS:
-                store.trials(f"single pass | {name} | {share:g}% | {method}", TRIALS, partial(_single, method, case, share))
+                trial = partial(_single, method, case_of(name, run), share)
+                run.trials(f"single pass | {name} | {share:g}% | {method}", trials_of(run), trial)
 
 
 def _single(method: str, case: Case, share: float, trial: int) -> dict[str, float]:
-    x, y = (part[order_of(case, trial)] for part in rows_of(case.file))
+    x, y = rows_in_order(case, trial)
     labels = singlepass.labels_of(method, x, case.clusters, chunk_rows(case, share), PRINTED_M, trial, **case.words)
     return {"ari": adjusted_rand_score(y, labels)}
 
@@ -76,16 +96,16 @@ def _single(method: str, case: Case, share: float, trial: int) -> dict[str, floa
 # ------------------------------------------------------------------------------------------------------------------------- weights
 
 
-def weights(store: Store) -> None:
+def weights(run: Run) -> None:
     """What all weights of the past add up to, over the rows that they stand for, after each chunk of 2D15 at 2%."""
-    if "weights | |q|" in store.read():
-        return
-    case = CASES["2D15"]
-    x, y = (part[order_of(case, 0)] for part in rows_of(case.file))
-    chunks = np.array_split(x, 50)
-    for weight in ("|q|", "u^m", "u"):
-        shares, labels = naive_stream(chunks, case.clusters, weight)
-        store.add(f"weights | {weight}", share=[float(f"{share:.4g}") for share in shares], ari=[adjusted_rand_score(y, labels)])
+    for weight in few(("|q|", "u^m", "u"), run):
+        run.once(f"weights | {weight}", partial(_weighed, case_of("2D15", run), weight))
+
+
+def _weighed(case: Case, weight: str) -> dict[str, Any]:
+    x, y = rows_in_order(case, 0)
+    shares, labels = naive_stream(np.array_split(x, 50), case.clusters, weight)
+    return {"share": shares, "ari": [adjusted_rand_score(y, labels)]}
 
 
 def naive_stream(chunks: list[Array], c: int, weight: str) -> tuple[list[float], Array]:
@@ -125,7 +145,7 @@ def _memberships(d2: Array, m: float) -> Array:
 # ----------------------------------------------------------------------------------------------------------------- order and loss
 
 
-class Stage(NamedTuple):
+class Ordered(NamedTuple):
     """Rows on which order is tried."""
 
     case: Case
@@ -133,10 +153,10 @@ class Stage(NamedTuple):
     words: dict[str, Any]
 
 
-STAGES = {
-    "2D15": Stage(CASES["2D15"], None, {"m": PRINTED_M}),
-    "2D15, gamma 50": Stage(CASES["2D15"], None, {"m": PRINTED_M, "gamma": 50.0}),
-    "10,000 of MNIST, normalised, m auto": Stage(CASES["MNIST, normalised"], 10_000, {**NORMALISED, "m": "auto"}),
+ORDERED = {
+    "2D15": Ordered(CASES["2D15"], None, {"m": PRINTED_M}),
+    "2D15, gamma 50": Ordered(CASES["2D15"], None, {"m": PRINTED_M, "gamma": 50.0}),
+    "10,000 of MNIST, normalised, m auto": Ordered(CASES["MNIST, normalised"], 10_000, {**NORMALISED, "m": "auto"}),
 }
 LOSS_SHARES = (10, 5, 2, 1)
 ORDERS = ("random", "sorted by class")
@@ -149,24 +169,46 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-def orders(store: Store, trials: int = 3) -> None:
+def orders(run: Run) -> None:
     """ARI, and the worst share of a centre's squared norm lost on the way into a chunk, for rows in random order and sorted by class."""
-    for name in STAGES:
+    for name in few(tuple(ORDERED), run):
         for order in ORDERS:
-            for share in LOSS_SHARES:
+            for share in few(LOSS_SHARES, run):
                 for way, words in WAYS.items():
                     key = f"order | {name} | {order} | {share:g}% | {way}"
-                    store.trials(key, trials, partial(_in_order, name, order, share, words))
+                    ordered = ORDERED[name]._replace(rows=QUICK_ROWS) if run.quick else ORDERED[name]
+                    run.trials(key, ORDER_TRIALS, partial(in_order, ordered, order, share, words))
 
 
-def _in_order(name: str, order: str, share: float, words: dict[str, Any], trial: int) -> dict[str, float]:
-    stage = STAGES[name]
-    x, y = rows_of(stage.case.file)
-    rows = order_of(stage.case, trial)[: stage.rows]
+def in_order(ordered: Ordered, order: str, share: float, words: dict[str, Any], trial: int) -> dict[str, float]:
+    x, y = rows_of(ordered.case.file)
+    rows = order_of(ordered.case, trial)[: ordered.rows]
     rows = rows if order == "random" else rows[np.argsort(y[rows], kind="stable")]
     x, y, size = x[rows], y[rows], round(len(rows) * share / 100)
-    model = StreamingFuzzyCMeans(stage.case.clusters, random_state=trial, **{**stage.case.words, **stage.words, **words})
+    model = StreamingFuzzyCMeans(ordered.case.clusters, random_state=trial, **{**ordered.case.words, **ordered.words, **words})
     losses = []
     for chunk in np.array_split(x, -(-len(x) // size)):
         losses.append(float(model.partial_fit(chunk).projection_loss_.max()))
     return {"ari": adjusted_rand_score(y, model.predict(x)), "loss": max(losses), "typical": float(np.median(losses[1:]))}
+
+
+# -------------------------------------------------------------------------------------------------------------------------- memory
+
+
+def memory(run: Run) -> None:
+    """The most memory that a fit of 2D15 takes at a time, beside its rows."""
+    case = case_of("2D15", run)
+    contestants = [(ALL_ROWS, None), *((method, share) for share in case.shares for method in ("stKFCM", "landmarks"))]
+    for method, share in contestants:
+        run.once("memory | " + key_of("2D15", PRINTED_M, method, share), partial(_peak, method, case, share))
+
+
+def _peak(method: str, case: Case, share: float | None) -> dict[str, float]:
+    x, _ = rows_in_order(case, 0)
+    model = contestant(method, case, share, 0, m=PRINTED_M)
+    tracemalloc.start()
+    try:
+        model.fit(x)
+        return {"megabytes": tracemalloc.get_traced_memory()[1] / 1e6}
+    finally:
+        tracemalloc.stop()

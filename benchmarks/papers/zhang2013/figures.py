@@ -1,4 +1,4 @@
-"""Figures of the page of Zhang & Havens 2013, from the stored results."""
+"""Figures, from the stored cells."""
 
 from __future__ import annotations
 
@@ -7,32 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from .stkfcm_extras import LOSS_SHARES, ORDERS, STAGES, WAYS
-from .stkfcm_page import seconds_of, whole_methods
-from .stkfcm_printed import CHUNKS, WHOLE
-from .stkfcm_runs import CASES, PRINTED_M, STREAMS, Cell, key_of
-
-Cells = dict[str, Cell]
+from ..pictures import pyplot, save
+from ..results import Cells
+from .extras import LOSS_SHARES, ORDERED, ORDERS, WAYS
+from .printed import CHUNKS, WHOLE
+from .runs import CASES, PRINTED_M, STREAMS, key_of
+from .tables import seconds_of, whole_methods
 
 COLOURS = {"KPC": "#2ca02c", "stKFCM": "#1f77b4", "landmarks": "#d62728", "KFCM": "#555555"}
 SMALL_PRINT = 8
 
 
 def draw(cells: Cells, folder: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    table_figure(cells, folder / "stkfcm-table.png")
-    order_figure(cells, folder / "stkfcm-order.png")
+    table_figure(cells, folder)
+    order_figure(cells, folder)
 
 
 # -------------------------------------------------------------------------------------------------------------------------- Table II
 
 
-def table_figure(cells: Cells, path: Path) -> None:
+def table_figure(cells: Cells, folder: Path) -> None:
     """ARI above, seconds below, against the share of the rows in a chunk; printed values dashed and hollow."""
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     figure, axes = plt.subplots(2, len(CHUNKS), figsize=(12.4, 6.0), sharex="col")
     for column, name in enumerate(CHUNKS):
         upper, lower = axes[:, column]
@@ -57,7 +53,7 @@ def table_figure(cells: Cells, path: Path) -> None:
     axes[1, 0].set_ylabel("seconds (ours: CPU)")
     figure.legend(handles=_legend(), loc="lower center", ncols=6, fontsize=9, frameon=False)
     figure.tight_layout(rect=(0, 0.06, 1, 1))
-    _save(figure, path)
+    save(figure, folder, "zhang2013-table")
 
 
 def _curve(axis: Any, cells: Cells, name: str, m: str | float, method: str, field: str, **style: Any) -> None:
@@ -102,14 +98,13 @@ def _legend() -> list[Any]:
 # ------------------------------------------------------------------------------------------------------------------------- order
 
 
-def order_figure(cells: Cells, path: Path) -> None:
+def order_figure(cells: Cells, folder: Path) -> None:
     """Worst loss against chunk size, and ARI of random and sorted orders."""
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     share = 5
-    figure, axes = plt.subplots(1, 1 + len(STAGES), figsize=(12.4, 3.7), width_ratios=[1.25, 1, 1, 1], layout="constrained")
+    figure, axes = plt.subplots(1, 1 + len(ORDERED), figsize=(12.4, 3.7), width_ratios=[1.25, 1, 1, 1], layout="constrained")
     first = axes[0]
-    for colour, name in zip(("#1f77b4", "#ff7f0e", "#2ca02c"), STAGES, strict=True):
+    for colour, name in zip(("#1f77b4", "#ff7f0e", "#2ca02c"), ORDERED, strict=True):
         for order, line in zip(ORDERS, ("-", "--"), strict=True):
             keys = [f"order | {name} | {order} | {size:g}% | stKFCM, update" for size in LOSS_SHARES]
             if all(key in cells for key in keys):
@@ -123,8 +118,9 @@ def order_figure(cells: Cells, path: Path) -> None:
     first.set_ylim(1e-12, 1e6)  # room for the legend
     first.set_yticks([10.0**power for power in range(-12, 1, 3)])
     first.set_yticks([], minor=True)
-    first.legend(fontsize=SMALL_PRINT, frameon=False, loc="upper center", title="dashed: sorted by class", title_fontsize=SMALL_PRINT)
-    for axis, name in zip(axes[1:], STAGES, strict=True):
+    if first.lines:
+        first.legend(fontsize=SMALL_PRINT, frameon=False, loc="upper center", title="dashed: sorted by class", title_fontsize=SMALL_PRINT)
+    for axis, name in zip(axes[1:], ORDERED, strict=True):
         for place, way in enumerate(WAYS):
             for order in ORDERS:
                 cell = cells.get(f"order | {name} | {order} | {share:g}% | {way}")
@@ -137,13 +133,8 @@ def order_figure(cells: Cells, path: Path) -> None:
         axis.tick_params(axis="x", labelsize=SMALL_PRINT)
         axis.grid(axis="y", linewidth=0.4)
     axes[1].text(0.04, 0.63, "full: random order\nhollow: sorted", transform=axes[1].transAxes, va="center", fontsize=SMALL_PRINT)
-    _save(figure, path)
+    save(figure, folder, "zhang2013-order")
 
 
 def _stage(name: str) -> str:
     return name.replace("10,000 of MNIST, normalised, m auto", "MNIST, normalised, m auto")
-
-
-def _save(figure: Any, path: Path) -> None:
-    figure.savefig(path, dpi=150, bbox_inches="tight")
-    print(f"{path}: {path.stat().st_size / 1000:.0f} kB", flush=True)
