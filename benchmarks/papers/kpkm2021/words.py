@@ -21,7 +21,7 @@ multiplier is freed, until none is left.
 |---|---|
 | KPKM by FAGP | `ProbabilisticKMeans(c, solver="fagp", polish=None, n_landmarks=None)` |
 | KPKM by AGP | the same with `solver="agp", step=...` |
-| KFCM, m = 2 | `FuzzyCMeans(c, m=2, n_landmarks=None)` |
+| KFCM, m = 2 | `FuzzyCMeans(c, m=2, n_landmarks=None, acceleration=None)`: plain sweeps |
 | KKM | `KernelKMeans(c, init="random", n_landmarks=None)` |
 | FCM, m = 1.3, and KM | `FuzzyCMeans(c, m=1.3, kernel="linear")`, `KernelKMeans(c, kernel="linear")` |
 """
