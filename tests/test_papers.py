@@ -10,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.harness import load
 from benchmarks.papers import NAMES, tiles
+from benchmarks.papers.paper import Run, minutes
 from benchmarks.papers.results import Results
 
 from cmeans import CMeans, KernelKMeans
@@ -76,20 +78,42 @@ def test_all_of_it_on_reduced_sizes(tmp_path, data_folder):
         assert not reasons
     assert "| [havens2011](havens2011.md) |" in (tmp_path / "index.md").read_text()
     assert "left out" not in done.stdout
+    before = (tmp_path / "kpkm2021.json").read_text()
+    again = papers("kpkm2021", "--quick", "--out", tmp_path, data=data_folder)
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "kpkm2021.json").read_text() == before
 
 
-def test_what_is_measured_is_not_measured_again(tmp_path, data_folder):
-    assert papers("seqsapcm2014", "--quick", "--out", tmp_path, data=data_folder).returncode == 0
-    before = (tmp_path / "seqsapcm2014.json").read_text()
-    assert papers("seqsapcm2014", "--quick", "--out", tmp_path, data=data_folder).returncode == 0
-    assert (tmp_path / "seqsapcm2014.json").read_text() == before
+def test_what_is_measured_is_not_measured_again(tmp_path, capsys):
+    run, calls = Run(Results(tmp_path / "some.json")), []
+
+    def trial(number):
+        calls.append(number)
+        return {"ari": number / 2}
+
+    for wanted in (2, 3, 3):
+        run.stage("some table", lambda wanted=wanted: run.trials("cell", wanted, trial))
+    run.stage("another", lambda: run.once("whole", lambda: {"x": len(calls)}))
+    run.stage("another", lambda: run.once("whole", lambda: {"x": -1}))
+    cells = run.results.read()
+    assert calls == [0, 1, 2]
+    assert cells["cell"] == {"ari": [0.0, 0.5, 1.0]}
+    assert cells["whole"] == {"x": 3}
+    assert cells["stage | some table"]["seconds"] > 0
+    assert minutes(cells) == pytest.approx(sum(cells[f"stage | {name}"]["seconds"] for name in ("some table", "another")) / 60)
+    assert "cell [3/3] ari 1" in capsys.readouterr().out
 
 
-def test_absent_data_are_a_reason_and_no_failure(tmp_path):
-    done = papers("seqsapcm2014", "--quick", "--out", tmp_path, data=tmp_path / "nowhere")
-    assert done.returncode == 0, done.stderr
-    assert "left out: no data: s2" in done.stdout
-    assert any("reason" in cell for cell in Results(tmp_path / "seqsapcm2014.json").read().values())
+def test_absent_data_are_a_reason_and_no_failure(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CMEANS_DATA", str(tmp_path / "nowhere"))
+    run = Run(Results(tmp_path / "some.json"))
+    run.stage("Table 2: S2", lambda: run.once("S2", lambda: {"n": len(load("s2"))}))
+    run.stage("Table 3: Iris", lambda: run.once("Iris", lambda: {"n": len(load("iris"))}))
+    cells = run.results.read()
+    assert cells["stage | Table 2: S2"]["reason"].startswith("no data: s2: set CMEANS_DATA")
+    assert "S2" not in cells
+    assert cells["Iris"] == {"n": 150}  # scikit-learn brings it
+    assert "Table 2: S2: left out" in capsys.readouterr().out
 
 
 def test_an_unknown_paper_is_refused():
