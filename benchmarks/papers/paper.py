@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,23 +47,21 @@ class Run:
     exact: bool = False
     exact_folder: Path = Path("docs/papers/exact")  # labels of exact runs
     fresh: tuple[str, ...] = ()  # beginnings of keys to be measured anew
-    _done: list[str] = field(default_factory=list)
 
     def stage(self, title: str, work: Callable[[], None]) -> None:
         """A part of the run: its seconds are kept; where its data are absent, the reason is."""
-        key, started = STAGE + title, time.perf_counter()
+        key, before, started = STAGE + title, self.results.read(), time.perf_counter()
         print(f"   {title}", flush=True)
         try:
             work()
         except DataError as error:
             self.results.add(key, reason=f"no data: {error}")
             print(f"   {title}: left out: no data: {error}", flush=True)
+            return
         seconds = time.perf_counter() - started
-        if self._done:  # something was measured: what was there already took no time
-            before = self.results.read().get(key, {}).get("seconds", 0.0)
-            self.results.add(key, seconds=before + seconds, machine=header())
+        if self.results.read() != before:  # what was there already took no time
+            self.results.add(key, seconds=before.get(key, {}).get("seconds", 0.0) + seconds, machine=header())
             print(f"   {title}: {seconds:.0f} s", flush=True)
-        self._done.clear()
 
     def trials(self, key: str, count: int, trial: Callable[[int], dict[str, Any]]) -> Cell:
         """A cell of `count` trials, those run now that are missing: each names its numbers, which are kept in lists."""
@@ -72,7 +70,6 @@ class Run:
             started = time.perf_counter()
             found = trial(number)
             self.results.add(key, **{name: [value] for name, value in found.items()})
-            self._done.append(key)
             print(f"      {key} [{number + 1}/{count}] {_said(found)} ({time.perf_counter() - started:.1f} s)", flush=True)
         return self.results.read()[key]
 
@@ -81,7 +78,6 @@ class Run:
         if key not in self.results.read():
             started = time.perf_counter()
             self.results.add(key, **work())
-            self._done.append(key)
             print(f"      {key} ({time.perf_counter() - started:.1f} s)", flush=True)
         return self.results.read()[key]
 
