@@ -422,6 +422,20 @@ def test_landmark_columns(estimator):
     refused(r"row number 40 does not exist", estimator, rows, **{**good, "landmarks": LANDMARKS + 5})
 
 
+def test_rounding_of_single_precision_is_no_asymmetry():
+    rows = K[:, LANDMARKS].astype(np.float32)
+    good = {**COLUMNS, "kernel_params": {"diag": 1.0}, "random_state": 0}
+    other = rows.copy()
+    other[LANDMARKS[0], 1:] += np.float32(3e-6)  # as when k(x, y) and k(y, x) come out of two blocks of a product
+    labels = [build(KernelKMeans, **good).fit(given).labels_ for given in (rows, other)]
+    np.testing.assert_array_equal(*labels)
+    square = K.astype(np.float32)
+    square[0, 1:] += np.float32(3e-6)
+    build(KernelKMeans, **PRECOMPUTED).fit(square)
+    other[LANDMARKS[0], 1:] += np.float32(1e-3)
+    refused(r"not symmetric", KernelKMeans, other, **good)
+
+
 def test_two_steps_need_the_kernel_among_their_sample():
     words = {**COLUMNS, "kernel_params": {"diag": 1.0}}
     refused(r"TwoStepKernelKMeans\(kernel=.precomputed.\).*shape \(40, 8\).*square", TwoStepKernelKMeans, K[:, LANDMARKS], **words)

@@ -106,6 +106,9 @@ def resolution(dtype: Any) -> float:
     return 2.0**-23 if "float32" in str(dtype) else 2.0**-52
 
 
+ASYMMETRY = 1e-5  # of k(x, y) and k(y, x) over the largest value, up to which it is rounding: single precision, made in other blocks
+
+
 def rounding(dtype: Any) -> float:
     """Relative error to expect of a squared distance made from inner products: what is below it may as well be zero."""
     return 8 * 2.0**-23 if resolution(dtype) > 1e-10 else 64 * 2.0**-52

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Float64, as_like, is_foreign, namespace, to_numpy
+from ..arrays import ASYMMETRY, Array, Float64, as_like, is_foreign, namespace, to_numpy
 from ..blocks import spans
 
 
@@ -41,7 +41,7 @@ def checked_square_diagonal(owner: str, gram: Array) -> Array:
     for start, stop in spans(int(gram.shape[0]), 1024):
         rows, columns = gram[start:stop, start:], gram[start:, start:stop]
         worst = float(xp.max(xp.abs(rows - columns.T)))
-        if worst > 1e-5 * size:
+        if worst > ASYMMETRY * size:
             raise ValueError(
                 f'{owner}(kernel="precomputed"): the kernel matrix is not symmetric (k(x, y) and k(y, x) differ by up to {worst:.3g}); '
                 "pass kernel values, not distances of a one-sided kind, or (K + K.T) / 2."

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Float64, IntArray, as_like, host_float64, in_float64, is_foreign, is_sparse, resolution, to_numpy
+from ..arrays import ASYMMETRY, Array, Float64, IntArray, as_like, host_float64, in_float64, is_foreign, is_sparse, resolution, to_numpy
 from ..blocks import Block, pieces
 from ..centres import Centres
 from ..kernels import Columns, Kernel, Precomputed
@@ -197,6 +197,6 @@ def checked_gram(gram: Float64) -> Float64:
             "Polynomials overflow on large features: scale the data, or take NormalizedPolynomial."
         )
     asymmetry = float(np.abs(gram - gram.T).max())
-    if asymmetry > 1e-6 * max(float(np.abs(gram).max()), np.finfo(float).tiny):
+    if asymmetry > ASYMMETRY * max(float(np.abs(gram).max()), np.finfo(float).tiny):
         raise ValueError(f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {asymmetry:.3g}.")
     return (gram + gram.T) / 2.0
