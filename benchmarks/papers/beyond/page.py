@@ -29,7 +29,7 @@ def page(cells: Cells) -> str:
 
 def _answer(judge: Callable[[Cells], verdicts.Answer], cells: Cells) -> str:
     verdict, why = judge(cells)
-    return f"**Here: {verdict}" + (f":** {why}." if why else ".**")
+    return f"**Answer: {verdict}.**" + (f" {why[0].upper()}{why[1:]}." if why else "")
 
 
 def _what() -> str:
@@ -126,9 +126,9 @@ kernels), and the one of which `approximation_` says that it leaves out least. B
 
 def _of_ensembles(cells: Cells) -> str:
     verdict, _ = verdicts.ensembles(cells)
-    if verdict == verdicts.NOT:
+    if verdict == verdicts.NO:
         return "The library has no ensembles: landmarks of several draws are worth more in one basis, which the mean of kernels is not."
-    return "" if verdict != verdicts.BETTER else "That speaks for ensembles, which the library does not have yet."
+    return "" if verdict != verdicts.YES else "That speaks for ensembles, which the library does not have yet."
 
 
 def _losses(cells: Cells) -> str:

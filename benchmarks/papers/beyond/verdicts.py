@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..paper import BETTER, NOT, REPRODUCED, Claim
+from ..paper import Claim
 from ..results import Cells
 from .gradients import SETS as LARGE
 from .gradients import WAYS as SEARCHES
@@ -15,6 +15,7 @@ from .scales import SETS
 
 Answer = tuple[str, str]  # the verdict, and why
 OPEN = ("not measured", "")
+YES, NO = "yes", "no"
 CLOSE = 0.5  # points of success that count as none
 CLEARLY = 0.1  # per cent of a cost
 FEASIBLE = 10  # times the seconds of k-means from three starts
@@ -42,7 +43,7 @@ def samplings(cells: Cells) -> Answer:
     said = f"rpcholesky leaves {np.median(left):.2f} times as much of the trace as uniform (median of {len(left)}, {min(left):.2g} to "
     said += f"{max(left):.2g}); what is found costs {away['rpcholesky']:.2g}% more or less than the exact partition (median), and "
     said += f"{away['uniform']:.2g}% with uniform ones"
-    return (BETTER if np.median(left) < 1 and away["rpcholesky"] <= away["uniform"] else NOT), said
+    return (YES if np.median(left) < 1 and away["rpcholesky"] <= away["uniform"] else NO), said
 
 
 def ensembles(cells: Cells) -> Answer:
@@ -56,7 +57,7 @@ def ensembles(cells: Cells) -> Answer:
     said = f"away from the exact cost, mean of {len(there)} problems: one small draw {means[0]}, four side by side {means[1]}, the best "
     said += f"certificate of four {means[2]}, one draw of all their landmarks {means[3]}; an ensemble comes clearly nearer than the large "
     said += f"draw on {', '.join(helps) or 'none'}"
-    return (BETTER if len(helps) > len(there) / 2 else NOT), said
+    return (YES if len(helps) > len(there) / 2 else NO), said
 
 
 def _away(cells: Cells, key: str) -> float:
@@ -79,7 +80,7 @@ def losses(cells: Cells) -> Answer:
     said = f"rows in random order: projection loses up to {100 * worst:.0f}% of a squared norm in chunks of {min(LOSS_SHARES)} to "
     said += f"{max(LOSS_SHARES)}%; ARI of the landmark stream less that of stKFCM is {min(gaps):+.2f} to {max(gaps):+.2f}, "
     said += f"{np.mean(gaps):+.2f} in the mean"
-    return (BETTER if np.mean(gaps) > 0 else NOT), said
+    return (YES if np.mean(gaps) > 0 else NO), said
 
 
 def scales(cells: Cells) -> Answer:
@@ -94,9 +95,7 @@ def scales(cells: Cells) -> Answer:
         right.append(number == of.classes and auto >= hand - CLOSE)
     if not parts:
         return OPEN
-    return (
-        REPRODUCED if all(right) else NOT
-    ), f"SeqSAPCM, success rate: {', '.join(parts)}; as good as by hand on {sum(right)} of {len(right)}"
+    return (YES if all(right) else NO), f"SeqSAPCM, success rate: {', '.join(parts)}; as good as by hand on {sum(right)} of {len(right)}"
 
 
 def gradients(cells: Cells) -> Answer:
@@ -114,7 +113,7 @@ def gradients(cells: Cells) -> Answer:
         paces.append(pace)
     if not parts:
         return OPEN
-    verdict = NOT if max(paces) > FEASIBLE else BETTER if all(ahead) else REPRODUCED
+    verdict = NO if max(paces) > FEASIBLE else YES
     said = f"objective against the best of three k-means++ starts: {', '.join(parts)}"
     return verdict, said + ("" if all(ahead) else "; so it is fast enough, but starts of k-means do as well")
 
@@ -127,7 +126,7 @@ def enough(cells: Cells) -> Answer:
     over = {name: mean(excess(cells, f"auto | {name}")) or 0.0 for name in found}
     said = ", ".join(f"{name} {np.mean(cell['landmarks']):.0f} ({over[name]:+.2f}%)" for name, cell in found.items())
     said = f'n_landmarks="auto" takes, and costs more than exact by: {said}'
-    return (REPRODUCED if max(over.values()) < 2.0 else NOT), said
+    return (YES if max(over.values()) < 2.0 else NO), said
 
 
 def certified(cells: Cells) -> Answer:
@@ -141,4 +140,4 @@ def certified(cells: Cells) -> Answer:
     if not of:
         return OPEN
     said = f"the true cost lay between the bounds of `approximation_` in {inside} of {of} fits; they are {min(widths):.2g} to "
-    return (REPRODUCED if inside == of else NOT), said + f"{max(widths):.2g}% apart"
+    return (YES if inside == of else NO), said + f"{max(widths):.2g}% apart"
