@@ -29,7 +29,7 @@ def page(cells: Cells) -> str:
 
 def _answer(judge: Callable[[Cells], verdicts.Answer], cells: Cells) -> str:
     verdict, why = judge(cells)
-    return f"**Answer: {verdict}.**" + (f" {why[0].upper()}{why[1:]}." if why else "")
+    return f"**Answer: {verdict}" + (f":** {why}." if why else ".**")
 
 
 def _what() -> str:
