@@ -139,6 +139,16 @@ def draw(n: int, size: int, *seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng([1102, n, size, *seed]).choice(n, size, replace=False))
 
 
+def whole_fit(problem: Problem, algorithm: str, landmarks: np.ndarray, u: np.ndarray, **words: Any) -> dict[str, Any]:
+    """The sampled side as its users run it: from the rows, the library making the kernel values as it goes."""
+    words = {**problem.kernel, "landmarks": landmarks, "init": u, **words}
+    model = estimator(algorithm, CORRECTED, problem.clusters, M, **words)
+    started = time.perf_counter()
+    model.fit(problem.x)
+    seconds = time.perf_counter() - started
+    return {"seconds": seconds, "sweeps": round(model.row_visits_ / len(u)), "purity": purity(problem.classes, model.labels_)}
+
+
 def one_run(values: Values, model: CMeans, x: np.ndarray, classes: np.ndarray) -> dict[str, Any]:
     """Fit, and what the tables say of a run; `seconds` are those of the fit, without the kernel values."""
     started = time.perf_counter()

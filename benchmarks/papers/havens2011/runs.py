@@ -26,6 +26,7 @@ from .fits import (
     fuzzy_rule,
     one_run,
     sampled,
+    whole_fit,
 )
 from .printed import KERNELS, SIZES
 from .settings import EPSILON, EXACT_FCM, EXACT_PCM, MNIST_KERNEL, RUNS, M, Problem, a3, mnist, starts, very_large
@@ -57,6 +58,7 @@ class Plan(NamedTuple):
 
 OF_A3 = Plan((1, 2, 3, 5, 10, 20), RUNS, 5, 3, 2, (1, 3))
 OF_MNIST = Plan((0.1, 0.2, 0.5, 1, 2, 5), RUNS, 100, RUNS, 5, (0.1, 0.2, 0.5, 1, 2, 5))
+OF_ALL_MNIST = Plan((0.1, 0.2, 0.5, 1, 2, 5), RUNS, 2, 2, 0, ())  # a kernel matrix of 3,500 rows takes its ten seconds a run
 QUICK_A3 = Plan((5, 10, 20), 3, 100, 3, 1, (5, 20))
 QUICK_MNIST = Plan((5, 20), 2, 100, 2, 1, (5, 20))
 
@@ -122,11 +124,24 @@ def sample(
             for algorithm in ALGORITHMS
             if number < plan.count(rate, variant) and len(cells.get(key(name, s, algorithm, variant), {}).get("purity", ())) <= number
         ]
-        if not wanted:
+        whole = [
+            algorithm
+            for algorithm in ALGORITHMS
+            if number < plan.count(rate, CORRECTED) and len(cells.get(whole_key(name, s, algorithm), {}).get("seconds", ())) <= number
+        ]
+        if not wanted and not whole:
             continue
         if not run.quick:
             warm_up(name, problem, s)
-        values = sampled(problem, draw(n, s, number))
+        landmarks = draw(n, s, number)
+        for algorithm in whole:
+            u = first_memberships(problem, rows, fuzzy_rule(CORRECTED, m))
+            run.trials(
+                whole_key(name, s, algorithm), number + 1, lambda _, a=algorithm, u=u, chosen=landmarks: whole_fit(problem, a, chosen, u)
+            )
+        if not wanted:
+            continue
+        values = sampled(problem, landmarks)
         for algorithm, variant in wanted:
             u = first_memberships(problem, rows, fuzzy_rule(variant, m))
             model = estimator(algorithm, variant, problem.clusters, m, init=u, **values.words)
@@ -143,7 +158,7 @@ def against_exact(run: Run) -> None:
     if any(name not in cells for name in EXACT.values()):
         print("      no exact runs are stored yet", flush=True)
         return
-    problem, plan = mnist(), OF_MNIST
+    problem, plan = mnist(), OF_ALL_MNIST
     m = about(run, MNIST_ALL, problem, plan)
     count = min(len(cells[name]["objective"]) for name in EXACT.values())
     for number in range(min(count, RUNS)):
@@ -224,11 +239,15 @@ def warm_up(name: str, problem: Problem, s: int) -> None:
     if (name, s > MANY) in _WARM:
         return
     _WARM.add((name, s > MANY))
-    values = sampled(problem, draw(len(problem.x), s, 0))
+    landmarks = draw(len(problem.x), s, 0)
+    values = sampled(problem, landmarks)
     u = first_memberships(problem, np.arange(problem.clusters), fuzzy_rule(CORRECTED, M))
     for variant in VARIANTS:
         for algorithm in ALGORITHMS:
             estimator(algorithm, variant, problem.clusters, 1.3, init=u, max_iter=2, **values.words).fit(values.values)
+
+    for algorithm in ALGORITHMS:
+        whole_fit(problem, algorithm, landmarks, u, max_iter=2)
 
 
 def size(n: int, rate: float) -> int:
@@ -237,6 +256,10 @@ def size(n: int, rate: float) -> int:
 
 def key(name: str, s: int, algorithm: str, variant: str) -> str:
     return f"{name} | {s} | {algorithm} | {variant}"
+
+
+def whole_key(name: str, s: int, algorithm: str) -> str:
+    return f"whole | {name} | {s} | {algorithm}"
 
 
 def exact_key(name: str, algorithm: str, variant: str) -> str:
