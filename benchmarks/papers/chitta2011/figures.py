@@ -165,5 +165,5 @@ def _bounds(cells: Cells, folder: Path) -> None:
         _sizes(axis, cell["sizes"])
         axis.set_title(f"{kernel} kernel, {cell['rows']:,} rows", fontsize=10)
     axes[0, 0].set_ylabel("E L(U, ξ) / L(U, 1) - 1")
-    axes[0, 0].legend(fontsize=8, loc="lower left")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9, frameon=False)
     pictures.save(figure, folder, "chitta2011-bound")
