@@ -22,7 +22,7 @@ class Pairs(NamedTuple):
     error: list[float]  # per cent of E_full
     speedup: list[float]  # kernel values included, of fits from the rows where there are such
     seconds: list[float]  # of those
-    sweeps_speedup: list[float]  # without them, as the paper counts; empty where the exact side keeps no such time
+    sweeps_speedup: list[float]  # without them, as the paper counts
     cell: Cell  # of the sampled runs
 
 
@@ -49,7 +49,7 @@ def pairs(cells: Cells, name: str, s: int, rate: float, algorithm: str, variant:
         [100 * (sampled["objective"][run] - exact["objective"][run]) / exact["objective"][run] for run in runs],
         [whole / wholes[run] for run, (whole, _) in enumerate(full)],
         wholes,
-        [sweeps / ours[run][0] for run, (_, sweeps) in enumerate(full) if sweeps is not None],
+        [sweeps / ours[run][0] for run, (_, sweeps) in enumerate(full)],
         sampled,
     )
 
@@ -59,15 +59,12 @@ def all_pairs(cells: Cells, name: str, algorithm: str, variant: str = CORRECTED)
     return [pair for pair in found if pair is not None]
 
 
-def exact_seconds(cells: Cells, name: str, algorithm: str, run: int) -> tuple[float, float | None]:
+def exact_seconds(cells: Cells, name: str, algorithm: str, run: int) -> tuple[float, float]:
     """Of one exact run: all of it, and its fit alone.
 
     On A3 a few runs are timed on all n^2 kernel values; the others take as long a sweep as those, times their sweeps.
     """
     exact = cells[exact_key(name, algorithm, CORRECTED)]
-    if name == MNIST_ALL:
-        whole, kernel = exact["seconds"][run], exact.get("kernel_seconds")
-        return whole, None if kernel is None else whole - (kernel[run] if isinstance(kernel, list) else kernel)
     full = cells.get(f"{name} | full | {algorithm}") or cells.get(f"{name} | full | {FCM}")
     if full is None:
         fit = exact["seconds"][run]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from cmeans import CMeans
 
 from ..paper import Run
+from .exact import measure as measure_exact
 from .fits import (
     ALGORITHMS,
     AUTO,
@@ -29,12 +31,9 @@ from .fits import (
     whole_fit,
 )
 from .printed import KERNELS, SIZES
-from .settings import EPSILON, EXACT_FCM, EXACT_PCM, MNIST_KERNEL, RUNS, M, Problem, a3, mnist, starts, very_large
-
-__all__ = ["EPSILON", "EXACT_FCM", "EXACT_PCM", "MNIST_KERNEL", "RUNS", "M", "measure", "mnist", "starts"]
+from .settings import RUNS, M, Problem, a3, mnist, starts, very_large
 
 A3, MNIST, MNIST_ALL = "A3", "MNIST 20,000", "MNIST 70,000"
-EXACT = {FCM: EXACT_FCM, PCM: EXACT_PCM}
 TIMED = {FCM: 2, PCM: 1}  # runs of the exact algorithms on all n^2 kernel values of A3: each takes as long as everything sampled
 MANY = 128  # columns from which sweeps are compiled in another form
 TABLE_SWEEPS = 60  # at most, of each of the two parts of akPCM as well
@@ -65,55 +64,55 @@ QUICK_MNIST = Plan((5, 20), 2, 100, 2, 1, (5, 20))
 
 def measure(run: Run) -> None:
     if run.quick:
-        run.stage("A3", lambda: figures(run, A3, a3(600), QUICK_A3, spanned=True))
-        run.stage("MNIST", lambda: figures(run, MNIST, mnist(600), QUICK_MNIST))
+        run.stage("A3", lambda: against_spanned(run, a3(600), QUICK_A3))
+        run.stage("MNIST", lambda: against_tiles(run, MNIST, mnist(600), QUICK_MNIST))
     else:
-        run.stage("A3", lambda: figures(run, A3, a3(), OF_A3, spanned=True))
-        run.stage("MNIST, 20,000 rows", lambda: figures(run, MNIST, mnist(20_000), OF_MNIST))
+        run.stage("A3", lambda: against_spanned(run, a3(), OF_A3))
+        run.stage("MNIST, 20,000 rows", lambda: against_tiles(run, MNIST, mnist(20_000), OF_MNIST))
     for name in SIZES:
         run.stage(f"Table II, {name}", lambda name=name: table(run, name))
     if run.exact and not run.quick:
-        from . import exact
-
-        exact.measure(run)
-        run.stage("MNIST, 70,000 rows, beside the exact runs", lambda: against_exact(run))
+        run.stage("MNIST, exact on 70,000 rows", lambda: against_tiles(run, MNIST_ALL, mnist(), OF_ALL_MNIST))
 
 
-def figures(run: Run, name: str, problem: Problem, plan: Plan, *, spanned: bool = False) -> None:
-    """Both sides of one data set. `spanned`: the exact side where some rows span all others, and on all n^2 values a few times."""
-    n = len(problem.x)
+def against_tiles(run: Run, name: str, problem: Problem, plan: Plan) -> None:
+    """The exact side on tiles of the kernel matrix, all runs of it together."""
     m = about(run, name, problem, plan)
-    variants = [variant for variant in VARIANTS if variant != AUTO or m < M]  # m="auto" is at most 2, and then nothing new
-    missing = any(exact_key(name, algorithm, variant) not in run.results.read() for algorithm in ALGORITHMS for variant in variants)
-    everything = None if spanned or not missing else full(problem)
-    whole = full(problem) if spanned and f"{name} | full | {PCM}" not in run.results.read() else None
+    counts = {variant: count for variant in known(m) if (count := plan.runs if variant == CORRECTED else plan.others)}
+    keys = {(algorithm, variant): exact_key(name, algorithm, variant) for algorithm in ALGORITHMS for variant in counts}
+    measure_exact(run, problem, m, counts, keys, run.exact_folder)
+    for number, rows in enumerate(starts(len(problem.x), plan.runs, problem.clusters)):
+        sample(run, name, problem, plan, number, rows, m, tuple(counts))
+
+
+def known(m: float) -> tuple[str, ...]:
+    """The variants to be run: m="auto" is at most 2, and then nothing new."""
+    return tuple(variant for variant in VARIANTS if variant != AUTO or m < M)
+
+
+def against_spanned(run: Run, problem: Problem, plan: Plan) -> None:
+    """A3, on which a few dozen rows span all others: the library's exact fit, and for the time it takes all n^2 values a few times."""
+    n, m = len(problem.x), about(run, A3, problem, plan)
+    whole = full(problem) if f"{A3} | full | {PCM}" not in run.results.read() else None
+    spanning = Values(problem.x, {"n_landmarks": None, **problem.kernel}, 0.0)
     for number, rows in enumerate(starts(n, plan.runs, problem.clusters)):
-        for variant in variants:
+        for variant in known(m):
             if number >= (plan.runs if variant == CORRECTED else plan.others):
                 continue
             u = first_memberships(problem, rows, fuzzy_rule(variant, m))
             for algorithm in ALGORITHMS:
-                words = {"init": u}
-
-                def exact(number: int, a: str = algorithm, v: str = variant, words: dict[str, Any] = words) -> dict[str, Any]:
-                    spanning = Values(problem.x, {"n_landmarks": None, **problem.kernel}, 0.0)
-                    values = spanning if everything is None else everything
-                    return one_run(values, estimator(a, v, problem.clusters, m, **words, **values.words), values.values, problem.classes)
-
-                run.trials(exact_key(name, algorithm, variant), number + 1, exact)
+                make = partial(estimator, algorithm, variant, problem.clusters, m, init=u)
+                run.trials(exact_key(A3, algorithm, variant), number + 1, partial(_fit, spanning, make, problem.classes))
                 if whole is not None and variant == CORRECTED and number < TIMED[algorithm]:
-                    model = estimator(algorithm, variant, problem.clusters, m, **words, **whole.words)
-                    run.trials(
-                        f"{name} | full | {algorithm}",
-                        number + 1,
-                        lambda _, model=model: one_run(whole, model, whole.values, problem.classes),
-                    )
-        sample(run, name, problem, plan, number, rows, m, variants)
+                    run.trials(f"{A3} | full | {algorithm}", number + 1, partial(_fit, whole, make, problem.classes))
+        sample(run, A3, problem, plan, number, rows, m, known(m))
 
 
-def sample(
-    run: Run, name: str, problem: Problem, plan: Plan, number: int, rows: np.ndarray, m: float, variants: list[str] | tuple[str, ...]
-) -> None:
+def _fit(values: Values, make: Callable[..., CMeans], classes: np.ndarray, number: int) -> dict[str, Any]:
+    return one_run(values, make(**values.words), values.values, classes)
+
+
+def sample(run: Run, name: str, problem: Problem, plan: Plan, number: int, rows: np.ndarray, m: float, variants: tuple[str, ...]) -> None:
     """One run of the sampled side at every rate, on one draw a rate."""
     n, cells = len(problem.x), run.results.read()
     for rate in plan.rates:
@@ -150,20 +149,6 @@ def sample(
                 number + 1,
                 lambda _, model=model, values=values: one_run(values, model, values.values, problem.classes),
             )
-
-
-def against_exact(run: Run) -> None:
-    """The sampled side on all rows of MNIST, from the starts of the exact runs that are stored."""
-    cells = run.results.read()
-    if any(name not in cells for name in EXACT.values()):
-        print("      no exact runs are stored yet", flush=True)
-        return
-    problem, plan = mnist(), OF_ALL_MNIST
-    m = about(run, MNIST_ALL, problem, plan)
-    count = min(len(cells[name]["objective"]) for name in EXACT.values())
-    for number in range(min(count, RUNS)):
-        rows = np.asarray(cells[EXACT_FCM]["rows"][number])
-        sample(run, MNIST_ALL, problem, plan, number, rows, m, (CORRECTED,))
 
 
 def table(run: Run, name: str) -> None:
@@ -203,9 +188,9 @@ def table_runs(
                 if number < draws * first and have <= number:
                     wanted.append((algorithm, variant))
         if wanted:
-            # run by run through the draws, so that fewer runs still are of several draws: start = number // draws
+            # draws and starts go on together, so that few runs are of several of both, and 25 of all pairs
             draws = shape(kernel, PRINTED, place, quick=run.quick)[0]
-            number_of_draw, start = number % draws, number // draws
+            number_of_draw, start = number % draws, (number // draws + number % draws) % 5
             yield number, draw(n, s, number_of_draw), starts(n, 5, clusters)[start], wanted
 
 
@@ -214,7 +199,7 @@ def shape(kernel: str, variant: str, place: int, *, quick: bool = False) -> tupl
     if quick:
         return 1, (2 if variant == PRINTED else 1) if place == 0 else int(kernel == "polynomial" and variant == PRINTED)
     if variant == PRINTED and kernel != "RBF, sigma 2":
-        return (5, 5) if place == 0 else (5, 1) if place == 1 else (2, 1)
+        return (5, 5) if place == 0 else (5, 1)
     return (1, 2) if place == 0 else (1, 1)
 
 
@@ -263,7 +248,7 @@ def whole_key(name: str, s: int, algorithm: str) -> str:
 
 
 def exact_key(name: str, algorithm: str, variant: str) -> str:
-    return ("" if name == MNIST_ALL else f"{name} | ") + f"exact | {algorithm} | {variant}"
+    return f"{name} | exact | {algorithm} | {variant}"
 
 
 def table_key(name: str, kernel: str, s: int, algorithm: str, variant: str) -> str:

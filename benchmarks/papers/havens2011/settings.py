@@ -14,7 +14,6 @@ M, EPSILON = 2.0, 1e-3  # the paper's fuzzifier and stopping rule: max |u - u'| 
 RUNS = 20
 MNIST_KERNEL = {"kernel": "polynomial", "degree": 5, "gamma": 1.0, "coef0": 1.0}  # (x.y + 1)^5 of pixels / 255
 A3_KERNEL = {"kernel": "rbf", "gamma": 2.0}  # exp(-|x - y|^2 / .5)
-EXACT_FCM, EXACT_PCM = "exact | FCM | m 2", "exact | PCM | m 2"  # cells of all 70,000 rows of MNIST, by --exact
 
 
 class Problem(NamedTuple):

@@ -48,8 +48,8 @@ def _table_words() -> str:
     return f"""
 The table prints an RBF with sigma 1, the text says sigma 2: both are run, and stand beside the same printed numbers. With the exponent
 as printed and the two kernels of the table there are 5 draws of the sample and 5 starts for each at the smallest sample, as in the paper;
-5 draws and 1 start at the middle one; 2 draws and 1 start at the largest. All else has one draw and 2, 1 and 1 starts; the paper's design
-for all of it would take many times as long. No run has more than {TABLE_SWEEPS} sweeps (akPCM: as many again after its fuzzy run).
+5 runs, each of another draw and another start, at the larger two. All else has one draw and 2, 1 and 1 starts; the paper's design for all
+of it would take many times as long. No run has more than {TABLE_SWEEPS} sweeps (akPCM: as many again after its fuzzy run).
 "Perfect" counts runs with a purity of at least .9995; seconds are medians, and akPCM's include its fuzzy run.
 """
 
