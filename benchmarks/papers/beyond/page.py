@@ -138,7 +138,7 @@ def _losses(cells: Cells) -> str:
         for share in LOSS_SHARES:
             keys = [f"loss | {name} | {order} | {share:g}% | {way}" for way in LOSS_WAYS for order in ORDERS]
             if any(key in cells for key in keys):
-                lost = [f"{100 * max(cells[key]['loss']):.2g}%" if key in cells else "" for key in keys]
+                lost = [f"{100 * max(cells[key]['loss']):.3g}%" if key in cells else "" for key in keys]
                 rows.append([name, f"{share:g}%", *lost, *(spread(cells[key]["ari"]) if key in cells else "" for key in keys)])
     return f"""
 ## 3. What goes from chunk to chunk
