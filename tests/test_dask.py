@@ -315,6 +315,26 @@ def test_an_interrupt_leaves_the_cluster_usable(client):
     assert not any(client.processing().values())
 
 
+class Finalised:
+    """Ctrl-C while it is let go of."""
+
+    def __del__(self):
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_of_a_finaliser_counts(client):
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals reach the main thread only")
+    held = [Finalised()]
+
+    def let_go(progress):
+        held.clear()
+
+    with watching(let_go), pytest.raises(KeyboardInterrupt):
+        model("FuzzyCMeans", **SPACES["landmarks"], tol=0.0, max_iter=1000, acceleration=None).fit(rows())
+    assert model("FuzzyCMeans", kernel="linear").fit(rows()).converged_
+
+
 def test_a_worker_that_joins_is_welcome():
     with local(1) as cluster, distributed.Client(cluster) as client:
         before = model("FuzzyCMeans", **SPACES["landmarks"]).fit(rows())

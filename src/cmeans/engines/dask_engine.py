@@ -6,6 +6,7 @@ import itertools
 import numbers
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any, Self
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from ..stored import RowsError, StoredRows
 from .base import Engine, Job, Result, Sum, Tasks
 from .dask_door import default_client, in_parts, is_client, placed
 from .dask_rows import DaskRows
+from .interrupts import unraised_interrupts
 from .shards import Errand, Shard, as_it_is, folded, piece_of_file, said, total
 from .threads import ThreadEngine
 
@@ -110,12 +112,16 @@ class DaskSession(Engine):
         self._shards: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
         self._places: list[str] = []  # the worker of each shard
         self._name, self._numbers = uuid4().hex, itertools.count()  # of graphs: no two may share a key
+        self._struck: list[bool] = []
+        self._listening = ExitStack()
 
     def __enter__(self) -> Self:
+        self._struck = self._listening.enter_context(unraised_interrupts())
         return self
 
     def __exit__(self, *_: object) -> None:
         self._shards.clear()
+        self._listening.close()
 
     def map(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
         return self._here.map(function, n_tasks)
@@ -157,6 +163,9 @@ class DaskSession(Engine):
 
     def _answers(self, ask: Callable[[], list[Any]]) -> list[Any]:
         """What futures come to, asked for again where workers are gone; they are cancelled where nobody will read them."""
+        if self._struck:
+            self._struck.clear()
+            raise KeyboardInterrupt
         for _ in range(LOSSES):
             futures = ask()
             try:
