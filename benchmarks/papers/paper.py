@@ -86,6 +86,11 @@ def _said(found: dict[str, Any]) -> str:
     return "  ".join(f"{name} {value:.4g}" for name, value in found.items() if isinstance(value, (int, float)))
 
 
+def measured_on(cells: Cells) -> str:
+    """The machine of the first stage that was measured; empty where none was."""
+    return next((cell["machine"] for key, cell in cells.items() if key.startswith(STAGE) and "machine" in cell), "")
+
+
 def minutes(cells: Cells, *, exact: bool = False) -> float:
     """What the stages took, all together; those that only --exact runs apart."""
     stages = {key: cell for key, cell in cells.items() if key.startswith(STAGE) and ("exact" in key) == exact}

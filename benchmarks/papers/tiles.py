@@ -199,12 +199,3 @@ def separation(tiles: Tiles, rule: Rule, u: Array) -> Array:
         apart = np.diag(gram) - 2.0 * gram.mean(axis=1) + gram.mean()
         found[run] = max(apart.max(), 0.0) / (tiles.diag.mean() - 2.0 * product[:, run].mean() + np.diag(gram).mean())
     return found
-
-
-def cost(tiles: Tiles, labels: Array, clusters: int) -> Array:
-    """Exact clustering errors tr K - sum_j u_j' K u_j / n_j of hard partitions (runs, n), all in one pass over K."""
-    runs, n = labels.shape
-    w = (labels.T[:, :, None] == np.arange(clusters)).astype(np.float32).reshape(n, runs * clusters)
-    counts = w.sum(axis=0, dtype=np.float64)
-    inner = np.einsum("ij,ij->j", w, tiles.times(w), dtype=np.float64) / np.maximum(counts, 1.0)
-    return tiles.diag.sum() - inner.reshape(runs, clusters).sum(axis=1)

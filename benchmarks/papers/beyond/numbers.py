@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..results import Cells
+from ..results import Cells, mean
 from .problems import PROBLEMS
 from .runs import METHODS
 
@@ -21,10 +21,6 @@ def excess(cells: Cells, key: str) -> np.ndarray:
     costs, exact = values(cells, key, "cost"), values(cells, f"exact | {key.split(' | ')[1]}", "cost")
     both = min(len(costs), len(exact))
     return 100 * (costs[:both] / exact[:both] - 1)
-
-
-def mean(numbers: np.ndarray) -> float | None:
-    return float(numbers.mean()) if len(numbers) else None
 
 
 def residuals(cells: Cells, name: str, size: int) -> dict[str, float]:

@@ -8,14 +8,14 @@ import numpy as np
 
 from ..markdown import page as joined
 from ..markdown import picture, seconds, short, spread, table
-from ..paper import STAGE
-from ..results import Cells
+from ..paper import measured_on
+from ..results import Cells, mean
 from ..zhang2013.extras import ORDERED, ORDERS
 from . import verdicts
 from .gradients import LANDMARKS
 from .gradients import SETS as LARGE
 from .gradients import WAYS as SEARCHES
-from .numbers import NOT_MEASURED, costs, excess, lines, mean, residuals, values
+from .numbers import NOT_MEASURED, costs, excess, lines, residuals, values
 from .problems import MEDIAN, PROBLEMS
 from .runs import DRAWS, LOSS_SHARES, LOSS_WAYS, METHODS, PARTS, WAYS, part_size
 from .scales import SETS, TRIALS
@@ -253,5 +253,5 @@ def _enough(cells: Cells) -> str:
 
 
 def _measured_on(cells: Cells) -> str:
-    stages = [cell["machine"] for key, cell in cells.items() if key.startswith(STAGE) and "machine" in cell]
-    return f"```\n{stages[0]}\n```" if stages else ""
+    machine = measured_on(cells)
+    return f"```\n{machine}\n```" if machine else ""

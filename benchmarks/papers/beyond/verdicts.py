@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..paper import Claim
-from ..results import Cells
+from ..results import Cells, mean
 from .gradients import SETS as LARGE
 from .gradients import WAYS as SEARCHES
-from .numbers import excess, lines, mean, residuals, values
+from .numbers import excess, lines, residuals, values
 from .problems import PROBLEMS
 from .runs import LOSS_SHARES, METHODS, WAYS
 from .scales import SETS

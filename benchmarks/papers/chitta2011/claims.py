@@ -6,10 +6,10 @@ import numpy as np
 
 from ..markdown import short
 from ..paper import BETTER, NOT, REPRODUCED, Claim
-from ..results import Cells
+from ..results import Cells, mean
 from . import large, printed, runs
 from .problem import KERNELS
-from .summary import Case, Excess, bounds, compared, excesses, full_imagenet, mean, mnist, numbers, reductions, small
+from .summary import Case, Excess, bounds, compared, excesses, full_imagenet, mnist, numbers, reductions, small
 
 UNKNOWN = "not measured"
 EQUAL = 0.05  # error reductions that differ by less than this share are called equal

@@ -86,8 +86,6 @@ of their clusters in feature space, by one formula for all algorithms, and initi
 def _yardstick(cells: Cells, n: int) -> str:
     if n < runs.ROWS:
         return "All kernel values are at hand for it."
-    if any(key.startswith("exact cost") for key in cells):
-        return "It is taken with all kernel values where those were computed."
     return (
         f"Its sums over pairs of a cluster's rows are estimated from the kernel columns of {runs.DRAWN:,} rows drawn once for all; the "
         "estimate is unbiased, and off by much the same for two like partitions."

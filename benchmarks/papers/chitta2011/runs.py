@@ -88,14 +88,6 @@ def trial(kernel: str, n: int, m: int, exact: Path | None, number: int) -> dict[
     return found
 
 
-def labels_of(kernel: str, method: str, m: int, number: int) -> Array:
-    """The partition of a run on all rows once more, for whoever evaluates it with all kernel values."""
-    x, _ = rows()
-    chosen = sample(number, m, ROWS)
-    fit = {"approximate": fits.approximate, "two_step": fits.two_step}[method]
-    return fit(KERNELS[kernel].prepare(x[chosen])(x), chosen, KERNELS[kernel].diag(x), starts(number, ROWS), CLUSTERS).labels
-
-
 def exact_labels(path: Path, number: int) -> Array | None:
     with np.load(path) as file:
         labels = file["labels"]

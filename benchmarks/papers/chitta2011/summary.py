@@ -32,12 +32,10 @@ def mnist(cells: Cells, kernel: str, n: int | None = None) -> Case:
     for m in runs.SIZES:
         cell = cells.get(runs.key_of(n, kernel, m))
         if cell:
-            found[m] = cell | _exact_errors(cells, kernel, m)
+            found[m] = cell
     if n == runs.ROWS and full:
         exact = cells.get(f"exact | {kernel}", {})
         full = exact | _exact_times(cells, kernel, exact) | full
-        if any(key.startswith(f"exact cost | {kernel}") for key in cells):
-            full, starts = full | {"error": exact["objective"]}, exact["start"]
     return Case(kernel, f"MNIST, {kernel} kernel", full, starts, found, "error")
 
 
@@ -47,12 +45,6 @@ def _exact_times(cells: Cells, kernel: str, exact: Cell) -> Cell:
     if times is None:
         return {}
     return {"kernel_seconds": times["kernel_seconds"], "seconds": [count * times["sweep_seconds"] for count in exact.get("sweeps", [])]}
-
-
-def _exact_errors(cells: Cells, kernel: str, m: int) -> Cell:
-    """Errors by all kernel values in place of the estimates, where somebody took them."""
-    exact = {method: cells.get(f"exact cost | {kernel} | {method} | {m}", {}).get("objective") for method in METHODS}
-    return {f"{method}_error": values for method, values in exact.items() if values}
 
 
 def small(cells: Cells) -> Case:
@@ -100,10 +92,6 @@ def numbers(case: Case, m: int | None, method: str, what: str) -> list[float]:
     if m is None:
         return _listed(case.full.get(what, []))
     return _listed(case.cells.get(m, {}).get(f"{method}_{what}", []))
-
-
-def mean(values: list[float]) -> float | None:
-    return float(np.mean(values)) if values else None
 
 
 def _listed(value: list[float] | float) -> list[float]:

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..markdown import seconds as in_seconds
 from ..markdown import short, signed, spread, table
-from ..results import Cells
+from ..results import Cells, mean
 from . import large, printed, pyramids, runs
-from .summary import METHODS, Case, bounds, compared, excesses, mean, mnist, numbers, reductions, small
+from .summary import METHODS, Case, bounds, compared, excesses, mnist, numbers, reductions, small
 
 NOTHING = "*(not measured)*"
 

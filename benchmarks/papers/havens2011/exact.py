@@ -8,16 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from cmeans.kernels import Polynomial
 from cmeans.metrics import purity
 from cmeans.rules import Possibilistic, Rule
 
 from .. import tiles
 from ..paper import Run
 from .fits import FCM, MAX_ITER, PCM, PRINTED, PrintedPossibilistic, fuzzy_rule
-from .settings import EPSILON, MNIST_KERNEL, M, Problem, starts
-
-KERNEL = Polynomial(**{name: value for name, value in MNIST_KERNEL.items() if name != "kernel"})
+from .settings import EPSILON, M, Problem, kernel_of, starts
 
 
 def measure(run: Run, problem: Problem, m: float, counts: dict[str, int], keys: dict[tuple[str, str], str], standing: Path) -> None:
@@ -26,7 +23,7 @@ def measure(run: Run, problem: Problem, m: float, counts: dict[str, int], keys: 
     missing = [variant for variant in counts if keys[PCM, variant] not in cells]
     if not missing:
         return
-    blocks = tiles.Tiles(problem.x, KERNEL)
+    blocks = tiles.Tiles(problem.x, kernel_of(problem.kernel))
     print(f"      all kernel values: {blocks.seconds:.0f} s", flush=True)
     for variant in missing:
         rows = starts(len(problem.x), counts[variant], problem.clusters)

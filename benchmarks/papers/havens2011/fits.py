@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from cmeans import CMeans
+from cmeans.kernels import Kernel
 from cmeans.metrics import purity
 from cmeans.rules import Fuzzy, Possibilistic, Rule
 from cmeans.rules.base import Twin
 from cmeans.runs import Pilot
 
-from .settings import EPSILON, M, Problem
+from .settings import EPSILON, M, Problem, kernel_of
 
 FCM, PCM = "FCM", "PCM"
 ALGORITHMS = (FCM, PCM)
@@ -58,33 +59,12 @@ def estimator(algorithm: str, variant: str, clusters: int, m: float, **words: An
     return CMeans(clusters, rule=Possibilistic(M), pilot_m=m if variant == AUTO else M, **words)
 
 
-def kernel_values(x: np.ndarray, y: np.ndarray, kernel: dict[str, Any]) -> np.ndarray:
+def kernel_values(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """k(x_i, y_j) (n, s), some rows at a time."""
-    values = np.empty((len(x), len(y)), dtype=x.dtype)
-    norms = np.einsum("ij,ij->i", y, y)
+    values, prepared = np.empty((len(x), len(y)), dtype=x.dtype), kernel.prepare(y)
     for start in range(0, len(x), ROWS):
-        part, out = x[start : start + ROWS], values[start : start + ROWS]
-        np.matmul(part, y.T, out=out)
-        if kernel["kernel"] == "rbf":
-            out *= -2.0
-            out += norms
-            out += np.einsum("ij,ij->i", part, part)[:, None]
-            np.maximum(out, 0.0, out=out)
-            out *= -kernel["gamma"]
-            np.exp(out, out=out)
-        else:
-            out += kernel["coef0"]
-            power = out.copy()
-            for _ in range(kernel["degree"] - 1):
-                out *= power
+        values[start : start + ROWS] = prepared(x[start : start + ROWS])
     return values
-
-
-def diagonal(x: np.ndarray, kernel: dict[str, Any]) -> np.ndarray:
-    """k(x_i, x_i)."""
-    if kernel["kernel"] == "rbf":
-        return np.ones(len(x), dtype=x.dtype)
-    return (np.einsum("ij,ij->i", x, x) + x.dtype.type(kernel["coef0"])) ** kernel["degree"]
 
 
 @dataclass(frozen=True)
@@ -99,37 +79,24 @@ class Values:
 def sampled(problem: Problem, landmarks: np.ndarray) -> Values:
     """The columns of some rows, and the diagonal."""
     started = time.perf_counter()
-    values = kernel_values(problem.x, problem.x[landmarks], problem.kernel)
-    diag = diagonal(problem.x, problem.kernel)
+    kernel = kernel_of(problem.kernel)
+    values, diag = kernel_values(kernel, problem.x, problem.x[landmarks]), kernel.diag(problem.x)
     seconds = time.perf_counter() - started
-    values[landmarks] = _symmetric(values[landmarks], diag[landmarks])
     return Values(values, {"landmarks": landmarks, "kernel_params": {"diag": diag}}, seconds)
 
 
 def full(problem: Problem) -> Values:
     """All n^2 of them: sweeps take the product with the whole matrix, as the paper's exact algorithms do."""
     started = time.perf_counter()
-    values = kernel_values(problem.x, problem.x, problem.kernel)
-    diag = diagonal(problem.x, problem.kernel)
-    seconds = time.perf_counter() - started
-    return Values(_symmetric(values, diag), {"n_landmarks": None, "landmark_solver": "gradient"}, seconds)
-
-
-def _symmetric(square: np.ndarray, diag: np.ndarray) -> np.ndarray:
-    """Products of the same rows may differ in the last digit with the block they were made in; the upper half counts. In place."""
-    for start in range(0, len(square), 2048):
-        part = slice(start, start + 2048)
-        square[start + 2048 :, part] = square[part, start + 2048 :].T
-        own = np.triu(square[part, part], 1)
-        square[part, part] = own + own.T
-    np.fill_diagonal(square, diag)
-    return square
+    values = kernel_values(kernel_of(problem.kernel), problem.x, problem.x)
+    return Values(values, {"n_landmarks": None, "landmark_solver": "gradient"}, time.perf_counter() - started)
 
 
 def first_memberships(problem: Problem, rows: np.ndarray, rule: Rule) -> np.ndarray:
     """U (n, c) of the centres that lie at some rows, by their exact distances: the start of both sides."""
-    diag = diagonal(problem.x, problem.kernel)
-    d2 = diag[:, None] + diag[rows][None, :] - 2.0 * kernel_values(problem.x, problem.x[rows], problem.kernel)
+    kernel = kernel_of(problem.kernel)
+    diag = kernel.diag(problem.x)
+    d2 = diag[:, None] + diag[rows][None, :] - 2.0 * kernel_values(kernel, problem.x, problem.x[rows])
     d2[rows, np.arange(len(rows))] = 0.0
     return rule.memberships(np.maximum(d2, 0.0), None)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..markdown import page as joined
 from ..markdown import percent, picture, seconds, short, signed, span, table
-from ..paper import STAGE, minutes
+from ..paper import STAGE, measured_on, minutes
 from ..results import Cells
 from .claims import claims, fallen
 from .compare import A3, MNIST, MNIST_ALL, Pairs, agreement, all_pairs, asked, exact_seconds, name_of
@@ -268,7 +268,7 @@ def _times(cells: Cells) -> str:
     left_out = [
         f"- {key.removeprefix(STAGE)}: {cell['reason']}" for key, cell in cells.items() if key.startswith(STAGE) and "reason" in cell
     ]
-    machine = next((cell["machine"] for key, cell in cells.items() if key.startswith(STAGE) and "machine" in cell), "")
+    machine = measured_on(cells)
     total = f"{minutes(cells):.1f} minutes, and {minutes(cells, exact=True):.1f} beside the exact runs."
     body = [table(["stage", "seconds"], rows) if rows else ABSENT, total, "\n".join(left_out), f"```\n{machine}\n```" if machine else ""]
     return joined("## How long it takes", *body)

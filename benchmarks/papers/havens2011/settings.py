@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cmeans.datasets import make_quadrupeds
+from cmeans.kernels import RBF, Kernel, Polynomial
 
 from ...harness import load, unit_interval
 
@@ -14,6 +15,12 @@ M, EPSILON = 2.0, 1e-3  # the paper's fuzzifier and stopping rule: max |u - u'| 
 RUNS = 20
 MNIST_KERNEL = {"kernel": "polynomial", "degree": 5, "gamma": 1.0, "coef0": 1.0}  # (x.y + 1)^5 of pixels / 255
 A3_KERNEL = {"kernel": "rbf", "gamma": 2.0}  # exp(-|x - y|^2 / .5)
+
+
+def kernel_of(words: dict[str, Any]) -> Kernel:
+    """The object that an estimator makes of the words of a kernel."""
+    made = {"polynomial": Polynomial, "rbf": RBF}[words["kernel"]]
+    return made(**{name: value for name, value in words.items() if name != "kernel"})
 
 
 class Problem(NamedTuple):

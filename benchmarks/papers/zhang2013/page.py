@@ -6,7 +6,7 @@ import numpy as np
 
 from ..markdown import page as joined
 from ..markdown import picture, short
-from ..paper import STAGE
+from ..paper import measured_on
 from ..results import Cells
 from . import tables
 from .extras import ORDERED, ORDERS, SMALL, WIDTH_SHARE
@@ -46,10 +46,7 @@ in place of the centre, and with KFCM on all rows.
 
 
 def _settings(cells: Cells) -> str:
-    machine = cells.get("machine", {})
-    header = machine.get("times") or next(
-        (cell["machine"] for key, cell in cells.items() if key.startswith(STAGE) and "machine" in cell), ""
-    )
+    header = cells.get("machine", {}).get("times") or measured_on(cells)
     return f"""
 ## Data and settings
 

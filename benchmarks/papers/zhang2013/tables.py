@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -160,23 +160,22 @@ def _scaled(value: float) -> str:
 
 
 def orders_table(cells: Cells) -> str:
-    head = ["", "chunk", *(f"{way}: {'random' if order == 'random' else 'sorted'}" for way in WAYS for order in ORDERS)]
-    rows = []
-    for name in ORDERED:
-        for share in LOSS_SHARES:
-            keys = [f"order | {name} | {order} | {share:g}% | {way}" for way in WAYS for order in ORDERS]
-            rows.append([name, percent(share), *(_ari(cells, key) for key in keys)])
-    return measured(head, rows, 2)
+    return _by_order(cells, WAYS, _ari)
 
 
 def losses_table(cells: Cells) -> str:
-    ways = ("stKFCM, update", "stKFCM, frozen", "landmarks")
-    head = ["", "chunk", *(f"{way}: {'random' if order == 'random' else 'sorted'}" for way in ways for order in ORDERS)]
+    return _by_order(cells, ("stKFCM, update", "stKFCM, frozen", "landmarks"), _loss)
+
+
+def _by_order(cells: Cells, ways: Iterable[str], said: Callable[[Cells, str], str]) -> str:
+    """Ways to take a stream, each in random order and sorted."""
+    pairs = [(way, order) for way in ways for order in ORDERS]
+    head = ["", "chunk", *(f"{way}: {'random' if order == 'random' else 'sorted'}" for way, order in pairs)]
     rows = []
     for name in ORDERED:
         for share in LOSS_SHARES:
-            keys = [f"order | {name} | {order} | {share:g}% | {way}" for way in ways for order in ORDERS]
-            rows.append([name, percent(share), *(_loss(cells, key) for key in keys)])
+            found = [said(cells, f"order | {name} | {order} | {share:g}% | {way}") for way, order in pairs]
+            rows.append([name, percent(share), *found])
     return measured(head, rows, 2)
 
 
