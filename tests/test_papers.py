@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.harness import load
-from benchmarks.papers import NAMES, tiles
+from benchmarks.papers import NAMES, paper, tiles
 from benchmarks.papers.paper import Run, minutes
 from benchmarks.papers.results import Results
 
@@ -102,6 +102,26 @@ def test_what_is_measured_is_not_measured_again(tmp_path, capsys):
     assert cells["stage | some table"]["seconds"] > 0
     assert minutes(cells) == pytest.approx(sum(cells[f"stage | {name}"]["seconds"] for name in ("some table", "another")) / 60)
     assert "cell [3/3] ari 1" in capsys.readouterr().out
+
+
+def test_cells_that_only_exact_measures_are_forgotten_only_with_it(tmp_path):
+    keys = ["MNIST 20,000 | 20 | FCM | m 2", "MNIST 70,000 | exact | FCM | m 2", "stage | A3", "stage | MNIST, exact on 70,000 rows"]
+    for exact, left in ((False, [keys[1], keys[3]]), (True, [])):
+        results = Results(tmp_path / "some.json")
+        for key in keys:
+            results.add(key, seconds=1.0)
+        paper("havens2011").forget(results, "MNIST 20", exact=False)
+        assert sorted(results.read()) == sorted(keys[1:])
+        paper("havens2011").forget(results, "", exact=exact)
+        assert sorted(results.read()) == left
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_of_what_is_stored_a_run_without_exact_keeps_the_exact_runs(tmp_path, name):
+    results = Results(tmp_path / "some.json")
+    results.path.write_bytes((PAGES / f"{name}.json").read_bytes())
+    paper(name).forget(results, "", exact=False)
+    assert bool(results.read()) == (name in ("havens2011", "chitta2011", "zhang2013"))
 
 
 def test_absent_data_are_a_reason_and_no_failure(tmp_path, monkeypatch, capsys):

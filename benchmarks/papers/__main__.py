@@ -8,7 +8,6 @@ import sys
 import tempfile
 import time
 import warnings
-from functools import partial
 from pathlib import Path
 
 from . import NAMES, __doc__, index, paper
@@ -28,7 +27,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--exact", action="store_true", help="also the exact runs on 70,000 rows: an hour or more, and 12 GB of memory")
     parser.add_argument("--data", type=Path, metavar="DIR", help="the folder of NAME.npz files (CMEANS_DATA)")
     parser.add_argument("--out", type=Path, metavar="DIR", help=f"for pages, figures and results: docs/papers; with --quick {QUICK}")
-    parser.add_argument("--fresh", metavar="KEY", action="append", default=[], help='forget results whose key begins so ("" = all)')
+    fresh = 'forget results whose key begins so ("" = all); those that only --exact measures are kept without it'
+    parser.add_argument("--fresh", metavar="KEY", action="append", default=[], help=fresh)
     parser.add_argument("--pages", action="store_true", help="measure nothing")
     parser.add_argument("--check", action="store_true", help="measure and write nothing; say which pages are not what the results give")
     parsed = parser.parse_args(arguments)
@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"\n{name}: {one.title}", flush=True)
         results = Results(options.out / f"{name}.json")
         for beginning in options.fresh:
-            results.forget(partial(_begins, beginning))
+            one.forget(results, beginning, exact=options.exact)
         if not options.pages:
             one.measure(Run(results, quick=options.quick, exact=options.exact, exact_folder=options.out / "exact"))
         write(one, results, options.out)
@@ -76,10 +76,6 @@ def check(folder: Path) -> int:
     for name in stale:
         print(f"{folder / name}.md is not what {name}.json gives: python -m benchmarks.papers {name} --pages", file=sys.stderr)
     return 1 if stale else 0
-
-
-def _begins(beginning: str, key: str) -> bool:
-    return key.startswith(beginning)
 
 
 if __name__ == "__main__":

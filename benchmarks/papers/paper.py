@@ -33,6 +33,15 @@ class Paper(NamedTuple):
     draw: Callable[[Cells, Path], None]
     page: Callable[[Cells], str]
     claims: Callable[[Cells], list[Claim]]
+    only_exact: Callable[[str], bool] | None = None  # cells that no run measures but one with exact; None: there are none
+
+    def forget(self, results: Results, beginning: str, *, exact: bool) -> None:
+        """Drop cells whose key begins so; with exact=False only those that a run without exact fills again."""
+
+        def kept(key: str) -> bool:
+            return not exact and (_of_exact_stage(key) or (self.only_exact is not None and self.only_exact(key)))
+
+        results.forget(lambda key: key.startswith(beginning) and not kept(key))
 
 
 @dataclass
@@ -46,7 +55,6 @@ class Run:
     quick: bool = False
     exact: bool = False
     exact_folder: Path = Path("docs/papers/exact")  # labels of exact runs
-    fresh: tuple[str, ...] = ()  # beginnings of keys to be measured anew
 
     def stage(self, title: str, work: Callable[[], None]) -> None:
         """A part of the run: its seconds are kept; where its data are absent, the reason is."""
@@ -93,5 +101,9 @@ def measured_on(cells: Cells) -> str:
 
 def minutes(cells: Cells, *, exact: bool = False) -> float:
     """What the stages took, all together; those that only --exact runs apart."""
-    stages = {key: cell for key, cell in cells.items() if key.startswith(STAGE) and ("exact" in key) == exact}
-    return sum(cell.get("seconds", 0.0) for cell in stages.values()) / 60
+    stages = [cell for key, cell in cells.items() if key.startswith(STAGE) and _of_exact_stage(key) == exact]
+    return sum(cell.get("seconds", 0.0) for cell in stages) / 60
+
+
+def _of_exact_stage(key: str) -> bool:
+    return key.startswith(STAGE) and "exact" in key
