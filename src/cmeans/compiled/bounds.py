@@ -208,7 +208,7 @@ class BoundedSweep:
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self._standings = Standings(rule)
         self._pass = _ready(np.dtype(dtype))
-        self._change = Change("wide", rule, dtype)
+        self._change = Change("wide", self._standings, dtype)
         self._memory: dict[int, _Memory] = {}
         self._latest_drift: tuple[State, State, Drift] | None = None
         self._latest_centres: tuple[State, Float64, Float64] | None = None

@@ -36,7 +36,7 @@ class Sweep:
         self._standings = Standings(rule)
         self._owned = owned
         self._pass = _ready_sweep(shape, self._standings.name, np.dtype(dtype), owned)
-        self._change = Change(shape, rule, dtype)
+        self._change = Change(shape, self._standings, dtype)
 
     def __call__(
         self, table: Table, rule: Rule, state: State, task: int, before: State | None = None, owners: IntArray | None = None
@@ -74,16 +74,16 @@ class Deviations:
 class Change:
     """The largest change of a membership between two states, for the papers' own stopping rule."""
 
-    def __init__(self, shape: str, rule: Rule, dtype: Any) -> None:
-        self._now, self._then = Standings(rule), Standings(rule)
+    def __init__(self, shape: str, standings: Standings, dtype: Any) -> None:
+        self._standings = standings  # those of the sweeps: they have met both states
         self._shape, self._dtype = shape, np.dtype(dtype)
 
     def __call__(self, table: Table, state: State, before: State, task: int) -> float:
-        run = _ready_change(self._shape, self._now.name, self._dtype)
+        run = _ready_change(self._shape, self._standings.name, self._dtype)
         change = 0.0
         for piece in table.pieces(task):
             rows: Any = piece.rows
-            now, then = self._now.of(table.space, state, rows.kxx), self._then.of(table.space, before, rows.kxx)
+            now, then = (self._standings.of(table.space, at, rows.kxx) for at in (state, before))
             change = max(change, run(rows.data, rows.kxx, read_only(piece.weight), now, then))
         return change
 
@@ -133,7 +133,7 @@ def _laid_out(rows: Any, table: Table, layout: Layout) -> Any:
 
 
 class Standings:
-    """Centres as the passes want them, made once for all tasks of a pass."""
+    """Centres as the passes want them, made once for all tasks of a pass; those of the latest two states are kept."""
 
     def __init__(self, rule: Rule | None) -> None:
         twin = Twin("none") if rule is None else rule.twin
@@ -141,19 +141,20 @@ class Standings:
         self.name = twin.name
         self._rule = rule
         self._words = Words(twin.m, twin.power)
-        self._latest: tuple[State, Standing] | None = None
+        self._latest: tuple[tuple[State, Standing], ...] = ()
 
     def of(self, space: Space, state: State, like: Array) -> Standing:
         """The standing of a run at `state`, for rows of the dtype of `like`."""
-        latest = self._latest
-        if latest is None or latest[0] is not state:
-            centres, norms = centres_in_groups(space.view(state.centres, like))
-            scales = np.zeros((1, len(state.centres)))
-            if state.scales is not None and self._rule is not None:
-                scales = self._rule.numbers(state.scales)
-            latest = state, _standing(centres, norms, scales.astype(like.dtype), self._words)
-            self._latest = latest
-        return latest[1]
+        for known, standing in self._latest:
+            if known is state:
+                return standing
+        centres, norms = centres_in_groups(space.view(state.centres, like))
+        scales = np.zeros((1, len(state.centres)))
+        if state.scales is not None and self._rule is not None:
+            scales = self._rule.numbers(state.scales)
+        made = _standing(centres, norms, scales.astype(like.dtype), self._words)
+        self._latest = ((state, made), *[pair for pair in self._latest if pair[0] is not state][:1])  # another thread may have been first
+        return made
 
 
 def nowhere(dtype: Any) -> Standing:

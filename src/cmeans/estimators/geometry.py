@@ -70,6 +70,12 @@ class Geometry:
         """How far rows are from each other."""
         return Metric(self.kernel, self.blocks, self.columns_only)
 
+    def over(self, space: Space, landmark_rows: IntArray | None) -> Geometry:
+        """The same rows in another space, with what is known of them already."""
+        twin = replace(self, space=space, landmark_rows=landmark_rows)
+        twin.__dict__.update({name: self.__dict__[name] for name in ("fuzzifier", "sampled") if name in self.__dict__})
+        return twin
+
     @cached_property
     def fuzzifier(self) -> Fuzzifier:
         """How fuzzy c-means may be on these rows."""
@@ -113,7 +119,7 @@ def build_geometry(words: GeometryWords, owner: str, blocks: Blocks, n_clusters:
         if rows is None:
             return geometry
         points = blocks.take(rows).x
-    return replace(geometry, space=landmark_space(kernel, points, None, blocks.x.dtype, factor=factor), landmark_rows=rows)
+    return geometry.over(landmark_space(kernel, points, None, blocks.x.dtype, factor=factor), rows)
 
 
 def refuse_stored(words: GeometryWords, owner: str, blocks: Blocks, number: int | str | None) -> None:

@@ -14,7 +14,7 @@ from ..centres import Centres
 from ..kernels import Columns, Kernel, Precomputed
 from .base import ProductRows, Quick, Rows, Space, columns_of, kernel_room, mean_products, with_columns
 from .centring import Centring
-from .linear_solvers import conjugate_gradients, solver_tolerance, triangular_whitener, whitener
+from .linear_solvers import cholesky_whitener, conjugate_gradients, largest_of, solver_tolerance, whitener
 
 LARGEST_KEPT_GRAM = 8192  # landmarks up to which the gradient form keeps K_ss; beyond, its products are made tile by tile
 
@@ -166,9 +166,9 @@ def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: A
         return LandmarkSpace(kernel, points, solver_tolerance=solver_tolerance(dtype), mean_square=size)
     gram = gram_matrix(kernel, points) if gram is None else checked_gram(gram)
     centring = Centring.of(gram) if kernel.constant_part else None
-    space = LandmarkSpace(kernel, points, gram, centring, None, solver_tolerance(dtype))
-    size = float(np.abs(np.diag(space._basis_gram)).mean())
-    space = replace(space, mean_square=size)
+    basis_gram = gram if centring is None else centring.gram(gram)
+    size = float(np.abs(np.diag(basis_gram)).mean())
+    space = LandmarkSpace(kernel, points, gram, centring, None, solver_tolerance(dtype), size)
     if not factor:
         return space
     # Below 1e-11 rounding makes the objective rise by 1e-7 where landmarks are nearly redundant.
@@ -176,9 +176,9 @@ def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: A
     # Values carry noise of the size of the raw kernel; in a direction of eigenvalue e it weighs noise^2 / e in a squared distance.
     noise = 30 * resolution(dtype) * float(np.abs(np.diag(gram)).mean())
     floor = noise**2 / size if size > 0 else 0.0
-    w = triangular_whitener(gram, cut, floor) if kernel.positive_definite else None
+    w = cholesky_whitener(gram, max(cut * largest_of(basis_gram), floor))
     if w is None:
-        return replace(space, whitener=whitener(space._basis_gram, cut, floor))
+        return replace(space, whitener=whitener(basis_gram, cut, floor))
     return replace(space, whitener=w if centring is None else centring.whitener(w))
 
 

@@ -12,7 +12,10 @@ from ..arrays import Float64, IntArray, resolution
 
 MANY = 256  # columns from which on looking for a cheaper factor than eigenpairs is worth it
 CLEARLY = 8.0  # times an eigenvalue that was estimated must exceed what eigenvalues are cut at: far beyond the estimates' errors
+NEARLY = 4.0  # times that an eigenvalue which is kept may lie below the cut
 POWERS = 12  # of a matrix, from which its largest eigenvalue is known to a factor of two
+LEAST, FEW, SPARE = 16, 8, 8  # directions among which those to be cut are looked for: at least, at most one of so many, and beyond them
+STEPS = 6  # of subspace iteration
 
 
 def whitener(gram: Float64, relative_cut: float, floor: float = 0.0) -> Float64:
@@ -20,15 +23,16 @@ def whitener(gram: Float64, relative_cut: float, floor: float = 0.0) -> Float64:
 
     Cutting keeps the pseudo-inverse sane when landmarks are redundant; negative eigenvalues of an indefinite kernel are clipped with it.
     """
-    values, vectors = scipy.linalg.eigh(gram, check_finite=False)
+    # Divide and conquer: LAPACK's other way takes five times as long wherever eigenvalues lie very close together.
+    values, vectors = scipy.linalg.eigh(gram, driver="evd", check_finite=False)
     kept = values > max(relative_cut * values[-1], floor)
     return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 
-def triangular_whitener(gram: Float64, relative_cut: float, floor: float = 0.0) -> Float64 | None:
-    """The same, six times as fast, where nothing is to be cut: upper triangular. None where that is not clear, or G is small.
+def cholesky_whitener(gram: Float64, smallest: float) -> Float64 | None:
+    """The same from a Cholesky factor, several times as fast, where G has one and few directions if any lie below `smallest`.
 
-    G must be positive definite, but for rounding.
+    None where that is not so, where rounding of the factor comes near the cut, or G is small. Upper triangular if nothing is cut.
     """
     if len(gram) < MANY:
         return None
@@ -36,12 +40,59 @@ def triangular_whitener(gram: Float64, relative_cut: float, floor: float = 0.0) 
     if failed:
         return None
     w = inverse_transposed(factor)
-    inverse, largest = _largest_eigenvalue(lambda v: w @ (v @ w), len(gram)), _largest_eigenvalue(lambda v: gram @ v, len(gram))
-    return w if 1.0 / inverse > CLEARLY * max(relative_cut * largest, floor) else None
+    rounding = 10.0 * len(gram) * np.finfo(float).eps * largest_of(gram)
+    if CLEARLY * max(smallest, rounding) * _largest_eigenvalue(lambda v: w.T @ (w @ v), len(gram)) < 1.0:
+        return w
+    return None if smallest < rounding else _without_weakest(w, smallest)
+
+
+def _without_weakest(w: Float64, smallest: float) -> Float64 | None:
+    """W for what lies G-orthogonal to the eigenvectors of G below `smallest`, from a square W; None if these are not few.
+
+    They are W y for the eigenvectors y of W^T W, whose eigenvalues are the inverse ones. For any orthonormal y what is left whitens, so
+    that y need not be more exact than the cut is.
+    """
+    n, random = len(w), np.random.RandomState(0)
+    width = max(LEAST, n // 50)
+    while FEW * width <= n:
+        y = random.standard_normal((n, width))
+        for _ in range(STEPS):
+            y = np.linalg.qr(w.T @ (w @ y))[0]
+        image = w @ y
+        inverses, turn = np.linalg.eigh(image.T @ image)
+        weak = y @ turn[:, inverses * smallest > 1.0]
+        if weak.shape[1] + SPARE <= width and _largest_eigenvalue(_restricted(w, weak), n) * smallest < NEARLY:
+            return _complement(w, weak)
+        width *= 2
+    return None
+
+
+def _restricted(w: Float64, weak: Float64) -> Callable[[Float64], Float64]:
+    """Products with W^T W on what is orthogonal to some directions."""
+
+    def product(v: Float64) -> Float64:
+        image = w.T @ (w @ (v - weak @ (weak.T @ v)))
+        return image - weak @ (weak.T @ image)
+
+    return product
+
+
+def _complement(w: Float64, weak: Float64) -> Float64:
+    """W Q (n, n - k) for an orthonormal basis Q of what is orthogonal to k directions."""
+    if not weak.shape[1]:
+        return w
+    (reflectors, factors), _ = scipy.linalg.qr(weak, mode="raw", check_finite=False)
+    turned, _, _ = scipy.linalg.lapack.dormqr("L", "T", reflectors, factors, w.T, lwork=64 * len(w))
+    return np.ascontiguousarray(turned.T[:, weak.shape[1] :])
+
+
+def largest_of(gram: Float64) -> float:
+    """The largest absolute eigenvalue of a symmetric matrix, to a factor of two from below."""
+    return _largest_eigenvalue(lambda v: gram @ v, len(gram))
 
 
 def _largest_eigenvalue(product: Callable[[Float64], Float64], n: int) -> float:
-    """Of a symmetric matrix without negative ones, from below; infinite where a number is not finite."""
+    """The same of a matrix known by its products; infinite where a number is not finite, or all are zero."""
     v, size = np.random.RandomState(0).normal(size=n), 0.0
     for _ in range(POWERS):
         v /= np.linalg.norm(v)
