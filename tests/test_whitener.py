@@ -92,6 +92,13 @@ def test_few_columns_and_numbers_that_are_not_finite():
     assert cholesky_whitener(spoiled, CUT) is None
 
 
+def test_numbers_so_small_that_their_inverses_overflow_are_left_to_eigenpairs():
+    gram = 1e-300 * np.eye(MANY)
+    gram[0, 0] = 1e-318
+    assert cholesky_whitener(gram, 1e-306) is None
+    assert whitener(gram, CUT).shape[1] == MANY - 1
+
+
 def test_the_largest_eigenvalue_is_known_to_a_factor_of_two():
     for seed in range(10):
         values = np.random.default_rng(seed).uniform(-0.9, 1.0, 200)

@@ -49,7 +49,8 @@ def _times(results: dict[str, Cells]) -> str:
     ]
     total, exact = (sum(minutes(cells, exact=which) for cells in results.values()) for which in (False, True))
     rows.append(["all", f"{total:.0f}", _or_none(exact)])
-    return "## How long it takes\n\nMinutes, as measured for what is stored.\n\n" + table(["", "minutes", "and with `--exact`"], rows)
+    said = "Minutes, of all that was measured; parts measured anew count each time."
+    return f"## How long it takes\n\n{said}\n\n" + table(["", "minutes", "and with `--exact`"], rows)
 
 
 def _or_none(value: float) -> str:

@@ -93,6 +93,7 @@ class Asked(NamedTuple):
     purity: tuple[float, float]  # means at the rate where the loss of purity is largest: (mean, least)
     error: float
     speedup: float
+    share: float  # n / s
     wanted: float
     good: bool
     quick_enough: bool
@@ -109,7 +110,7 @@ def asked(cells: Cells) -> list[Asked]:
             speedup = float(np.mean(pair.speedup))
             where = f"{name_of(cells, name)}, {pair.rate:g}% (s = {pair.s:,})"
             good = purity >= -0.02 and error < 5
-            lines.append(Asked(where, (purity, min(pair.purity)), error, speedup, wanted, good, speedup >= wanted))
+            lines.append(Asked(where, (purity, min(pair.purity)), error, speedup, 100 / pair.rate, wanted, good, speedup >= wanted))
     return lines
 
 

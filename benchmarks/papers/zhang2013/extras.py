@@ -64,27 +64,25 @@ def widths(run: Run) -> None:
 # -------------------------------------------------------------------------------------------------------------------------- starts
 
 
-def beginnings(run: Run) -> None:
+def beginnings(run: Run, method: str) -> None:
     """What the start is worth: fewer and more starts, without the rows that are held to begin with."""
     for name in few(SMALL, run):
         for share in few(BEGINNING_SHARES, run):
-            for method in ("stKFCM", "landmarks"):
-                for way, words in BEGINNINGS.items():
-                    key = f"starts | {name} | {share:g}% | {method} | {way}"
-                    trial = partial(trial_of, method, case_of(name, run), share, {"m": PRINTED_M, **words})
-                    run.trials(key, trials_of(run), trial)
+            for way, words in BEGINNINGS.items():
+                key = f"starts | {name} | {share:g}% | {method} | {way}"
+                trial = partial(trial_of, method, case_of(name, run), share, {"m": PRINTED_M, **words})
+                run.trials(key, trials_of(run), trial)
 
 
 # ----------------------------------------------------------------------------------------------------------------- single passes
 
 
-def baselines(run: Run) -> None:
-    """spFCM, oFCM, spKFCM, oKFCM."""
+def baselines(run: Run, method: str) -> None:
+    """One of spFCM, oFCM, spKFCM, oKFCM."""
     for name in few(SMALL, run):
         for share in few(BASELINE_SHARES, run):
-            for method in singlepass.METHODS:
-                trial = partial(_single, method, case_of(name, run), share)
-                run.trials(f"single pass | {name} | {share:g}% | {method}", trials_of(run), trial)
+            trial = partial(_single, method, case_of(name, run), share)
+            run.trials(f"single pass | {name} | {share:g}% | {method}", trials_of(run), trial)
 
 
 def _single(method: str, case: Case, share: float, trial: int) -> dict[str, float]:
@@ -169,15 +167,14 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-def orders(run: Run) -> None:
-    """ARI, and the worst share of a centre's squared norm lost on the way into a chunk, for rows in random order and sorted by class."""
+def orders(run: Run, order: str) -> None:
+    """ARI, and the worst share of a centre's squared norm lost on the way into a chunk, for rows in random order or sorted by class."""
     for name in few(tuple(ORDERED), run):
-        for order in ORDERS:
-            for share in few(LOSS_SHARES, run):
-                for way, words in WAYS.items():
-                    key = f"order | {name} | {order} | {share:g}% | {way}"
-                    ordered = ORDERED[name]._replace(rows=QUICK_ROWS) if run.quick else ORDERED[name]
-                    run.trials(key, ORDER_TRIALS, partial(in_order, ordered, order, share, words))
+        for share in few(LOSS_SHARES, run):
+            for way, words in WAYS.items():
+                key = f"order | {name} | {order} | {share:g}% | {way}"
+                ordered = ORDERED[name]._replace(rows=QUICK_ROWS) if run.quick else ORDERED[name]
+                run.trials(key, ORDER_TRIALS, partial(in_order, ordered, order, share, words))
 
 
 def in_order(ordered: Ordered, order: str, share: float, words: dict[str, Any], trial: int) -> dict[str, float]:

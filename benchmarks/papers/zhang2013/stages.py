@@ -11,6 +11,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from ... import singlepass
 from ..paper import Run
 from . import extras
 from .extras import SMALL, case_of
@@ -35,10 +36,10 @@ def measure(run: Run) -> None:
     at_once(run, "small sets: as published", [partial(table, run, name, PRINTED_M, published=True) for name in small])
     run.stage("small sets: times", lambda: [times(run, name) for name in small])
     run.stage("widths", partial(extras.widths, run))
-    run.stage("starts", partial(extras.beginnings, run))
-    run.stage("single pass", partial(extras.baselines, run))
+    at_once(run, "starts", [partial(extras.beginnings, run, method) for method in ("stKFCM", "landmarks")])
+    at_once(run, "single pass", [partial(extras.baselines, run, method) for method in singlepass.METHODS])
     run.stage("weights of the past", partial(extras.weights, run))
-    run.stage("orders", partial(extras.orders, run))
+    at_once(run, "orders", [partial(extras.orders, run, order) for order in extras.ORDERS])
     run.stage("memory", partial(extras.memory, run))
     for title, tables in LARGE_TABLES.items():
         at_once(run, title, [partial(table, run, name, m) for name, m in tables[: 1 if run.quick else None]])

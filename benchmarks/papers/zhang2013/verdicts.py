@@ -20,6 +20,7 @@ SLACK_OF_KFCM = 0.02  # of ARI, down to 2% chunks
 SLACK_OF_LANDMARKS = 0.01
 SLACK_OF_OBJECTIVE = 0.005
 SEVERAL_TIMES = 3.0  # over the best printed ARI on MNIST
+MUCH = 2.0  # times as fast, to be much faster
 NARROW = "order | 2D15, gamma 50 | random | 1% | stKFCM, update"  # a tenth of the paper's width, in small chunks
 
 
@@ -171,7 +172,7 @@ def _faster_than_all_rows(cells: Cells) -> tuple[bool | None, str]:
     said = "; ".join(f"{name} at 2%: {ours[name]:.1f} times as fast (printed {printed[name]:.0f})" for name in SMALL)
     why = "; our KFCM finds the numerical rank of the kernel, some hundred, and works there: it is fast itself"
     slower = [name for name in SMALL if ours[name] < printed[name]]  # type: ignore[operator]
-    return all(value > 1 for value in ours.values() if value), said + (why if slower else "")
+    return all(value >= MUCH for value in ours.values() if value), said + (why if slower else "")
 
 
 def _faster_than_patches(cells: Cells) -> tuple[bool | None, str]:

@@ -1,4 +1,4 @@
-"""Systems with a Gram matrix: by its eigenpairs, by pivoted Cholesky, or by conjugate gradients without factoring it."""
+"""Systems with a Gram matrix: by its eigenpairs, by Cholesky factors, or by conjugate gradients without factoring it."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ def cholesky_whitener(gram: Float64, smallest: float) -> Float64 | None:
         return None
     w = inverse_transposed(factor)
     rounding = 10.0 * len(gram) * np.finfo(float).eps * largest_of(gram)
-    if CLEARLY * max(smallest, rounding) * _largest_eigenvalue(lambda v: w.T @ (w @ v), len(gram)) < 1.0:
+    inverse = _largest_eigenvalue(lambda v: w.T @ (w @ v), len(gram))
+    if CLEARLY * max(smallest, rounding) * inverse < 1.0:
         return w
-    return None if smallest < rounding else _without_weakest(w, smallest)
+    return _without_weakest(w, smallest) if smallest >= rounding and inverse < np.inf else None
 
 
 def _without_weakest(w: Float64, smallest: float) -> Float64 | None:
@@ -96,7 +97,8 @@ def _largest_eigenvalue(product: Callable[[Float64], Float64], n: int) -> float:
     v, size = np.random.RandomState(0).normal(size=n), 0.0
     for _ in range(POWERS):
         v /= np.linalg.norm(v)
-        v = product(v)
+        with np.errstate(over="ignore", invalid="ignore"):
+            v = product(v)
         size = float(np.linalg.norm(v))
         if not 0.0 < size < np.inf:
             return np.inf
