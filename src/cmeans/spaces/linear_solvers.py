@@ -95,13 +95,13 @@ def largest_of(gram: Float64) -> float:
 def _largest_eigenvalue(product: Callable[[Float64], Float64], n: int) -> float:
     """The same of a matrix known by its products; infinite where a number is not finite, or all are zero."""
     v, size = np.random.RandomState(0).normal(size=n), 0.0
-    for _ in range(POWERS):
-        v /= np.linalg.norm(v)
-        with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(POWERS):
+            v /= np.linalg.norm(v)
             v = product(v)
-        size = float(np.linalg.norm(v))
-        if not 0.0 < size < np.inf:
-            return np.inf
+            size = float(np.linalg.norm(v))
+            if not 0.0 < size < np.inf:
+                return np.inf
     return size
 
 
