@@ -57,7 +57,7 @@ class Plan(NamedTuple):
 
 OF_A3 = Plan((1, 2, 3, 5, 10, 20), RUNS, 5, 3, 2, (1, 3))
 OF_MNIST = Plan((0.1, 0.2, 0.5, 1, 2, 5), RUNS, 100, RUNS, 5, (0.1, 0.2, 0.5, 1, 2, 5))
-OF_ALL_MNIST = Plan((0.1, 0.2, 0.5, 1, 2, 5), RUNS, 2, 2, 0, ())  # a kernel matrix of 3,500 rows takes its ten seconds a run
+OF_ALL_MNIST = Plan((0.1, 0.2, 0.5, 1, 2, 5), RUNS, 2, 2, 0, ())  # a run on 3,500 rows drawn takes its ten seconds
 QUICK_A3 = Plan((5, 10, 20), 3, 100, 3, 1, (5, 20))
 QUICK_MNIST = Plan((5, 20), 2, 100, 2, 1, (5, 20))
 

@@ -23,8 +23,8 @@ def whitener(gram: Float64, relative_cut: float, floor: float = 0.0) -> Float64:
 
     Cutting keeps the pseudo-inverse sane when landmarks are redundant; negative eigenvalues of an indefinite kernel are clipped with it.
     """
-    # Divide and conquer: LAPACK's other way takes five times as long wherever eigenvalues lie very close together.
-    values, vectors = scipy.linalg.eigh(gram, driver="evd", check_finite=False)
+    # Of many columns by divide and conquer: LAPACK's other way takes five times as long wherever eigenvalues lie very close together.
+    values, vectors = scipy.linalg.eigh(gram, driver="evd" if len(gram) >= MANY else "evr", check_finite=False)
     kept = values > max(relative_cut * values[-1], floor)
     return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
 
