@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import scale
 
 from cmeans import FuzzyCMeans, KernelKMeans
-from cmeans.bandwidth import clearest
+from cmeans.tuning.bandwidth import clearest
 
 from .harness import header, load, unit_interval
 
@@ -104,31 +104,31 @@ WORDS = """# `gamma="auto"`: the width of a kernel without labels
 ## What it does
 
 RBF is exp(-gamma |x - y|^2), the Laplacian kernel exp(-gamma |x - y|_1). `gamma="median"` is 1 / median of these distances over pairs
-of rows, `gamma="scale"` 1 / (d var). `gamma="auto"` looks at t = 1/4, 1/2, 1, 2, 4, 8 and 16 times 1 / median on at most 1,000 rows
+of rows, `gamma="scale"` 1 / (d var). `gamma="auto"` compares t = 1/4, 1/2, 1, 2, 4, 8 and 16 times 1 / median on at most 1,000 rows
 and takes the t of the largest gap
 
     lambda_(c-1) - lambda_c
 
-between eigenvalues of the centred kernel (weights divided by their sum), c the number of clusters asked for. Kernel k-means relaxed from
-partitions to subspaces is solved by the first c - 1 eigenvectors (Zha and others 2001; Ding and He 2004). What n rows say of that
-subspace is wrong by no more than the order of the matrix' error over the gap (Zwald and Blanchard 2005), and with k(x, x) = 1 that error
-is of the order 1 / sqrt(n) whatever the width is: so gaps of different widths compare as they are, without labels, starts or partitions.
+between eigenvalues of the centred kernel (weights divided by their sum), c the requested number of clusters. Kernel k-means relaxed from
+partitions to subspaces is solved by the first c - 1 eigenvectors (Zha and others 2001; Ding and He 2004). The error of that subspace
+estimated from n rows is at most of the order of the matrix's error over the gap (Zwald and Blanchard 2005), and with k(x, x) = 1 that
+error is of the order 1 / sqrt(n) for any width. So gaps of different widths are comparable, without labels, starts or partitions.
 
-Without clear clusters the largest of seven gaps is chance. An eigenvalue of n normal rows has the standard error lambda sqrt(2 / n)
+Without clear clusters the largest of seven gaps is due to chance. An eigenvalue of n normal rows has the standard error lambda sqrt(2 / n)
 (Anderson 1963), a gap therefore about 2 lambda_(c-1) / sqrt(n), and t = 1 stays unless another gap is larger and measures at least three
 of these; n is (sum w)^2 / sum w^2. It also stays for one cluster, or as many as distinct rows.
 
-The rows looked at are the same whatever `random_state` is; on up to 2,000 rows a weight of k is k copies and their order does not matter,
+The rows used are the same for any `random_state`; on up to 2,000 rows a weight of k equals k copies and the order of rows does not matter,
 exactly. On 1,000 rows with c = 10 it took {seconds:.2f} s of CPU time on the machine below.
 
-Rows are scaled as each table says. c is the number of classes; ARI is the mean of {seeds} seeds (second table: three), each the best of
+Rows are scaled as each table states. c is the number of classes; ARI is the mean of {seeds} seeds (second table: three), each the best of
 {starts} starts by its objective, at most 100 sweeps; exact kernel up to {exact:,} rows, else {landmarks} landmarks. "auto / median" is
 the t chosen.
 """
 
 TRIED = """## What was tried
 
-There is little to win and much to lose: from 1/4 to 2 times 1 / median most of the ten sets hardly change, and beyond 4 they fall. Means
+There is little to gain and much to lose: from 1/4 to 2 times 1 / median most of the ten sets hardly change, and beyond 4 they fall. Means
 over both scalings of the ten sets in a first look (four or five seeds, at most 1,000 rows, t from 1/4 to 8; the furthest below the
 better fixed rule on one set, for either method):
 
@@ -153,11 +153,11 @@ better fixed rule on one set, for either method):
 | the gap over lambda_(c-1) | .410 | .404 | -.10 |
 | the gap over the root of lambda_1 times the trace | .405 | .417 | -.06 |
 
-Silhouettes, Calinski-Harabasz and lambda_max take the widest kernel there is, the variance always one next to 1 / median. The bare gap
-took t = 4 on yeast (c = 10, gaps of 2.0 and 2.9 standard errors), at a loss of .06. To ask for larger gaps on halves of the rows as
-well let one of these two through, and held back widths that are as good as the median's.
+Silhouettes, Calinski-Harabasz and lambda_max choose the widest kernel, the variance always one next to 1 / median. The gap alone
+chose t = 4 on yeast (c = 10, gaps of 2.0 and 2.9 standard errors), at a loss of .06. Requiring larger gaps on halves of the rows as
+well still accepted one of these two, and rejected widths that are as good as the median's.
 
-The criterion was chosen on the sets of the first table, and the three standard errors when these figures were known (the chosen gaps of
+The criterion was chosen on the sets of the first table, and the three standard errors after these figures were known (the chosen gaps of
 iris, wine and seeds measure 3.4 to 4.1). Of the sets of the second table the gaps were known, of four the ARIs at some widths.
 """
 

@@ -22,7 +22,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import cmeans
-from cmeans.engines import dask_engine, shards
+from cmeans.engines import Pass
+from cmeans.engines.dask import engine as dask_engine
+from cmeans.engines.dask.shards import PreparedOnce
+from cmeans.sweeps.passes import SweepPass
 
 from .harness import finish, header, load, machine, unit_interval
 
@@ -55,17 +58,17 @@ def bytes_of_a_sweep(x: Any, words: dict[str, Any]) -> int:
     """The most that any sweep of a fit sends to a worker."""
     sizes: list[int] = []
 
-    class Weighed(shards.Errand):
-        def __init__(self, job: Any) -> None:
-            super().__init__(job)
-            if type(job).__name__ == "Sweeping":
-                sizes.append(len(pickle.dumps(job)))
+    class Weighed(PreparedOnce):
+        def __init__(self, over: Pass[Any]) -> None:
+            super().__init__(over)
+            if isinstance(over, SweepPass):
+                sizes.append(len(pickle.dumps(over)))
 
-    before, dask_engine.Errand = dask_engine.Errand, Weighed
+    dask_engine.PreparedOnce = Weighed
     try:
         timed(x, words)
     finally:
-        dask_engine.Errand = before
+        dask_engine.PreparedOnce = PreparedOnce
     return max(sizes)
 
 

@@ -19,16 +19,16 @@ from typing import Any
 import numpy as np
 
 from cmeans import FuzzyCMeans
-from cmeans.blocks import Block, Blocks
-from cmeans.choice import layout_for, quick_for, sweep_for
+from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
+from cmeans.fitting.memory import free_memory
 from cmeans.kernels import RBF
-from cmeans.memory import free_memory
 from cmeans.rules import Fuzzy
-from cmeans.solver import fold
 from cmeans.spaces import landmark_space
-from cmeans.sweep import State
-from cmeans.table import Table
+from cmeans.sweeps.choice import layout_for, quick_for, sweep_for
+from cmeans.sweeps.problem import Problem
+from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.state import State
 
 from .contest import judged
 from .harness import finish
@@ -56,12 +56,12 @@ def sweep_of(x: np.ndarray, landmarks: np.ndarray, keep: int, engine: ThreadEngi
     """A sweep over these rows, after one that makes ready what is kept."""
     space, rule, blocks = landmark_space(RBF(GAMMA), landmarks, None, x.dtype), Fuzzy(M), Blocks(x, np.ones(len(x)))
     layout, quick = layout_for(space, blocks, rule, CLUSTERS), quick_for(space, blocks, rule)
-    table = Table(space, blocks, keep, layout=layout, quick=quick)
+    problem = Problem(RepresentedRows(space, blocks, keep, layout=layout, quick=quick), rule, engine)
     state = State(space.embed(Block(x[:CLUSTERS], np.ones(CLUSTERS), 0)))
-    sweep = sweep_for(table, rule)
+    sweep = sweep_for(problem.rows, rule)
 
     def run() -> object:
-        return fold(table, rule, state, engine, sweep)
+        return problem.sweep(state, sweep)
 
     run()
     return run

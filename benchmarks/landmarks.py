@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from cmeans import KernelKMeans
-from cmeans.affinity import affinity
-from cmeans.blocks import Blocks
-from cmeans.chance import population
+from cmeans.data.blocks import Blocks
 from cmeans.kernels import RBF
-from cmeans.landmarks import choose
+from cmeans.landmarks.select import choose
+from cmeans.sampling.pairwise import affinity
+from cmeans.sampling.population import population_of
 
 from .harness import header, load, unit_interval
 from .judge import rbf
@@ -44,17 +44,17 @@ def measure(name: str, seeds: int) -> str:
     gamma, clusters = PROBLEMS[name]
     x = unit_interval(load(name), np.float64)
     blocks = Blocks(x, np.ones(len(x)))
-    people, kernel = population(blocks), RBF(gamma)
+    population, kernel = population_of(blocks), RBF(gamma)
     judged = x[np.random.default_rng(0).permutation(len(x))[:JUDGED]]
     least: dict[str, list[int]] = {"rpcholesky": [], "k-means++": []}
     level = []
     for seed in range(seeds):
         rng = np.random.RandomState(seed)
-        known = lambda positions: affinity(kernel, blocks, people.at(positions))  # noqa: E731
-        order = choose("uniform", UNIFORM, known, people, rng)
+        known = lambda positions: affinity(kernel, blocks, population.at(positions))  # noqa: E731
+        order = choose("uniform", UNIFORM, known, population, rng)
         level.append(float(residuals(judged, x[order], gamma)[-1]))
         for method, found in least.items():
-            left = residuals(judged, x[choose(method, UNIFORM, known, people, rng)], gamma)
+            left = residuals(judged, x[choose(method, UNIFORM, known, population, rng)], gamma)
             found.append(int(np.argmax(left <= level[-1])) + 1 if left[-1] <= level[-1] else UNIFORM)
     started = time.perf_counter()
     model = KernelKMeans(clusters, gamma=gamma, random_state=0, max_iter=20, tol=0.01).fit(x.astype(np.float32))
@@ -77,8 +77,8 @@ def main() -> None:
     lines = [
         "# Landmarks",
         "",
-        f"What {UNIFORM} uniform landmarks leave of the kernel's trace, how many of the others leave no more, and what "
-        'n_landmarks="auto" takes, leaves and says of its ranking error (landmark_tol=0.02).',
+        f"The share of the kernel's trace that {UNIFORM} uniform landmarks leave out, how many of the other methods leave out no more, "
+        'and the number, share and ranking error of n_landmarks="auto" (landmark_tol=0.02).',
         "",
         "    " + header().replace("\n", "\n    "),
         "",

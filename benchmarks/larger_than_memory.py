@@ -1,4 +1,4 @@
-"""Rows that do not fit: akFCM on a folder of Parquet files far larger than its memory budget.
+"""Rows larger than memory: akFCM on a folder of Parquet files far larger than its memory budget.
 
     python -m benchmarks.larger_than_memory [--rows 50000000] [--folder DIR] [--out docs/larger_than_memory.md]
 
@@ -105,14 +105,14 @@ def page(figures: dict[str, Any]) -> str:
     whole, prefix = figures["whole"], figures["prefix"]
     minutes = whole["fit_seconds"] / 60
     lines = [
-        "# Rows that do not fit",
+        "# Rows larger than memory",
         "",
-        "Made by `python -m benchmarks.larger_than_memory --out docs/larger_than_memory.md`; what it does stands there.",
+        "Written by `python -m benchmarks.larger_than_memory --out docs/larger_than_memory.md`, which describes the measurement.",
         "",
         *("| what | figure |", "|---|---|"),
         f"| rows | {whole['rows']:,} x {D} float32 in Parquet ({whole['gigabytes']:.3g} GB), groups of {GROUP_ROWS:,} rows |",
         f"| fit | akFCM, s = {S}, c = {C}, m = 1.7, memory_budget={BUDGET} |",
-        f"| peak resident memory, all told | {whole['peak_in_all'] / 1e9:.3g} GB ({whole['peak_at_start'] / 1e9:.2g} GB when it starts) |",
+        f"| peak resident memory in total | {whole['peak_in_all'] / 1e9:.3g} GB ({whole['peak_at_start'] / 1e9:.2g} GB when it starts) |",
         f"| time of the fit | {minutes:.2g} minutes, {whole['row_visits'] / 1e6:,.0f} million visits of rows |",
         f"| sweeps over all rows | {whole['sweeps']} |",
         f"| visits a second | {whole['row_visits_per_second'] / 1e6:.3g} million, landmarks, seeds and samples included |",

@@ -11,12 +11,12 @@ from . import growth
 INTRODUCTION = """\
 # Speed beside other packages
 
-`python -m benchmarks` measures what this page shows, keeps it in `{stem}.json` beside this file and writes the page;
-`python -m benchmarks --page` writes it again from what is stored. Every contestant runs in a process of its own, on the same number of
-threads; contestants take turns, run after run. Times are medians, ratios medians of the ratios of paired runs (least to most in brackets).
-What a package compiles it compiles in a first run, which does not count. A slow peer that no wanted ratio needs makes fewer runs. Peak
-memory is resident memory beyond the input; as much is touched before each run, for hosts of virtual machines take free memory back.
-Objectives come from one judge, `benchmarks/judge.py`, in float64: of kernel k-means the full-kernel objective of the labels (of fuzzy
+`python -m benchmarks` measures what this page shows, keeps it in `{stem}.json` beside this file, and writes the page;
+`python -m benchmarks --page` writes it again from the stored results. Every package runs in its own process, on the same number of
+threads; the packages take turns, run after run. Times are medians, ratios medians of the ratios of paired runs (least to most in brackets).
+A first run, in which packages compile, does not count. A slow package that no target needs has fewer runs. Peak
+memory is resident memory beyond the input; as much is touched before each run, because hosts of virtual machines take free memory back.
+Objectives come from one function, `benchmarks/judge.py`, in float64: of kernel k-means the full-kernel objective of the labels (of fuzzy
 ones, of the largest memberships) on a fixed sample of 10,000 rows, without landmarks; of plain k-means and fuzzy c-means the plain
 objective on all rows. Rows are scaled to [0, 1].
 """
@@ -28,7 +28,7 @@ def write(results: dict[str, Any], path: Path) -> None:
     if any(result["quick"] for result in results.values()):
         parts.append("**A smoke run on few rows: its numbers mean nothing.**\n")
     minutes = sum(result["took"] for result in results.values()) / 60
-    parts += [f"All of it took {minutes:.0f} minutes.\n", "## What was wanted\n", checks_table(results)]
+    parts += [f"The whole measurement took {minutes:.0f} minutes.\n", "## Targets\n", checks_table(results)]
     for name, result in sorted(results.items(), key=lambda item: (item[1]["point"] or 99, item[0])):
         parts += [f"## {result['title']}\n", *section(name, result, path)]
     path.write_text("\n".join(parts).rstrip() + "\n")

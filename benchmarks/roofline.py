@@ -21,16 +21,16 @@ import numba
 import numpy as np
 import threadpoolctl
 
-from cmeans.blocks import Block, Blocks
-from cmeans.choice import layout_for, sweep_for
-from cmeans.compiled import quick
+from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Cosine, Kernel, Laplacian, Linear, NormalizedPolynomial, Polynomial, Sigmoid
 from cmeans.rules import Fuzzy
-from cmeans.solver import fold
 from cmeans.spaces import landmark_space
-from cmeans.sweep import State
-from cmeans.table import Table
+from cmeans.sweeps.choice import layout_for, sweep_for
+from cmeans.sweeps.compiled import quick
+from cmeans.sweeps.problem import Problem
+from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.state import State
 
 from .contest import judged
 from .harness import finish, load, unit_interval
@@ -77,10 +77,10 @@ def rows() -> Blocks:
 
 
 @cache
-def table(layout: Any) -> Table:
+def represented(layout: Any) -> RepresentedRows:
     """Their kernel values, kept as sweeps of that layout want them."""
     blocks = rows()
-    return Table(landmark_space(RBF(1 / 16), blocks.x[:BASIS], None, np.float32), blocks, 10**10, layout=layout)
+    return RepresentedRows(landmark_space(RBF(1 / 16), blocks.x[:BASIS], None, np.float32), blocks, 10**10, layout=layout)
 
 
 class FuzzySweep:
@@ -91,19 +91,18 @@ class FuzzySweep:
     threads = 2
 
     def setup(self, clusters: int, m: float) -> None:
-        space = table(None).space
-        self.rule, self.engine = Fuzzy(m), ThreadEngine(self.threads)
+        space, rule, self.engine = represented(None).space, Fuzzy(m), ThreadEngine(self.threads)
         self.engine.__enter__()
-        self.table = table(layout_for(space, rows(), self.rule, clusters))
+        self.problem = Problem(represented(layout_for(space, rows(), rule, clusters)), rule, self.engine)
         self.state = State(space.embed(Block(rows().x[BASIS : BASIS + clusters], np.ones(clusters), 0)))
-        self.sweep = sweep_for(self.table, self.rule)
-        self.time_sweep(clusters, m)  # compiles, and makes the table
+        self.sweep = sweep_for(self.problem.rows, rule)
+        self.time_sweep(clusters, m)  # compiles, and represents the rows
 
     def teardown(self, clusters: int, m: float) -> None:
         self.engine.__exit__(None, None, None)
 
     def time_sweep(self, clusters: int, m: float) -> None:
-        fold(self.table, self.rule, self.state, self.engine, self.sweep)
+        self.problem.sweep(self.state, self.sweep)
 
 
 KERNELS: dict[str, Kernel] = {

@@ -14,20 +14,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cmeans.affinity import Metric
-from cmeans.arrays import IntArray
-from cmeans.blocks import Blocks
-from cmeans.chance import Population, population, sample
-from cmeans.choice import layout_for
+from cmeans.data.arrays import IntArray
+from cmeans.data.blocks import Blocks
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Kernel, Linear
 from cmeans.rules import Hard
-from cmeans.scalable_seeding import scalable_kmeans_plus_plus
-from cmeans.seeding import kmeans_plus_plus
-from cmeans.solver import Stopping, fold, solve
+from cmeans.sampling.kmeans_parallel import scalable_kmeans_plus_plus
+from cmeans.sampling.kmeanspp import kmeans_plus_plus
+from cmeans.sampling.pairwise import Metric
+from cmeans.sampling.population import Population, population_of, sample
+from cmeans.solvers.fixed_point import solve
 from cmeans.spaces import EuclideanSpace, Space, landmark_space
-from cmeans.sweep import State
-from cmeans.table import Table
+from cmeans.sweeps.choice import layout_for
+from cmeans.sweeps.problem import Problem, Stopping
+from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.state import State
 
 from .harness import header, load, unit_interval
 
@@ -59,20 +60,20 @@ def cases() -> Iterator[Case]:
     yield Case(f"covtype, RBF gamma 1, {LANDMARKS} landmarks", unit_interval(load("covtype"), np.float32), RBF(1.0), 7)
 
 
-def seeded(size: int | None, metric: Metric, people: Population, count: int, seed: int, engine: ThreadEngine) -> IntArray:
+def seeded(size: int | None, metric: Metric, population: Population, count: int, seed: int, engine: ThreadEngine) -> IntArray:
     """Row numbers from k-means++ on a sample of that size, from k-means|| where there is none."""
     rng = np.random.RandomState(seed)
     if size is None:
-        return scalable_kmeans_plus_plus(metric, people, count, rng, engine)
-    positions, weights = sample(people, size, rng)
-    rows = people.at(positions)
+        return scalable_kmeans_plus_plus(metric, population, count, rng, engine)
+    positions, weights = sample(population, size, rng)
+    rows = population.at(positions)
     return rows[kmeans_plus_plus(metric.among(rows), weights, count, rng)]
 
 
 def compare(case: Case, seeds: int) -> None:
     blocks, space = Blocks(case.x, np.ones(len(case.x))), case.space()
-    people, metric = population(blocks), Metric(case.kernel, blocks)
-    table = Table(space, blocks, 2 * 10**9, layout=layout_for(space, blocks, Hard(), case.clusters))
+    population, metric = population_of(blocks), Metric(case.kernel, blocks)
+    represented = RepresentedRows(space, blocks, 2 * 10**9, layout=layout_for(space, blocks, Hard(), case.clusters))
     print(f"\n{case.name}: {len(case.x):,} x {case.x.shape[1]}, {case.x.dtype}, c = {case.clusters}, {seeds} seeds")
     print(f"{'':22s}{'seconds':>9s}{'after seeding':>16s}{'deviation':>11s}{f'{SWEEPS} sweeps on':>16s}{'deviation':>11s}")
     for size in (*SAMPLES, None):
@@ -81,12 +82,13 @@ def compare(case: Case, seeds: int) -> None:
         for seed in range(seeds):
             with ThreadEngine(1) as engine:
                 start = time.process_time()
-                rows = seeded(size, metric, people, case.clusters, seed, engine)
+                rows = seeded(size, metric, population, case.clusters, seed, engine)
                 seconds.append(time.process_time() - start)
             with ThreadEngine(2) as engine:
                 state = State(space.embed(blocks.take(rows), rows))
-                solution = solve(table, Hard(), state, engine, Stopping(SWEEPS, 0.0))
-                objectives.append((solution.history[0], fold(table, Hard(), solution.state, engine).objective))
+                problem = Problem(represented, Hard(), engine, Stopping(SWEEPS, 0.0))
+                solution = solve(problem, state)
+                objectives.append((solution.history[0], problem.sweep(solution.state).objective))
         mean = np.mean(objectives, axis=0)
         share = np.std(objectives, axis=0) / mean
         print(f"{name:22s}{np.median(seconds):9.3f}{mean[0]:16.6g}{share[0]:11.1%}{mean[1]:16.6g}{share[1]:11.2%}", flush=True)

@@ -9,12 +9,13 @@ from collections.abc import Callable
 import numpy as np
 import threadpoolctl
 
-from cmeans import compiled
-from cmeans.blocks import Blocks
+from cmeans.data.blocks import Blocks
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
 from cmeans.spaces import EuclideanSpace
-from cmeans.sweep import State, sweep
-from cmeans.table import Table
+from cmeans.sweeps import compiled
+from cmeans.sweeps.generic import sweep
+from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.state import State
 
 from .harness import header
 
@@ -30,7 +31,7 @@ SHAPES = ("generic", "narrow", "wide")
 
 def compiled_sweep(shape: str, rule: Rule, dtype: type) -> Callable[..., object]:
     """A new one each time: the bounded sweep would remember the last and leave rows out."""
-    return compiled.BoundedSweep(rule, dtype) if shape == "wide" and not rule.is_soft else compiled.Sweep(shape, rule, dtype)
+    return compiled.BoundedSweep(rule, dtype) if shape == "wide" and not rule.is_soft else compiled.CompiledSweep(shape, rule, dtype)
 
 
 def nanoseconds(shape: str, rule: Rule, x: np.ndarray, clusters: int) -> float:
@@ -39,13 +40,13 @@ def nanoseconds(shape: str, rule: Rule, x: np.ndarray, clusters: int) -> float:
     scales = np.full(clusters, 0.5 * x.shape[1])
     state = State(space.at(x[:clusters].astype(np.float64) + 0.1), scales)
     layout = None if shape == "generic" else compiled.layout(shape)
-    table = Table(space, Blocks(x, np.ones(len(x))), 10**10, layout=layout)
+    rows = RepresentedRows(space, Blocks(x, np.ones(len(x))), 10**10, layout=layout)
     times = []
     for _ in range(4):
         run = sweep if shape == "generic" else compiled_sweep(shape, rule, x.dtype.type)
         start = time.perf_counter()
-        for task in range(table.n_tasks):
-            run(table, rule, state, task)
+        for task in range(rows.n_tasks):
+            run(rows, rule, state, task)
         times.append(time.perf_counter() - start)
     return statistics.median(times[1:]) / len(x) * 1e9
 

@@ -22,7 +22,7 @@ settings.load_profile("cmeans")
 def sweeps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both kinds of sweeps; small inputs would never see the compiled ones."""
     if request.param == "compiled":
-        monkeypatch.setattr("cmeans.choice.LEAST_SAVING", float("-inf"))
+        monkeypatch.setattr("cmeans.sweeps.choice.LEAST_SAVING", float("-inf"))
     return request.param
 
 
@@ -30,7 +30,7 @@ def sweeps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 def plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sweep after sweep as the papers have it, where a loop of the tests is followed step by step; what mixing makes of it has tests of
     its own."""
-    monkeypatch.setattr("cmeans.solver._may_mix", lambda *_: False)
+    monkeypatch.setattr("cmeans.solvers.fixed_point._may_mix", lambda *_: False)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ n rows, c clusters, s landmarks. `K` (n, n) is a full kernel matrix; `Ks` (n, s)
     Havens, Chitta, Jain, Jin 2011, "Speedup of Fuzzy and Possibilistic Kernel c-Means" (H): eq. 4-11, 19, 20, Algorithms 1-5
     Zhang, Havens 2013, "Scalable Approximation of Kernel Fuzzy c-Means" (Z): eq. 6, 7
     Chitta, Jin, Havens, Jain 2011, "Approximate Kernel k-means" (C): Algorithms 1, 2
+    Rose, Gurewitz, Fox 1990, "Statistical mechanics and phase transitions in clustering" (R): the memberships and the critical temperature
 
 Five slips of the print are put right here: the exponent of H (6) and (7) is 1 / (m - 1), as the distances are squared already; the first
 term of H (10) is over (sum u^m)^2, of Z (7) over the squared norm; H (19) has a plus sign; C's inverse of K_ss is a pseudo-inverse.
@@ -133,6 +134,16 @@ def possibilistic_memberships(d2: Array, eta: Array, m: float, exponent: float |
     return u
 
 
+def entropy_memberships(d2: Array, T: float) -> Array:
+    """R, at temperature T:  u_ij = exp(-d2_ij / T) / sum_k exp(-d2_ik / T), which is 1 / sum_k exp((d2_ij - d2_ik) / T)."""
+    u = np.zeros_like(d2)
+    for i in range(d2.shape[0]):
+        for j in range(d2.shape[1]):
+            with np.errstate(over="ignore"):
+                u[i, j] = 1 / sum(np.exp((d2[i, j] - d2[i, k]) / T) for k in range(d2.shape[1]))
+    return u
+
+
 def possibilistic_scales(d2: Array, u: Array, m: float, weights: Array | None = None, eta_scale: float = 1.0) -> Array:
     """H (11), weighted:  eta_j = eta_scale * sum_i w_i u_ij^m d2_ij / sum_i w_i u_ij^m."""
     n, c = d2.shape
@@ -152,6 +163,18 @@ def objective(d2: Array, u: Array, m: float, weights: Array | None = None, eta: 
             total += w[i] * u[i, j] ** m * d2[i, j]
             if eta is not None:
                 total += w[i] * eta[j] * (1 - u[i, j]) ** m
+    return float(total)
+
+
+def entropy_objective(d2: Array, u: Array, T: float, weights: Array | None = None) -> float:
+    """R, Li & Mukaidono 1995, at given distances:  sum_i w_i [sum_j u_ij d2_ij + T sum_j u_ij ln u_ij],  0 ln 0 = 0."""
+    w = np.ones(len(d2)) if weights is None else weights
+    total = 0.0
+    for i in range(d2.shape[0]):
+        for j in range(d2.shape[1]):
+            total += w[i] * u[i, j] * d2[i, j]
+            if u[i, j] > 0:
+                total += w[i] * T * u[i, j] * np.log(u[i, j])
     return float(total)
 
 

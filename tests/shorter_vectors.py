@@ -6,15 +6,16 @@ import sys
 
 import numpy as np
 
-from cmeans.blocks import Blocks
-from cmeans.compiled import BoundedSweep, Sweep, layout
-from cmeans.compiled.kernel_blocks import quick
-from cmeans.compiled.vectors import VECTOR
+from cmeans.data.blocks import Blocks
 from cmeans.kernels import RBF, Polynomial
 from cmeans.rules import Fuzzy, Hard
 from cmeans.spaces import EuclideanSpace
-from cmeans.sweep import State, sweep
-from cmeans.table import Table
+from cmeans.sweeps.compiled import BoundedSweep, CompiledSweep, layout
+from cmeans.sweeps.compiled.kernel_blocks import quick
+from cmeans.sweeps.compiled.vectors import VECTOR
+from cmeans.sweeps.generic import sweep
+from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.state import State
 
 
 def main() -> None:
@@ -26,12 +27,12 @@ def main() -> None:
         for kernel in (RBF(0.1), Polynomial(3)):
             np.testing.assert_allclose(quick(kernel.prepare(x[:21]))(x), kernel(x, x[:21]), rtol=tolerance)
         blocks = Blocks(x, rng.uniform(size=len(x)))
-        space = EuclideanSpace(np.zeros(37))
-        state = State(space.embed(blocks.take(np.arange(5))))
+        plain = RepresentedRows(EuclideanSpace(np.zeros(37)), blocks, 0)
+        state = State(plain.space.embed(blocks.take(np.arange(5))))
         for shape, rule in (("narrow", Hard()), ("narrow", Fuzzy(2.0)), ("wide", Hard()), ("wide", Fuzzy(2.0))):
-            table = Table(space, blocks, 0, layout=layout(shape))
-            made = BoundedSweep(rule, dtype) if shape == "wide" and not rule.is_soft else Sweep(shape, rule, dtype)
-            found, wanted = made(table, rule, state, 0), sweep(Table(space, blocks, 0), rule, state, 0)
+            rows = RepresentedRows(plain.space, blocks, 0, layout=layout(shape))
+            made = BoundedSweep(rule, dtype) if shape == "wide" and not rule.is_soft else CompiledSweep(shape, rule, dtype)
+            found, wanted = made(rows, rule, state, 0), sweep(plain, rule, state, 0)
             for name in ("mass", "moment", "spread"):
                 np.testing.assert_allclose(
                     getattr(found, name), getattr(wanted, name), rtol=tolerance, atol=tolerance, err_msg=f"{shape}, {rule}"

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import cmeans
-from cmeans.sources import slabs
-from cmeans.stored import StoredRows
-from sources.formats import csv, ipc, ipc_stream, npy, npy_by_columns, npz, packed_npz, parquet, parquet_folder, parquet_pattern
+from cmeans.data.files import slabs
+from cmeans.data.row_source import StoredRows
+from file_formats import csv, ipc, ipc_stream, npy, npy_by_columns, npz, packed_npz, parquet, parquet_folder, parquet_pattern
 
 Opened = Callable[..., StoredRows]
 APART = 123  # rows before and behind those of a part

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.cluster.vq import kmeans2
 from scipy.linalg import sqrtm
 from scipy.spatial.distance import pdist
+from scipy.special import logsumexp, softmax
 from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import pairwise_kernels
 
@@ -150,6 +151,19 @@ def test_fuzzy_memberships_are_stationary_where_rows_sum_to_one():
 def test_possibilistic_memberships_are_stationary():
     d2, eta = np.random.default_rng(5).uniform(0.5, 2, size=(5, C)), np.array([0.5, 1.0, 2.0])
     np.testing.assert_allclose(slopes(d2, naive.possibilistic_memberships(d2, eta, M), M, eta), 0, atol=1e-7)
+
+
+@pytest.mark.parametrize("T", [0.3, 1.0, 7.0])
+def test_entropy_memberships_are_a_softmax_and_a_minimum(T):
+    d2 = np.random.default_rng(5).uniform(0.5, 2, size=(5, C))
+    u = naive.entropy_memberships(d2, T)
+    np.testing.assert_allclose(u, softmax(-d2 / T, axis=1), rtol=1e-13)
+    least = naive.entropy_objective(d2, u, T)
+    assert least == pytest.approx(-T * logsumexp(-d2 / T, axis=1).sum(), rel=1e-12)
+    for seed in range(50):
+        other = np.random.default_rng(seed).dirichlet(np.ones(C), size=5)
+        assert least < naive.entropy_objective(d2, other, T)
+        assert least < naive.entropy_objective(d2, 0.99 * u + 0.01 * other, T)
 
 
 def test_the_printed_exponent_is_not_a_minimum():

@@ -3,10 +3,8 @@
 Clustering here is a fold: one pass over blocks of rows returns a few small sums, and the sums give the next centres.
 """
 
-__version__ = "0.1.0.dev0"
-
 from . import datasets, kernels, metrics, rules, validity
-from .checkpoints import Checkpoint
+from .data.files import open_blocks
 from .engines import DaskEngine
 from .estimators import (
     AdaptivePossibilisticCMeans,
@@ -20,8 +18,9 @@ from .estimators import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
-from .model_file import load, save
-from .sources import open_blocks
+from .persistence.model_file import load, save
+from .runtime.version import __version__
+from .solvers.checkpoints import Checkpoint
 
 __all__ = [
     "AdaptivePossibilisticCMeans",

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from cmeans.cli.rows import Wish, read_rows
-from cmeans.stored import RowsError
+from cmeans.cli.rows import ReadOptions, read_rows
+from cmeans.data.row_source import RowsError
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def saved(folder: Path, x: object, name: str = "x.npy") -> Path:
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_npy(tmp_path: Path, x: np.ndarray, dtype: type, order: str) -> None:
     stored = np.asarray(np.abs(x) * 50, dtype=dtype, order=order)
-    rows = read_rows(Wish(saved(tmp_path, stored)))
+    rows = read_rows(ReadOptions(saved(tmp_path, stored)))
     assert rows.columns == (0, 1, 2)
     assert rows.x.dtype == (np.float32 if np.dtype(dtype) in (np.float16, np.float32) else np.float64)
     assert rows.x.dtype.isnative
@@ -34,76 +34,80 @@ def test_npy(tmp_path: Path, x: np.ndarray, dtype: type, order: str) -> None:
 
 def test_a_file_that_fits_stays_a_memory_map(tmp_path: Path, x: np.ndarray) -> None:
     file = saved(tmp_path, x)
-    assert isinstance(read_rows(Wish(file)).x, np.memmap)
-    for wish in (Wish(file, dtype="float32"), Wish(file, ("0-1",)), Wish(saved(tmp_path, np.asfortranarray(x), "f.npy"))):
+    assert isinstance(read_rows(ReadOptions(file)).x, np.memmap)
+    for wish in (
+        ReadOptions(file, dtype="float32"),
+        ReadOptions(file, ("0-1",)),
+        ReadOptions(saved(tmp_path, np.asfortranarray(x), "f.npy")),
+    ):
         assert not isinstance(read_rows(wish).x, np.memmap)
 
 
 def test_columns_and_weights(tmp_path: Path, x: np.ndarray) -> None:
-    rows = read_rows(Wish(saved(tmp_path, np.abs(x)), ("2,0",), weight="1"))
+    rows = read_rows(ReadOptions(saved(tmp_path, np.abs(x)), ("2,0",), weight="1"))
     assert rows.columns == (2, 0)
     assert np.array_equal(rows.x, np.abs(x)[:, [2, 0]])
     assert rows.weight is not None
     assert np.array_equal(rows.weight, np.abs(x)[:, 1])
-    assert read_rows(Wish(tmp_path / "x.npy", weight="0")).columns == (1, 2)
+    assert read_rows(ReadOptions(tmp_path / "x.npy", weight="0")).columns == (1, 2)
     with pytest.raises(RowsError, match="--weight: column '1' is also in --columns"):
-        read_rows(Wish(tmp_path / "x.npy", ("0-1",), weight="1"))
+        read_rows(ReadOptions(tmp_path / "x.npy", ("0-1",), weight="1"))
 
 
 class TestNpz:
     def test_which_array(self, tmp_path: Path, x: np.ndarray) -> None:
         file = tmp_path / "d.npz"
         np.savez(file, X=x, Z=x[:, :2], y=np.arange(len(x)))
-        assert read_rows(Wish(file)).x.shape == x.shape
-        assert read_rows(Wish(file, array="Z")).x.shape == (len(x), 2)
+        assert read_rows(ReadOptions(file)).x.shape == x.shape
+        assert read_rows(ReadOptions(file, array="Z")).x.shape == (len(x), 2)
         with pytest.raises(RowsError, match=r"--array Q: there is no such array; it holds X, Z, y\."):
-            read_rows(Wish(file, array="Q"))
+            read_rows(ReadOptions(file, array="Q"))
         with pytest.raises(RowsError, match=r"holds an array of shape \(20000,\); rows and columns are needed"):
-            read_rows(Wish(file, array="y"))
+            read_rows(ReadOptions(file, array="y"))
         np.savez_compressed(file, data=x)
-        assert np.array_equal(read_rows(Wish(file)).x, x)
+        assert np.array_equal(read_rows(ReadOptions(file)).x, x)
         np.savez(file, a=x, b=x)
         with pytest.raises(RowsError, match=r"holds 2 arrays \(a, b\); say which holds the rows, e\.g\. --array a\."):
-            read_rows(Wish(file))
+            read_rows(ReadOptions(file))
 
     def test_weights_beside_the_rows(self, tmp_path: Path, x: np.ndarray) -> None:
         file = tmp_path / "d.npz"
         np.savez(file, X=np.abs(x), w=np.arange(len(x)), short=np.arange(3))
-        rows = read_rows(Wish(file, weight="w"))
+        rows = read_rows(ReadOptions(file, weight="w"))
         assert rows.columns == (0, 1, 2)
         assert rows.weight is not None
         assert np.array_equal(rows.weight, np.arange(len(x)))
-        assert read_rows(Wish(file, weight="2")).columns == (0, 1)
+        assert read_rows(ReadOptions(file, weight="2")).columns == (0, 1)
         with pytest.raises(RowsError, match=r"weights 'short' have shape \(3,\), but there are 20000 rows"):
-            read_rows(Wish(file, weight="short"))
+            read_rows(ReadOptions(file, weight="short"))
         np.savez(file, X=x, w=np.zeros(len(x)))
         with pytest.raises(RowsError, match="weight column 'w' is zero in every row"):
-            read_rows(Wish(file, weight="w"))
+            read_rows(ReadOptions(file, weight="w"))
 
     def test_sparse(self, tmp_path: Path) -> None:
         x = scipy.sparse.random(50, 8, density=0.2, format="csc", random_state=0, dtype=np.float32)
         file = tmp_path / "s.npz"
         scipy.sparse.save_npz(file, x)
-        rows = read_rows(Wish(file))
+        rows = read_rows(ReadOptions(file))
         assert rows.x.format == "csr"
         assert rows.x.dtype == np.float32
         assert np.array_equal(rows.x.toarray(), x.toarray())
-        assert np.array_equal(read_rows(Wish(file, ("5,0-2",))).x.toarray(), x.toarray()[:, [5, 0, 1, 2]])
+        assert np.array_equal(read_rows(ReadOptions(file, ("5,0-2",))).x.toarray(), x.toarray()[:, [5, 0, 1, 2]])
         with pytest.raises(RowsError, match="--weight: a sparse matrix has no column of weights"):
-            read_rows(Wish(file, weight="0"))
+            read_rows(ReadOptions(file, weight="0"))
         broken = x.tocsr()
         broken.data[-1] = np.nan
         scipy.sparse.save_npz(file, broken)
         last = int(np.flatnonzero(np.diff(broken.indptr))[-1])
         with pytest.raises(RowsError, match=rf"a value in row {last} \(rows count from 0\) is not finite"):
-            read_rows(Wish(file))
+            read_rows(ReadOptions(file))
 
 
 def test_holes_are_named(tmp_path: Path, x: np.ndarray) -> None:
     x[17_000, 1] = np.nan
     for dtype in (None, "float32"):  # as it is, and converted
         with pytest.raises(RowsError, match=r"x\.npy: column 1 is empty or not a number \(NaN\) in row 17000"):
-            read_rows(Wish(saved(tmp_path, x), dtype=dtype))
+            read_rows(ReadOptions(saved(tmp_path, x), dtype=dtype))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +122,7 @@ def test_holes_are_named(tmp_path: Path, x: np.ndarray) -> None:
 )
 def test_what_cannot_be_clustered(tmp_path: Path, content: np.ndarray, message: str) -> None:
     with pytest.raises(RowsError, match=message):
-        read_rows(Wish(saved(tmp_path, content)))
+        read_rows(ReadOptions(saved(tmp_path, content)))
 
 
 @pytest.mark.parametrize("part", [8, 60, 0.5])
@@ -132,7 +136,7 @@ def test_truncated_files(tmp_path: Path, x: np.ndarray, part: float, kind: str) 
     whole = file.read_bytes()
     file.write_bytes(whole[: int(part) or int(part * len(whole))])
     with pytest.raises(RowsError, match=f"cannot be read as {kind}; it is truncated or not such a file"):
-        read_rows(Wish(file))
+        read_rows(ReadOptions(file))
 
 
 def test_damaged_data_in_an_npz(tmp_path: Path, x: np.ndarray) -> None:
@@ -142,13 +146,13 @@ def test_damaged_data_in_an_npz(tmp_path: Path, x: np.ndarray) -> None:
     content[1000:1100] = bytes(100)
     file.write_bytes(content)
     with pytest.raises(RowsError, match="cannot be read as npz"):
-        read_rows(Wish(file))
+        read_rows(ReadOptions(file))
 
 
 class TestKindOfFile:
     def test_known_by_its_first_bytes(self, tmp_path: Path, x: np.ndarray) -> None:
         saved(tmp_path, x).rename(tmp_path / "x")
-        assert read_rows(Wish(tmp_path / "x")).x.shape == x.shape
+        assert read_rows(ReadOptions(tmp_path / "x")).x.shape == x.shape
 
     def test_refused(self, tmp_path: Path, x: np.ndarray) -> None:
         (tmp_path / "notes.doc").write_text("words")
@@ -158,13 +162,13 @@ class TestKindOfFile:
             (tmp_path / "notes.doc", r"notes.doc: unknown kind of file; known are Parquet, CSV"),
         ):
             with pytest.raises(RowsError, match=message):
-                read_rows(Wish(file))
+                read_rows(ReadOptions(file))
 
     def test_options_for_other_kinds(self, tmp_path: Path, x: np.ndarray) -> None:
         file = saved(tmp_path, x)
         with pytest.raises(RowsError, match=r"--array X: only npz files hold several arrays, and .*x.npy is npy"):
-            read_rows(Wish(file, array="X"))
+            read_rows(ReadOptions(file, array="X"))
         with pytest.raises(RowsError, match="--header, --no-header: only CSV files"):
-            read_rows(Wish(file, header=False))
+            read_rows(ReadOptions(file, header=False))
         with pytest.raises(RowsError, match=r"--weight w: .*there is no column 'w'"):
-            read_rows(Wish(file, weight="w"))
+            read_rows(ReadOptions(file, weight="w"))

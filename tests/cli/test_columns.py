@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from cmeans.cli.words import as_option
-from cmeans.sources.columns import Field, Header
-from cmeans.stored import RowsError
+from cmeans.data.files.columns import Field, Header
+from cmeans.data.row_source import RowsError
 
 
 def header(*names: str | int, text: tuple[str | int, ...] = ()) -> Header:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
 import pytest
 
 from cli.command import Command, Ended
@@ -36,6 +44,11 @@ def refused(ended: Ended) -> str:
         (["--columns", "a", "--m", "2", "--method", "hard"], "--m: --method hard has none; it belongs to fuzzy and possibilistic."),
         (["--columns", "a", "--pilot-m", "2"], "--pilot-m: --method fuzzy has none; it belongs to possibilistic and adaptive."),
         (["--columns", "a", "--eta-scale", "2"], "--eta-scale: --method fuzzy has none; it belongs to possibilistic."),
+        (["--columns", "a", "--method", "soft"], "--method soft: unknown method; known are hard, two-step, "),
+        (["--columns", "a", "--method", "entropy"], "--temperature: --method entropy needs it."),
+        (["--columns", "a", "--temperature", "2"], "--temperature: --method fuzzy has none; it belongs to entropy."),
+        (["--columns", "a", "--method", "entropy", "--temperature", "0"], "T, the temperature, must be a finite number greater than 0"),
+        (["--columns", "a", "--method", "entropy", "--temperature", "1", "--m", "2"], "--m: --method entropy has none;"),
         (["--columns", "a", "--landmarks", "some"], "--landmarks some: give a whole number of at least 1, auto, or none"),
         (["--columns", "a", "--landmarks", "0"], "--landmarks 0: give a whole number"),
         (["--columns", "a", "--landmarks", "100000"], "landmarks"),
@@ -75,6 +88,65 @@ def test_wrong_files(cmeans: Command, tmp_path: Path, name: str, content: bytes 
         (tmp_path / name).write_bytes(content)
     assert message in refused(cmeans("fit", tmp_path / name, "--clusters", 2, "--out", tmp_path / "o"))
     assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            "größe,b\n1,2\n".encode("latin1"),
+            "is not text in UTF-8 (byte 0xF6 at place 3 of line 1); convert it first, e.g. iconv -f latin1",
+        ),
+        ("a,b\n1,2\n".encode("utf-16"), "is text in UTF-16, not UTF-8; convert it first, e.g. iconv -f utf-16"),
+        (b"a,b\r1,2\r3\r", "line 3 has 1 field where 2 belong."),
+        (
+            b"a,b\n1,2\n3,\xe4\n",
+            "column 'b' (text that is not UTF-8, first in line 3; iconv -f latin1 -t utf-8 FILE > NEW) holds no numbers.",
+        ),
+        (None, "is a pipe, no plain file; write the rows to a file first."),
+    ],
+)
+def test_wrong_text(cmeans: Command, tmp_path: Path, content: bytes | None, message: str) -> None:
+    file, train = tmp_path / "x.csv", tmp_path / "train.csv"
+    train.write_text("a,b\n" + "1,2\n3,4\n" * 9)
+    assert cmeans("fit", train, "-c", 2, "--out", tmp_path / "o").code == 0
+    if content is not None:
+        file.write_bytes(content)
+    elif hasattr(os, "mkfifo"):
+        os.mkfifo(file)
+    else:
+        pytest.skip("no named pipes here")
+    line = f"cmeans: {file}: {message}"
+    assert refused(cmeans("fit", file, "-c", 2, "--out", tmp_path / "p")).startswith(line)
+    assert refused(cmeans("predict", tmp_path / "o" / "model.safetensors", file, "--out", tmp_path / "l.csv")).startswith(line)
+    assert not (tmp_path / "p").exists()
+    assert not (tmp_path / "l.csv").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text here")
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "arrow", "npy"])
+def test_names_of_files_that_are_not_utf8(cmeans: Command, tmp_path: Path, ending: str) -> None:
+    x, file = np.random.default_rng(0).normal(size=(30, 2)), tmp_path / f"plain.{ending}"
+    rows = pa.table({"a": x[:, 0], "b": x[:, 1]})
+    if ending == "parquet":
+        pq.write_table(rows, file)
+    elif ending == "arrow":
+        pa.feather.write_feather(rows, file)
+    elif ending == "npy":
+        np.save(file, x)
+    else:
+        with pa.output_stream(str(file)) as stream:
+            pa.csv.write_csv(rows, stream)
+    named = tmp_path / os.fsdecode(b"gr\xf6\xdfe.%s" % ending.encode())
+    file.rename(named)
+    summary = cmeans("fit", named, "-c", 2, "--out", tmp_path / "o").summary
+    assert summary["file"] == str(named)
+    assert json.loads((tmp_path / "o" / "summary.json").read_text()) == summary
+    assert cmeans("predict", tmp_path / "o" / "model.safetensors", named, "--out", tmp_path / "l.csv").summary["rows"] == 30
+    if ending in ("csv", "parquet", "arrow"):
+        summary = cmeans("stream", named, "-c", 2, "--out", tmp_path / "l.csv", "--checkpoint", tmp_path / "s").summary
+        assert summary["source"] == str(named)
+        assert cmeans("stream", named, "--out", tmp_path / "l.csv", "--checkpoint", tmp_path / "s", "--resume").summary["rows"] == 30
 
 
 def test_wrong_places(cmeans: Command, table: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import scipy.sparse
 from sklearn.metrics import adjusted_rand_score
 
 from cli.command import Command
-from cmeans import FuzzyCMeans, load
+from cmeans import CMeans, FuzzyCMeans, load
 from cmeans.cli.tables import read_labels
 
 Blobs = tuple[np.ndarray, np.ndarray]
@@ -48,6 +48,17 @@ def test_every_method_from_file_to_files(cmeans: Command, table: Path, blobs: Bl
     }.get(method, set())
     if method != "possibilistic":
         assert adjusted_rand_score(blobs[1], labels) > 0.95
+
+
+def test_a_rule_without_an_estimator_of_its_own(cmeans: Command, table: Path, tmp_path: Path) -> None:
+    words = ["-c", 3, "--columns", "a,b,c,d", "--method", "entropy", "--temperature", 1.5, "--kernel", "linear"]
+    summary = cmeans("fit", table, *words, "--out", tmp_path).summary
+    assert (summary["method"], summary["method_options"]["T"]) == ("entropy", 1.5)
+    model = load(tmp_path / "model.safetensors")
+    rows = np.column_stack([pq.read_table(table)[name].to_numpy() for name in "abcd"])
+    own = CMeans(3, rule="entropy", T=1.5, kernel="linear", random_state=0).fit(rows)
+    assert model.objective_ == own.objective_
+    assert np.array_equal(pq.read_table(tmp_path / "labels.parquet")["label"].to_numpy(), own.labels_)
 
 
 def test_only_the_summary_goes_to_stdout(cmeans: Command, table: Path, tmp_path: Path) -> None:

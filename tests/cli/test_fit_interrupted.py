@@ -15,13 +15,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import cmeans
+from cli.command import Command
 
 WORDS = ["-c", "5", "--method", "fuzzy", "--m", "1.5", "--landmarks", "30", "--n-init", "3", "--seed", "3", "--quiet"]
 
 KILLED_IN_A_CHECKPOINT = """
 import os, signal
-from cmeans import packing
-write, written = packing.save_file, []
+from cmeans.storage import codec
+write, written = codec.save_file, []
 
 def half(arrays, path, header):
     write(arrays, path, header)
@@ -30,7 +31,7 @@ def half(arrays, path, header):
         os.truncate(path, os.path.getsize(path) // 2)
         os.kill(os.getpid(), signal.SIGKILL)
 
-packing.save_file = half
+codec.save_file = half
 """
 KILLED_IN_AN_OUTPUT = """
 import os, signal
@@ -54,15 +55,16 @@ fitting.row_file = full
 """
 SLOW = """
 import time
-from cmeans import solver
-advance = solver.Run.advance
+from cmeans.solvers import fixed_point
+advance = fixed_point._Loop.advance
 
-def slowly(run, step):
-    advance(run, step)
+def slowly(loop, now):
+    now = advance(loop, now)
     print("swept", flush=True, file=__import__("sys").stderr)
     time.sleep(0.5)
+    return now
 
-solver.Run.advance = slowly
+fixed_point._Loop.advance = slowly
 """
 
 
@@ -151,3 +153,12 @@ def test_words_that_do_not_go_together(rows: Path, tmp_path: Path) -> None:
         assert ended.returncode == 2
         assert said in ended.stderr
         assert not (tmp_path / "o").exists()
+
+
+def test_no_checkpoint_is_named_that_is_not_there(cmeans: Command, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cmeans.fitting.fit.build_geometry", interrupted)
+    ended = cmeans("fit", rows, *WORDS, "--checkpoint", tmp_path / "c", "--out", tmp_path / "o")
+    assert (ended.code, ended.err) == (130, "cmeans: interrupted before there were centres; nothing was written.\n")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cmeans import staging
 from cmeans.cli import outputs
 from cmeans.cli.errors import InputError
 from cmeans.cli.outputs import results_folder, staged, staged_file
-from cmeans.staging import PREFIX
+from cmeans.storage import atomic as staging
+from cmeans.storage.atomic import PREFIX
 
 
 def names(folder: Path) -> list[str]:

@@ -90,7 +90,9 @@ def test_exit_codes_and_streams(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow"])
 def test_without_the_extra(missing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in [name for name in sys.modules if name.startswith(("cmeans.cli.", "cmeans.sources.")) or name.partition(".")[0] == missing]:
+    for name in [
+        name for name in sys.modules if name.startswith(("cmeans.cli.", "cmeans.data.files.")) or name.partition(".")[0] == missing
+    ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delattr(cmeans.cli, "app", raising=False)
     monkeypatch.setitem(sys.modules, missing, None)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from cmeans.cli.screen import Forecast, Screen, described, print_table, standing
-from cmeans.progress import Progress, tell
+from cmeans.runtime.progress import Progress, Reporter, current_listeners
 
 
 def told(sweep: int, movement: float | None = None, **other: int) -> Progress:
@@ -60,8 +60,9 @@ def test_nobody_knows_how_many_trials_there_will_be() -> None:
 def test_the_bar_is_drawn_on_a_terminal_alone(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def fit(screen: Screen) -> str:
         with screen.progress(tol=1e-4):
-            tell(told(1))
-            tell(told(1, 0.1))
+            reporter = Reporter(current_listeners())
+            reporter.emit("fit", 1, 300, 500, 1000)
+            reporter.emit("fit", 1, 300, 500, 1000, 12.5, 0.1)
         ended = capsys.readouterr()
         assert ended.out == ""
         return ended.err

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
+import errno
 import gzip
 import io
 import json
+import lzma
 import os
 import sys
 import threading
@@ -23,9 +26,16 @@ from sklearn.metrics import adjusted_rand_score
 import cmeans as library
 from cli.command import Command
 from cli.streams import LINEAR, answers, arrow, by_hand, csv, groups, refused, table
-from cmeans.model_file import read_metadata
+from cmeans.cli.stream import delimited_source
+from cmeans.cli.stream.waiting import StreamInput
+from cmeans.data.files import lines
+from cmeans.persistence.model_file import read_metadata
 
 Feed = Callable[[bytes], None]
+
+
+def iconv(encoding: str) -> str:
+    return f"convert it first, e.g. iconv -f {encoding} -t utf-8 FILE > NEW"
 
 
 @pytest.fixture
@@ -91,6 +101,14 @@ class TestRows:
             (lambda x: csv(x, '"a",b,"c, d"'), [], ["a", "b", "c, d"], [0, 1, 2]),
             (lambda x: csv(x, "0,1,2"), ["--header"], ["0", "1", "2"], [0, 1, 2]),
             (lambda x: csv(x).rstrip(b"\n"), [], ["a", "b", "c"], [0, 1, 2]),
+            (lambda x: csv(x).replace(b"\n", b"\r"), [], ["a", "b", "c"], [0, 1, 2]),
+            (lambda x: csv(x).replace(b"\n", b"\r").rstrip(b"\r"), [], ["a", "b", "c"], [0, 1, 2]),
+            (lambda x: csv(x).replace(b"\n", b"\r", 60), [], ["a", "b", "c"], [0, 1, 2]),
+            (lambda x: csv(x).replace(b"\n", b"\r\n", 60), [], ["a", "b", "c"], [0, 1, 2]),
+            (lambda x: csv(x, sep=";").replace(b"a;b;c", b'"a, b";"c, d";e', 1), [], ["a, b", "c, d", "e"], [0, 1, 2]),
+            (lambda x: csv(x, '"' + "a" * 140_000 + '",b,c'), ["--columns", "1-2"], ["b", "c"], [1, 2]),
+            (lambda x: b"t,a\n" + b"".join(b"gr\xf6\xdfe,%d\n" % a for a in x[:, 0]), ["--columns", "a"], ["a"], [0]),
+            (lambda x: b"t,a\n" + b"".join(b'"%s",%d\n' % (b"t" * 140_000, a) for a in x[:, 0]), ["--columns", "a"], ["a"], [0]),
             (lambda x: b't,a\n"",1\n' + b"".join(b'"t, ""u""",%d\n' % a for a in x[1:, 0]), ["--columns", "a"], ["a"], [0]),
             (lambda x: arrow(table(x)), [], ["a", "b", "c"], [0, 1, 2]),
             (lambda x: arrow(table(x, text=["t"] * len(x))), ["--columns", "1-2"], ["b", "c"], [1, 2]),
@@ -266,6 +284,18 @@ class TestMalformedRows:
         assert (summary["rows_clustered"], summary["rows_malformed"], summary["resumed"]) == (100, 4, True)
         assert pa.csv.read_csv(out)["label"].to_pylist() == by_hand(x, 7)[1]
 
+    def test_a_first_line_without_an_end(self, cmeans: Command, feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(lines, "LONGEST", 1 << 20)
+        monkeypatch.setattr(delimited_source, "LONGEST", 1 << 20)
+        feed(b"\n" + b"7" * (3 << 20))
+        assert refused(cmeans("stream", *LINEAR)) == "cmeans: standard input: the first line is longer than 1 MiB; it is no CSV."
+
+    def test_what_a_file_brings_does_not_steer_the_terminal(self, cmeans: Command, feed: Feed) -> None:
+        feed(b"\x1b[31ma\x00,1\n1,2\n")
+        assert "\x1b" not in refused(cmeans("stream", *LINEAR))
+        feed(b"\x1b[31ma,1\n1,2\n")
+        assert refused(cmeans("stream", *LINEAR)).startswith(r"cmeans: standard input: the first line (\x1b[31ma,1) may be")
+
     def test_a_stream_of_nothing_else(self, cmeans: Command, feed: Feed) -> None:
         feed(b"a,b,c\n1,2,3\n" + b"?\n" * 40)
         assert refused(cmeans("stream", *LINEAR)) == "cmeans: standard input: 1 row came, too few for --clusters 3."
@@ -390,8 +420,24 @@ class TestRefusals:
             ),
             ("i.csv", b"5.1,3.5,setosa\n", "i.csv: the first line (5.1,3.5,setosa) may be names or data; add --header or --no-header."),
             ("w.csv", b"a,a\n1,2\n", "w.csv: column 'a' occurs 2 times"),
-            ("u.csv", "a,b\n1,2\n".encode("utf-16"), "u.csv: the first line is not text in UTF-8."),
+            ("u.csv", "a,b\n1,2\n".encode("utf-16"), f"u.csv: is text in UTF-16, not UTF-8; {iconv('utf-16')}."),
+            ("u.csv", "\ufeffa,b\n1,2\n".encode("utf-16-be"), f"u.csv: is text in UTF-16, not UTF-8; {iconv('utf-16')}."),
+            ("u.csv", "a,b\n1,2\n".encode("utf-32"), f"u.csv: is text in UTF-32, not UTF-8; {iconv('utf-32')}."),
+            (
+                "u.csv",
+                "a,b\n1,2\n".encode("utf-16-le"),
+                f"u.csv: is not text in UTF-8 (NUL bytes in line 1); if it is UTF-16, {iconv('utf-16le')}.",
+            ),
+            (
+                "u.csv",
+                "\ngröße,b\n1,2\n".encode("latin1"),
+                f"u.csv: is not text in UTF-8 (byte 0xF6 at place 3 of line 2); {iconv('latin1')}.",
+            ),
+            ("q.csv", b'a,"b\nc",d\n1,2,3\n', "q.csv: the first line has a quote that is not closed."),
+            ("m.csv", b"a,b\n1\n2\n", "m.csv: no rows came but 2 malformed ones."),
             ("x.gz", gzip.compress(b"a\n1\n", mtime=0), "x.gz: is packed by gzip; unpack it on the way: zcat FILE | cmeans stream."),
+            ("x.bz2", bz2.compress(b"a\n1\n"), "x.bz2: is packed by bz2; unpack it on the way: bzcat FILE | cmeans stream."),
+            ("x.csv", lzma.compress(b"a\n1\n"), "x.csv: is packed by xz; unpack it on the way: xzcat FILE | cmeans stream."),
             ("x.npz", b"PK\x03\x04", "x.npz: is npz or zip; cmeans stream reads CSV, Arrow and Parquet; cmeans fit reads npz."),
             ("x.parquet", b"PAR1 and then nothing", "x.parquet: cannot be read as Parquet; it is damaged"),
             ("x.arrow", b"ARROW1 and then nothing", "x.arrow: cannot be read as Arrow; it is damaged"),
@@ -411,7 +457,7 @@ class TestRefusals:
         assert "which cannot be read from a pipe" in refused(cmeans("stream", *LINEAR))
 
     def test_wrong_places(self, cmeans: Command, tmp_path: Path) -> None:
-        file, away = tmp_path / "x.csv", tmp_path / "no" / "f.csv"
+        file, same, away = tmp_path / "x.csv", tmp_path / "same", tmp_path / "no" / "f.csv"
         file.write_bytes(csv(groups(9)[0]))
         for words, message in (
             (
@@ -421,9 +467,9 @@ class TestRefusals:
             (["--out", away], "cannot be written (no such folder)"),
             (["--checkpoint", away], "cannot be written (no such folder)"),
             (["--summary", tmp_path], "is a folder; give a file."),
-            (["--out", file], f"--out {file}: is SOURCE too; they must be different files."),
-            (["--checkpoint", file], f"--checkpoint {file}: is SOURCE too; they must be different files."),
-            (["--checkpoint", tmp_path / "same", "--summary", tmp_path / "same"], "is --summary too; they must be different files."),
+            (["--out", file], f"--out {file} would overwrite the input file {file}; choose another name."),
+            (["--checkpoint", file], f"--checkpoint {file} would overwrite the input file {file}; choose another name."),
+            (["--checkpoint", same, "--summary", same], f"--summary {same} is --checkpoint {same} too; they must be different files."),
         ):
             assert message in refused(cmeans("stream", file, *LINEAR, *words))
         assert list(tmp_path.iterdir()) == [file]
@@ -433,6 +479,14 @@ class TestRefusals:
         os.mkfifo(tmp_path / "pipe.csv")
         line = refused(cmeans("stream", tmp_path / "x.csv", *LINEAR, "--out", tmp_path / "pipe.csv"))
         assert "pipe.csv: is no plain file; use - and let the shell send that there." in line
+
+    def test_errors_of_reading_name_the_source(self, cmeans: Command, feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+        def broken(self: StreamInput, most: int) -> bytes:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+        feed(b"")
+        monkeypatch.setattr(StreamInput, "_receive", broken)
+        assert refused(cmeans("stream", *LINEAR, "--format", "csv")) == "cmeans: standard input: Input/output error"
 
     def test_a_closed_stdin(self, cmeans: Command, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stdin", None)

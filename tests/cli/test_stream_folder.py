@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from cli.command import Command
 from cli.streams import LINEAR, answers, by_hand, groups, refused, table
 from cmeans.cli.stream import folder
-from cmeans.model_file import read_metadata
+from cmeans.persistence.model_file import read_metadata
 
 Action = Callable[[], Any]
 
@@ -54,7 +55,7 @@ def test_each_file_once_in_the_order_of_names(cmeans: Command, incoming: Path, t
     assert found["row"].to_pylist() == list(range(100))
     assert found["label"].to_pylist() == by_hand(x, 40)[1]
     place = read_metadata(tmp_path / "s.safetensors")["metadata"]["stream"]["place"]
-    assert place == {"rows": 100, "source": str(incoming), "files": {"a.parquet": 0, "b.parquet": 30, "c.parquet": 60}}
+    assert place == {"rows": 100, "source": str(incoming), "files": {"a.parquet": 0, "b.parquet": 30, "c.parquet": 60}, "tail": None}
 
 
 def test_columns_are_found_by_name_in_every_file(cmeans: Command, incoming: Path) -> None:
@@ -143,6 +144,17 @@ def test_an_unfinished_file_that_is_gone_is_told(cmeans: Command, incoming: Path
     ended = cmeans(*words, "--resume")
     assert answers(ended)["row"].to_pylist() == list(range(40, 100))
     assert "1.parquet: is gone; an earlier run has read 40 rows of it, and whatever else it held is left out." in ended.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_or_a_folder_among_the_files(cmeans: Command, incoming: Path) -> None:
+    """Opening a pipe would wait for ever."""
+    pq.write_table(table(groups(30)[0]), incoming / "1.parquet")
+    (incoming / "2.parquet").mkdir()
+    assert "2.parquet: is a folder, no plain file" in refused(cmeans("stream", incoming, *LINEAR))
+    (incoming / "2.parquet").rmdir()
+    os.mkfifo(incoming / "2.parquet")
+    assert "2.parquet: is a pipe, no plain file" in refused(cmeans("stream", incoming, *LINEAR))
 
 
 def test_refusals(cmeans: Command, incoming: Path) -> None:

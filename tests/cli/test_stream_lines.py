@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import pairwise
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise, repeat
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cmeans.cli.stream import delimited, lines
-from cmeans.cli.stream.batches import Batch, Picked
+from cmeans.cli.stream import delimited
+from cmeans.cli.stream.batches import Batch, PickedBatch
 from cmeans.cli.stream.chunks import joined
 from cmeans.cli.stream.delimited import LineReader
-from cmeans.cli.stream.lines import Lines, numbered_lines
-from cmeans.sources.dialect import Dialect
+from cmeans.cli.stream.delimited_source import _judged
+from cmeans.data.files import lines
+from cmeans.data.files.dialect import Dialect, OpenQuoteError, split
+from cmeans.data.files.encoding import CONVERT
+from cmeans.data.files.lines import Lines, numbered_lines
 
 NUMBERS = ["1", "-2.5", "+3", ".5", "5.", "1e3", "1e400", "1e-400", " 1 ", '"1"']
 OTHERS = ["", " ", "nan", "inf", "NA", "x", "1_0", "0x1", "true", "False", "\u0661", "\u00e4", '"1,2"', '"', 'a"b', '"a"b', '""']
+OTHERS += ["\udce4", "1\udce4", '"q""r"', '"q"r"', 'q""']  # the first two are bytes that are not UTF-8
 CELLS = st.sampled_from(NUMBERS + OTHERS)
 GOOD = st.sampled_from(["1", "-2.5", "+3", ".5", "1e3", "1e-400", " 1 ", '"1"', '"1"5', "1\r"])
 LINES = st.one_of(
@@ -36,11 +42,11 @@ def found(texts: Iterable[bytes | None]) -> list[tuple[int, bytes]]:
 
 def reader(width: int = 2, picked: tuple[int, ...] = (0,), weight: int | None = None, dtype: str = "float64") -> LineReader:
     dialect = Dialect(",", tuple("abc"[:width]), True)
-    return LineReader(dialect, Picked(picked, tuple("abc"[at] for at in picked), np.dtype(dtype), weight, weight and "abc"[weight]))
+    return LineReader(dialect, PickedBatch(picked, tuple("abc"[at] for at in picked), np.dtype(dtype), weight, weight and "abc"[weight]))
 
 
 def batch_of(text: bytes, at: LineReader) -> Batch:
-    whole = text.split(b"\n")
+    whole = re.split(b"\r\n|\n|\r", text)
     return at.batch(Lines(whole, range(1, len(whole) + 1)), 0)
 
 
@@ -48,18 +54,67 @@ def facts(batch: Batch) -> tuple[object, ...]:
     return batch.x.tolist(), batch.rows.tolist(), batch.stop, [(fault.row, fault.where) for fault in batch.faults]
 
 
-@given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=5))
+@given(st.text("ab\n\r", max_size=60).map(str.encode), st.lists(st.integers(0, 60), max_size=5))
 def test_cuts_between_blocks_change_nothing(text: bytes, cuts: list[int]) -> None:
-    text = text.replace(b"\x00", b"\n")
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     blocks = [text[start:stop] for start, stop in pairwise(places) if stop > start]
-    whole = text.split(b"\n") if text else []
+    whole = re.split(b"\r\n|\n|\r", text) if text else []
     assert found(blocks) == list(enumerate(whole[:-1] if whole and not whole[-1] else whole, 1))
 
 
 def test_endless_lines_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "LONGEST", 10)
     assert found([b"12345", b"67890", b"1234", b"5\n12\n", None]) == [(1, b"12345678901"), (2, b"12")]
+    assert found([b"1\n2", b"3" * 20, b"4", b"5\r", b"\n6"]) == [(1, b"1"), (2, b"23333333333"), (3, b"6")]
+    assert found([b"3" * 20]) == [(1, b"3" * 11)]
+
+
+def test_a_line_too_long_is_known_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its end may never come."""
+    monkeypatch.setattr(lines, "LONGEST", 10)
+    first = next(numbered_lines(repeat(b"12345")))
+    assert first is not None
+    assert first.texts == [b"12345123451"]
+
+
+def test_a_line_that_ends_in_cr_is_whole_at_once() -> None:
+    """Whether LF follows need not be waited for."""
+    blocks = iter([b"1,2\r", b"\n3,4\r\n", b"5"])
+    parts: Iterator[Lines | None] = numbered_lines(blocks)
+    for texts in ([b"1,2"], [b"3,4"], [b"5"]):
+        part = next(parts)
+        assert part is not None
+        assert part.texts == texts
+    assert part.open
+
+
+@given(st.text('ab",\u00e4 ', max_size=20))
+def test_fields_are_those_of_the_csv_module(line: str) -> None:
+    [expected] = list(csv.reader([f"{line}\n"])) or [[""]]
+    try:
+        assert split(line, ",") == (expected or [""])
+    except OpenQuoteError:
+        assert expected[-1].endswith("\n")  # it waits for the rest
+
+
+def test_fields_of_any_length() -> None:
+    """The csv module refuses those of more than 131,072 characters."""
+    for long in ("x" * 140_000, "1" + "0" * 140_000):
+        batch = batch_of(f'1,{long}\n2,"{long}"\n"{long}",3'.encode(), reader())
+        assert batch.x.ravel().tolist() == [1, 2]
+        [fault] = batch.faults
+        assert (fault.where, fault.why[:11]) == ("line 3", "column 'a' ")
+        assert len(fault.why) < 100
+    assert csv.field_size_limit() == 131_072
+
+
+def test_malformed_lines_do_not_pile_up_before_the_first_sound_one() -> None:
+    """Of a stream without any sound line, the malformed ones must be told and counted while it goes on."""
+    read = iter(range(1_000))
+    parts: Iterator[Lines | None] = (Lines([b"malformed"] * 100, range(100 * at, 100 * at + 100)) for at in read)
+    seen, numeric = _judged(parts, Dialect(",", ("a", "b"), True))
+    assert numeric == [True, True]
+    assert len(seen) == next(read) <= 20
 
 
 def test_long_lines_are_malformed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +128,7 @@ def test_long_lines_are_malformed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @given(LINES)
 def test_at_once_and_one_by_one_find_the_same(texts: list[str]) -> None:
-    text = "\n".join(texts).encode()
+    text = "\n".join(texts).encode(errors="surrogateescape")
     for at in (reader(), reader(picked=(1,), weight=0), reader(1), reader(dtype="float32")):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(delimited, "_FEW", 10**9)
@@ -86,7 +141,7 @@ def test_at_once_and_one_by_one_find_the_same(texts: list[str]) -> None:
 
 @given(LINES, st.integers(0, 12))
 def test_a_batch_can_be_cut_and_joined(texts: list[str], row: int) -> None:
-    whole = batch_of("\n".join(texts).encode(), reader())
+    whole = batch_of("\n".join(texts).encode(errors="surrogateescape"), reader())
     first, rest = whole.before(row), whole.since(row)
     assert all(number < row for number in first.rows)
     assert facts(joined([first, rest])) == facts(whole)
@@ -108,7 +163,12 @@ def test_a_batch_can_be_cut_and_joined(texts: list[str], row: int) -> None:
         (b"1,inf", "weight column 'b' is infinite or too large for float64"),
         (b"1,", "weight column 'b' is empty or not a number (NaN)"),
         (b"1,w", "column 'b' holds 'w', no number"),
-        (b"\xff,2", "is not text in UTF-8"),
+        (b"\xff,2", f"column 'a' is not text in UTF-8 (byte 0xFF; convert it first, e.g. {CONVERT})"),
+        (b"\xff,x", f"column 'a' is not text in UTF-8 (byte 0xFF; convert it first, e.g. {CONVERT})"),
+        (b"1,1\xe4", f"column 'b' is not text in UTF-8 (byte 0xE4; convert it first, e.g. {CONVERT})"),
+        (b"1\x00,2", "column 'a' holds '1\\x00', no number"),
+        (b"\x0b1,2", "column 'a' holds '\\x0b1', no number"),
+        (b"," * 70_000, "has 70,001 fields where 2 belong"),
         (b'"1,2', "has a quote that is not closed"),
     ],
 )

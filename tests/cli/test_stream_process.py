@@ -17,9 +17,9 @@ import pytest
 import cmeans as library
 from cli.command import Command
 from cli.streams import csv, groups, table
-from cmeans.cli.stream.run import Run
-from cmeans.cli.stream.waiting import Input
-from cmeans.model_file import read_metadata
+from cmeans.cli.stream.run import StreamRun
+from cmeans.cli.stream.waiting import StreamInput
+from cmeans.persistence.model_file import read_metadata
 
 COMMAND = [sys.executable, "-m", "cmeans.cli", "stream"]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals and pipes")
@@ -74,9 +74,9 @@ def test_rows_that_wait_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("owner", "name", "end"),
     [
-        (Input, "begins_with", "0 rows were clustered, 0 more read but not yet clustered; there is no state yet."),
-        (Run, "_take", "0 rows were clustered, 50 more read but not yet clustered; there is no state yet."),
-        (Run, "_keep", "50 rows were clustered, 0 more read but not yet clustered; without --checkpoint their state is gone."),
+        (StreamInput, "begins_with", "0 rows were clustered, 0 more read but not yet clustered; there is no state yet."),
+        (StreamRun, "_take", "0 rows were clustered, 50 more read but not yet clustered; there is no state yet."),
+        (StreamRun, "_keep", "50 rows were clustered, 0 more read but not yet clustered; without --checkpoint their state is gone."),
     ],
 )
 def test_an_interrupt_at_any_time(
@@ -107,7 +107,7 @@ def test_a_reader_that_leaves(tmp_path: Path) -> None:
     assert process.stderr.read() == b""
     process.stdin.close()
     process.stderr.close()
-    assert process.wait(60) == 1
+    assert process.wait(60) == 141  # 128 + SIGPIPE
     stream = read_metadata(tmp_path / "s.safetensors")["metadata"]["stream"]
     assert stream["clustered"] == stream["place"]["rows"] == library.load(tmp_path / "s.safetensors").n_samples_seen_
 

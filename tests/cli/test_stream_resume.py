@@ -19,9 +19,10 @@ import cmeans as library
 from cli.command import Command
 from cli.streams import LINEAR, arrow, by_hand, csv, groups, refused, table
 from cmeans.cli.stream import state
-from cmeans.cli.stream.labels import Labels
-from cmeans.cli.stream.run import Run
-from cmeans.model_file import read_metadata
+from cmeans.cli.stream.labels import LabelWriter
+from cmeans.cli.stream.run import StreamRun
+from cmeans.persistence.model_file import read_metadata
+from damage import Damage, changed_by_hand, flipped, truncated
 
 
 class Killed(BaseException):
@@ -60,12 +61,12 @@ def written(folder: Path, kind: str, x: np.ndarray) -> Path:
         pq.write_table(rows.slice(0, 0), folder / "in" / "15.parquet")  # nothing between 1 and 2
         return folder / "in"
     file = folder / f"x.{kind}"
-    if kind == "csv":
+    if kind in ("csv", "mac"):
         file.write_bytes(csv(x))
         lines = file.read_text().splitlines()
         for at in (0, 30, 31, 77, len(x) - 1):
             lines[at + 1] = "?"
-        file.write_text("\n".join(lines))
+        file.write_bytes(("\n" if kind == "csv" else "\r").join(lines).encode())
     elif kind == "arrow":
         file.write_bytes(arrow(rows))
     else:
@@ -73,15 +74,15 @@ def written(folder: Path, kind: str, x: np.ndarray) -> Path:
     return file
 
 
-@pytest.mark.parametrize("kind", ["csv", "arrow", "parquet", "folder"])
+@pytest.mark.parametrize("kind", ["csv", "mac", "arrow", "parquet", "folder"])
 @pytest.mark.parametrize(
     ("owner", "name", "calls"),
     [
-        (Run, "_take", 4),  # between two chunks
-        (Run, "_learn", 5),
-        (Labels, "_put", 7),  # when half of a chunk's labels are written
-        (state, "save", 2),
-        (Labels, "write", 3),
+        (StreamRun, "_take", 4),  # between two chunks
+        (StreamRun, "_learn", 5),
+        (LabelWriter, "_put", 7),  # when half of a chunk's labels are written
+        (state, "write_packed", 2),
+        (LabelWriter, "write", 3),
     ],
 )
 def test_killed_and_resumed_is_as_if_nothing_had_happened(
@@ -114,9 +115,9 @@ def test_every_place_to_die_in(cmeans: Command, tmp_path: Path) -> None:
     assert cmeans(*words).code == 0
     whole = [(tmp_path / name).read_bytes() for name in ("l.csv", "s.safetensors")]
     (tmp_path / "s.safetensors").unlink()
-    dies(cmeans, Run, "_take", 1, *words)
+    dies(cmeans, StreamRun, "_take", 1, *words)
     for calls in (1, 0, 1, 1, 0, 1):  # a chunk or two are added each time
-        dies(cmeans, Labels, "_put", calls, *words, "--resume")
+        dies(cmeans, LabelWriter, "_put", calls, *words, "--resume")
     assert cmeans(*words, "--resume").code == 0
     assert [(tmp_path / name).read_bytes() for name in ("l.csv", "s.safetensors")] == whole
 
@@ -126,16 +127,16 @@ def test_a_full_disk_costs_no_labels(cmeans: Command, tmp_path: Path, monkeypatc
     (tmp_path / "x.csv").write_bytes(csv(x))
     words = ["stream", tmp_path / "x.csv", *LINEAR, "--chunk-size", 10, "--checkpoint-every", 3, "--out", tmp_path / "l.csv"]
     words += ["--checkpoint", tmp_path / "s.safetensors"]
-    put = Labels._put
+    put = LabelWriter._put
 
-    def full(self: Labels, data: bytes) -> None:
+    def full(self: LabelWriter, data: bytes) -> None:
         put(self, data[: len(data) // 2])
         if self._size > 400:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         put(self, data[len(data) // 2 :])
 
     with monkeypatch.context() as patch:
-        patch.setattr(Labels, "_put", full)
+        patch.setattr(LabelWriter, "_put", full)
         assert refused(cmeans(*words)) == f"cmeans: {tmp_path / 'l.csv'}: No space left on device"
     stream = read_metadata(tmp_path / "s.safetensors")["metadata"]["stream"]
     assert stream["written"]["bytes"] < 400 < (tmp_path / "l.csv").stat().st_size
@@ -160,6 +161,29 @@ def test_a_finished_stream_goes_on_where_more_has_come(cmeans: Command, tmp_path
     assert stored["row"].to_pylist() == list(range(150))
     source.write_bytes(csv(x[:30]))
     assert "x.csv: holds 30 rows, but 150 were read from it before; it is another file now." in refused(cmeans(*words, "--resume"))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_a_last_line_that_was_read_in_half(cmeans: Command, tmp_path: Path, end: str) -> None:
+    """A program that appends to a file may stop anywhere; what was read of a line cannot be taken back, but it is told."""
+    x, _ = groups(60)
+    lines = csv(x).decode().splitlines()
+    source, kept, out = tmp_path / "x.csv", tmp_path / "s.safetensors", tmp_path / "l.csv"
+    words = ["stream", source, "--chunk-size", 20, "--checkpoint", kept, "--out", out]
+    source.write_bytes(end.join(lines[:40]).encode())
+    assert "no end" not in cmeans(*words, *LINEAR).err
+    for more in (end, end.join([*lines[40:50], ""])):  # the file ended in a whole line
+        with source.open("ab") as file:
+            file.write(more.encode())
+        assert "no end" not in cmeans(*words, "--resume").err
+    with source.open("ab") as file:
+        file.write(lines[50][:-1].encode())
+    assert "no end" not in cmeans(*words, "--resume").err
+    with source.open("ab") as file:
+        file.write(f"{lines[50][-1]}{end}{lines[51]}".encode())
+    ended = cmeans(*words, "--resume")
+    assert f"cmeans: warning: {source}: line 51 had no end when it was read before, and goes on now" in ended.err
+    assert ended.summary["rows"] == 51
 
 
 def test_another_source_is_read_from_its_beginning(cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,13 +300,38 @@ def test_what_cannot_be_gone_on_with(cmeans: Command, tmp_path: Path) -> None:
         (["--memberships"], f"--memberships: {out} was begun without them; go on with it without them, or name a new file."),
         (["--out", tmp_path / "other.csv"], "other.csv: exists, but the labels so far went to l.csv"),
         (["--checkpoint", tmp_path / "k.safetensors"], "holds KernelKMeans, which no stream can go on with."),
-        (["--checkpoint", file], "is SOURCE too"),
+        (["--checkpoint", file], "would overwrite the input file"),
         (["--checkpoint", tmp_path / "other.csv"], "other.csv"),
     ):
         assert message in refused(cmeans(*words, *more))
     assert (kept.read_bytes(), out.read_bytes()) == before
     out.write_bytes(before[1][:20])
     assert "l.csv: has 20 bytes, but the state had written" in refused(cmeans(*words))
+
+
+@pytest.mark.parametrize("damage", [truncated, flipped, changed_by_hand])
+def test_what_goes_on_from_a_damaged_state_is_the_same_stream_or_none(cmeans: Command, tmp_path: Path, damage: Damage) -> None:
+    x, _ = groups(60)
+    source, kept, out = tmp_path / "x.csv", tmp_path / "s.safetensors", tmp_path / "l.csv"
+    words = ["stream", source, "--chunk-size", 20, "--checkpoint", kept, "--out", out, "-q"]
+    source.write_bytes(csv(x[:40]))
+    assert cmeans(*words, *LINEAR).code == 0
+    state, half = kept.read_bytes(), out.read_bytes()
+    source.write_bytes(csv(x))
+    assert cmeans(*words, "--resume").code == 0
+    whole = out.read_bytes()
+    for what, changed in damage(state, tmp_path / "scratch"):
+        kept.write_bytes(changed)
+        out.write_bytes(half)
+        ended = cmeans(*words, "--resume")
+        if ended.code:
+            assert out.read_bytes() == half, what
+            line = refused(ended)
+            assert str(kept) in line, what
+            # What somebody has made of it may be a good model of another kind, or one from Python.
+            assert "damaged" in line or what[0] in (("estimator",), ("metadata",)), what
+        else:
+            assert out.read_bytes() == whole, what
 
 
 @pytest.mark.parametrize(

@@ -11,23 +11,23 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from cmeans import writing
-from cmeans.cli.rows import Wish, read_rows
+from cmeans.cli.rows import ReadOptions, read_rows
 from cmeans.cli.tables import read_labels
-from cmeans.sources import arrow
-from cmeans.stored import RowsError
-from cmeans.sweep import Outputs
-from cmeans.writing import Columns, row_file
+from cmeans.data.files import arrow
+from cmeans.data.outputs import RowOutputs
+from cmeans.data.row_source import RowsError
+from cmeans.storage import row_writer as writing
+from cmeans.storage.row_writer import OutputColumns, row_file
 
 
 def write_table(file: Path, labels: np.ndarray, u: np.ndarray | None) -> None:
     """Labels and memberships, three rows at a time."""
-    columns = Columns(0 if u is None else u.shape[1], u is not None)
+    columns = OutputColumns(0 if u is None else u.shape[1], u is not None)
     u = np.empty((len(labels), 0)) if u is None else u
     with row_file(file, len(labels), columns, u.dtype) as table:
         for start in range(0, len(labels), 3):
             part = slice(start, start + 3)
-            table.append(columns.of(Outputs(labels[part], u[part], np.empty(0))))
+            table.append(columns.of(RowOutputs(labels[part], u[part], np.empty(0))))
 
 
 def written(folder: Path, text: str, name: str = "data.csv") -> Path:
@@ -51,7 +51,7 @@ class TestParquet:
             half=pa.array(np.array([0.5, 1, 2, 4], np.float16)),
             decimal=[Decimal("1.25"), Decimal("2.50"), Decimal("-1.00"), Decimal("0.00")],
         )
-        rows = read_rows(Wish(file))
+        rows = read_rows(ReadOptions(file))
         assert rows.columns == ("whole", "truth", "half", "decimal")
         assert rows.x.dtype == np.float64
         assert rows.x.tolist() == [[1, 1, 0.5, 1.25], [2, 0, 1, 2.5], [3, 1, 2, -1], [4, 1, 4, 0]]
@@ -64,27 +64,27 @@ class TestParquet:
         self, tmp_path: Path, columns: tuple[str, ...], asked: str | None, dtype: type
     ) -> None:
         file = parquet(tmp_path, s=np.ones(4, np.float32), d=np.ones(4))
-        assert read_rows(Wish(file, columns, dtype=asked)).x.dtype == dtype
+        assert read_rows(ReadOptions(file, columns, dtype=asked)).x.dtype == dtype
 
     def test_many_batches_and_a_weight(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(arrow, "ROWS", 7)
         x = np.arange(60.0).reshape(20, 3)
         file = parquet(tmp_path, a=x[:, 0], b=x[:, 1], w=x[:, 2])
-        rows = read_rows(Wish(file, ("b", "a"), weight="w"))
+        rows = read_rows(ReadOptions(file, ("b", "a"), weight="w"))
         assert np.array_equal(rows.x, x[:, [1, 0]])
         assert rows.weight is not None
         assert np.array_equal(rows.weight, x[:, 2])
-        assert read_rows(Wish(file, weight="w")).columns == ("a", "b")
+        assert read_rows(ReadOptions(file, weight="w")).columns == ("a", "b")
 
     def test_the_index_of_a_frame_is_no_data(self, tmp_path: Path) -> None:
         frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [3.0, 4.0, 5.0]}, index=[7, 9, 8])
         frame.to_parquet(tmp_path / "frame.parquet")
-        assert read_rows(Wish(tmp_path / "frame.parquet")).columns == ("a", "b")
+        assert read_rows(ReadOptions(tmp_path / "frame.parquet")).columns == ("a", "b")
 
     def test_dots_in_names(self, tmp_path: Path) -> None:
         file = parquet(tmp_path, **{"a": [1.0, 2.0], "a.b": [3.0, 4.0]})
-        assert read_rows(Wish(file)).x.tolist() == [[1, 3], [2, 4]]
-        assert read_rows(Wish(file, ("a.b",))).x.tolist() == [[3], [4]]
+        assert read_rows(ReadOptions(file)).x.tolist() == [[1, 3], [2, 4]]
+        assert read_rows(ReadOptions(file, ("a.b",))).x.tolist() == [[3], [4]]
 
     @pytest.mark.parametrize(
         ("hole", "words"),
@@ -94,48 +94,48 @@ class TestParquet:
         monkeypatch.setattr(arrow, "ROWS", 2)
         file = parquet(tmp_path, a=[1.0] * 5, b=[1.0, 1.0, 1.0, hole, 1.0])
         with pytest.raises(RowsError, match=rf"data\.parquet: column 'b' {words}.* in row 3 \(rows count from 0\)"):
-            read_rows(Wish(file))
+            read_rows(ReadOptions(file))
 
     def test_an_empty_cell_among_whole_numbers_and_truths(self, tmp_path: Path) -> None:
         for column in ([1, None, 3], [True, None, False], pa.array([Decimal("1.0"), None, Decimal("2.0")]), pa.nulls(3)):
             with pytest.raises(RowsError, match="column 'a' is empty or not a number"):
-                read_rows(Wish(parquet(tmp_path, a=column)))
+                read_rows(ReadOptions(parquet(tmp_path, a=column)))
 
     def test_too_large_for_single_precision(self, tmp_path: Path) -> None:
         with pytest.raises(RowsError, match="column 'a' is infinite or too large for float32 in row 1"):
-            read_rows(Wish(parquet(tmp_path, a=[1.0, 1e300]), dtype="float32"))
+            read_rows(ReadOptions(parquet(tmp_path, a=[1.0, 1e300]), dtype="float32"))
 
     @pytest.mark.parametrize(("weight", "words"), [(-1.0, "is -1"), (None, "is empty"), (np.inf, "is infinite")])
     def test_wrong_weights(self, tmp_path: Path, weight: float | None, words: str) -> None:
         file = parquet(tmp_path, a=[1.0, 2.0], w=[1.0, weight])
         with pytest.raises(RowsError, match=rf"weight column 'w' {words}.* in row 1 .*; weights are 0 or more"):
-            read_rows(Wish(file, weight="w"))
+            read_rows(ReadOptions(file, weight="w"))
 
     def test_damaged_files(self, tmp_path: Path) -> None:
         file = parquet(tmp_path, a=np.arange(10_000.0))
         whole = file.read_bytes()
         file.write_bytes(whole[: len(whole) // 2])
         with pytest.raises(RowsError, match="cannot be read as Parquet; it is damaged or not such a file"):
-            read_rows(Wish(file))
+            read_rows(ReadOptions(file))
         start = bytearray(whole)
         start[4:2000] = bytes(1996)  # the footer is whole, the data are not
         file.write_bytes(start)
         with pytest.raises(RowsError, match="cannot be read as Parquet"):
-            read_rows(Wish(file))
+            read_rows(ReadOptions(file))
 
     def test_text_dates_and_lists_are_no_numbers(self, tmp_path: Path) -> None:
         file = parquet(tmp_path, a=[1.0], t=["x"], d=pa.array([0], pa.date32()), e=[[1.0, 2.0]])
         with pytest.raises(RowsError, match=r"columns 't' \(text\), 'd' \(date32\[day\]\), 'e' \(list<.*>\) hold no numbers"):
-            read_rows(Wish(file))
+            read_rows(ReadOptions(file))
         with pytest.raises(RowsError, match="--weight t: the column holds text, no numbers"):
-            read_rows(Wish(file, ("a",), weight="t"))
+            read_rows(ReadOptions(file, ("a",), weight="t"))
 
     def test_no_rows_and_names_given_twice(self, tmp_path: Path) -> None:
         with pytest.raises(RowsError, match="has no rows"):
-            read_rows(Wish(parquet(tmp_path, a=pa.array([], pa.float64()))))
+            read_rows(ReadOptions(parquet(tmp_path, a=pa.array([], pa.float64()))))
         pq.write_table(pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"]), tmp_path / "twice.parquet")
         with pytest.raises(RowsError, match="column 'a' occurs 2 times"):
-            read_rows(Wish(tmp_path / "twice.parquet"))
+            read_rows(ReadOptions(tmp_path / "twice.parquet"))
 
 
 class TestCsv:
@@ -153,18 +153,18 @@ class TestCsv:
         ],
     )
     def test_with_and_without_names(self, tmp_path: Path, text: str, columns: tuple[str | int, ...]) -> None:
-        rows = read_rows(Wish(written(tmp_path, text)))
+        rows = read_rows(ReadOptions(written(tmp_path, text)))
         assert rows.columns == columns
         assert rows.x.dtype == np.float64
         assert rows.x.tolist() == [[1, 2.5], [3, 4]]
 
     def test_packed(self, tmp_path: Path) -> None:
         (tmp_path / "data.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2.5\n3,4\n"))
-        assert read_rows(Wish(tmp_path / "data.csv.gz")).x.tolist() == [[1, 2.5], [3, 4]]
+        assert read_rows(ReadOptions(tmp_path / "data.csv.gz")).x.tolist() == [[1, 2.5], [3, 4]]
 
     def test_truths_and_picked_columns(self, tmp_path: Path) -> None:
         file = written(tmp_path, "name,a,ok,w\nx,1,true,1\ny,2,false,0.5\n")
-        rows = read_rows(Wish(file, ("ok,a",), weight="w"))
+        rows = read_rows(ReadOptions(file, ("ok,a",), weight="w"))
         assert rows.x.tolist() == [[1, 1], [0, 2]]
         assert rows.weight is not None
         assert rows.weight.tolist() == [1, 0.5]
@@ -172,7 +172,7 @@ class TestCsv:
     def test_a_fraction_after_the_first_block_and_a_growing_array(self, tmp_path: Path) -> None:
         n = 400_000  # several of pyarrow's blocks of a megabyte
         file = written(tmp_path, "a,b\n" + "1,2\n" * n + "0.5,2\n")
-        rows = read_rows(Wish(file, weight="b"))
+        rows = read_rows(ReadOptions(file, weight="b"))
         assert rows.x.shape == (n + 1, 1)
         assert rows.x.sum() == n + 0.5
         assert rows.weight is not None
@@ -180,8 +180,8 @@ class TestCsv:
 
     def test_text_after_the_first_block(self, tmp_path: Path) -> None:
         file = written(tmp_path, "a,b\n" + "1,2\n" * 400_000 + "x,2\n")
-        with pytest.raises(RowsError, match=r"has values of mixed types \(.*'x'.*\)"):
-            read_rows(Wish(file))
+        with pytest.raises(RowsError, match=r"column 'a' holds 'x', no number, in line 400002\."):
+            read_rows(ReadOptions(file))
 
     @pytest.mark.parametrize(
         ("text", "message"),
@@ -189,7 +189,7 @@ class TestCsv:
             ("", r"data\.csv: is empty\."),
             ("\n\n", r"data\.csv: is empty\."),
             ("a,b\n", r"data\.csv: has no rows\."),
-            ("a,b\n1,2\n3\n", r"cannot be read as CSV.*Expected 2 columns, got 1"),
+            ("a,b\n1,2\n3\n", r"data\.csv: line 3 has 1 field where 2 belong\."),
             ("a,b\n1,\n", r"column 'b' is empty or not a number \(NaN\) in row 0"),
             ("a,b\n1,2\n3,NA\n", r"column 'b' is empty or not a number \(NaN\) in row 1"),
             ("a\n1\n\n3\n", r"column 'a' is empty or not a number \(NaN\) in row 1"),
@@ -202,14 +202,14 @@ class TestCsv:
     )
     def test_what_cannot_be_read(self, tmp_path: Path, text: str, message: str) -> None:
         with pytest.raises(RowsError, match=message):
-            read_rows(Wish(written(tmp_path, text)))
+            read_rows(ReadOptions(written(tmp_path, text)))
 
     def test_the_user_says_whether_the_first_line_holds_names(self, tmp_path: Path) -> None:
         file = written(tmp_path, "0,1,2\n5,6,7\n")
-        assert read_rows(Wish(file, header=True)).columns == ("0", "1", "2")
-        assert read_rows(Wish(file, header=False)).x.tolist() == [[0, 1, 2], [5, 6, 7]]
+        assert read_rows(ReadOptions(file, header=True)).columns == ("0", "1", "2")
+        assert read_rows(ReadOptions(file, header=False)).x.tolist() == [[0, 1, 2], [5, 6, 7]]
         iris = written(tmp_path, "5.1,3.5,setosa\n4.9,3.0,setosa\n", "iris.data")
-        assert read_rows(Wish(iris, ("0-1",), header=False)).x.tolist() == [[5.1, 3.5], [4.9, 3.0]]
+        assert read_rows(ReadOptions(iris, ("0-1",), header=False)).x.tolist() == [[5.1, 3.5], [4.9, 3.0]]
 
 
 class TestResults:

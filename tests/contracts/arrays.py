@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import cmeans.blocks
+import cmeans.data.blocks
 
 DENSE = ("numpy", "torch", "array_api_strict")
 FORMS = (*DENSE, "csr", "csr64")
@@ -39,5 +39,5 @@ def on_host(x: Any) -> np.ndarray:
 
 def cut_raggedly(monkeypatch: pytest.MonkeyPatch, block: int = 9, tasks: int = 3) -> None:
     """Blocks of `block` rows in about `tasks` tasks. With 67 rows: blocks of 9, three to a task, the last block of 4."""
-    monkeypatch.setattr(cmeans.blocks, "LARGEST_BLOCK", block)
-    monkeypatch.setattr(cmeans.blocks, "TASKS", tasks)
+    monkeypatch.setattr(cmeans.data.blocks, "LARGEST_BLOCK", block)
+    monkeypatch.setattr(cmeans.data.blocks, "TASKS", tasks)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import threadpoolctl
 
-from cmeans.engines import Engine, Job
+from cmeans.engines import Engine, Pass
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,30 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Calling(Job):
+class Calling(Pass):
     """A function of the number."""
 
     function: Callable[[int], object]
 
-    def over(self, table: Numbers) -> Callable[[Numbers, int], object]:
-        return lambda _, task: self.function(task)
+    def work(self, rows: Numbers, task: int, prepared: None) -> object:
+        return self.function(task)
+
+
+@dataclass(frozen=True)
+class Spelling(Pass[Text]):
+    """Letters by number, from an alphabet that is prepared."""
+
+    asked: list[int]  # how many tasks there were, each time
+
+    def prepare(self, rows: Numbers) -> str:
+        self.asked.append(rows.n_tasks)
+        return "abcdefghijklmnopqrstuvwxyz"
+
+    def work(self, rows: Numbers, task: int, prepared: str) -> Text:
+        return Text(prepared[task])
+
+    def conclude(self, total: Text) -> Text:
+        return total + Text(".")
 
 
 def fold(engine: Engine, function: Callable[[int], object], n_tasks: int, *heard: Callable[[int], None]) -> object:
@@ -74,14 +91,14 @@ class EngineContract(ABC):
     def workers(self, request: pytest.FixtureRequest) -> int:
         return request.param
 
-    def test_map_gives_results_in_the_order_of_the_tasks(self, workers: int) -> None:
+    def test_run_gives_results_in_the_order_of_the_tasks(self, workers: int) -> None:
         def late_if_early(task: int) -> int:
             time.sleep(0.002 * ((7 - task) % 4))
             return task
 
         with self.make(workers) as engine:
-            assert list(engine.map(late_if_early, 20)) == list(range(20))
-            assert list(engine.map(late_if_early, 1)) == [0]
+            assert list(engine.run(late_if_early, 20)) == list(range(20))
+            assert list(engine.run(late_if_early, 1)) == [0]
 
     def test_fold_adds_in_the_order_of_the_tasks(self, workers: int) -> None:
         def letter(task: int) -> Text:
@@ -93,6 +110,14 @@ class EngineContract(ABC):
             assert fold(engine, letter, 26, heard.append) == Text("abcdefghijklmnopqrstuvwxyz")
             assert fold(engine, letter, 1) == Text("a")
         assert heard == list(range(26))
+
+    def test_a_pass_is_prepared_once_and_its_sum_concluded(self, workers: int) -> None:
+        spelling = Spelling([])
+        with self.make(workers) as engine:
+            assert list(engine.map(Numbers(4), spelling)) == [Text(letter) for letter in "abcd"]
+            assert spelling.asked == [4]
+            assert engine.fold(Numbers(26), spelling) == Text("abcdefghijklmnopqrstuvwxyz.")
+            assert spelling.asked == [4, 26]
 
     def test_every_number_of_workers_gives_the_same_bits(self) -> None:
         def numbers(task: int) -> np.ndarray:
@@ -138,7 +163,7 @@ class EngineContract(ABC):
         """A slow reader must not find all results of a long input in memory."""
         made: list[int] = []
         with self.make(workers) as engine:
-            results = engine.map(lambda task: made.append(task), 300)
+            results = engine.run(lambda task: made.append(task), 300)
             next(results)
             time.sleep(0.05)
             assert len(made) <= 3 * workers + 2
@@ -146,10 +171,10 @@ class EngineContract(ABC):
 
     def test_a_reader_may_leave_early(self, workers: int) -> None:
         with self.make(workers) as engine:
-            results = engine.map(lambda task: task, 300)
+            results = engine.run(lambda task: task, 300)
             assert next(results) == 0
             results.close()
-            assert list(engine.map(lambda task: task, 3)) == [0, 1, 2]
+            assert list(engine.run(lambda task: task, 3)) == [0, 1, 2]
 
     @pytest.mark.usefixtures("two_blas_threads")
     def test_blas_runs_one_thread_inside_and_as_before_after(self, workers: int) -> None:
@@ -158,7 +183,7 @@ class EngineContract(ABC):
             pytest.skip("this BLAS knows one thread only")
         with self.make(workers) as engine:
             assert set(blas_threads()) == {1}
-            assert {count for counts in engine.map(lambda _: blas_threads(), 8) for count in counts} == {1}
+            assert {count for counts in engine.run(lambda _: blas_threads(), 8) for count in counts} == {1}
         assert blas_threads() == before
 
     @pytest.mark.usefixtures("two_blas_threads")

@@ -25,6 +25,11 @@ class RuleContract(ABC):
     scales: ClassVar[np.ndarray | None] = None  # (C,) where the rule needs them
     minimises: ClassVar[bool] = True  # False for a rule that is known to minimise nothing
     sure_at_centres: ClassVar[bool] = True  # False for a rule that holds back even from a row at its very centre
+    penalty_costs: ClassVar[bool] = True  # False for a rule whose penalty is a reward, never above zero
+
+    def in_units(self, factor: float) -> Rule:
+        """The rule for squared distances that are `factor` times as large; another one where it has a parameter in their units."""
+        return self.rule
 
     @pytest.fixture(params=[(form, dtype) for form in DENSE for dtype in DTYPES], ids="-".join)
     def d2(self, request: pytest.FixtureRequest) -> Any:
@@ -47,7 +52,7 @@ class RuleContract(ABC):
         if penalty is not None:
             assert penalty.shape == (B,)
             assert penalty.dtype == d2.dtype
-            assert (on_host(penalty) >= 0).all()
+            assert ((on_host(penalty) if self.penalty_costs else -on_host(penalty)) >= 0).all()
 
     def test_rows_sum_to_one_where_promised(self, d2: Any) -> None:
         sums = on_host(self.rule.memberships(d2, self.scales)).sum(axis=1)
@@ -87,8 +92,9 @@ class RuleContract(ABC):
         if self.sure_at_centres:
             np.testing.assert_array_equal(u[:, 2], 1)
         assert (u[:, 2] > 0).all()
-        if self.rule.rows_sum_to_one:
+        if self.rule.rows_sum_to_one and self.sure_at_centres:
             np.testing.assert_array_equal(u[:, [0, 1, 3]], 0)
+        assert (u[:, 2:3] > u[:, [0, 1, 3]]).all() or not self.rule.rows_sum_to_one
 
     def test_a_row_at_several_centres(self, d2: Any) -> None:
         """Shared equally where memberships are shared out at all and soft; the lowest number where they are not."""
@@ -97,8 +103,11 @@ class RuleContract(ABC):
         u = on_host(self.rule.memberships(like(d2, rows), self.scales))
         if not self.rule.rows_sum_to_one:
             np.testing.assert_array_equal(u[:, [1, 3]], 1 if self.sure_at_centres else u[:1, [1, 3]].repeat(B, axis=0))
-        elif self.rule.is_soft:
+        elif self.rule.is_soft and self.sure_at_centres:
             np.testing.assert_array_equal(u, np.tile([0, 0.5, 0, 0.5], (B, 1)))
+        elif self.rule.is_soft:
+            np.testing.assert_array_equal(u[:, 1], u[:, 3])
+            assert (u[:, 1:2] > u[:, [0, 2]]).all()
         else:
             np.testing.assert_array_equal(u, np.tile([0, 1, 0, 0], (B, 1)))
 
@@ -115,7 +124,7 @@ class RuleContract(ABC):
     def test_units_do_not_matter(self, factor: float) -> None:
         scales = None if self.scales is None else factor * self.scales
         u = self.rule.memberships(distances(), self.scales)
-        np.testing.assert_allclose(self.rule.memberships(factor * distances(), scales), u, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(self.in_units(factor).memberships(factor * distances(), scales), u, rtol=0, atol=1e-10)
 
     def test_the_order_of_clusters_does_not_matter(self) -> None:
         d2 = distances()
@@ -142,7 +151,7 @@ class RuleContract(ABC):
         gains = []
         for row in distances()[:12]:
             found = self._objective(self.rule.memberships(row[None, :], self.scales)[0], row)
-            gains.append((found - self._lowest(row)) / max(found, 1e-300))
+            gains.append((found - self._lowest(row)) / max(abs(found), 1e-300))
         if self.minimises:
             assert max(gains) < 1e-6
         else:

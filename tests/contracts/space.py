@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import naive
-from cmeans.arrays import as_like, namespace, resolution
-from cmeans.blocks import Block, Blocks
-from cmeans.centres import Centres
+from cmeans.data.arrays import as_like, namespace, resolution
+from cmeans.data.blocks import Block, Blocks
 from cmeans.kernels import Kernel, Precomputed
 from cmeans.rules import Hard
 from cmeans.spaces import ExactSpace, Rows, Space
-from cmeans.sweep import gather
-from cmeans.table import Table
+from cmeans.spaces.centres import Centres
+from cmeans.sweeps.generic import gather
+from cmeans.sweeps.represented import RepresentedRows
 from contracts.arrays import DENSE, FORMS, as_form, cut_raggedly, on_host
 
 N, NEW, C = 31, 6, 3
@@ -214,8 +214,8 @@ class SpaceContract(ABC):
         u = as_like(given.A, given.blocks.x)
 
         def summed() -> tuple[np.ndarray, np.ndarray, int]:
-            table = Table(space, given.blocks, 0)
-            parts = [gather(table, Hard(), u, task) for task in range(table.n_tasks)]
+            rows = RepresentedRows(space, given.blocks, 0)
+            parts = [gather(rows, Hard(), u, task) for task in range(rows.n_tasks)]
             total = sum(parts[1:], parts[0])
             return total.mass, total.moment, len(parts)
 

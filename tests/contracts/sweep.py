@@ -16,18 +16,20 @@ import pytest
 
 import naive
 import naive_sparse
-from choices import pairs
-from cmeans.arrays import resolution
-from cmeans.blocks import Blocks
-from cmeans.centres import Centres
-from cmeans.choice import Assign, Deviations, Measure, Sweep
+from cmeans.data.arrays import resolution
+from cmeans.data.blocks import Blocks
+from cmeans.data.outputs import RowOutputs
 from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule, SparsePossibilistic
 from cmeans.spaces import EuclideanSpace, landmark_space
-from cmeans.statistics import Statistics
-from cmeans.sweep import Outputs, State, Tally
-from cmeans.table import Layout, Table
+from cmeans.spaces.centres import Centres
+from cmeans.sweeps.choice import AssignFunction, DeviationsFunction, MeasureFunction, SweepFunction
+from cmeans.sweeps.generic import FinalSums
+from cmeans.sweeps.represented import Layout, RepresentedRows
+from cmeans.sweeps.state import State
+from cmeans.sweeps.statistics import Statistics
 from contracts.arrays import DTYPES, cut_raggedly
+from sweep_choices import pairs
 
 RULES: dict[str, Any] = {
     "hard": Hard(),
@@ -54,7 +56,7 @@ SIZES = {  # rows, columns, clusters; with blocks of 150 rows, which are no whol
     "far": (333, 3, 5),
 }
 BLOCK = 150
-STEPS = ("sweep", "owned", "change", "assign")  # where they take turns, a change is asked for with a sweep
+STEPS = ("sweep", "labelling", "change", "assign")  # where they take turns, a change is asked for with a sweep
 
 
 @dataclass(frozen=True)
@@ -256,33 +258,33 @@ class SweepContract(ABC):
     in_turns: ClassVar[tuple[str, ...]] = ()  # passes too slow to compile for both dtypes of every rule
 
     @abstractmethod
-    def sweep(self, rule: Rule, dtype: str) -> Sweep:
+    def sweep(self, rule: Rule, dtype: str) -> SweepFunction:
         """The sweep of one run."""
 
-    def owned_sweep(self, rule: Rule, dtype: str) -> Sweep:
-        """The sweep of a run that asks which cluster each row belongs to most."""
+    def labelling_sweep(self, rule: Rule, dtype: str) -> SweepFunction:
+        """The sweep of a run that asks for labels too."""
         return self.sweep(rule, dtype)
 
     @abstractmethod
-    def deviations(self, dtype: str, power: int) -> Deviations:
+    def deviations(self, dtype: str, power: int) -> DeviationsFunction:
         """How far rows are from the means of their clusters."""
 
     @abstractmethod
-    def assign(self, rule: Rule, dtype: str) -> Assign:
+    def assign(self, rule: Rule, dtype: str) -> AssignFunction:
         """The last pass."""
 
     @abstractmethod
-    def measure(self, dtype: str) -> Measure:
+    def measure(self, dtype: str) -> MeasureFunction:
         """The distances to the centres."""
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         if "given" not in metafunc.fixturenames:
             return
         test, rules = metafunc.function.__name__, self.rules
-        step = {"test_sums": "sweep", "test_owners": "owned", "test_the_last_pass": "assign"}
+        step = {"test_sums": "sweep", "test_labels": "labelling", "test_the_last_pass": "assign"}
         if test == "test_deviations":
             rules = self.rules[:1]  # rules have no part in it
-        elif test == "test_owners":
+        elif test == "test_labels":
             rules = tuple(name for name in self.rules if name != "hard")  # whose clusters have no rows but their own
 
         def allowed(name: str, rule: str, dtype: str) -> bool:
@@ -294,38 +296,38 @@ class SweepContract(ABC):
 
     def dtypes(self, step: str, rule: str) -> tuple[str, ...]:
         """Of the rows that a pass is tested with under a rule: both, or one of them in turns from rule to rule and from pass to pass."""
-        twin = RULES[rule].twin
-        if step not in self.in_turns or twin is None:
+        functions = RULES[rule].tile_functions
+        if step not in self.in_turns or functions is None:
             return DTYPES
-        turn = sorted({own.twin.name for own in RULES.values() if own.twin}).index(twin.name) + STEPS.index(step)
+        turn = sorted({own.tile_functions.name for own in RULES.values() if own.tile_functions}).index(functions.name) + STEPS.index(step)
         return (DTYPES[turn % 2],)
 
     @pytest.fixture(autouse=True)
     def _ragged(self, monkeypatch: pytest.MonkeyPatch) -> None:
         cut_raggedly(monkeypatch, block=BLOCK, tasks=2)
 
-    def table(self, given: Given, blocks: Blocks | None = None) -> Table:
+    def represented(self, given: Given, blocks: Blocks | None = None) -> RepresentedRows:
         space = EuclideanSpace(np.zeros(given.problem.X.shape[1]))
-        return Table(space, given.blocks() if blocks is None else blocks, 0, layout=self.layout)
+        return RepresentedRows(space, given.blocks() if blocks is None else blocks, 0, layout=self.layout)
 
     # ---- the promises
 
     def test_sums(self, given: Given) -> None:
-        table = self.table(given)
-        assert table.n_tasks == (1 if given.problem.X.shape[0] <= BLOCK else 2)
-        self._check(given, total(self.sweep(given.rule, given.dtype), table, given.rule, given.state))
+        rows = self.represented(given)
+        assert rows.n_tasks == (1 if given.problem.X.shape[0] <= BLOCK else 2)
+        self._check(given, total(self.sweep(given.rule, given.dtype), rows, given.rule, given.state))
 
     def test_the_last_pass(self, given: Given) -> None:
-        table = self.table(given)
-        out, tally = last_pass(self.assign(given.rule, given.dtype), table, given.rule, given.state)
+        rows = self.represented(given)
+        out, tally = last_pass(self.assign(given.rule, given.dtype), rows, given.rule, given.state)
         d2, u, sums = given.truth.d2, given.truth.u, given.truth.sums
         rounding, weight = given.rounding, given.problem.weight[:, None]
-        rows = np.arange(len(u))
+        every = np.arange(len(u))
         within(out.memberships, u, rounding.u)
         assert out.memberships.dtype == given.dtype
         np.testing.assert_array_equal(out.labels, largest(out.memberships, given.rule))
         measured = np.where(out.labels < 0, d2.argmin(axis=1), out.labels)
-        within(out.nearest, d2[rows, measured], rounding.d2[rows, measured])
+        within(out.nearest, d2[every, measured], rounding.d2[every, measured])
         if given.rule == Hard():
             np.testing.assert_array_equal(out.labels, u.argmax(axis=1))
         within(tally.mass, (weight * u).sum(axis=0), (weight * rounding.u).sum(axis=0) + rounding.sum * (weight * u).sum(axis=0))
@@ -336,8 +338,8 @@ class SweepContract(ABC):
     @pytest.mark.parametrize("name", [name for name in SIZES if name != "far"])
     def test_distances(self, name: str, dtype: str) -> None:
         given = Given(name, self.rules[0], dtype)
-        table, measure = self.table(given), self.measure(dtype)
-        distances = np.concatenate([measure(table, table.space, given.state, task) for task in range(table.n_tasks)])
+        rows, measure = self.represented(given), self.measure(dtype)
+        distances = np.concatenate([measure(rows, rows.space, given.state, task) for task in range(rows.n_tasks)])
         assert distances.dtype == dtype
         d2 = given.truth.d2
         within(distances.astype(float) ** 2, d2, given.rounding.d2 + 4 * resolution(dtype) * d2)
@@ -348,7 +350,7 @@ class SweepContract(ABC):
         for rule in self.rules:
             for dtype in self.dtypes("assign", rule):
                 given = Given("ties", rule, dtype)
-                out, _ = last_pass(self.assign(given.rule, dtype), self.table(given), given.rule, given.state)
+                out, _ = last_pass(self.assign(given.rule, dtype), self.represented(given), given.rule, given.state)
                 there = given.truth.d2 == 0
                 there |= there.any(axis=1, keepdims=True) & given.rule.rows_sum_to_one
                 assert there.sum() > 10
@@ -365,40 +367,40 @@ class SweepContract(ABC):
                 continue
             given, state = Given("plain", name, dtype), Given("plain", name, dtype).state
             before = replace(state, centres=state.centres[[1, 2, 3, 4, 0]])
-            table, sweep = self.table(given), self.sweep(given.rule, dtype)
-            change = max(sweep(table, given.rule, state, task, before).change for task in range(table.n_tasks))
+            rows, sweep = self.represented(given), self.sweep(given.rule, dtype)
+            change = max(sweep(rows, given.rule, state, task, before).change for task in range(rows.n_tasks))
             u_before = given.truth_at(before.centres.coordinates).u
             within(change, np.abs(given.truth.u - u_before).max(), 4 * given.rounding.u.max())
-            self._check(given, total(sweep, table, given.rule, state))
+            self._check(given, total(sweep, rows, given.rule, state))
 
-    def test_owners(self, given: Given) -> None:
-        """Each row's cluster is noted, and the sums over each cluster's own rows are taken, beside all others."""
-        table, X, weight = self.table(given), given.problem.X, given.problem.weight
-        owners = np.full(len(X), 99, dtype=np.intp)
-        sums = total(self.owned_sweep(given.rule, given.dtype), table, given.rule, given.state, owners)
+    def test_labels(self, given: Given) -> None:
+        """Each row's label is written, and the sums over each cluster's own rows are taken, beside all others."""
+        rows, X, weight = self.represented(given), given.problem.X, given.problem.weight
+        labels = np.full(len(X), 99, dtype=np.intp)
+        sums = total(self.labelling_sweep(given.rule, given.dtype), rows, given.rule, given.state, labels)
         self._check(given, sums)
         u, c = given.truth.u, len(given.problem.V)
         ahead = np.sort(u.max(axis=1, keepdims=True) - u, axis=1)[:, 1] if c > 1 else u[:, 0]
         surely = ahead > 4 * given.rounding.u.max(axis=1)
         surely |= (u == 0).all(axis=1) & (given.rounding.u < 0.5).all(axis=1)
-        np.testing.assert_array_equal(owners[surely], np.where(u.max(axis=1) > 0, u.argmax(axis=1), -1)[surely])
+        np.testing.assert_array_equal(labels[surely], np.where(u.max(axis=1) > 0, u.argmax(axis=1), -1)[surely])
         assert surely.mean() > 0.8 or given.name == "ties"
-        assert sums.own is not None
+        assert sums.hard is not None
         for j in range(c):
-            own, each = owners == j, given.rounding.sum
-            within(sums.own.mass[j], weight[own].sum(), each * weight[own].sum())
-            within(sums.own.moment[j], weight[own] @ X[own], each * weight[own] @ np.abs(X[own]))
+            own, each = labels == j, given.rounding.sum
+            within(sums.hard.mass[j], weight[own].sum(), each * weight[own].sum())
+            within(sums.hard.moment[j], weight[own] @ X[own], each * weight[own] @ np.abs(X[own]))
 
     @pytest.mark.parametrize("power", [1, 2])
     def test_deviations(self, given: Given, power: int) -> None:
         """Rows of no cluster count for none; each of the others for its own cluster alone."""
-        table, weight, c = self.table(given), given.problem.weight, len(given.problem.V)
-        owners = np.arange(len(weight)) % (c + 1) - 1
+        rows, weight, c = self.represented(given), given.problem.weight, len(given.problem.V)
+        labels = np.arange(len(weight)) % (c + 1) - 1
         deviations = self.deviations(given.dtype, power)
-        found = sum(deviations(table, State(given.state.centres), owners, power, task) for task in range(table.n_tasks))
+        found = sum(deviations(rows, State(given.state.centres), labels, power, task) for task in range(rows.n_tasks))
         d2, lost, eps = given.truth.d2, given.rounding.d2, resolution(given.dtype)
         for j in range(c):
-            own = owners == j
+            own = labels == j
             distance = d2[own, j] ** (power / 2)
             off = lost[own, j] if power == 2 else lost[own, j] / np.sqrt(np.where(d2[own, j] > 0, d2[own, j], 1))
             within(found[j], weight[own] @ distance, weight[own] @ (off + 8 * eps * distance))
@@ -413,9 +415,9 @@ class SweepContract(ABC):
             x = given.problem.X.astype(dtype)
             read_only = x.copy()
             read_only.setflags(write=False)
-            for rows in (np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], read_only):
-                table = self.table(given, Blocks(rows, given.problem.weight))
-                self._check(given, total(self.sweep(given.rule, dtype), table, given.rule, given.state))
+            for array in (np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], read_only):
+                rows = self.represented(given, Blocks(array, given.problem.weight))
+                self._check(given, total(self.sweep(given.rule, dtype), rows, given.rule, given.state))
 
     @pytest.mark.parametrize("dtype", DTYPES)
     def test_rows_kept_or_made_again_give_the_same_bits(self, dtype: str) -> None:
@@ -431,12 +433,12 @@ class SweepContract(ABC):
             state = State(space.embed(blocks.cut(0, 3)), np.ones(3) if rule.needs_pilot else None)
             first: Statistics | None = None
             for keep in (10**9, one_task, 0):
-                table, sweep = Table(space, blocks, keep, layout=self.layout), self.sweep(rule, dtype)
+                rows, sweep = RepresentedRows(space, blocks, keep, layout=self.layout), self.sweep(rule, dtype)
                 for _ in range(2):
-                    sums = total(sweep, table, rule, state)
+                    sums = total(sweep, rows, rule, state)
                     first = sums if first is None else first
                     assert same_bits(sums, first)
-                    assert len(table._kept) == (keep >= one_task) + (keep == 10**9)
+                    assert len(rows._kept) == (keep >= one_task) + (keep == 10**9)
 
     @pytest.mark.parametrize(("dtype", "row", "bad"), pairs(DTYPES, [0, 149, 332], [np.nan, np.inf, -np.inf]))
     def test_a_row_that_is_no_number_shows(self, dtype: str, row: int, bad: float) -> None:
@@ -446,20 +448,20 @@ class SweepContract(ABC):
             x = given.problem.X.astype(dtype)
             x[row, 1] = bad
             for weight in (given.problem.weight, np.where(np.arange(len(x)) == row, 0.0, 1.0)):
-                table = self.table(given, Blocks(x, weight))
+                rows = self.represented(given, Blocks(x, weight))
                 with np.errstate(all="ignore"):
                     if dtype in self.dtypes("sweep", name):
-                        assert not total(self.sweep(given.rule, dtype), table, given.rule, given.state).is_finite()
+                        assert not total(self.sweep(given.rule, dtype), rows, given.rule, given.state).is_finite()
                     if dtype in self.dtypes("assign", name):
-                        assert not np.isfinite(last_pass(self.assign(given.rule, dtype), table, given.rule, given.state)[1].objective)
+                        assert not np.isfinite(last_pass(self.assign(given.rule, dtype), rows, given.rule, given.state)[1].objective)
                     with pytest.raises(ValueError, match="not finite"):
-                        self.measure(dtype)(table, table.space, given.state, row // (2 * BLOCK))
+                        self.measure(dtype)(rows, rows.space, given.state, row // (2 * BLOCK))
 
     def test_it_leaves_what_it_is_given_as_it_was(self) -> None:
         given = Given("plain", self.rules[0], self.dtypes("sweep", self.rules[0])[0])
         blocks, state = given.blocks(), given.state
         before = blocks.x.copy(), blocks.weight.copy(), state.centres.coordinates.copy()
-        total(self.sweep(given.rule, given.dtype), self.table(given, blocks), given.rule, state)
+        total(self.sweep(given.rule, given.dtype), self.represented(given, blocks), given.rule, state)
         for now, then in zip((blocks.x, blocks.weight, state.centres.coordinates), before, strict=True):
             np.testing.assert_array_equal(now, then)
 
@@ -480,15 +482,15 @@ def largest(u: np.ndarray, rule: Rule) -> np.ndarray:
     return np.where(u.max(axis=1) > 0, u.argmax(axis=1), -1) if rule.leaves_rows_out else u.argmax(axis=1)
 
 
-def total(sweep: Sweep, table: Table, rule: Rule, state: State, owners: np.ndarray | None = None) -> Statistics:
+def total(sweep: SweepFunction, rows: RepresentedRows, rule: Rule, state: State, labels: np.ndarray | None = None) -> Statistics:
     """All tasks together."""
-    parts = [sweep(table, rule, state, task, None, owners) for task in range(table.n_tasks)]
+    parts = [sweep(rows, rule, state, task, None, labels) for task in range(rows.n_tasks)]
     return sum(parts[1:], parts[0])
 
 
-def last_pass(assign: Assign, table: Table, rule: Rule, state: State) -> tuple[Outputs, Tally]:
-    out = Outputs.empty(table.n_rows, len(state.centres), table.blocks.x[:0, 0])
-    parts = [assign(table, table.space, rule, state, task, out) for task in range(table.n_tasks)]
+def last_pass(assign: AssignFunction, rows: RepresentedRows, rule: Rule, state: State) -> tuple[RowOutputs, FinalSums]:
+    out = RowOutputs.empty(rows.n_rows, len(state.centres), rows.blocks.x[:0, 0])
+    parts = [assign(rows, rows.space, rule, state, task, out) for task in range(rows.n_tasks)]
     return out, sum(parts[1:], parts[0])
 
 

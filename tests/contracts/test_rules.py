@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import naive
-from cmeans.rules import Fuzzy, Hard, Possibilistic, SparsePossibilistic
+from cmeans.rules import Entropy, Fuzzy, Hard, Possibilistic, SparsePossibilistic
 from contracts.rule import RuleContract, distances
 
 SCALES = np.array([0.5, 1.0, 3.0, 20.0])
@@ -54,6 +54,22 @@ class TestSparse(RuleContract):
     sure_at_centres = False
 
 
+class TestEntropy(RuleContract):
+    rule = Entropy(1.5)
+    sure_at_centres = False
+    penalty_costs = False
+
+    def in_units(self, factor):
+        return Entropy(1.5 * factor)
+
+
+class TestNearlyHardEntropy(TestEntropy):
+    rule = Entropy(0.01)
+
+    def in_units(self, factor):
+        return Entropy(0.01 * factor)
+
+
 def test_hard_is_naive():
     np.testing.assert_array_equal(Hard().memberships(distances(), None), naive.hard_memberships(distances()))
 
@@ -72,6 +88,14 @@ def test_possibilistic_is_naive(m):
     penalty = Possibilistic(m).penalty(u, SCALES)
     expected = naive.objective(distances(), u, m, eta=SCALES) - naive.objective(distances(), u, m)
     assert penalty.sum() == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("T", [1e-3, 0.4, 1, 30, 1e9])
+def test_entropy_is_naive(T):
+    u = Entropy(T).memberships(distances(), None)
+    np.testing.assert_allclose(u, naive.entropy_memberships(distances(), T), rtol=0, atol=1e-14)
+    expected = naive.entropy_objective(distances(), u, T) - naive.objective(distances(), u, 1)
+    assert Entropy(T).penalty(u, None).sum() == pytest.approx(expected, rel=1e-10, abs=1e-10)
 
 
 @pytest.mark.parametrize("rule", [Fuzzy, Possibilistic])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import naive
-from cmeans.arrays import host_float64, take
-from cmeans.blocks import Block, Blocks
+from cmeans.data.arrays import host_float64, take
+from cmeans.data.blocks import Block, Blocks
 from cmeans.kernels import RBF, Cosine, Linear, Polynomial, Precomputed, Sigmoid
 from cmeans.spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, landmark_space, spanning_space
 from contracts.arrays import FORMS, as_form

@@ -4,45 +4,44 @@ from __future__ import annotations
 
 import pytest
 
-from cmeans import compiled
-from cmeans import sweep as generic
-from cmeans.choice import Assign, Deviations, Measure, Sweep
 from cmeans.rules import Rule
+from cmeans.sweeps import compiled, generic
+from cmeans.sweeps.choice import AssignFunction, DeviationsFunction, MeasureFunction, SweepFunction
 from contracts.sweep import RULES, SIZES, STEPS, Given, SweepContract
 
 
 class TestGeneric(SweepContract):
-    def sweep(self, rule: Rule, dtype: str) -> Sweep:
+    def sweep(self, rule: Rule, dtype: str) -> SweepFunction:
         return generic.sweep
 
-    def assign(self, rule: Rule, dtype: str) -> Assign:
+    def assign(self, rule: Rule, dtype: str) -> AssignFunction:
         return generic.assign
 
-    def measure(self, dtype: str) -> Measure:
+    def measure(self, dtype: str) -> MeasureFunction:
         return generic.distances
 
-    def deviations(self, dtype: str, power: int) -> Deviations:
+    def deviations(self, dtype: str, power: int) -> DeviationsFunction:
         return generic.deviations
 
 
 class TestNarrow(SweepContract):
     layout = compiled.layout("narrow")
-    in_turns = ("owned", "change")
+    in_turns = ("labelling", "change")
 
-    def owned_sweep(self, rule: Rule, dtype: str) -> Sweep:
-        return compiled.Sweep("narrow", rule, dtype, owned=True)
+    def labelling_sweep(self, rule: Rule, dtype: str) -> SweepFunction:
+        return compiled.CompiledSweep("narrow", rule, dtype, labelling=True)
 
-    def deviations(self, dtype: str, power: int) -> Deviations:
-        return compiled.Deviations("narrow", power, dtype)
+    def deviations(self, dtype: str, power: int) -> DeviationsFunction:
+        return compiled.CompiledDeviations("narrow", power, dtype)
 
-    def sweep(self, rule: Rule, dtype: str) -> Sweep:
-        return compiled.Sweep("narrow", rule, dtype)
+    def sweep(self, rule: Rule, dtype: str) -> SweepFunction:
+        return compiled.CompiledSweep("narrow", rule, dtype)
 
-    def assign(self, rule: Rule, dtype: str) -> Assign:
-        return compiled.Assign(self.layout, rule, dtype)
+    def assign(self, rule: Rule, dtype: str) -> AssignFunction:
+        return compiled.CompiledAssign(self.layout, rule, dtype)
 
-    def measure(self, dtype: str) -> Measure:
-        return compiled.Measure(self.layout, dtype)
+    def measure(self, dtype: str) -> MeasureFunction:
+        return compiled.CompiledMeasure(self.layout, dtype)
 
 
 class TestWide(SweepContract):
@@ -50,27 +49,27 @@ class TestWide(SweepContract):
     rules = tuple(name for name in RULES if name != "hard")
     in_turns = STEPS
 
-    def owned_sweep(self, rule: Rule, dtype: str) -> Sweep:
-        return compiled.Sweep("wide", rule, dtype, owned=True)
+    def labelling_sweep(self, rule: Rule, dtype: str) -> SweepFunction:
+        return compiled.CompiledSweep("wide", rule, dtype, labelling=True)
 
-    def deviations(self, dtype: str, power: int) -> Deviations:
-        return compiled.Deviations("wide", power, dtype)
+    def deviations(self, dtype: str, power: int) -> DeviationsFunction:
+        return compiled.CompiledDeviations("wide", power, dtype)
 
-    def sweep(self, rule: Rule, dtype: str) -> Sweep:
-        return compiled.Sweep("wide", rule, dtype)
+    def sweep(self, rule: Rule, dtype: str) -> SweepFunction:
+        return compiled.CompiledSweep("wide", rule, dtype)
 
-    def assign(self, rule: Rule, dtype: str) -> Assign:
-        return compiled.Assign(self.layout, rule, dtype)
+    def assign(self, rule: Rule, dtype: str) -> AssignFunction:
+        return compiled.CompiledAssign(self.layout, rule, dtype)
 
-    def measure(self, dtype: str) -> Measure:
-        return compiled.Measure(self.layout, dtype)
+    def measure(self, dtype: str) -> MeasureFunction:
+        return compiled.CompiledMeasure(self.layout, dtype)
 
 
 class TestBounded(TestWide):
     rules = ("hard",)
     in_turns = ()
 
-    def sweep(self, rule: Rule, dtype: str) -> Sweep:
+    def sweep(self, rule: Rule, dtype: str) -> SweepFunction:
         return compiled.BoundedSweep(rule, dtype)
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from cmeans import CMeans
+from cmeans.fitting.fit import Method
 from cmeans.kernels import Kernel
 from cmeans.metrics import purity
 from cmeans.rules import Fuzzy, Possibilistic, Rule
-from cmeans.rules.base import Twin
-from cmeans.runs import Pilot
+from cmeans.rules.base import TileFunctions
+from cmeans.solvers.multistart import Pilot
 
 from .settings import EPSILON, M, Problem, kernel_of
 
@@ -30,8 +31,8 @@ class PrintedPossibilistic(Possibilistic):
     """u_ij = 1 / (1 + (d2_ij / eta_j)^(2/(m-1))): eq. 7 as printed, on squared distances."""
 
     @property
-    def twin(self) -> Twin:
-        return Twin("possibilistic", self.m, 2.0 / (self.m - 1.0))
+    def twin(self) -> TileFunctions:
+        return TileFunctions("possibilistic", self.m, 2.0 / (self.m - 1.0))
 
     def memberships(self, d2: Any, scales: Any) -> Any:
         return 1.0 / (1.0 + (d2 / scales[None, :].astype(d2.dtype)) ** (2.0 / (self.m - 1.0)))
@@ -40,8 +41,8 @@ class PrintedPossibilistic(Possibilistic):
 class PrintedPCM(CMeans):
     """PCM whose fuzzy run, too, has the printed exponent."""
 
-    def _make_pilot(self, geometry: Any) -> Pilot:
-        return Pilot(fuzzy_rule(PRINTED, M))
+    def _method(self, geometry: Any) -> Method:
+        return replace(super()._method(geometry), pilot=Pilot(fuzzy_rule(PRINTED, M)))
 
 
 def fuzzy_rule(variant: str, m: float) -> Rule:

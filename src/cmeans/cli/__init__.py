@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-_EXTRA = {"typer", "rich", "pyarrow"}  # what the extra `cli` installs and the library itself does without
+_EXTRA = {"typer", "rich", "pyarrow"}  # installed by the extra `cli` only
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""`python -m cmeans.cli` is the command too."""
+"""Entry point of `python -m cmeans.cli`."""
 
 from . import main
 

@@ -1,4 +1,4 @@
-"""The commands and their options. This file only translates; the work is done in the rooms beside it."""
+"""The commands and their options. This file only parses arguments; the work is done in the modules beside it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from .. import __version__
 from .demo import demo as run_demo
-from .errors import DONE, INTERRUPTED, verdict
+from .errors import DONE, FAULT, INTERRUPTED, UNREAD, verdict
 from .fitting import fit as run_fit
 from .options import RUN, SCREEN, Array, Columns, Debug, File, FitOptions, HeaderLine, ModelFile, Quiet, StreamOptions, Threshold, TopK
 from .predicting import PredictRequest
 from .predicting import predict as run_predict
-from .rows import Wish
+from .rows import ReadOptions
 from .screen import Screen, print_table
 from .shell import Exit, call, echo, new_app, option, taking
 from .showing import briefly, describe_model
+from .standard_streams import NAME as STANDARD_OUTPUT
+from .standard_streams import at_terminal as _at_terminal
+from .standard_streams import open_closed_streams, silence
 from .stream.command import stream as run_stream
 from .summaries import show
+
+E = TypeVar("E", bound=BaseException)
 
 app = new_app("cmeans", "Hard, fuzzy and possibilistic c-means in kernel space. Start with: cmeans demo")
 
@@ -51,7 +56,7 @@ def predict(
 ) -> None:
     """Label new rows with a model. Columns and scaling are those of the fit; --columns says others, in the model's order."""
     with _plain_speech(Screen(quiet), debug) as screen:
-        wish = Wish(file, tuple(columns or ()), None, array, None, header)
+        wish = ReadOptions(file, tuple(columns or ()), None, array, None, header)
         show(run_predict(PredictRequest(model, wish, out, top_k, threshold), screen))
 
 
@@ -77,7 +82,7 @@ def info(
         if _at_terminal() and not as_json:
             print_table(str(model), briefly(facts))
         else:
-            show(facts)
+            show(facts, needed=True)
 
 
 @app.command()
@@ -99,35 +104,42 @@ def _root(version: Annotated[bool, option(None, "Show the version and exit.", "-
 
 
 def run(arguments: list[str]) -> int:
-    """One command line, from its words to its exit code."""
+    """Run one command line and return its exit code."""
+    open_closed_streams()
     with _terminable():
         try:
             call(app, "cmeans", arguments)
             code = DONE
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
-            interrupt = _interrupt(end)
+            interrupt = _cause(end, KeyboardInterrupt) or KeyboardInterrupt()
+            if code == FAULT and _cause(end, BrokenPipeError) is not None:
+                code = UNREAD
         except KeyboardInterrupt as end:
             code, interrupt = INTERRUPTED, end
-    if code == INTERRUPTED:  # typer says nothing then
+        except OSError as error:  # of help or the version, which typer writes
+            silence(sys.stdout)
+            code, line = verdict(OSError(error.errno, error.strerror, STANDARD_OUTPUT))
+            Screen().fail(line)
+    if code == INTERRUPTED:  # typer prints nothing then
         Screen().fail(verdict(interrupt)[1])
     return code
 
 
-def _interrupt(end: BaseException | None) -> KeyboardInterrupt:
-    """The interrupt that typer made an exit of."""
-    while end is not None and not isinstance(end, KeyboardInterrupt):
+def _cause(end: BaseException | None, kind: type[E]) -> E | None:
+    """Return the error of that kind that typer turned into an exit, if any."""
+    while end is not None and not isinstance(end, kind):
         end = end.__cause__ or end.__context__
-    return end or KeyboardInterrupt()
+    return end
 
 
 @contextmanager
 def _plain_speech(screen: Screen, debug: bool) -> Iterator[Screen]:
-    """However a command ends, the user gets one line and an exit code; the traceback only with --debug."""
+    """Report any end of a command as one line and an exit code; the traceback only with --debug."""
     try:
         yield screen
     except BrokenPipeError:
-        raise  # nobody reads stdout any more; typer knows how to leave
+        raise  # stdout has no reader any more; typer handles that
     except (Exception, KeyboardInterrupt) as error:
         if debug:
             traceback.print_exception(error)
@@ -140,7 +152,7 @@ def _plain_speech(screen: Screen, debug: bool) -> Iterator[Screen]:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """SIGTERM ends a command as Ctrl-C does, so that it cleans up. Python allows handlers in the main thread alone."""
+    """Make SIGTERM end a command as Ctrl-C does, so that it cleans up. Python allows handlers in the main thread only."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -153,7 +165,3 @@ def _terminable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, former or signal.SIG_DFL)
-
-
-def _at_terminal() -> bool:
-    return sys.stdout.isatty()

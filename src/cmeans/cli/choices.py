@@ -1,21 +1,11 @@
-"""What may be said where an option takes one of a few words."""
+"""Values of the options that take one of a few words."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
 
-class Method(StrEnum):
-    HARD = "hard"
-    TWO_STEP = "two-step"
-    FUZZY = "fuzzy"
-    POSSIBILISTIC = "possibilistic"
-    PROBABILISTIC = "probabilistic"
-    ADAPTIVE = "adaptive"
-    SEQUENTIAL = "sequential"
-
-
-class Kernel(StrEnum):
+class KernelChoice(StrEnum):
     RBF = "rbf"
     LINEAR = "linear"
     LAPLACIAN = "laplacian"
@@ -31,12 +21,12 @@ class LandmarkChoice(StrEnum):
     UNIFORM = "uniform"
 
 
-class Acceleration(StrEnum):
+class AccelerationChoice(StrEnum):
     ANDERSON = "anderson"
     NONE = "none"
 
 
-class Init(StrEnum):
+class InitChoice(StrEnum):
     KMEANS = "k-means++"
     SCALABLE = "k-means||"
     MAX_MIN = "max-min"
@@ -45,24 +35,24 @@ class Init(StrEnum):
     PARTITION = "random-partition"
 
 
-class SparsityTest(StrEnum):
+class SparsityTestChoice(StrEnum):
     GLOBAL = "global"
     LOCAL = "local"
 
 
-class Adaptation(StrEnum):
+class AdaptationChoice(StrEnum):
     JOURNAL = "journal"
     CONFERENCE = "conference"
     SQUARED = "squared"
     NONE = "none"
 
 
-class Engine(StrEnum):
+class EngineChoice(StrEnum):
     THREADS = "threads"
     DASK = "dask"
 
 
-class Solver(StrEnum):
+class SolverChoice(StrEnum):
     AUTO = "auto"
     FAGP = "fagp"
     AGP = "agp"
@@ -70,55 +60,55 @@ class Solver(StrEnum):
     LLOYD = "lloyd"
 
 
-class Polish(StrEnum):
+class PolishChoice(StrEnum):
     HARTIGAN = "hartigan"
     NONE = "none"
 
 
-class InnerScaling(StrEnum):
+class InnerScalingChoice(StrEnum):
     RANGE = "range"
     NONE = "none"
 
 
-class StreamMethod(StrEnum):
+class StreamMethodChoice(StrEnum):
     LANDMARKS = "landmarks"
     PROJECTION = "projection"
 
 
-class StreamRule(StrEnum):
+class StreamRuleChoice(StrEnum):
     FUZZY = "fuzzy"
     HARD = "hard"
 
 
-class Projection(StrEnum):
+class ProjectionChoice(StrEnum):
     CHOLESKY = "cholesky"
     GRADIENT = "gradient"
     L1 = "l1"
 
 
-class MetaMembership(StrEnum):
+class MetaMembershipChoice(StrEnum):
     AUTO = "auto"
     UPDATE = "update"
     FROZEN = "frozen"
 
 
-class PastWeight(StrEnum):
+class PastWeightChoice(StrEnum):
     POWER = "u^m"
     MEMBERSHIP = "u"
 
 
-class StreamFormat(StrEnum):
+class StreamFormatChoice(StrEnum):
     CSV = "csv"
     ARROW = "arrow"
 
 
-class Scale(StrEnum):
+class ScaleChoice(StrEnum):
     NONE = "none"
     STANDARD = "standard"
     UNIT = "unit"
 
 
-class Dtype(StrEnum):
+class DtypeChoice(StrEnum):
     KEEP = "keep"
     FLOAT32 = "float32"
     FLOAT64 = "float64"

@@ -1,4 +1,4 @@
-"""`cmeans demo`: the main job on real data, by the same path that a user's own file takes."""
+"""`cmeans demo`: a fit and a prediction on real data, by the same code as for a user's own file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from .fitting import LABELS, MODEL, FitRequest, fit
 from .outputs import results_folder, staged_file
 from .predicting import PredictRequest, predict
-from .rows import Wish
+from .rows import ReadOptions
 from .screen import Screen
 from .tables import read_labels, write_columns
 
@@ -23,7 +23,7 @@ _DATA, _PREDICTED, _SEED, _STARTS = "wine.parquet", "predicted.parquet", 0, 5
 
 
 def demo(out: Path, screen: Screen) -> dict[str, Any]:
-    """Write the data, fit, predict, compare with the known classes, and say what to type next."""
+    """Write the data, fit, predict, compare with the known classes, and suggest the next commands."""
     wine = load_wine()
     truth, file = wine.target, out / _DATA
     screen.say("178 Italian wines of 3 cultivars, 13 chemical measurements each; the cultivars are not shown to the method")
@@ -31,7 +31,7 @@ def demo(out: Path, screen: Screen) -> dict[str, Any]:
         with staged_file(file) as place:
             write_columns(place, dict(zip(wine.feature_names, wine.data.T, strict=True)))
         summary = fit(_request(file, out), screen)
-        predict(PredictRequest(out / MODEL, Wish(file), out / _PREDICTED), screen)
+        predict(PredictRequest(out / MODEL, ReadOptions(file), out / _PREDICTED), screen)
     labels = read_labels(out / LABELS)
     index, pure = float(adjusted_rand_score(truth, labels)), purity(truth, labels)
     screen.say(f"against the cultivars: adjusted Rand index {index:.2f} (1 is perfect), purity {pure:.2f}")
@@ -47,11 +47,11 @@ def demo(out: Path, screen: Screen) -> dict[str, Any]:
 
 def _request(file: Path, out: Path) -> FitRequest:
     words = {"n_landmarks": "auto", "n_init": _STARTS, "random_state": _SEED}
-    return FitRequest(Wish(file), out, "fuzzy", 3, words, scale="standard")
+    return FitRequest(ReadOptions(file), out, "fuzzy", 3, words, scale="standard")
 
 
 def next_commands(file: Path, out: Path) -> list[str]:
-    """Command lines that do what the demo did; `fit` has its seed by default."""
+    """Return command lines that do what the demo did; `fit` uses the same seed by default."""
     return [
         shlex.join(["cmeans", "fit", str(file), "--clusters", "3", "--scale", "standard", "--n-init", str(_STARTS), "--out", str(out)]),
         shlex.join(["cmeans", "predict", str(out / MODEL), str(file), "--out", str(out / _PREDICTED)]),
@@ -60,5 +60,5 @@ def next_commands(file: Path, out: Path) -> list[str]:
 
 
 def purity(truth: NDArray[Any], labels: NDArray[Any]) -> float:
-    """The part of the rows that would be right if every cluster were named after its largest class."""
+    """Fraction of the rows whose class is the largest class of their cluster."""
     return float(contingency_matrix(truth, labels).max(axis=0).sum() / len(truth))

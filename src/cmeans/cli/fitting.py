@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ import numpy as np
 from .. import (
     AdaptivePossibilisticCMeans,
     Checkpoint,
+    CMeans,
     DaskEngine,
     FuzzyCMeans,
     KernelKMeans,
@@ -23,18 +25,21 @@ from .. import (
     TwoStepKernelKMeans,
     __version__,
 )
-from ..blocks import spans
-from ..engines.dask_door import connected
-from ..memory import parse_budget
-from ..model_file import read_metadata, save
-from ..signals import held_back
-from ..sources.spelling import one_line
-from ..stored import StoredRows
-from ..sweep import Outputs
-from ..writing import Columns, checked_columns, row_file
+from ..data.blocks import spans
+from ..data.files.spelling import one_line
+from ..data.outputs import RowOutputs
+from ..data.row_source import StoredRows
+from ..engines.dask.dask_api import connected
+from ..fitting.memory import parse_budget
+from ..persistence.model_file import read_metadata, save
+from ..rules import RULES
+from ..runtime.signals import held_back
+from ..solvers.checkpoints import check_place
+from ..storage.overwriting import refuse_overwriting
+from ..storage.row_writer import OutputColumns, checked_columns, row_file
 from .errors import InputError, Stopped
-from .outputs import results_folder, staged
-from .rows import SHARE, Rows, Wish, read_rows, refuse_inside
+from .outputs import results_folder, staged, write_text
+from .rows import SHARE, InputRows, ReadOptions, files_of, read_rows, refuse_inside
 from .scaling import Scaling, learn_scaling
 from .screen import Screen
 from .summaries import Stopwatch, as_json, caught_warnings, sizes
@@ -44,48 +49,62 @@ WRITTEN_TOGETHER = 65_536  # rows
 LABELS, MODEL, SUMMARY = "labels.parquet", "model.safetensors", "summary.json"
 
 
-class Method:
-    """One clustering method: who does it, and which words it knows."""
+class MethodSpec:
+    """One clustering method: its estimator and the parameters that it has."""
 
-    def __init__(self, estimator: type[Any], soft: bool = False) -> None:
+    def __init__(self, estimator: type[Any], soft: bool = False, fixed: Mapping[str, Any] | None = None) -> None:
         self.estimator = estimator
-        self.soft = soft  # has memberships worth writing
-        self.words = frozenset(inspect.signature(estimator).parameters)
+        self.soft = soft  # memberships are worth writing
+        self.fixed = dict(fixed or {})  # parameters that define the method
+        self.words = frozenset(inspect.signature(estimator).parameters) - self.fixed.keys()
+        self.needed: tuple[str, ...] = ()  # parameters without a default
+
+    @classmethod
+    def of_rule(cls, name: str) -> MethodSpec:
+        """Return the method of a rule that has no estimator of its own."""
+        rule = RULES[name]
+        method, own = cls(CMeans, rule.is_soft, {"rule": name}), frozenset(rule.made_from or ())
+        of_others = {word for other in RULES.values() for word in other.made_from or ()} - own
+        of_others |= set() if rule.needs_pilot else {"pilot_m", "eta_scale"}
+        method.words -= of_others
+        method.needed = tuple(sorted(word for word in own if inspect.signature(CMeans).parameters[word].default is None))
+        return method
 
     @property
     def finds_number(self) -> bool:
-        """Whether the number of clusters is a result, and what is asked only a bound."""
+        """True where the number of clusters is a result, and the given one only a bound."""
         return "max_clusters" in self.words
 
 
 METHODS = {
-    "hard": Method(KernelKMeans),
-    "two-step": Method(TwoStepKernelKMeans),
-    "probabilistic": Method(ProbabilisticKMeans),
-    "fuzzy": Method(FuzzyCMeans, True),
-    "possibilistic": Method(PossibilisticCMeans, True),
-    "adaptive": Method(AdaptivePossibilisticCMeans, True),
-    "sequential": Method(SequentialPossibilisticCMeans, True),
+    "hard": MethodSpec(KernelKMeans),
+    "two-step": MethodSpec(TwoStepKernelKMeans),
+    "probabilistic": MethodSpec(ProbabilisticKMeans),
+    "fuzzy": MethodSpec(FuzzyCMeans, True),
+    "possibilistic": MethodSpec(PossibilisticCMeans, True),
+    "adaptive": MethodSpec(AdaptivePossibilisticCMeans, True),
+    "sequential": MethodSpec(SequentialPossibilisticCMeans, True),
 }
+METHODS |= {name: MethodSpec.of_rule(name) for name, rule in RULES.items() if rule.made_from is not None and name not in METHODS}
 
 
 @dataclass(frozen=True)
 class FitRequest:
-    """Everything `cmeans fit` was told. `words` are the estimator's constructor words that were given; the others keep its defaults."""
+    """All options of one `cmeans fit`. `words` are the constructor parameters that were given; the others keep their defaults."""
 
-    wish: Wish
+    wish: ReadOptions
     out: Path
     method: str
-    clusters: int | None = None  # how many, or at most how many
+    clusters: int | None = None  # number of clusters, or its upper bound
     words: dict[str, Any] = field(default_factory=dict)
     scale: str = "none"
-    top_k: int | None = None  # of the memberships, which are all written else
+    top_k: int | None = None  # number of memberships to write; None: all
     threshold: float | None = None
     checkpoint: Checkpoint | None = None
-    scheduler: str | None = None  # of the Dask cluster that runs the fit
+    scheduler: str | None = None  # address of the Dask cluster that runs the fit
 
-    def columns(self, method: Method, model: Any) -> Columns:
-        """What is written of each row."""
+    def columns(self, method: MethodSpec, model: Any) -> OutputColumns:
+        """Return the columns that are written for each row."""
         return checked_columns(
             Path(LABELS),
             len(model._state.centres),
@@ -117,13 +136,13 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                 save(model, place / MODEL, rows=False, metadata=_metadata(request, rows, scaling))
             summary = _summary(request, rows, model, read_metadata(place / MODEL))
             summary |= {"seconds": watch.seconds, "warnings": warned, "outputs": _outputs(request.out)}
-            (place / SUMMARY).write_text(as_json(summary) + "\n", encoding="utf-8")
+            write_text(place / SUMMARY, as_json(summary) + "\n")
     screen.say(f"wrote {', '.join((LABELS, MODEL, SUMMARY))} in {request.out}")
     return summary
 
 
-def _write_labels(file: Path, model: Any, rows: Rows, columns: Columns) -> None:
-    """From what the fit has kept, or, of rows that are not in memory, from one more pass."""
+def _write_labels(file: Path, model: Any, rows: InputRows, columns: OutputColumns) -> None:
+    """Write the labels that the fit has kept, or, for rows that are not in memory, those of one more pass."""
     if columns.memberships and isinstance(rows.x, StoredRows) and "memberships_" not in vars(model):
         model.predict_to(rows.x, file, memberships=True, top_k=columns.top_k, threshold=columns.threshold)
         return
@@ -131,12 +150,12 @@ def _write_labels(file: Path, model: Any, rows: Rows, columns: Columns) -> None:
     u = model.memberships_ if columns.memberships else np.empty((n, 0), rows.x.dtype)
     with row_file(file, n, columns, u.dtype) as table:
         for start, stop in spans(n, WRITTEN_TOGETHER):
-            table.append(columns.of(Outputs(labels[start:stop], u[start:stop], np.empty(0))))
+            table.append(columns.of(RowOutputs(labels[start:stop], u[start:stop], np.empty(0))))
 
 
 @contextmanager
 def _cluster(scheduler: str | None) -> Iterator[Any]:
-    """A client of the cluster, where one is asked for."""
+    """Provide a client of the Dask cluster where a scheduler is given, else None."""
     if scheduler is None:
         yield None
         return
@@ -150,8 +169,8 @@ def _cluster(scheduler: str | None) -> Iterator[Any]:
         yield client
 
 
-def _check(request: FitRequest, method: Method) -> None:
-    """What can be known to be wrong before any row is read."""
+def _check(request: FitRequest, method: MethodSpec) -> None:
+    """Refuse options that are invalid whatever the rows are."""
     if request.clusters is None and not method.finds_number:
         finders = listed(name for name, other in METHODS.items() if other.finds_number)
         raise InputError(f"--clusters: --method {request.method} needs the number of clusters, e.g. -c 3; {finders} find it themselves.")
@@ -159,18 +178,24 @@ def _check(request: FitRequest, method: Method) -> None:
         if word not in method.words:
             able = listed(name for name, other in METHODS.items() if word in other.words)
             raise InputError(f"{option_of(word)}: --method {request.method} has none; it belongs to {able}.")
+    for word in method.needed:
+        if word not in request.words:
+            raise InputError(f"{option_of(word)}: --method {request.method} needs it.")
     if not method.soft and (request.top_k is not None or request.threshold is not None):
         raise InputError(f"--top-k, --threshold: --method {request.method} has no memberships to choose among.")
     if request.checkpoint is not None and "checkpoint" not in method.words:
         able = listed(name for name, other in METHODS.items() if "checkpoint" in other.words)
         raise InputError(f"--checkpoint: --method {request.method} keeps none; {able} do.")
     refuse_inside(request.wish.file, request.out, "a folder outside")
-    for name, path in _outputs(request.out).items():
-        if request.wish.file.resolve() == Path(path).resolve():
-            raise InputError(f"--out {request.out}: the {name} would overwrite the input file {request.wish.file}; choose another folder.")
+    outputs = {f"--out {request.out}: the {name}": file for name, file in _outputs(request.out).items()}
+    if request.checkpoint is not None:
+        outputs[f"--checkpoint {request.checkpoint.path}"] = os.fspath(request.checkpoint.path)
+    refuse_overwriting(outputs, files_of(request.wish))
+    if request.checkpoint is not None:
+        check_place(request.checkpoint, "--checkpoint")
 
 
-def _read(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[Rows, Scaling]:
+def _read(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[InputRows, Scaling]:
     screen.say(f"reading {request.wish.file}")
     budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
     rows = read_rows(request.wish, most=0 if stays else None if budget is None else budget // SHARE)
@@ -182,7 +207,8 @@ def _read(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[Rows, Sc
 
 
 def _model(request: FitRequest, client: Any) -> Any:
-    method, words = METHODS[request.method], request.words
+    method = METHODS[request.method]
+    words = {**method.fixed, **request.words}
     if request.clusters is not None:
         words = {**words, "max_clusters" if method.finds_number else "n_clusters": request.clusters}
     if request.checkpoint is not None:
@@ -192,13 +218,13 @@ def _model(request: FitRequest, client: Any) -> Any:
     return method.estimator(**words)
 
 
-def _fit(model: Any, request: FitRequest, rows: Rows, screen: Screen) -> None:
+def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen) -> None:
     method = METHODS[request.method]
     n, d = rows.x.shape
     screen.say(f"fitting {type(model).__name__} to {n:,} rows and {d:,} columns of {rows.x.dtype.name}")
     with screen.progress(model.tol), screen.telling("cmeans.memory"):
-        model.fit(rows.x, sample_weight=None if isinstance(rows.x, StoredRows) else rows.weight)  # those bring their own
-    if model.converged_:  # else a warning says it
+        model.fit(rows.x, sample_weight=None if isinstance(rows.x, StoredRows) else rows.weight)  # stored rows have their own
+    if model.converged_:  # else there is a warning
         screen.say(model.stop_reason_)
     if model.approximation_ is not None:
         screen.say(str(model.approximation_))
@@ -206,9 +232,10 @@ def _fit(model: Any, request: FitRequest, rows: Rows, screen: Screen) -> None:
         screen.say(f"clusters found: {model.n_clusters_:,}; rows that belong to none: {(model.labels_ < 0).sum():,}")
 
 
-def _farewell(model: Any, request: FitRequest, rows: Rows, scaling: Scaling) -> str:
-    """What an interrupt leaves: the centres so far, as a model, and the checkpoint."""
-    resume = "" if request.checkpoint is None else f"; go on with --resume --checkpoint {request.checkpoint.path}"
+def _farewell(model: Any, request: FitRequest, rows: InputRows, scaling: Scaling) -> str:
+    """Save the centres so far as a model after an interrupt, and return a message about it and the checkpoint."""
+    kept = None if request.checkpoint is None else request.checkpoint.path
+    resume = "" if kept is None or not os.path.isfile(kept) else f"; go on with --resume --checkpoint {kept}"
     if "_state" not in vars(model):
         return f"interrupted before there were centres; nothing was written{resume}."
     with held_back(), staged(request.out, seal=SUMMARY) as place:
@@ -216,8 +243,8 @@ def _farewell(model: Any, request: FitRequest, rows: Rows, scaling: Scaling) -> 
     return f"{model.stop_reason_}; the centres so far are in {request.out / MODEL}{resume}."
 
 
-def _metadata(request: FitRequest, rows: Rows, scaling: Scaling) -> dict[str, Any]:
-    """What `cmeans predict` must know beside the model."""
+def _metadata(request: FitRequest, rows: InputRows, scaling: Scaling) -> dict[str, Any]:
+    """Return what `cmeans predict` needs beside the model."""
     return {
         "method": request.method,
         "columns": list(rows.columns),
@@ -231,8 +258,8 @@ def _outputs(out: Path) -> dict[str, str]:
     return {"labels": str(out / LABELS), "model": str(out / MODEL), "summary": str(out / SUMMARY)}
 
 
-def _summary(request: FitRequest, rows: Rows, model: Any, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """What there is to say of a fit; its numbers are those of the model file, so that `cmeans info` agrees."""
+def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the summary of a fit; its numbers are those of the model file, so that `cmeans info` agrees."""
     fitted = stored["fitted"]
     return {
         "command": "fit",
@@ -264,6 +291,6 @@ def _summary(request: FitRequest, rows: Rows, model: Any, stored: Mapping[str, A
 
 
 def _own_words(request: FitRequest, model: Any) -> dict[str, Any]:
-    """The words that the plain method does not have, as the estimator had them, its defaults included."""
+    """Return the parameters that the plain method does not have, with the estimator's values, defaults included."""
     own = METHODS[request.method].words - METHODS["hard"].words - {"max_clusters"}
     return {word: value for word, value in model.get_params(deep=False).items() if word in own}

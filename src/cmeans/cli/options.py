@@ -1,4 +1,4 @@
-"""The options of the commands: what each is called, what the help says of it, and what the estimators hear."""
+"""The options of the commands: their names, help texts, and the estimators' parameters that they set."""
 
 from __future__ import annotations
 
@@ -10,35 +10,34 @@ from typing import Annotated, Any, TypeVar
 
 from .. import Checkpoint, StreamingFuzzyCMeans
 from .choices import (
-    Acceleration,
-    Adaptation,
-    Dtype,
-    Engine,
-    Init,
-    InnerScaling,
-    Kernel,
+    AccelerationChoice,
+    AdaptationChoice,
+    DtypeChoice,
+    EngineChoice,
+    InitChoice,
+    InnerScalingChoice,
+    KernelChoice,
     LandmarkChoice,
-    MetaMembership,
-    Method,
-    PastWeight,
-    Polish,
-    Projection,
-    Scale,
-    Solver,
-    SparsityTest,
-    StreamFormat,
-    StreamMethod,
-    StreamRule,
+    MetaMembershipChoice,
+    PastWeightChoice,
+    PolishChoice,
+    ProjectionChoice,
+    ScaleChoice,
+    SolverChoice,
+    SparsityTestChoice,
+    StreamFormatChoice,
+    StreamMethodChoice,
+    StreamRuleChoice,
 )
 from .errors import InputError
 from .fitting import METHODS, FitRequest
-from .rows import Wish
+from .rows import ReadOptions
 from .shell import argument, option
 from .stream.folder import Follow
 from .stream.labels import STDOUT
 from .stream.request import Checkpoints, StreamRequest
 from .stream.sources import STDIN, Wanted
-from .words import landmark_number, number_or_word, option_of
+from .words import landmark_number, listed, number_or_word, option_of
 
 T = TypeVar("T")
 
@@ -66,7 +65,7 @@ Array = Annotated[str | None, option(DATA, "Which array of an npz.", metavar="NA
 HeaderLine = Annotated[
     bool | None, option(DATA, "Whether the first line of a CSV holds names.", "--header/--no-header", shown="it is looked at")
 ]
-Precision = Annotated[Dtype, option(DATA, "keep: float32 where every column is float32, else float64.", "--dtype")]
+Precision = Annotated[DtypeChoice, option(DATA, "keep: float32 where every column is float32, else float64.", "--dtype")]
 Gamma = Annotated[
     str | None,
     option(
@@ -95,19 +94,20 @@ Debug = Annotated[bool, option(SCREEN, "Show the whole traceback of an error.", 
 
 @dataclass(frozen=True, kw_only=True)
 class FitOptions:
-    """Everything `cmeans fit` can be told. Fields named like constructor words of the estimators are those words."""
+    """All options of `cmeans fit`. Fields named like constructor parameters of the estimators are those parameters."""
 
     file: File
     columns: Columns = None
     weight: Annotated[str | None, option(DATA, "Column with the weight of each row; in an npz also an array.", metavar="COLUMN")] = None
-    scale: Annotated[Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1]. Kept with the model.")] = Scale.NONE
-    dtype: Precision = Dtype.KEEP
+    scale: Annotated[ScaleChoice, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1]. Kept with the model.")] = ScaleChoice.NONE
+    dtype: Precision = DtypeChoice.KEEP
     array: Array = None
     header: HeaderLine = None
 
-    method: Annotated[Method, option(METHOD, "How rows belong to clusters; adaptive and sequential find the number of clusters.")] = (
-        Method.FUZZY
-    )
+    method: Annotated[
+        str,
+        option(METHOD, "How rows belong to clusters; adaptive and sequential find the number of clusters.", metavar="|".join(METHODS)),
+    ] = "fuzzy"
     clusters: Annotated[
         int | None,
         option(
@@ -123,6 +123,9 @@ class FitOptions:
     pilot_m: Annotated[
         str | None, option(METHOD, "Fuzziness of the fuzzy run that goes first.", metavar=AUTO, shown="auto; 2 for adaptive")
     ] = None
+    T: Annotated[float | None, option(METHOD, "entropy: softness, in units of squared distances.", "--temperature", shown="required")] = (
+        None
+    )
     eta_scale: Annotated[float | None, option(METHOD, "Width of possibilistic clusters, relative to the pilot's.", shown="1")] = None
 
     sparsity: Annotated[
@@ -130,14 +133,14 @@ class FitOptions:
     ] = None
     p: Annotated[float | None, option(ADAPTIVE, "Power of the sparsity term, between 0 and 1.", shown="0.5")] = None
     sparsity_test: Annotated[
-        SparsityTest | None, option(ADAPTIVE, "Whether a typicality must beat 0, or be a local minimum only.", shown="global")
+        SparsityTestChoice | None, option(ADAPTIVE, "Whether a typicality must beat 0, or be a local minimum only.", shown="global")
     ] = None
     adaptation: Annotated[
-        Adaptation | None,
+        AdaptationChoice | None,
         option(ADAPTIVE, "How widths follow the clusters; sequential: conference or squared.", shown="journal; conference for sequential"),
     ] = None
     scaling: Annotated[
-        InnerScaling | None,
+        InnerScalingChoice | None,
         option(
             ADAPTIVE,
             "range: each column is brought to a range of 10 inside the fit, whatever --scale; none: columns share a unit.",
@@ -163,15 +166,18 @@ class FitOptions:
     patience: Annotated[int | None, option(ADAPTIVE, "sequential: trials in a row without a further cluster at the end.", shown="5")] = None
 
     solver: Annotated[
-        Solver | None, option(PROBABILISTIC, "How rows decide: fagp one after the other, batched many at a time.", shown="auto, by size")
+        SolverChoice | None,
+        option(PROBABILISTIC, "How rows decide: fagp one after the other, batched many at a time.", shown="auto, by size"),
     ] = None
     step: Annotated[float | None, option(PROBABILISTIC, "Of agp: the longest step.", shown="0.01")] = None
     quantile: Annotated[
         float | None, option(PROBABILISTIC, "Of batched: share of the rows that decide in a sweep, 0 to 1.", shown="0.1")
     ] = None
-    polish: Annotated[Polish | None, option(PROBABILISTIC, "Whether single rows move at the end.", shown="hartigan")] = None
+    polish: Annotated[PolishChoice | None, option(PROBABILISTIC, "Whether single rows move at the end.", shown="hartigan")] = None
 
-    kernel: Annotated[Kernel | None, option(KERNEL, "linear is plain c-means.", shown="rbf; linear for adaptive and sequential")] = None
+    kernel: Annotated[KernelChoice | None, option(KERNEL, "linear is plain c-means.", shown="rbf; linear for adaptive and sequential")] = (
+        None
+    )
     gamma: Gamma = None
     degree: Degree = None
     coef0: Coef0 = None
@@ -193,7 +199,7 @@ class FitOptions:
         Path, option(RUN, "Folder for the results. Those of a former run in it are replaced, file by file.", metavar="DIR", shown=False)
     ]
     init: Annotated[
-        Init | None, option(RUN, "First centres; sequential makes its own.", shown="k-means++; dirichlet for probabilistic")
+        InitChoice | None, option(RUN, "First centres; sequential makes its own.", shown="k-means++; dirichlet for probabilistic")
     ] = None
     n_init: Starts = None
     top_k: TopK = None
@@ -201,7 +207,7 @@ class FitOptions:
     max_iter: Annotated[int | None, option(RUN, "Sweeps over the rows at most.", min=1, shown="300; no limit for probabilistic")] = None
     tol: Tolerance = None
     acceleration: Annotated[
-        Acceleration | None, option(RUN, "Of soft methods: fewer sweeps by mixing the last ones.", shown="anderson")
+        AccelerationChoice | None, option(RUN, "Of soft methods: fewer sweeps by mixing the last ones.", shown="anderson")
     ] = None
     progressive: Annotated[
         bool | None,
@@ -211,9 +217,9 @@ class FitOptions:
     memory_budget: Budget = None
     n_jobs: Jobs = None
     runs_on: Annotated[
-        Engine,
+        EngineChoice,
         option(RUN, "Who sweeps: threads of this machine, or the workers of a Dask cluster, which read the files themselves.", "--engine"),
-    ] = Engine.THREADS
+    ] = EngineChoice.THREADS
     scheduler: Annotated[str | None, option(RUN, "Of --engine dask.", "--scheduler", metavar="ADDRESS", shown=False)] = None
     kept_in: Annotated[
         Path | None, option(RUN, "Keep how far the fit has come, for when it is stopped.", "--checkpoint", metavar="FILE", shown="none")
@@ -224,19 +230,21 @@ class FitOptions:
     debug: Debug = False
 
     def request(self) -> FitRequest:
+        if self.method not in METHODS:
+            raise InputError(f"--method {self.method}: unknown method; known are {listed(METHODS)}.")
         if self.resume and self.kept_in is None:
             raise InputError("--resume: needs --checkpoint FILE, what to go on from.")
-        if (self.runs_on is Engine.DASK) != (self.scheduler is not None):
+        if (self.runs_on is EngineChoice.DASK) != (self.scheduler is not None):
             raise InputError("--engine dask and --scheduler ADDRESS go together, e.g. --engine dask --scheduler tcp://10.0.0.1:8786.")
         checkpoint = None if self.kept_in is None else Checkpoint(self.kept_in, minutes=self.every, resume=self.resume)
-        dtype = None if self.dtype is Dtype.KEEP else self.dtype.value
-        wish = Wish(self.file, tuple(self.columns or ()), self.weight, self.array, dtype, self.header)
+        dtype = None if self.dtype is DtypeChoice.KEEP else self.dtype.value
+        wish = ReadOptions(self.file, tuple(self.columns or ()), self.weight, self.array, dtype, self.header)
         known = frozenset[str]().union(*(method.words for method in METHODS.values()))
         words = _words(self, known)
         return FitRequest(
             wish,
             self.out,
-            self.method.value,
+            self.method,
             self.clusters,
             words,
             self.scale.value,
@@ -249,17 +257,19 @@ class FitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamOptions:
-    """Everything `cmeans stream` can be told. Fields named like constructor words of the estimator are those words."""
+    """All options of `cmeans stream`. Fields named like constructor parameters of the estimator are those parameters."""
 
     source: Annotated[Path, argument("- for standard input; a file of CSV, Arrow or Parquet; a folder of Parquet files.", "SOURCE")] = STDIN
     columns: Columns = None
     weight: Annotated[str | None, option(DATA, "Column with the weight of each row.", metavar="COLUMN")] = None
-    scale: Annotated[Scale | None, option(DATA, "standard or unit, as the first chunk has it; kept for all that follow.", shown="none")] = (
-        None
-    )
-    dtype: Precision = Dtype.KEEP
+    scale: Annotated[
+        ScaleChoice | None, option(DATA, "standard or unit, as the first chunk has it; kept for all that follow.", shown="none")
+    ] = None
+    dtype: Precision = DtypeChoice.KEEP
     header: HeaderLine = None
-    kind: Annotated[StreamFormat | None, option(DATA, "What comes; arrow: an IPC stream.", "--format", shown="its first bytes tell")] = None
+    kind: Annotated[
+        StreamFormatChoice | None, option(DATA, "What comes; arrow: an IPC stream.", "--format", shown="its first bytes tell")
+    ] = None
     max_errors: Annotated[
         int, option(DATA, "Malformed rows that a run skips before it gives up; the first five are shown.", min=0, metavar="N")
     ] = 100
@@ -271,24 +281,24 @@ class StreamOptions:
         int | None, option(METHOD, "How many clusters.", "--clusters", "-c", min=1, shown="required; with --resume that of the state")
     ] = None
     method: Annotated[
-        StreamMethod | None,
+        StreamMethodChoice | None,
         option(METHOD, "landmarks: one space for all chunks; projection: each chunk's own, into which old centres go.", shown="landmarks"),
     ] = None
-    rule: Annotated[StreamRule | None, option(METHOD, "How rows belong to clusters.", shown="fuzzy")] = None
+    rule: Annotated[StreamRuleChoice | None, option(METHOD, "How rows belong to clusters.", shown="fuzzy")] = None
     m: Annotated[str | None, option(METHOD, "Fuzziness, above 1.", metavar=AUTO, shown="auto, from the first chunk")] = None
     decay: Annotated[
         float | None, option(METHOD, "What the past is multiplied by before each chunk; below 1 it is forgotten.", shown="1")
     ] = None
-    projection: Annotated[Projection | None, option(METHOD, "projection: how old centres get into a chunk.", shown="cholesky")] = None
+    projection: Annotated[ProjectionChoice | None, option(METHOD, "projection: how old centres get into a chunk.", shown="cholesky")] = None
     meta_membership: Annotated[
-        MetaMembership | None, option(METHOD, "Whether memberships of the past are found anew with each chunk.", shown="auto")
+        MetaMembershipChoice | None, option(METHOD, "Whether memberships of the past are found anew with each chunk.", shown="auto")
     ] = None
-    past_weight: Annotated[PastWeight | None, option(METHOD, "What a row of the past weighs in its cluster.", shown="u^m")] = None
+    past_weight: Annotated[PastWeightChoice | None, option(METHOD, "What a row of the past weighs in its cluster.", shown="u^m")] = None
     warm_up: Annotated[
         str | None, option(METHOD, "Rows that are held until there are enough to begin with.", metavar=AUTO, shown="auto, 20 a cluster")
     ] = None
 
-    kernel: Annotated[Kernel | None, option(KERNEL, "linear is plain c-means.", shown="rbf")] = None
+    kernel: Annotated[KernelChoice | None, option(KERNEL, "linear is plain c-means.", shown="rbf")] = None
     gamma: Gamma = None
     degree: Degree = None
     coef0: Coef0 = None
@@ -325,10 +335,10 @@ class StreamOptions:
         words = _words(self, frozenset(inspect.signature(StreamingFuzzyCMeans).parameters))
         if not self.resume:
             words.setdefault("random_state", 0)
-        dtype = None if self.dtype is Dtype.KEEP else self.dtype.value
+        dtype = None if self.dtype is DtypeChoice.KEEP else self.dtype.value
         return StreamRequest(
             source=Wanted(self.source, None if self.kind is None else self.kind.value, self.header, self._follow()),
-            wish=Wish(self.source, tuple(self.columns or ()), self.weight, dtype=dtype),
+            wish=ReadOptions(self.source, tuple(self.columns or ()), self.weight, dtype=dtype),
             words=words,
             scale=None if self.scale is None else self.scale.value,
             out=self.out,
@@ -348,13 +358,13 @@ class StreamOptions:
 
 
 def _words(options: FitOptions | StreamOptions, known: frozenset[str]) -> dict[str, Any]:
-    """The constructor words that were given: the estimator knows its own defaults."""
+    """Return the constructor parameters that were given: the others keep the estimator's defaults."""
     said = {field.name: getattr(options, field.name) for field in fields(options) if field.name in known}
     return {word: _meant(word, value) for word, value in said.items() if value is not None}
 
 
 def _meant(word: str, value: Any) -> Any:
-    """What the estimator calls it: `none` on a command line is None, which for some words differs from silence."""
+    """Return a parameter's value for the estimator: `none` is None, which for some parameters differs from the default."""
     if word in NUMBER_OR:
         number = number_or_word(option_of(word), value, NUMBER_OR[word])
         return int(number) if word == "warm_up" and isinstance(number, float) and number.is_integer() else number

@@ -1,4 +1,4 @@
-"""Where a command's results go, made ready before any work is done."""
+"""Folders and files for a command's results, prepared before any work is done."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .. import staging
-from ..staging import new_staging, remove_leftovers, staged
+from ..storage import atomic as staging
+from ..storage.atomic import new_staging, remove_leftovers, staged, write_text
 from .errors import InputError
 
-__all__ = ["results_folder", "staged", "staged_file"]
+__all__ = ["results_folder", "staged", "staged_file", "write_text"]
 
 
 @contextmanager
 def results_folder(folder: Path) -> Iterator[None]:
-    """Make `folder` ready before any work is done, so that a folder that cannot be written fails first.
+    """Prepare `folder` before any work is done, so that a folder that cannot be written fails first.
 
-    What a killed run left behind is removed; on any exception the folder goes again if this call made it.
+    Files left by a killed run are removed; on any exception the folder is removed if this call made it.
     """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]  # deepest first
     try:
@@ -35,7 +35,7 @@ def results_folder(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def staged_file(file: Path, option: str = "--out") -> Iterator[Path]:
-    """A path to write to, which is renamed to `file` at the end, or not at all. `option` named the file."""
+    """Provide a path to write to, renamed to `file` on success only. `option` is the one that gave the file."""
     try:
         new_staging(file.parent).rmdir()
     except OSError as error:

@@ -8,35 +8,36 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__, load
-from ..model_file import read_metadata
-from ..stored import Label
+from ..data.row_source import ColumnLabel
+from ..persistence.model_file import read_metadata
+from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
 from .outputs import staged_file
-from .rows import Wish, read_rows, refuse_inside
+from .rows import ReadOptions, files_of, read_rows, refuse_inside
 from .scaling import Scaling
 from .screen import Screen
 from .summaries import Stopwatch, caught_warnings
 
-HARD = {"KernelKMeans", "ProbabilisticKMeans", "TwoStepKernelKMeans"}  # estimators whose memberships say no more than the labels
+HARD = {"KernelKMeans", "ProbabilisticKMeans", "TwoStepKernelKMeans"}  # estimators with hard memberships
 _ENDINGS = {".parquet", ".pq", ".csv", ".npy"}
 
 
 @dataclass(frozen=True)
 class PredictRequest:
-    """Everything `cmeans predict` was told."""
+    """All options of one `cmeans predict`."""
 
     model: Path
-    wish: Wish
+    wish: ReadOptions
     out: Path
-    top_k: int | None = None  # of the memberships, which are all written else
+    top_k: int | None = None  # number of memberships to write; None: all
     threshold: float | None = None
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """How rows are made ready for a model: what `cmeans fit` stored beside it."""
+class Preprocessing:
+    """The preparation of rows for a model, as `cmeans fit` stored it beside the model."""
 
-    columns: tuple[Label, ...]
+    columns: tuple[ColumnLabel, ...]
     scaling: Scaling
     dtype: str | None = None
 
@@ -77,7 +78,7 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
 
 
 def open_model(file: Path) -> dict[str, Any]:
-    """The header of a model file."""
+    """Return the header of a model file."""
     if not file.exists():
         raise InputError(f"{file}: no such model file.")
     if file.is_dir():
@@ -85,18 +86,18 @@ def open_model(file: Path) -> dict[str, Any]:
     return read_metadata(file)
 
 
-def read_recipe(stored: Mapping[str, Any], model: Any) -> Recipe:
-    """How to prepare rows; a model saved from Python brings names of columns at most, and scales nothing."""
+def read_recipe(stored: Mapping[str, Any], model: Any) -> Preprocessing:
+    """Return the stored preparation of rows; a model saved from Python has column names at most, and no scaling."""
     beside = stored.get("metadata") or {}
     if "columns" not in beside:
-        names: Sequence[Label] = getattr(model, "feature_names_in_", range(model.n_features_in_))
-        return Recipe(tuple(name if isinstance(name, int) else str(name) for name in names), Scaling())
+        names: Sequence[ColumnLabel] = getattr(model, "feature_names_in_", range(model.n_features_in_))
+        return Preprocessing(tuple(name if isinstance(name, int) else str(name) for name in names), Scaling())
     columns, dtype = beside["columns"], beside.get("dtype")
     if not isinstance(columns, list) or not columns or not all(isinstance(label, (str, int)) for label in columns):
         raise InputError("the model's list of columns cannot be read.")
     if dtype not in (None, "float32", "float64"):
         raise InputError(f"the model's type of numbers, {dtype!r}, is neither float32 nor float64.")
-    return Recipe(tuple(columns), Scaling.from_json(beside.get("scaling") or {}, len(columns)), dtype)
+    return Preprocessing(tuple(columns), Scaling.from_json(beside.get("scaling") or {}, len(columns)), dtype)
 
 
 def _check(request: PredictRequest) -> None:
@@ -105,6 +106,4 @@ def _check(request: PredictRequest) -> None:
     if request.out.is_dir():
         raise InputError(f"--out {request.out}: is a folder; give a file, e.g. {request.out / 'labels.parquet'}.")
     refuse_inside(request.wish.file, request.out, "a file outside")
-    for path in (request.model, request.wish.file):
-        if path.resolve() == request.out.resolve():
-            raise InputError(f"--out {request.out}: would overwrite the input {path}; choose another name.")
+    refuse_overwriting({f"--out {request.out}": request.out}, [request.model, *files_of(request.wish)])

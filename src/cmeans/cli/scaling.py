@@ -1,4 +1,4 @@
-"""Columns brought to one scale, and the numbers that do it kept with the model."""
+"""Scaling of columns, with shifts and factors that are stored with the model."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..blocks import piece
-from ..stored import StoredRows
+from ..data.blocks import piece
+from ..data.row_source import StoredRows
 from .errors import InputError
 
 _CELLS = 1_000_000  # numbers scaled at a time: what is copied to float64 stays small
@@ -20,14 +20,14 @@ KINDS = ("none", "standard", "unit")
 
 @dataclass(frozen=True)
 class Scaling:
-    """x -> (x - shift) * factor for each column; `none` leaves rows alone."""
+    """x -> (x - shift) * factor for each column; `none` changes nothing."""
 
     kind: str = "none"
     shift: tuple[float, ...] = ()
     factor: tuple[float, ...] = ()
 
     def apply(self, x: Any) -> Any:
-        """The rows of x (n, d) scaled: in place where x may be written to, else in a new array of its type; stored ones as they come."""
+        """Scale the rows of x (n, d): in place where x is writeable, else in a new array of its type; stored rows as they are read."""
         if self.kind == "none":
             return x
         _refuse_sparse(self.kind, x)
@@ -44,7 +44,7 @@ class Scaling:
 
     @classmethod
     def from_json(cls, stored: dict[str, Any], n_columns: int) -> Scaling:
-        """The scaling a model was saved with. The file may come from anywhere, so its shape is checked."""
+        """Return the scaling a model was saved with. The file is not trusted, so the shape is checked."""
         try:
             kind = str(stored["kind"])
             shift, factor = (tuple(float(number) for number in stored[name]) for name in ("shift", "factor"))
@@ -57,7 +57,7 @@ class Scaling:
 
 
 def learn_scaling(kind: str, x: Any, weight: NDArray[np.float64] | None = None) -> Scaling:
-    """The scaling of the rows of x (n, d). `standard`: mean 0, deviation 1; `unit`: [0, 1].
+    """Return the scaling of the rows of x (n, d). `standard`: mean 0, deviation 1; `unit`: [0, 1].
 
     A weight of k counts as k copies of the row, so rows of weight zero do not count. A constant column becomes 0.
     """
@@ -92,7 +92,7 @@ def _extremes(x: NDArray[Any], weight: NDArray[np.float64] | None) -> tuple[NDAr
 def _mean_and_deviation(
     x: NDArray[Any], weight: NDArray[np.float64] | None, origin: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    # Sums are taken from an origin among the values, so that a large offset costs no digits and a constant column has its value as mean.
+    # Sums are relative to an origin among the values, so that a large offset costs no digits and a constant column has its value as mean.
     total, mean, square = 0.0, np.zeros(x.shape[1]), np.zeros(x.shape[1])
     for block, w in _weighted_blocks(x, weight):
         total, mean = total + w.sum(), mean + w @ (block - origin)

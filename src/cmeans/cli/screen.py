@@ -1,10 +1,9 @@
-"""What a person sees while waiting: messages and a progress bar on stderr, never on stdout."""
+"""Messages and a progress bar on stderr, never on stdout."""
 
 from __future__ import annotations
 
 import logging
 import math
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,8 +17,9 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
-from ..progress import Progress, watching
-from ..sources.spelling import one_line
+from ..data.files.spelling import one_line
+from ..runtime.progress import Progress, listening
+from .standard_streams import at_terminal, message, standard_output
 
 _STAGES = {"sample": "sample", "pilot": "fuzzy pilot", "fit": "fit", "grow": "cluster trial", "assign": "assign"}
 _BETWEEN_DRAWINGS = 0.05  # seconds
@@ -27,23 +27,23 @@ _BETWEEN_DRAWINGS = 0.05  # seconds
 
 @dataclass(frozen=True)
 class Screen:
-    """Where messages go. `quiet` leaves warnings and errors."""
+    """Output of messages. `quiet` leaves warnings and errors."""
 
     quiet: bool = False
 
     def say(self, text: str) -> None:
         if not self.quiet:
-            print(f"cmeans: {one_line(text)}", file=sys.stderr)
+            message(f"cmeans: {one_line(text)}")
 
     def warn(self, text: str) -> None:
-        print(f"cmeans: warning: {one_line(text)}", file=sys.stderr)
+        message(f"cmeans: warning: {one_line(text)}")
 
     def fail(self, text: str) -> None:
-        print(f"cmeans: {one_line(text)}", file=sys.stderr)
+        message(f"cmeans: {one_line(text)}")
 
     @contextmanager
     def telling(self, logger: str) -> Iterator[None]:
-        """Say what is logged inside the block."""
+        """Print what is logged inside the block."""
         source, handler = logging.getLogger(logger), _Saying(self)
         level = source.level
         source.setLevel(logging.INFO)
@@ -56,20 +56,20 @@ class Screen:
 
     @contextmanager
     def progress(self, tol: float) -> Iterator[None]:
-        """Draw every fit inside the block, where there is a terminal to draw on and nobody asked for quiet."""
+        """Draw the progress of every fit inside the block, where stderr is a terminal and `quiet` is not set."""
         console = Console(stderr=True)
         if self.quiet or not console.is_terminal:
             yield
             return
         columns = (TextColumn("{task.description}"), BarColumn(bar_width=16), TextColumn("{task.fields[standing]}"), TimeElapsedColumn())
-        with Bar(*columns, console=console, transient=True) as bar, watching(_Painter(bar, Forecast(tol))):
+        with Bar(*columns, console=console, transient=True) as bar, listening(_Painter(bar, Forecast(tol))):
             yield
 
     @contextmanager
     def counting(self) -> Iterator[Callable[[int, int], None]]:
-        """Hear of rows done so far and of clusters, and draw that where `progress` would; not over labels on the same terminal."""
+        """Provide a function that draws the counts of rows and clusters where `progress` would; not over labels on the same terminal."""
         console = Console(stderr=True)
-        if self.quiet or not console.is_terminal or sys.stdout.isatty():
+        if self.quiet or not console.is_terminal or at_terminal():
             yield lambda _rows, _clusters: None
             return
         columns = (TextColumn("{task.completed:,} rows in {task.fields[n_clusters]} clusters, {task.fields[speed]}"), TimeElapsedColumn())
@@ -77,7 +77,7 @@ class Screen:
             task, first = bar.add_task("", total=None, n_clusters=0, speed="", visible=False), list[tuple[int, float]]()
 
             def draw(n_rows: int, n_clusters: int) -> None:
-                first[:] = first or [(n_rows, time.monotonic())]  # an earlier run, and waiting for the first rows, say nothing of speed
+                first[:] = first or [(n_rows, time.monotonic())]  # earlier runs and the wait for the first rows do not count for the speed
                 speed = (n_rows - first[0][0]) / max(time.monotonic() - first[0][1], 1e-3)
                 bar.update(task, completed=n_rows, n_clusters=n_clusters, speed=f"{speed:,.0f} rows/s", visible=True)
 
@@ -95,7 +95,7 @@ class _Saying(logging.Handler):
 
 @dataclass
 class Forecast:
-    """How long a fit may still take: sweeps shrink the movement by some factor, and it ends at `tol`."""
+    """Forecast of a fit's remaining time: sweeps shrink the movement by some factor, and it ends at `tol`."""
 
     tol: float
     movements: deque[float] = field(default_factory=lambda: deque(maxlen=6))
@@ -103,7 +103,7 @@ class Forecast:
     _seconds: float | None = None  # per sweep, smoothed
 
     def note(self, progress: Progress, now: float) -> None:
-        """Hear of the end of a sweep."""
+        """Record the end of a sweep."""
         if progress.sweep == 1:
             self.movements.clear()
         if progress.movement is not None:
@@ -114,7 +114,7 @@ class Forecast:
         self._sweep_ended = now
 
     def sweeps_left(self, progress: Progress) -> int:
-        """Sweeps this start still needs, if the movement goes on shrinking as it did; at most what is allowed."""
+        """Sweeps left in this restart, if the movement shrinks at the same rate; at most those allowed."""
         allowed = progress.max_sweeps - progress.sweep
         first, last = (self.movements[0], self.movements[-1]) if self.movements else (0.0, 0.0)
         if not 0 < last < first or self.tol <= 0:
@@ -123,18 +123,18 @@ class Forecast:
         return min(allowed, max(0, math.ceil(math.log(self.tol / last) / math.log(shrinks))))
 
     def seconds_left(self, progress: Progress) -> float | None:
-        """Seconds for this start and the ones after it, which are taken to be as long; None where nothing is known."""
-        if self._seconds is None or progress.stage in ("assign", "grow") or progress.max_sweeps >= UNLIMITED:  # nobody knows how many
+        """Seconds left for this restart and later ones, assumed to be as long; None where unknown."""
+        if self._seconds is None or progress.stage in ("assign", "grow") or progress.max_sweeps >= UNLIMITED:  # their number is unknown
             return None
         here = self.sweeps_left(progress)
         return self._seconds * (here + (progress.n_runs - progress.run - 1) * (progress.sweep + here))
 
 
-UNLIMITED = 10**6  # sweeps that nobody means to wait for
+UNLIMITED = 10**6  # a limit of sweeps from which on there is no forecast
 
 
 class _Painter:
-    """Turns what a fit tells into one line of a terminal."""
+    """Draws the progress of a fit as one line of a terminal."""
 
     def __init__(self, bar: Bar, forecast: Forecast) -> None:
         self._bar, self._forecast = bar, forecast
@@ -148,7 +148,7 @@ class _Painter:
         if ends_sweep:
             self._objective = progress.objective
             self._forecast.note(progress, now)
-        # A fit tells far more often than an eye can see.
+        # A fit reports far more often than an eye can see.
         if now - self._drawn < _BETWEEN_DRAWINGS:
             return
         self._drawn = now
@@ -179,11 +179,12 @@ def standing(progress: Progress, objective: float | None, seconds_left: float | 
 
 
 def print_table(title: str, facts: Mapping[str, Any]) -> None:
-    """Facts as a table for a person at a terminal, on stdout; what is not set is left out."""
+    """Print facts as a table on stdout; unset ones are left out."""
     table = Table(title=Text(title), show_header=False, title_justify="left")
     for name, value in _flat(facts):
         table.add_row(Text(name), Text(value))
-    Console().print(table)
+    with standard_output() as stream:
+        Console(file=stream).print(table)
 
 
 def _flat(facts: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Typer's door: options, arguments and commands as the others write them."""
+"""Access to Typer: options, arguments and commands."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def new_app(name: str, text: str) -> Typer:
 
 
 def call(app: Typer, name: str, arguments: list[str]) -> None:
-    """One command line; ends in SystemExit."""
+    """Run one command line; ends in SystemExit."""
     typer.main.get_command(app).main(args=arguments, prog_name=name)
 
 
 def option(panel: str | None, text: str, *names: str, shown: str | bool = True, **more: Any) -> Any:
-    """An option of one panel of the help; `shown` is what the help gives as its default."""
+    """Return an option of one panel of the help; `shown` is the default that the help shows."""
     return typer.Option(*names, help=text, rich_help_panel=panel, show_default=shown, **more)
 
 
@@ -41,7 +41,7 @@ def argument(text: str, metavar: str) -> Any:
 
 
 def taking(record: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
-    """Make a function of one record a command with the record's fields as options; Typer reads those off a signature."""
+    """Return a decorator that makes a function of one record a command with the record's fields as options, in its signature for Typer."""
     kinds = get_type_hints(record, include_extras=True)
     signature = inspect.signature(record)
     options = [parameter.replace(annotation=kinds[name]) for name, parameter in signature.parameters.items()]

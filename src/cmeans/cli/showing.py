@@ -1,4 +1,4 @@
-"""`cmeans info`: what a model file holds."""
+"""`cmeans info`: the contents of a model file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .predicting import open_model
 
 
 def describe_model(file: Path) -> dict[str, Any]:
-    """The header of a model file as flat facts; arrays by type and shape."""
+    """Return the header of a model file as flat facts; arrays by type and shape."""
     stored = open_model(file)
     return {
         "model": str(file),
@@ -25,7 +25,7 @@ def describe_model(file: Path) -> dict[str, Any]:
 
 
 def briefly(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The same for a person: without the arrays and what only the library itself reads."""
+    """Return the facts for display: without the arrays and entries for the library alone."""
     brief = {name: value for name, value in facts.items() if name != "arrays"}
     brief["fitted"] = {name: value for name, value in facts["fitted"].items() if not name.startswith("_")}
     return brief

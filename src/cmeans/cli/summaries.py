@@ -1,4 +1,4 @@
-"""The JSON that a command prints: plain values only, so that any other program can read it."""
+"""The JSON that a command prints: plain values only, for any other program."""
 
 from __future__ import annotations
 
@@ -14,22 +14,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources.spelling import one_line
+from ..data.files.spelling import one_line
+from .standard_streams import standard_output
 
 _OTHERS_BUSINESS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
 
 
 def as_json(summary: Mapping[str, Any]) -> str:
-    return json.dumps(plain(summary), indent=2, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(plain(summary), indent=2, allow_nan=False, ensure_ascii=False)
+    return text.encode(errors="backslashreplace").decode()  # names of files that are not UTF-8; JSON has the same escapes
 
 
-def show(summary: Mapping[str, Any]) -> None:
-    """The one thing that goes to stdout."""
-    print(as_json(summary), file=sys.stdout, flush=True)
+def show(summary: Mapping[str, Any], needed: bool = False) -> None:
+    """Write the summary to stdout; where stdout is closed, an error if the command has no other output."""
+    if sys.stdout is None and not needed:
+        return
+    with standard_output() as stream:
+        print(as_json(summary), file=stream, flush=True)
 
 
 def plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as Python's; what JSON has no word for (NaN, infinity) as null."""
+    """Convert NumPy numbers and arrays to Python's; values that JSON lacks (NaN, infinity) become None."""
     if isinstance(value, Mapping):
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -42,12 +47,12 @@ def plain(value: Any) -> Any:
 
 
 def sizes(labels: NDArray[Any], n_clusters: int) -> dict[str, Any]:
-    """How many rows carry each label, and how many are noise."""
+    """Number of rows of each label, and of noise."""
     return {"sizes": np.bincount(labels[labels >= 0], minlength=n_clusters), "noise": int((labels < 0).sum())}
 
 
 class Stopwatch:
-    """Seconds of the parts of a job."""
+    """Seconds that the parts of a command take."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -61,7 +66,7 @@ class Stopwatch:
 
 @contextmanager
 def caught_warnings(tell: Callable[[str], None]) -> Iterator[list[str]]:
-    """Collect warnings meant for the user, each once; when the block ends, well or not, they are told and in the list."""
+    """Collect warnings for the user, each once; when the block ends, even by an error, they are reported and in the list."""
     texts: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,4 +1,4 @@
-"""The words of the estimators as options, and options that are a number or one of a few words."""
+"""The estimators' parameters as options, and options that are a number or one of a few words."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ _RENAMED = {
     "n_clusters": "--clusters",
     "random_state": "--seed",
     "n_jobs": "--jobs",
+    "T": "--temperature",
 }
 
 
 def option_of(word: str) -> str:
-    """The option that a constructor word is given by."""
+    """Return the option that sets a constructor parameter."""
     return _RENAMED.get(word, f"--{word.replace('_', '-')}")
 
 
 def as_option(name: str, *value: Any) -> str:
-    """How the command writes an argument of `open_blocks`: `--columns`, or `--columns a,b`."""
+    """Return an argument of `open_blocks` as an option: `--columns`, or `--columns a,b`."""
     if name == "header":
         return {(): "--header, --no-header", (True,): "--header", (False,): "--no-header"}[value]
     given = [",".join(map(str, word)) if isinstance(word, list) else str(word) for word in value]
@@ -32,7 +33,7 @@ def as_option(name: str, *value: Any) -> str:
 
 
 def number_or_word(option: str, text: str | None, words: tuple[str, ...]) -> float | str | None:
-    """`--gamma scale` or `--gamma 0.5`; None if the option was not given."""
+    """Parse an option like `--gamma scale` or `--gamma 0.5`; None if it was not given."""
     if text is None or text in words:
         return text
     try:
@@ -45,7 +46,7 @@ def number_or_word(option: str, text: str | None, words: tuple[str, ...]) -> flo
 
 
 def landmark_number(text: str) -> int | str | None:
-    """`--landmarks 500`, `--landmarks auto`, or `--landmarks none` for the exact kernel."""
+    """Parse `--landmarks 500`, `--landmarks auto`, or `--landmarks none` for the exact kernel."""
     if text == "auto":
         return "auto"
     if text == "none":
@@ -56,6 +57,6 @@ def landmark_number(text: str) -> int | str | None:
 
 
 def listed(names: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Return names as a list in a sentence: `a`, `a and b`, `a, b and c`."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

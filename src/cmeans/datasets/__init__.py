@@ -1,4 +1,4 @@
-"""Data sets of the papers: generators, and loaders through scikit-learn's own fetchers."""
+"""Data sets of the papers: generators, and loaders that use scikit-learn's fetchers."""
 
 from .fetched import load_covtype, load_mnist
 from .plane import make_close_gaussians, make_ring_and_disc, make_s_set

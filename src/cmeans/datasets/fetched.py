@@ -1,4 +1,4 @@
-"""Real data of the papers, through scikit-learn's own fetchers: downloaded once, then read from its cache."""
+"""Real data of the papers by scikit-learn's fetchers, downloaded once and then read from its cache."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray
 
 
 def load_covtype(*, data_home: str | os.PathLike[str] | None = None) -> tuple[Float64, IntArray]:
-    """Forest cover types: 581,012 patches of forest, 54 features as they were measured, 7 classes (`sklearn.datasets.fetch_covtype`).
+    """Forest cover types: 581,012 patches of forest, 54 unscaled features, 7 classes (`sklearn.datasets.fetch_covtype`).
 
     Parameters
     ----------
-    data_home : the folder of scikit-learn's cache; None is its default.
+    data_home : folder of scikit-learn's cache; None is its default.
 
     Returns
     -------
@@ -47,11 +47,11 @@ def load_covtype(*, data_home: str | os.PathLike[str] | None = None) -> tuple[Fl
 def load_mnist(*, data_home: str | os.PathLike[str] | None = None) -> tuple[Float64, IntArray]:
     """Handwritten digits: 70,000 images of 28 x 28 pixels, the first 60,000 for training (`fetch_openml("mnist_784")`).
 
-    Without pandas the first reading takes some minutes.
+    Without pandas the first call takes some minutes.
 
     Parameters
     ----------
-    data_home : the folder of scikit-learn's cache; None is its default.
+    data_home : folder of scikit-learn's cache; None is its default.
 
     Returns
     -------
@@ -79,11 +79,11 @@ def load_mnist(*, data_home: str | os.PathLike[str] | None = None) -> tuple[Floa
     return np.asarray(data.data, dtype=np.float64), np.asarray(data.target, dtype=np.intp)
 
 
-def _fetched(owner: str, fetch: Callable[[], Any]) -> Any:
+def _fetched(function_name: str, fetch: Callable[[], Any]) -> Any:
     try:
         return fetch()
-    except OSError as error:  # URLError, time-outs and refused connections are kinds of it
+    except OSError as error:  # also URLError, time-outs and refused connections
         raise OSError(
-            f"{owner}: the data could not be had: {error}. The first call downloads them and needs the network; later ones read "
+            f"{function_name}: the data could not be had: {error}. The first call downloads them and needs the network; later ones read "
             "scikit-learn's cache (data_home, or the variable SCIKIT_LEARN_DATA), which may be copied from another machine."
         ) from error

@@ -1,4 +1,4 @@
-"""Generators in the plane: a ring round a disc, Gaussians close together, and many Gaussians in noise."""
+"""Generators of data in the plane: a ring around a disc, Gaussians close together, and many Gaussians in noise."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray
 from .checks import rising, share, whole
 
 CLOSE_MEANS = ((4.1, 3.7), (2.8, 0.8), (3.5, 5.7))
 CLOSE_VARIANCE = 0.4
-CANDIDATES = 10  # places looked at for each centre of `make_s_set`
+CANDIDATES = 10  # candidate points for each centre of `make_s_set`
 STRETCH = 1.5  # largest ratio of the axes of a cluster of `make_s_set`
 
 
@@ -23,7 +23,7 @@ def make_ring_and_disc(
     radii: tuple[float, float, float] = (1.0, 2.0, 3.0),
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[Float64, IntArray]:
-    """A disc inside a ring: two clusters that no straight line parts (KPKM paper, section 5.1).
+    """A disc inside a ring: two clusters that no straight line separates (KPKM paper, section 5.1).
 
     The paper gives the numbers of points (100 and 200), the rest only in a figure. Decided here: both centred at the
     origin, both uniform over their area, the disc of radius 1, the ring from radius 2 to radius 3.
@@ -58,9 +58,9 @@ def make_ring_and_disc(
     ----------
     B. Liu et al., Kernel probabilistic k-means clustering, Sensors 21 (2021) 1892.
     """
-    owner = "make_ring_and_disc"
-    sizes = [whole(owner, "n_disc", n_disc, 1), whole(owner, "n_ring", n_ring, 1)]
-    disc, inner, outer = rising(owner, "radii", radii)
+    function_name = "make_ring_and_disc"
+    sizes = [whole(function_name, "n_disc", n_disc, 1), whole(function_name, "n_ring", n_ring, 1)]
+    disc, inner, outer = rising(function_name, "radii", radii)
     random = check_random_state(random_state)
     y = random.permutation(np.repeat(np.arange(2), sizes))
     low, high = np.array([0.0, inner**2])[y], np.array([disc**2, outer**2])[y]
@@ -105,10 +105,10 @@ def make_close_gaussians(
     ----------
     S. D. Xenaki, K. D. Koutroumbas, A. A. Rontogiannis, Sequential sparse adaptive possibilistic clustering, SETN 2014.
     """
-    owner = "make_close_gaussians"
+    function_name = "make_close_gaussians"
     if not isinstance(n_samples, (tuple, list)) or len(n_samples) != len(CLOSE_MEANS):
-        raise ValueError(f"{owner}(n_samples={n_samples!r}): give three whole numbers, the points of each cluster.")
-    sizes = [whole(owner, "n_samples", size, 1) for size in n_samples]
+        raise ValueError(f"{function_name}(n_samples={n_samples!r}): give three whole numbers, the points of each cluster.")
+    sizes = [whole(function_name, "n_samples", size, 1) for size in n_samples]
     random = check_random_state(random_state)
     y = random.permutation(np.repeat(np.arange(3), sizes))
     return np.asarray(CLOSE_MEANS)[y] + np.sqrt(CLOSE_VARIANCE) * random.normal(size=(len(y), 2)), y
@@ -122,9 +122,9 @@ def make_s_set(
     noise: float = 0.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[Float64, IntArray]:
-    """Gaussian clusters all over the unit square, overlapping as much as you say, in uniform noise: like the S-sets.
+    """Gaussian clusters all over the unit square, with a given overlap, in uniform noise: like the S-sets.
 
-    The original S1 ... S4 are four files; this draws new sets of their kind. Decided here: centres in the unit square, each the
+    The original S1 ... S4 are four files; this draws new sets like them. Decided here: centres in the unit square, each the
     candidate of ten that is farthest from those before; sizes equal up to one point; covariances of one size, with axes of random
     direction and a ratio between 1 and 1.5. One common factor of all covariances is then set such that the share of clustered
     points nearer to another cluster's centre than to their own is `overlap`, exactly (up to one point).
@@ -133,7 +133,7 @@ def make_s_set(
     ----------
     n_clusters : number of clusters, at least 2.
     n_samples : points, noise included.
-    overlap : share of clustered points nearer to a foreign centre. In the original files (labels and class means) it
+    overlap : share of clustered points nearer to another cluster's centre. In the original files (labels and class means) it
         is 0.006 in S1, 0.03 in S2, 0.14 in S3 and 0.20 in S4. (Their authors count differently: 9, 22, 41 and 44%.)
     noise : share of the n_samples that is uniform over the box of the clustered points.
     random_state : int, RandomState or None.
@@ -159,22 +159,22 @@ def make_s_set(
     ----------
     P. Fränti, O. Virmajoki, Iterative shrinking method for clustering problems, Pattern Recognition 39 (2006) 761-765.
     """
-    owner = "make_s_set"
-    c, n = whole(owner, "n_clusters", n_clusters, 2), whole(owner, "n_samples", n_samples, 1)
-    overlap, noise = share(owner, "overlap", overlap, above=True), share(owner, "noise", noise, above=False)
+    function_name = "make_s_set"
+    c, n = whole(function_name, "n_clusters", n_clusters, 2), whole(function_name, "n_samples", n_samples, 1)
+    overlap, noise = share(function_name, "overlap", overlap, above=True), share(function_name, "noise", noise, above=False)
     if overlap > 0.5:
-        raise ValueError(f"{owner}(overlap={overlap!r}): beyond 0.5 there are no clusters left to find.")
-    strange = round(noise * n)
-    if n - strange < c:
-        raise ValueError(f"{owner}(n_samples={n}): {n - strange} points without the noise are too few for {c} clusters.")
+        raise ValueError(f"{function_name}(overlap={overlap!r}): beyond 0.5 there are no clusters left to find.")
+    n_noise = round(noise * n)
+    if n - n_noise < c:
+        raise ValueError(f"{function_name}(n_samples={n}): {n - n_noise} points without the noise are too few for {c} clusters.")
     random = check_random_state(random_state)
-    y = random.permutation(np.concatenate([np.arange(n - strange) % c, np.full(strange, -1)]))
+    y = random.permutation(np.concatenate([np.arange(n - n_noise) % c, np.full(n_noise, -1)]))
     member = y >= 0
     centres = _spread_centres(random, c)
-    offsets = np.einsum("nij,nj->ni", _shapes(random, c)[y[member]], random.normal(size=(n - strange, 2)))
+    offsets = np.einsum("nij,nj->ni", _shapes(random, c)[y[member]], random.normal(size=(n - n_noise, 2)))
     X = np.empty((n, 2))
     X[member] = centres[y[member]] + _width(offsets, centres, y[member], overlap) * offsets
-    X[~member] = random.uniform(X[member].min(axis=0), X[member].max(axis=0), size=(strange, 2))
+    X[~member] = random.uniform(X[member].min(axis=0), X[member].max(axis=0), size=(n_noise, 2))
     return X, y
 
 
@@ -188,7 +188,7 @@ def _spread_centres(random: Any, c: int) -> Float64:
 
 
 def _shapes(random: Any, c: int) -> Float64:
-    """Matrices (c, 2, 2) of determinant 1 that turn a round Gaussian into a slightly long one."""
+    """Matrices (c, 2, 2) of determinant 1 that make a round Gaussian slightly elliptical."""
     root = np.sqrt(random.uniform(1.0, STRETCH, size=c))
     angle = np.pi * random.uniform(size=c)
     cos, sin = np.cos(angle), np.sin(angle)
@@ -196,18 +196,18 @@ def _shapes(random: Any, c: int) -> Float64:
 
 
 def _width(offsets: Float64, centres: Float64, y: IntArray, overlap: float) -> float:
-    """The factor of all offsets that carries a share `overlap` of the points out of their own centre's Voronoi cell.
+    """Return the factor of all offsets that moves a share `overlap` of the points out of the Voronoi cell of their own centre.
 
-    A cell is convex, so a point leaves it once and for good as its offset z grows: past the border with centre j,
+    A cell is convex, so a point leaves it only once as its offset z grows: at the border with centre j,
     where t z.(c_j - c_i) = |c_j - c_i|^2 / 2.
     """
-    leaves = np.full(len(offsets), np.inf)
+    exits = np.full(len(offsets), np.inf)
     for centre in centres:
-        way = centre - centres[y]
-        speed = np.einsum("ij,ij->i", offsets, way)
+        direction = centre - centres[y]
+        speed = np.einsum("ij,ij->i", offsets, direction)
         towards = speed > 0
-        leaves[towards] = np.minimum(leaves[towards], 0.5 * (way[towards] ** 2).sum(axis=1) / speed[towards])
-    factor = float(np.quantile(leaves, overlap, method="lower")) * (1.0 + 1e-12)
+        exits[towards] = np.minimum(exits[towards], 0.5 * (direction[towards] ** 2).sum(axis=1) / speed[towards])
+    factor = float(np.quantile(exits, overlap, method="lower")) * (1.0 + 1e-12)
     if not np.isfinite(factor):
         raise ValueError(f"make_s_set(overlap={overlap!r}): {len(centres)} clusters of these shapes never overlap so much; lower it.")
     return factor

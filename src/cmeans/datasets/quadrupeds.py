@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray
 from .checks import whole
 
 QUADRUPED_CLASSES = ("dog", "cat", "horse", "giraffe")
@@ -13,7 +13,7 @@ PARTS = ("torso", "leg1", "leg2", "leg3", "leg4", "neck", "head", "tail")
 ATTRIBUTES = ("location_x", "location_y", "location_z", "axis_x", "axis_y", "axis_z", "height", "radius", "texture")
 COLUMN = {f"{part}_{attribute}": 9 * i + j for i, part in enumerate(PARTS) for j, attribute in enumerate(ATTRIBUTES)}
 
-# What is drawn for each animal, and the range it is drawn from: dog, cat, horse, giraffe.
+# The numbers drawn for each animal, and their ranges: dog, cat, horse, giraffe.
 _LEG_RADIUS = ((0.8, 1.2), (0.4, 0.8), (2.0, 3.5), (2.0, 4.0))
 _LEG_SWING = ((0.0, 1.0), (0.0, 1.0), (0.0, 0.5), (0.0, 0.5))
 _EITHER_WAY = ((-1.0, 1.0),) * 4
@@ -57,17 +57,17 @@ def make_quadrupeds(
     (x, y, z), height, radius, texture. 26 independent numbers are drawn for an animal; all else is constant or linear in them. The
     class is drawn uniformly.
 
-    Every number comes from the program's crude bell over [a, b]: one of the three ranges [a, b], [a + w, b - w], [a + 2w, b - 2w]
-    with w = (b - a) / 5, one third each, then uniform from it (mean (a + b) / 2, s.d. 0.1972 (b - a)). `datasets.quadrupeds.RANGES` has
-    the ranges. They are those of the C program as a later port hands them down; the C file was not at hand. Decided here
-    where that leaves doubts: axes are not made unit length; the tail lies at x = -(torso height) + tail height, and the
+    Every number comes from the program's approximate bell curve over [a, b]: one of the three ranges [a, b], [a + w, b - w],
+    [a + 2w, b - 2w] with w = (b - a) / 5, one third each, then uniform from it (mean (a + b) / 2, s.d. 0.1972 (b - a)).
+    `datasets.quadrupeds.RANGES` has the ranges. They are those of a later port of the C program; the C file was not available.
+    Decided here where the port leaves doubts: axes are not made unit length; the tail lies at x = -(torso height) + tail height, and the
     neck's slopes are divided by 2.828 and 1.414, both as in the port; the port's own normal draw, whose means are wrong, is not
     used; numbers keep all digits unless `as_printed`.
 
     Parameters
     ----------
     n_samples : number of animals.
-    as_printed : whether to round as the C program's output does, textures down to integers, all else to two decimals.
+    as_printed : True to round as the C program's output does, textures down to integers, all else to two decimals.
     random_state : int, RandomState or None.
 
     Returns
@@ -78,7 +78,7 @@ def make_quadrupeds(
     Raises
     ------
     ValueError
-        If n_samples is no whole number of at least 1.
+        If n_samples is not a whole number of at least 1.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def make_quadrupeds(
         X[:, COLUMN[name]] = low[y] + (high - low)[y] * (cut + (1.0 - 2.0 * cut) * random.uniform(size=n))
     for name, value in CONSTANTS.items():
         X[:, COLUMN[name]] = value
-    _put_together(X, y)
+    _fill_dependent_columns(X, y)
     if as_printed:
         texture = [COLUMN[f"{part}_texture"] for part in PARTS]
         X[:, texture] = np.floor(X[:, texture])
@@ -112,24 +112,24 @@ def make_quadrupeds(
 
 
 def quadruped_feature_names() -> list[str]:
-    """Names of the 72 columns of `make_quadrupeds`: "torso_location_x", ..., "tail_texture"."""
+    """Return the names of the 72 columns of `make_quadrupeds`: "torso_location_x", ..., "tail_texture"."""
     return list(COLUMN)
 
 
-def _put_together(X: Float64, y: IntArray) -> None:
-    """Fill in what follows from the numbers drawn: equal legs, and the places where parts meet."""
+def _fill_dependent_columns(X: Float64, y: IntArray) -> None:
+    """Fill in the columns that follow from the numbers drawn: equal legs, and the locations of the parts."""
     torso, radius, leg, neck, tail = (
         X[:, COLUMN[name]].copy() for name in ("torso_height", "torso_radius", "leg1_height", "neck_height", "tail_height")
     )
     steep = y >= 2  # horses and giraffes hold their heads up
     for i, (fore, side) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1)), start=1):
         X[:, COLUMN[f"leg{i}_height"]] = leg
-        _place(X, f"leg{i}", fore * torso / 2, side * radius, -radius - leg / 2)
-    _place(X, "neck", torso / 2 + neck / np.where(steep, 2.828, 2.0), 0.0, radius + np.where(steep, neck / 2.828, 0.0))
-    _place(X, "head", torso / 2 + neck / np.where(steep, 1.414, 1.0), 0.0, radius + np.where(steep, neck / 1.414, 0.0))
-    _place(X, "tail", tail - torso, 0.0, 0.0)
+        _set_location(X, f"leg{i}", fore * torso / 2, side * radius, -radius - leg / 2)
+    _set_location(X, "neck", torso / 2 + neck / np.where(steep, 2.828, 2.0), 0.0, radius + np.where(steep, neck / 2.828, 0.0))
+    _set_location(X, "head", torso / 2 + neck / np.where(steep, 1.414, 1.0), 0.0, radius + np.where(steep, neck / 1.414, 0.0))
+    _set_location(X, "tail", tail - torso, 0.0, 0.0)
 
 
-def _place(X: Float64, part: str, x: Float64, y: Float64 | float, z: Float64 | float) -> None:
+def _set_location(X: Float64, part: str, x: Float64, y: Float64 | float, z: Float64 | float) -> None:
     for axis, value in zip("xyz", (x, y, z), strict=True):
         X[:, COLUMN[f"{part}_location_{axis}"]] = value

@@ -1,7 +1,7 @@
-"""Engines: who runs a fold."""
+"""Engines that run passes over rows."""
 
-from .base import Engine, Job
-from .dask_engine import DaskEngine
+from .base import Engine, Pass
+from .dask.engine import DaskEngine
 from .threads import ThreadEngine, count_threads, usable_cpus
 
-__all__ = ["DaskEngine", "Engine", "Job", "ThreadEngine", "count_threads", "usable_cpus"]
+__all__ = ["DaskEngine", "Engine", "Pass", "ThreadEngine", "count_threads", "usable_cpus"]

@@ -1,4 +1,4 @@
-"""Who runs the two verbs. The mathematics never knows which engine it is."""
+"""Passes over rows, and the interface of engines. Results do not depend on the engine."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 
 class Addable(Protocol):
-    """What a fold may sum."""
+    """Values that a fold may sum."""
 
     def __add__(self, other: Self, /) -> Self: ...
 
 
-class Tasks(Protocol):
-    """Rows in groups, whose numbers are tasks."""
+class HasTasks(Protocol):
+    """Rows divided into numbered tasks."""
 
     n_tasks: int
 
@@ -23,41 +23,52 @@ Result = TypeVar("Result")
 Sum = TypeVar("Sum", bound=Addable)
 
 
-class Job(ABC, Generic[Result]):
-    """What is asked of every task of a table. It holds no table and travels to where one is, so it is small."""
+class Pass(ABC, Generic[Result]):
+    """One pass over rows: prepared once, then computed task by task, its results added or yielded in the order of the tasks.
+
+    A pass holds no rows and is sent to them, so it is small.
+    """
+
+    def prepare(self, rows: Any) -> Any:
+        """Return the data shared by all tasks, for these rows and others of the same layout: functions chosen and compiled."""
+        return None
 
     @abstractmethod
-    def over(self, table: Any) -> Callable[[Any, int], Result]:
-        """The function of a table and a task, with all that must be chosen or compiled, for this table and those that lie like it."""
+    def work(self, rows: Any, task: int, prepared: Any) -> Result:
+        """Return the result of the rows of one task."""
 
-    def part(self, start: int, stop: int) -> Job[Result]:
-        """The job as it concerns rows start ... stop - 1 alone; the same for all where it holds nothing of single rows."""
+    def conclude(self, total: Result) -> Result:
+        """Return the sum over all tasks, checked."""
+        return total
+
+    def part(self, start: int, stop: int) -> Pass[Result]:
+        """Return the pass for rows start ... stop - 1 alone; the pass itself where it holds no data of single rows."""
         return self
 
 
 class Engine(ABC):
-    """Runs a job, or a function of a task number, over all tasks."""
+    """Base class of engines: `fold` and `map` over all tasks of some rows."""
 
-    n_threads: int  # that run in this process
+    n_threads: int  # threads of this process
 
     @abstractmethod
-    def map(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
-        """The results of function(0), ..., function(n_tasks - 1), in that order, a bounded number of them ahead; in this process."""
+    def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
+        """Yield the results of function(0), ..., function(n_tasks - 1), in that order, a bounded number of them ahead; in this process."""
 
-    def each(self, table: Tasks, job: Job[Result]) -> Iterator[Result]:
-        """What a job has to say of one group of rows after the other, wherever they are."""
-        work = job.over(table)
-        return self.map(lambda task: work(table, task), table.n_tasks)
+    def map(self, rows: HasTasks, over: Pass[Result]) -> Iterator[Result]:
+        """Yield the results of a pass, one task after the other, wherever the rows are."""
+        prepared = over.prepare(rows)
+        return self.run(lambda task: over.work(rows, task, prepared), rows.n_tasks)
 
-    def fold(self, table: Tasks, job: Job[Sum], done: Callable[[int], None] | None = None) -> Sum:
-        """The sum, added in the order of the tasks so that it does not depend on who was first.
+    def fold(self, rows: HasTasks, over: Pass[Sum], done: Callable[[int], None] | None = None) -> Sum:
+        """Return the sum of a pass, added in the order of the tasks so that it does not depend on the order in which they finish.
 
-        `done` hears the numbers of tasks that, with all before them, are added.
+        `done` is called with the number of each task that, with all before it, is added.
         """
         total: Sum | None = None
-        for task, result in enumerate(self.each(table, job)):
+        for task, result in enumerate(self.map(rows, over)):
             total = result if total is None else total + result
             if done is not None:
                 done(task)
         assert total is not None, "there is always at least one task"
-        return total
+        return over.conclude(total)

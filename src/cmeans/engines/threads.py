@@ -14,20 +14,20 @@ from typing import Any, Generic, Self
 import numpy as np
 import threadpoolctl
 
-from ..signals import held_back
+from ..runtime.signals import held_back
 from .base import Engine, Result
 
-# Overflow and NaN are looked for in the sums, and refused there in words; NumPy's own warnings would come first, once a block.
+# The sums are checked for overflow and NaN, with a message; NumPy's own warnings would come first, once a block.
 QUIET: Any = {"over": "ignore", "invalid": "ignore", "divide": "ignore", "under": "ignore"}
 
 
 def usable_cpus() -> int:
-    """How many CPUs this process may run on."""
+    """Number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def count_threads(n_jobs: int | None, owner: str) -> int:
-    """n_jobs as scikit-learn counts it, but with None meaning every usable CPU: None -> all, k -> k, -1 -> all, -2 -> all but one."""
+    """Return n_jobs as scikit-learn counts it, but None means every usable CPU: None -> all, k -> k, -1 -> all, -2 -> all but one."""
     if n_jobs is None:
         return usable_cpus()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
@@ -37,7 +37,7 @@ def count_threads(n_jobs: int | None, owner: str) -> int:
 
 
 class ThreadEngine(Engine):
-    """Folds in `n_threads` threads; use it as a context manager, so that its threads end with the fit.
+    """Engine of `n_threads` threads; use it as a context manager, so that its threads end with the fit.
 
     Inside, BLAS runs one thread per worker whatever their number: results have the same bits for any `n_threads`.
     """
@@ -61,13 +61,13 @@ class ThreadEngine(Engine):
         self._quiet.__exit__(kind, error, trace)
         _single_blas.leave()
 
-    def map(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
+    def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
         if self._pool is None or n_tasks == 1:
             yield from (function(task) for task in range(n_tasks))
             return
         queue = _Queue(function, n_tasks, 2 * self.n_threads)
         try:
-            for _ in range(min(self.n_threads, n_tasks) - 1):  # who asks for the results works too
+            for _ in range(min(self.n_threads, n_tasks) - 1):  # the consumer of the results runs tasks too
                 self._pool.submit(queue.work)
             for task in range(n_tasks):
                 yield queue.result(task)
@@ -76,13 +76,13 @@ class ThreadEngine(Engine):
 
 
 class _Queue(Generic[Result]):
-    """Tasks taken in order by whoever is free, at most `ahead` of them before the one whose result is read next."""
+    """Tasks taken in order by free threads, at most `ahead` of them before the one whose result is read next."""
 
     def __init__(self, function: Callable[[int], Result], n_tasks: int, ahead: int) -> None:
         self._function = function
         self._n_tasks = n_tasks
         self._ahead = ahead
-        self._next = 0  # the first task that nobody has taken
+        self._next = 0  # the first task not yet taken
         self._read = 0  # the task whose result is read next
         self._results: dict[int, Result] = {}
         self._error: BaseException | None = None
@@ -94,7 +94,7 @@ class _Queue(Generic[Result]):
             self._run(task)
 
     def result(self, task: int) -> Result:
-        """The result of the next task, helping while it is not there."""
+        """Return the result of the next task; run other tasks until it is there."""
         while True:
             with self._changed:
                 if self._error is not None:
@@ -111,7 +111,7 @@ class _Queue(Generic[Result]):
                 self._changed.wait_for(lambda: self._error is not None or task in self._results)
 
     def close(self) -> None:
-        """No further task is begun."""
+        """Begin no further task."""
         with self._changed:
             self._n_tasks = 0
             self._changed.notify_all()
@@ -141,7 +141,7 @@ class _Queue(Generic[Result]):
 
 def _limit_this_thread() -> None:
     np.seterr(**QUIET)
-    # Libraries on OpenMP count threads per calling thread, so each worker says it for itself.
+    # Libraries on OpenMP count threads per calling thread, so each worker sets its own limit.
     _blas().limit(limits=1, user_api="blas")
 
 
@@ -152,7 +152,7 @@ def _blas() -> threadpoolctl.ThreadpoolController:
 
 
 class _SingleBlas:
-    """BLAS at one thread while at least one engine is open; the former numbers come back with the last."""
+    """BLAS at one thread while at least one engine is open; the former numbers are restored when the last closes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

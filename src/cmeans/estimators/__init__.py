@@ -1,4 +1,4 @@
-"""Estimators: they translate words, call the solver and store the result."""
+"""Estimators: they check parameters, call the solver and store the result."""
 
 from .adaptive_cmeans import AdaptivePossibilisticCMeans
 from .cmeans import CMeans

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..adaptation import MERGED, Adaptation, halfway_scales, merged, pilot_deviations
-from ..centres import Centres
-from ..checkpoints import Checkpoint
-from ..complaints import warn
-from ..growth import diametral_rows
+from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive
+from ..fitting.fit import Method
+from ..fitting.fuzzifier_argument import check_m, settled_m
+from ..fitting.init import InitContext, starts
+from ..fitting.space import Geometry
+from ..fitting.validation import one_of, real
 from ..kernels import Kernel, Linear
 from ..rules import Fuzzy, Hard, Rule, SparsePossibilistic
-from ..runs import Best, best_of, possibilistic_scales
-from ..solver import Stopping, fold
-from ..sweep import State
-from .adaptive_base import BaseAdaptive, Scene
-from .fuzzy_cmeans import settled_m
-from .inputs import one_of, real
-from .starts import Ground, starts
+from ..runtime.user_warnings import warn
+from ..solvers.adaptive import MERGED, Adaptation, halfway_scales, merged, pilot_deviations
+from ..solvers.checkpoints import Checkpoint
+from ..solvers.multistart import BestRun, Pilot, best_of, possibilistic_scales
+from ..solvers.observer import nothing_yet
+from ..solvers.sequential import diametral_rows
+from ..solvers.steps import Verdict
+from ..spaces.centres import Centres
+from ..sweeps.problem import Stopping
+from ..sweeps.state import State
 
-WIDER = math.sqrt(2.0)  # clusters that are not there by accident stay when their scales widen by that
-PILOT_SWEEPS = 30  # it need not end: it gives a start and scales, no result
+WIDER = math.sqrt(2.0)  # factor of scales under which well-founded clusters remain apart
+PILOT_SWEEPS = 30  # need not converge: it gives a start and scales, no result
 SHARE = 0.9  # K of the automatic sparsity
 
 
@@ -35,10 +40,10 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
         sum_ij w_i [ u_ij |phi(x_i) - v_j|^2 + eta_j (u_ij ln u_ij - u_ij + 1) + lambda u_ij^p ].
 
     Use it when you do not know how many clusters there are, when they differ in spread, or when there is noise. It starts from
-    `max_clusters`, more than there are; each cluster adapts its scale eta_j to the rows it owns (those whose typicality it has
-    most of), clusters that own nothing go, and those that meet become one. Sparsity lets a row belong nowhere at all: rows
-    beyond every cluster's radius are labelled -1. Beyond 20,000 rows clusters are looked for on a fair sample of so many, and then
-    settled on all rows.
+    `max_clusters`, more than there are; each cluster adapts its scale eta_j to its own rows (those whose largest typicality is
+    to it), clusters without rows are removed, and coinciding ones merged. Sparsity lets all typicalities of a row be zero: rows
+    beyond every cluster's radius are labelled -1. Beyond 20,000 rows clusters are sought on a fair sample of so many, and then
+    refined on all rows.
 
     Parameters
     ----------
@@ -85,7 +90,7 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
     Raises
     ------
     ValueError
-        For bad words, rows or weights, and for a sparsity so large that no cluster wants any row, naming the largest possible.
+        For bad parameters, rows or weights, and for a sparsity so large that all clusters are empty, naming the largest possible.
 
     References
     ----------
@@ -105,6 +110,10 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
     >>> bool((model.labels_[y == -1] == -1).mean() > 0.5)
     True
     """
+
+    alpha: str | float
+    beta: float
+    pilot_m: str | float
 
     def __init__(
         self,
@@ -138,113 +147,105 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            kernel_params=kernel_params,
-            n_landmarks=n_landmarks,
-            landmarks=landmarks,
-            landmark_tol=landmark_tol,
-            landmark_solver=landmark_solver,
-            max_iter=max_iter,
-            tol=tol,
-            memory_budget=memory_budget,
-            n_jobs=n_jobs,
-            engine=engine,
-            checkpoint=checkpoint,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.max_clusters = max_clusters
-        self.sparsity = sparsity
-        self.p = p
-        self.sparsity_test = sparsity_test
-        self.adaptation = adaptation
-        self.alpha = alpha
-        self.beta = beta
-        self.pilot_m = pilot_m
-        self.scaling = scaling
-        self.init = init
-        self.n_init = n_init
+        self._store(locals())
 
     @property
     def _automatic_share(self) -> float:
         return SHARE
 
-    def _search(self, scene: Scene) -> tuple[Best, SparsePossibilistic]:
-        owner = type(self).__name__
-        alpha = 1.0 if self.alpha == "auto" else real(self.alpha, "alpha", owner, above=True, words='"auto" or ')
-        beta = real(self.beta, "beta", owner)
-        if not 0 < beta < 1:
-            raise ValueError(f"{owner}(beta={self.beta!r}): beta must lie between 0 and 1, both left out.")
-        piloted = self.adaptation is None or one_of(self.adaptation, "adaptation", owner, ("journal", "conference", "squared")) == "journal"
-        if piloted:
-            state, step, visits = self._after_pilot(scene, alpha)
-        else:
-            scene, state, step, visits = self._from_halfway(scene, beta)
-        solution = scene.solve(state, step, scene.part)
-        found = Best(solution, None, visits + solution.row_visits)
-        if self.alpha == "auto" and self.adaptation == "journal":
-            found, step = self._widened(scene, found, step)
-        return scene.settled(found, step), scene.rule
+    def _check_parameters(self, estimator_name: str) -> None:
+        super()._check_parameters(estimator_name)
+        self._form(estimator_name)
 
-    def _widened(self, scene: Scene, found: Best, step: Adaptation) -> tuple[Best, Adaptation]:
-        """Scales widened as long as that makes clusters become one: what is left is no matter of how many there were at first."""
-        while len(found.solution.state.centres) > 1 and not found.solution.ended:
-            state, wider = found.solution.state, replace(step, length=WIDER * step.length)
-            assert state.scales is not None
-            solution = scene.solve(State(state.centres, WIDER * state.scales), wider, scene.part)
+    def _form(self, estimator_name: str) -> tuple[float, float, bool]:
+        """Return alpha, beta, and True where a fuzzy pilot run comes first."""
+        automatic = isinstance(self.alpha, str) and self.alpha == "auto"
+        alpha = 1.0 if automatic else real(self.alpha, "alpha", estimator_name, above=True, words='"auto" or ')
+        beta = real(self.beta, "beta", estimator_name)
+        if not 0 < beta < 1:
+            raise ValueError(f"{estimator_name}(beta={self.beta!r}): beta must lie between 0 and 1, both left out.")
+        piloted = (
+            self.adaptation is None
+            or one_of(self.adaptation, "adaptation", estimator_name, ("journal", "conference", "squared")) == "journal"
+        )
+        if piloted:
+            check_m(self.pilot_m, "pilot_m", estimator_name)
+        return alpha, beta, piloted
+
+    def _method(self, geometry: Geometry) -> Method:
+        rule, estimator_name = self._sparse_rule(), type(self).__name__
+        if not self._form(estimator_name)[2]:
+            return Method(rule)
+        return Method(rule, Pilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", estimator_name, geometry))))
+
+    def _search(self, given: AdaptiveProblem, method: Method) -> tuple[BestRun, SparsePossibilistic]:
+        alpha, beta, _ = self._form(type(self).__name__)
+        if method.pilot is not None:
+            state, step, visits = self._after_pilot(given, method.pilot.rule, alpha)
+        else:
+            given, state, step, visits = self._from_halfway(given, beta)
+        solution = given.solve(state, step)
+        found = BestRun(solution, None, visits + solution.row_visits)
+        if self.alpha == "auto" and self.adaptation == "journal":
+            found, step = self._widened(given, found, step)
+        return given.settled(found, step), given.rule
+
+    def _widened(self, given: AdaptiveProblem, found: BestRun, step: Adaptation) -> tuple[BestRun, Adaptation]:
+        """Widen scales as long as that merges clusters: the remaining number does not depend on the initial one."""
+        for number in itertools.count(1):
+            before = found.solution
+            if len(before.state.centres) <= 1 or before.ended or before.verdict is Verdict.EMPTY:
+                break
+            state, wider = before.state, replace(step, length=WIDER * step.length)
+            solution = given.solve(State(state.centres, WIDER * state.known_scales()), wider, f"widened {number}")
             visits = found.row_visits + solution.row_visits
-            if len(solution.state.centres) == len(state.centres):
+            if len(solution.state.centres) == len(state.centres) and solution.verdict is not Verdict.EMPTY:
                 return replace(found, row_visits=visits), step
-            found, step = Best(solution, None, visits), wider
+            found, step = BestRun(solution, None, visits), wider
         return found, step
 
-    def _after_pilot(self, scene: Scene, alpha: float) -> tuple[State, Adaptation, int]:
-        """The start that a fuzzy run gives: its centres, those that coincide counted once, and its clusters' mean deviations."""
-        owner, run, engine = type(self).__name__, scene.run, scene.engine
-        self.pilot_m_ = settled_m(self.pilot_m, "pilot_m", owner, scene.geometry)
-        rule, part = Fuzzy(self.pilot_m_), scene.part
-        stopping = Stopping(min(PILOT_SWEEPS, run.stopping.max_iter), run.stopping.tol)
-        pilot = best_of(self._starts(scene, rule), run.n_init, part, rule, engine, stopping, stage="pilot")
+    def _after_pilot(self, given: AdaptiveProblem, rule: Rule, alpha: float) -> tuple[State, Adaptation, int]:
+        """Return the start from a fuzzy run: its distinct centres, and its clusters' mean deviations."""
+        settings = given.settings
+        stopping = Stopping(min(PILOT_SWEEPS, settings.stopping.max_iter), settings.stopping.tol)
+        problem = replace(given.part, rule=rule, stopping=stopping)
+        observer = given.observer.of_pilot(nothing_yet)
+        pilot = best_of(self._starts(given, rule), settings.n_init, problem, observer, stage="pilot")
         fuzzy = pilot.solution.state
-        deviation, narrowest = pilot_deviations(part, rule, fuzzy, engine)
+        deviation, narrowest = pilot_deviations(problem, fuzzy)
         if self.adaptation is None:
-            sums = fold(part, rule, fuzzy, engine)
+            sums = problem.sweep(fuzzy)
             state, step = State(fuzzy.centres, possibilistic_scales(sums.spread, sums.mass, 1.0)), Adaptation(None)
         else:
             state, step = State(fuzzy.centres, deviation * narrowest / alpha), Adaptation(1, narrowest / alpha)
         state = merged(state, MERGED * narrowest**2)
         if len(state.centres) == 1 < len(fuzzy.centres):
             warn(
-                f"{owner}: the {len(fuzzy.centres)} centres of the fuzzy run that goes first have fallen together: with pilot_m="
-                f'{self.pilot_m_:g} it is too fuzzy for these rows. Take pilot_m="auto".'
+                f"{type(self).__name__}: the {len(fuzzy.centres)} centres of the fuzzy run that goes first have fallen together: with "
+                f'pilot_m={getattr(rule, "m", 1.0):g} it is too fuzzy for these rows. Take pilot_m="auto".'
             )
-        return state, step, pilot.row_visits + part.n_rows
+        return state, step, pilot.row_visits + problem.n_rows
 
-    def _from_halfway(self, scene: Scene, beta: float) -> tuple[Scene, State, Adaptation, int]:
-        """The papers' start: scales by the distances of the first centres from each other."""
-        table, engine, visits = scene.part, scene.engine, 0
-        start = merged(State(next(iter(self._starts(scene, scene.rule)))), 0.0)
+    def _from_halfway(self, given: AdaptiveProblem, beta: float) -> tuple[AdaptiveProblem, State, Adaptation, int]:
+        """Return the papers' start: scales from the distances between the first centres."""
+        hard, visits = replace(given.part, rule=Hard()), 0
+        start = merged(State(next(iter(self._starts(given, given.rule)))), 0.0)
         scales = halfway_scales(start.centres, beta)
         if len(scales) == 1:  # no other centre: the rows' own distances take its place
-            sums = fold(table, Hard(), start, engine)
-            visits += table.n_rows
+            sums = hard.sweep(start)
+            visits += hard.n_rows
             scales = possibilistic_scales(sums.spread, sums.mass, 1.0)
         state = State(start.centres, scales)
         if self.adaptation == "squared":
-            return scene, state, Adaptation(2), visits
+            return given, state, Adaptation(2), visits
         diameter = 0.0
-        if not isinstance(scene.geometry.kernel, Linear):
-            far, squared = diametral_rows(table, Hard(), engine)
-            diameter, visits = math.sqrt(squared), visits + far.passes * table.n_rows
-        scene, step = scene.in_conference_form(diameter)
-        return scene, state, step, visits
+        if not isinstance(given.geometry.kernel, Linear):
+            far, squared = diametral_rows(hard)
+            diameter, visits = math.sqrt(squared), visits + far.passes * hard.n_rows
+        given, step = given.in_conference_form(diameter)
+        return given, state, step, visits
 
-    def _starts(self, scene: Scene, rule: Rule) -> Iterator[Centres]:
-        owner, run = type(self).__name__, scene.run
-        return starts(
-            self.init, run.n_init, Ground(owner, run.n_clusters, scene.geometry, scene.table, rule, scene.engine, at_most=True), run.rng
-        )
+    def _starts(self, given: AdaptiveProblem, rule: Rule) -> Iterator[Centres]:
+        settings, problem = given.settings, replace(given.whole, rule=rule)
+        context = InitContext(type(self).__name__, settings.n_clusters, given.geometry, problem, at_most=True)
+        return starts(self.init, settings.n_init, context, settings.rng)

@@ -1,4 +1,4 @@
-"""Your own combination: any rule with any kernel and space."""
+"""General c-means: any rule with any kernel and space."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any
 
 from sklearn.utils.metaestimators import available_if
 
-from ..arrays import Array
-from ..checkpoints import Checkpoint
+from ..data.arrays import Array
+from ..fitting.fit import BaseCMeans, Method
+from ..fitting.fuzzifier_argument import check_m, settled_m
+from ..fitting.space import Geometry
+from ..fitting.validation import one_of, real
 from ..kernels import Kernel
-from ..rules import Fuzzy, Hard, Possibilistic, Rule
-from ..runs import Pilot
-from .base import BaseCMeans
-from .fuzzy_cmeans import settled_m
-from .geometry import Geometry
-from .inputs import one_of, real
+from ..rules import RULES, Fuzzy, Rule
+from ..solvers.checkpoints import Checkpoint
+from ..solvers.multistart import Pilot
 
-RULES: dict[str, type[Rule]] = {"hard": Hard, "fuzzy": Fuzzy, "possibilistic": Possibilistic}
+MADE_BY_NAME = tuple(name for name, rule in RULES.items() if rule.made_from is not None)
+OF_SOME_RULES = sorted({word for rule in RULES.values() for word in rule.made_from or ()} - {"m"})  # None unless given; m never is
 
 
 def _has_typicalities(estimator: Any) -> bool:
@@ -35,10 +36,12 @@ class CMeans(BaseCMeans):
     ----------
     n_clusters : int, default=8
         Clusters sought.
-    rule : "fuzzy", "hard", "possibilistic" or a Rule, default="fuzzy"
-        How much a row belongs, given its squared distances.
+    rule : "fuzzy", "hard", "possibilistic", "entropy" or a Rule, default="fuzzy"
+        The memberships of a row, given its squared distances.
     m : "auto" or float > 1, default="auto"
         Of the rules given by name ("auto" means 2 for "possibilistic"); a Rule object has its own.
+    T : float > 0 or None, default=None
+        The temperature of rule="entropy", in units of squared distances; other rules have none.
     pilot_m, eta_scale : default="auto", 1.0
         For rules that need scales: see `PossibilisticCMeans`.
     stop : "centres" or "memberships", default="centres"
@@ -46,12 +49,12 @@ class CMeans(BaseCMeans):
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`; hard rules and stop="memberships" go without.
 
-    All other words, attributes and methods are those of `KernelKMeans`.
+    All other parameters, attributes and methods are those of `KernelKMeans`.
 
     Raises
     ------
     ValueError
-        For bad words, rows or weights, naming the argument, what came and what to do.
+        For bad parameters, rows or weights, naming the argument, what came and what to do.
 
     References
     ----------
@@ -68,12 +71,20 @@ class CMeans(BaseCMeans):
     True
     """
 
+    rule: str | Rule
+    m: str | float
+    T: float | None
+    pilot_m: str | float
+    eta_scale: float
+    stop: str
+
     def __init__(
         self,
         n_clusters: int = 8,
         *,
         rule: str | Rule = "fuzzy",
         m: str | float = "auto",
+        T: float | None = None,
         pilot_m: str | float = "auto",
         eta_scale: float = 1.0,
         stop: str = "centres",
@@ -99,64 +110,55 @@ class CMeans(BaseCMeans):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            kernel_params=kernel_params,
-            n_landmarks=n_landmarks,
-            landmarks=landmarks,
-            landmark_tol=landmark_tol,
-            landmark_solver=landmark_solver,
-            max_iter=max_iter,
-            tol=tol,
-            acceleration=acceleration,
-            progressive=progressive,
-            memory_budget=memory_budget,
-            n_jobs=n_jobs,
-            engine=engine,
-            checkpoint=checkpoint,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.rule = rule
-        self.m = m
-        self.pilot_m = pilot_m
-        self.eta_scale = eta_scale
-        self.stop = stop
+        self._store(locals())
 
     @available_if(_has_typicalities)
     def typicality(self, X: Any, *, diag: Any = None) -> Array:
         """Typicalities (rows, c) of new rows, for rules whose rows need not sum to one."""
         return self.memberships(X, diag=diag)
 
-    def _make_rule(self, geometry: Geometry) -> Rule:
+    def _check_parameters(self, estimator_name: str) -> None:
+        super()._check_parameters(estimator_name)
+        self._check_parameters_of_rules()
         cls = self._rule_class()
-        if isinstance(self.rule, Rule):
-            self.m_ = getattr(self.rule, "m", 1.0)
-            return self.rule
-        if cls is Hard:
-            self.m_ = 1.0
-            return Hard()
-        m = 2.0 if cls is Possibilistic and self.m == "auto" else self.m
-        self.m_ = settled_m(m, "m", type(self).__name__, geometry)
-        return Fuzzy(self.m_) if cls is Fuzzy else Possibilistic(self.m_)
+        if not isinstance(self.rule, Rule) and "m" in (cls.made_from or ()):
+            check_m(self.m, "m", estimator_name)
+        if cls.needs_pilot:
+            check_m(self.pilot_m, "pilot_m", estimator_name)
+            real(self.eta_scale, "eta_scale", estimator_name, above=True)
 
-    def _make_pilot(self, geometry: Geometry) -> Pilot | None:
-        if not self._rule_class().needs_pilot:
-            return None
-        owner = type(self).__name__
-        self.pilot_m_ = settled_m(self.pilot_m, "pilot_m", owner, geometry)
-        return Pilot(Fuzzy(self.pilot_m_), real(self.eta_scale, "eta_scale", owner, above=True))
+    def _method(self, geometry: Geometry) -> Method:
+        rule = self._settled_rule(geometry)
+        if not rule.needs_pilot:
+            return Method(rule)
+        estimator_name = type(self).__name__
+        pilot = Fuzzy(settled_m(self.pilot_m, "pilot_m", estimator_name, geometry))
+        return Method(rule, Pilot(pilot, real(self.eta_scale, "eta_scale", estimator_name, above=True)))
+
+    def _settled_rule(self, geometry: Geometry) -> Rule:
+        if isinstance(self.rule, Rule):
+            return self.rule
+        cls, estimator_name = self._rule_class(), type(self).__name__
+        parameters = {name: getattr(self, name) for name in cls.made_from or ()}
+        return cls.from_parameters(parameters, lambda m: settled_m(m, "m", estimator_name, geometry))
+
+    def _check_parameters_of_rules(self) -> None:
+        """Check that all parameters of the rule are given, and none of other rules."""
+        estimator_name = type(self).__name__
+        wanted = () if isinstance(self.rule, Rule) else self._rule_class().made_from or ()
+        for name in OF_SOME_RULES:
+            given = getattr(self, name) is not None
+            if given and name not in wanted:
+                able = " or ".join(f'"{rule}"' for rule in MADE_BY_NAME if name in (RULES[rule].made_from or ()))
+                value = getattr(self, name)
+                raise ValueError(f"{estimator_name}({name}={value!r}): rule={self.rule!r} takes no {name}; it is for rule={able}.")
+            if name in wanted and not given:
+                raise ValueError(f"{estimator_name}({name}=None): rule={self.rule!r} needs {name}; give {name}= with a value.")
 
     def _rule_class(self) -> type[Rule]:
         if isinstance(self.rule, Rule):
             return type(self.rule)
-        return RULES[one_of(self.rule, "rule", type(self).__name__, tuple(RULES))]
+        return RULES[one_of(self.rule, "rule", type(self).__name__, MADE_BY_NAME)]
 
     def _rule_class_sums_to_one(self) -> bool:
         return self._rule_class().rows_sum_to_one

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import numbers
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..checkpoints import Checkpoint
+from ..fitting.fit import BaseCMeans, Method
+from ..fitting.fuzzifier_argument import check_m, settled_m
+from ..fitting.space import Geometry
 from ..kernels import Kernel
-from ..rules import Fuzzy, Rule
-from .base import BaseCMeans
-from .geometry import Geometry
-from .inputs import real
+from ..rules import Fuzzy
+from ..solvers.checkpoints import Checkpoint
 
 
 class FuzzyCMeans(BaseCMeans):
@@ -33,7 +32,7 @@ class FuzzyCMeans(BaseCMeans):
         Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. A
         mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
 
-    All other words, attributes and methods are those of `KernelKMeans`.
+    All other parameters, attributes and methods are those of `KernelKMeans`.
 
     Attributes
     ----------
@@ -43,7 +42,7 @@ class FuzzyCMeans(BaseCMeans):
     Raises
     ------
     ValueError
-        For bad words, rows or weights, naming the argument, what came and what to do.
+        For bad parameters, rows or weights, naming the argument, what came and what to do.
 
     References
     ----------
@@ -61,6 +60,8 @@ class FuzzyCMeans(BaseCMeans):
     >>> model.memberships_.shape, 1 < model.m_ < 2
     ((178, 3), True)
     """
+
+    m: str | float
 
     def __init__(
         self,
@@ -89,41 +90,11 @@ class FuzzyCMeans(BaseCMeans):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            kernel_params=kernel_params,
-            n_landmarks=n_landmarks,
-            landmarks=landmarks,
-            landmark_tol=landmark_tol,
-            landmark_solver=landmark_solver,
-            max_iter=max_iter,
-            tol=tol,
-            acceleration=acceleration,
-            progressive=progressive,
-            memory_budget=memory_budget,
-            n_jobs=n_jobs,
-            engine=engine,
-            checkpoint=checkpoint,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.m = m
+        self._store(locals())
 
-    def _make_rule(self, geometry: Geometry) -> Rule:
-        self.m_ = settled_m(self.m, "m", type(self).__name__, geometry)
-        return Fuzzy(self.m_)
+    def _check_parameters(self, estimator_name: str) -> None:
+        super()._check_parameters(estimator_name)
+        check_m(self.m, "m", estimator_name)
 
-
-def settled_m(value: Any, name: str, owner: str, geometry: Geometry) -> float:
-    """A fuzzifier: as given, or half-way to the critical one."""
-    if isinstance(value, str) and value == "auto":
-        return geometry.fuzzifier.automatic
-    if isinstance(value, numbers.Real) and value == 1:
-        raise ValueError(f"{owner}({name}={value!r}): {name} must be greater than 1; for m = 1, hard memberships, use KernelKMeans.")
-    return real(value, name, owner, least=1.0, above=True, words='"auto" or ')
+    def _method(self, geometry: Geometry) -> Method:
+        return Method(Fuzzy(settled_m(self.m, "m", type(self).__name__, geometry)))

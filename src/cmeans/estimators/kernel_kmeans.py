@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..checkpoints import Checkpoint
+from ..fitting.fit import BaseCMeans, Method
+from ..fitting.space import Geometry
 from ..kernels import Kernel
-from ..rules import Hard, Rule
-from .base import BaseCMeans
-from .geometry import Geometry
+from ..rules import Hard
+from ..solvers.checkpoints import Checkpoint
 
 
 class KernelKMeans(BaseCMeans):
@@ -50,7 +50,7 @@ class KernelKMeans(BaseCMeans):
     landmark_solver : "eigh" or "gradient", default="eigh"
         Whether to factor the landmarks' kernel matrix or to solve with it by conjugate gradients.
     init : "k-means++", "k-means||", "max-min", "random", "random-partition", array or fitted estimator, default="k-means++"
-        "k-means++" looks at a fair sample of 20,000 rows (20 a cluster, if that is more), "k-means||" at all rows, in six passes; up
+        "k-means++" reads a fair sample of 20,000 rows (20 a cluster, if that is more), "k-means||" at all rows, in six passes; up
         to that number of rows they are the same.
         "max-min": the farthest rows of the sample. Arrays: (c,) row numbers, (n,) labels, (c, d) points or (n, c) memberships; one
         start then, whatever n_init.
@@ -60,16 +60,16 @@ class KernelKMeans(BaseCMeans):
         Most sweeps, and the move of a centre, as a fraction of the typical distance, below which it stands still.
     progressive : bool, default=True
         Above 50,000 rows: sweep over fair samples of 1/256, 1/64, 1/16 and 1/4 of the rows first, each from where the one before it
-        ended, and over all rows in the end, until the centres stand still there too. With n_init > 1 starts are told apart on the
-        samples, and the best goes on. A start given by `init` is followed on all rows.
+        ended, and over all rows in the end, until the centres stand still there too. With n_init > 1 starts are compared on the
+        samples, and the best is continued. A start given by `init` uses all rows at once.
     memory_budget : int, str such as "4GB" or None, default=None
         Memory the fit may take beyond its input; half of what is free by default. It never changes results.
     n_jobs : int or None, default=None
         Threads; None: every usable CPU. It never changes results.
     engine : DaskEngine or None, default=None
-        Who runs the sweeps. None: threads of this process; for rows in a Dask collection, the workers of its client.
+        The engine of the sweeps. None: threads of this process; for rows in a Dask collection, the workers of its client.
     checkpoint : path, Checkpoint or None, default=None
-        A file that keeps how far the fit has come, written every five minutes, or as a `Checkpoint` says, and when it is interrupted.
+        A file that records the progress of the fit, written every five minutes, or as a `Checkpoint` sets, and when it is interrupted.
     random_state : int, RandomState or None
         Of landmarks and starts.
     verbose : int, default=0
@@ -96,7 +96,7 @@ class KernelKMeans(BaseCMeans):
     Raises
     ------
     ValueError
-        For bad words, rows or weights, naming the argument, what came and what to do.
+        For bad parameters, rows or weights, naming the argument, what came and what to do.
 
     References
     ----------
@@ -138,29 +138,7 @@ class KernelKMeans(BaseCMeans):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            kernel_params=kernel_params,
-            n_landmarks=n_landmarks,
-            landmarks=landmarks,
-            landmark_tol=landmark_tol,
-            landmark_solver=landmark_solver,
-            max_iter=max_iter,
-            tol=tol,
-            progressive=progressive,
-            memory_budget=memory_budget,
-            n_jobs=n_jobs,
-            engine=engine,
-            checkpoint=checkpoint,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
+        self._store(locals())
 
-    def _make_rule(self, geometry: Geometry) -> Rule:
-        return Hard()
+    def _method(self, geometry: Geometry) -> Method:
+        return Method(Hard())

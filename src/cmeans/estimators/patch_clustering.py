@@ -1,4 +1,4 @@
-"""Kernel patch clustering: patches of rows, and a few rows that stand for the clusters of those before."""
+"""Kernel patch clustering: patches of rows, and a few rows that represent the clusters of former patches."""
 
 from __future__ import annotations
 
@@ -8,30 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import in_float64, numpy_dtype, stacked, take, to_numpy
-from ..assignment import assign_all
-from ..blocks import Blocks
-from ..callbacks import SweepHook
+from ..data.arrays import in_float64, numpy_dtype, stacked, take, to_numpy
+from ..data.blocks import Blocks
 from ..engines import Engine, ThreadEngine
-from ..jobs import Distances
+from ..fitting.fit import FitContext
+from ..fitting.space import Geometry
+from ..fitting.stream_fit import StreamingBase, new_seed
+from ..fitting.stream_state import Chunk, ChunkResult, FitSummary, StreamState
+from ..fitting.validation import integer, one_of
 from ..kernels import Kernel
-from ..progress import Place
 from ..rules import Rule
-from ..solver import Solution
+from ..runtime.progress import Reporter
+from ..solvers.fixed_point import Solution
 from ..spaces import Space, spanning_space
-from ..streams import Past, carried_points, points_of
-from ..table import Table
-from .base import Run
-from .geometry import Geometry
-from .inputs import Input, integer, one_of
-from .stream_base import StreamingBase, new_seed
-from .stream_state import Absorbed, Chunk, Passage, Stream
+from ..streaming import StreamSummary, carried_points, points_of
+from ..sweeps.final_pass import assign_all
+from ..sweeps.passes import DistancePass
+from ..sweeps.problem import Problem
 
 
 class KernelPatchClustering(StreamingBase):
     """Kernel patch clustering (KPC): c-means of one patch of rows after the other, exactly in kernel space.
 
-    From each patch the `n_points` rows nearest to each centre go on to the next one, with the weight of their cluster divided among
+    From each patch the `n_points` rows nearest to each centre are carried to the next one, with the weight of their cluster divided among
     them; the mean of these rows is the cluster's pseudo-centre. It is here because the literature compares with it:
     `StreamingFuzzyCMeans` keeps the centres themselves, and is faster and nearer to clustering all rows at once.
 
@@ -42,31 +41,31 @@ class KernelPatchClustering(StreamingBase):
     patch_size : int, default=2000
         Rows of a patch in `fit`, at most; `partial_fit` takes patches of any size. A patch costs its square in memory.
     n_points : int, default=10
-        Rows that stand for a cluster. 1: its medoid (single-pass kernel fuzzy c-means of Havens 2012 carries those).
+        Rows that represent a cluster. 1: its medoid (single-pass kernel fuzzy c-means of Havens 2012 carries those).
     merge : "chain" or "tree", default="chain"
-        In `fit`. "chain": each patch goes with the points of those before it. "tree": every patch is clustered alone, in parallel,
+        In `fit`. "chain": each patch is clustered with the points of those before it. "tree": every patch is clustered alone, in parallel,
         and then the points of several make the next patches, until there is one.
     rule : "fuzzy" or "hard", default="fuzzy"
-        How rows of a patch belong.
+        The memberships within a patch.
     m : "auto" or float > 1, default="auto"
         The fuzzifier, settled on the first patch: see `FuzzyCMeans`.
     init, n_init : default="k-means++", 3
         Of the first patch, or in a tree of every patch of rows: see `KernelKMeans`. Others start from the pseudo-centres there are.
 
-    All other words are those of `StreamingFuzzyCMeans`.
+    All other parameters are those of `StreamingFuzzyCMeans`.
 
     Attributes
     ----------
     labels_, memberships_, objective_ : after `fit` of all rows of X, by one pass at the final pseudo-centres; after `partial_fit` of
         the last patch.
-    landmarks_, dual_coef_ : the rows that stand for the clusters, and the shares (c, p) in which they do.
+    landmarks_, dual_coef_ : the rows that represent the clusters, and their shares (c, p).
     mass_ : (c,) weight of the rows so far that belong to each cluster, sum_i w_i u_ij.
     n_samples_seen_, n_chunks_, row_visits_, n_iter_, converged_, stop_reason_, m_, gamma_, kernel_ : as in `StreamingFuzzyCMeans`.
 
     Raises
     ------
     ValueError
-        For bad words, rows or weights, naming the argument, what came and what to do. A patch that is refused changes nothing.
+        For bad parameters, rows or weights, naming the argument, what came and what to do. A patch that is refused changes nothing.
 
     References
     ----------
@@ -82,6 +81,10 @@ class KernelPatchClustering(StreamingBase):
     >>> model.landmarks_.shape[0] <= 4 * 5
     True
     """
+
+    patch_size: int
+    n_points: int
+    merge: str
 
     def __init__(
         self,
@@ -107,89 +110,75 @@ class KernelPatchClustering(StreamingBase):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            kernel_params=kernel_params,
-            max_iter=max_iter,
-            tol=tol,
-            acceleration=acceleration,
-            memory_budget=memory_budget,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.n_clusters = n_clusters
-        self.patch_size = patch_size
-        self.n_points = n_points
-        self.merge = merge
-        self.rule = rule
-        self.m = m
-        self.init = init
-        self.n_init = n_init
+        self._store(locals())
 
-    def _begin(self, chunk: Chunk) -> Absorbed:
+    def _check_parameters(self, estimator_name: str) -> None:
+        super()._check_parameters(estimator_name)
+        integer(self.patch_size, "patch_size", estimator_name, 1)
+        self._points_asked()
+        one_of(self.merge, "merge", estimator_name, ("chain", "tree"))
+
+    def _begin(self, chunk: Chunk) -> ChunkResult:
         patch = _in_full(chunk)
         geometry = self._geometry(patch, lambda kernel, _: self._span(patch, kernel, patch.blocks))
-        rule = self._make_rule(geometry)
-        return self._carried(chunk, geometry, rule, *self._found(patch, geometry, rule))
+        return self._carried(chunk, geometry, *self._found(patch, geometry, self._method(geometry).rule))
 
-    def _go_on(self, stream: Stream, chunk: Chunk) -> Absorbed:
+    def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:
         return self._joined(chunk, stream.rule, chunk.blocks, [stream.past])
 
-    def _joined(self, chunk: Chunk, rule: Rule, rows: Blocks | None, pasts: list[Past]) -> Absorbed:
-        """A patch of rows, or none, and the points of former patches, from the pseudo-centres of the first of these."""
-        patch, first = _in_full(replace(chunk, blocks=_together(rows, pasts, chunk.blocks.unit))), pasts[0]
+    def _joined(self, chunk: Chunk, rule: Rule, rows: Blocks | None, pasts: list[StreamSummary]) -> ChunkResult:
+        """Cluster a patch of rows, or none, with the points of former patches, from the pseudo-centres of the first of these."""
+        patch, first = _in_full(chunk.over(_together(rows, pasts, chunk.blocks.unit))), pasts[0]
         space = self._span(patch, first.space.kernel, patch.blocks)
         geometry = self._later_geometry(patch, space)
-        return self._carried(chunk, geometry, rule, *self._followed(patch, geometry, rule, space.project(first.centres, first.space)))
+        return self._carried(chunk, geometry, *self._followed(patch, geometry, rule, space.project(first.centres, first.space)))
 
-    def _carried(self, chunk: Chunk, geometry: Geometry, rule: Rule, table: Table, solution: Solution) -> Absorbed:
-        """What goes on from a patch: the nearest rows of each centre."""
-        space, engine, state = geometry.space, chunk.engine, solution.state
-        distances = [to_numpy(part) for part in engine.each(table, Distances(rule, state, space))]
-        belonging = assign_all(table, space, rule, state, engine).mass
-        past = Past.of(space, solution).weighing(belonging)
+    def _carried(self, chunk: Chunk, geometry: Geometry, problem: Problem, solution: Solution) -> ChunkResult:
+        """Return the summary of a patch: the nearest rows of each centre."""
+        space, rule, state = geometry.space, problem.rule, solution.state
+        distances = [to_numpy(part) for part in problem.map(DistancePass(rule, state, space))]
+        belonging = assign_all(problem.rows, space, rule, state, problem.engine).mass
+        past = StreamSummary.of(space, solution).weighing(belonging)
         past = carried_points(past, geometry.blocks, np.concatenate(distances), self._points_asked(), chunk.blocks.x)
-        return Absorbed(replace(geometry, space=past.space), past, rule, solution)
+        return ChunkResult(replace(geometry, space=past.space), past, rule, solution)
 
-    def _passed(self, parts: list[Blocks], run: Run, given: Input, engine: Engine, hook: SweepHook) -> Passage:
-        owner = type(self).__name__
-        if one_of(self.merge, "merge", owner, ("chain", "tree")) == "chain":
-            return super()._passed(parts, run, given, engine, hook)
-        seed, n_rows = new_seed(run), sum(part.n_rows for part in parts)
+    def _summed_up(self, parts: list[Blocks], context: FitContext) -> FitSummary:
+        estimator_name = type(self).__name__
+        if self.merge == "chain":
+            return super()._summed_up(parts, context)
+        seed, n_rows = new_seed(context.settings), sum(part.n_rows for part in parts)
 
-        def patch(number: int, own: Engine) -> Chunk:
-            return Chunk(parts[number].in_memory(), run, given.copied, own, seed, number, Place("patch", number, len(parts)), n_rows, None)
+        def patch(number: int, engine: Engine) -> Chunk:
+            listeners = context.listeners if engine is context.engine else ()  # patches side by side send no messages
+            own = replace(context, blocks=parts[number].in_memory(), engine=engine, hook=None)
+            return Chunk(own, seed, number, Reporter(listeners, "patch", number, len(parts)), n_rows)
 
-        first = self._begin(patch(0, engine))
+        first = self._begin(patch(0, context.engine))
 
-        def leaf(number: int) -> Absorbed:
+        def leaf(number: int) -> ChunkResult:
             if number == 0:
                 return first
-            with ThreadEngine(1) as own:
-                chunk = patch(number, own)
+            with ThreadEngine(1) as engine:
+                chunk = patch(number, engine)
                 full = _in_full(chunk)
                 geometry = self._later_geometry(full, self._span(full, first.geometry.kernel, full.blocks))
-                return self._carried(chunk, geometry, first.rule, *self._found(full, geometry, first.rule))
+                return self._carried(chunk, geometry, *self._found(full, geometry, first.rule))
 
-        level = list(engine.map(leaf, len(parts)))
-        everyone = list(level)
+        level = list(context.engine.run(leaf, len(parts)))
+        results = list(level)
         while len(level) > 1:
             most = max(one.past.space.size for one in level)
-            group = max(2, self._rows_at_once(owner) // most)
+            group = max(2, self._rows_at_once(estimator_name) // most)
             groups = [level[start : start + group] for start in range(0, len(level), group)]
             level = [
-                some[0] if len(some) == 1 else self._joined(patch(0, engine), first.rule, None, [one.past for one in some])
+                some[0] if len(some) == 1 else self._joined(patch(0, context.engine), first.rule, None, [one.past for one in some])
                 for some in groups
             ]
-            everyone += [one for one, some in zip(level, groups, strict=True) if len(some) > 1]
+            results += [one for one, some in zip(level, groups, strict=True) if len(some) > 1]
         last, dtype = level[0], np.dtype(numpy_dtype(parts[0].x)).name
-        visits = sum(one.solution.row_visits for one in everyone)
-        stream = Stream(last.past, last.rule, seed, parts[0].unit, dtype, len(parts), n_rows, visits)
-        return Passage(stream, last, None, sum(not one.solution.converged for one in everyone))
+        visits = sum(one.solution.row_visits for one in results)
+        stream = StreamState(last.past, last.rule, seed, parts[0].unit, dtype, len(parts), n_rows, visits)
+        return FitSummary(stream, last, None, sum(not one.solution.converged for one in results))
 
     def _span(self, chunk: Chunk, kernel: Kernel, blocks: Blocks) -> Space:
         self._require_square(chunk, blocks.n_rows, "patch_size")
@@ -198,22 +187,21 @@ class KernelPatchClustering(StreamingBase):
     def _points_asked(self) -> int:
         return integer(self.n_points, "n_points", type(self).__name__, 1)
 
-    def _rows_at_once(self, owner: str) -> int:
-        self._points_asked()
-        return self._first_chunk_of(self.patch_size, "patch_size", owner)
+    def _rows_at_once(self, estimator_name: str) -> int:
+        return self._first_chunk_of(self.patch_size, "patch_size", estimator_name)
 
 
 def _in_full(chunk: Chunk) -> Chunk:
-    """The rows of a patch in float64.
+    """Return the rows of a patch in float64.
 
-    Carried rows weigh ever more. Where clusters are near each other, what float32 rounds off their few distances moves all centres from
-    sweep to sweep, and they wander off, or come to no rest within `max_iter`. The kernel matrix is in float64 anyway.
+    The weights of carried rows grow. Where clusters are near each other, float32 rounding of their few distances moves all centres from
+    sweep to sweep, and they drift, or do not converge within `max_iter`. The kernel matrix is in float64 anyway.
     """
-    return replace(chunk, blocks=replace(chunk.blocks, x=in_float64(chunk.blocks.x)))
+    return chunk.over(replace(chunk.blocks, x=in_float64(chunk.blocks.x)))
 
 
-def _together(rows: Blocks | None, pasts: list[Past], unit: float) -> Blocks:
-    """The rows of a patch, if any, and the points of former ones, with their weights."""
+def _together(rows: Blocks | None, pasts: list[StreamSummary], unit: float) -> Blocks:
+    """Return the rows of a patch, if any, and the points of former ones, with their weights."""
     parts = [] if rows is None else [(rows.x, rows.weight)]
     parts += [points_of(past) for past in pasts]
     x, weight = parts[0]

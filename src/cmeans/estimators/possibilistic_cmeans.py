@@ -6,22 +6,22 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..arrays import Array
-from ..checkpoints import Checkpoint
+from ..data.arrays import Array
+from ..fitting.fit import BaseCMeans, Method
+from ..fitting.fuzzifier_argument import check_m, settled_m
+from ..fitting.space import Geometry
+from ..fitting.validation import real
 from ..kernels import Kernel
-from ..rules import Fuzzy, Possibilistic, Rule
-from ..runs import Pilot
-from .base import BaseCMeans
-from .fuzzy_cmeans import settled_m
-from .geometry import Geometry
-from .inputs import real
+from ..rules import Fuzzy, Possibilistic
+from ..solvers.checkpoints import Checkpoint
+from ..solvers.multistart import Pilot
 
 
 class PossibilisticCMeans(BaseCMeans):
     """Possibilistic c-means: minimise  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2 + sum_j eta_j sum_i w_i (1 - u_ij)^m.
 
     Use it when there are outliers: a row far from everything belongs nowhere, while fuzzy memberships must sum to one.
-    Each cluster looks for a dense place by itself, so clusters may coincide; start from no more of them than there are.
+    Each cluster seeks a dense region independently of the others, so clusters may coincide; start from no more of them than there are.
     A fuzzy run goes first; it gives the start and the scales eta_j, the mean squared distance within fuzzy cluster j.
     With landmarks it is akPCM (Havens 2011 Alg. 5).
 
@@ -38,7 +38,7 @@ class PossibilisticCMeans(BaseCMeans):
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`, of both runs. Where several fixed points are near it may lead to another one than plain sweeps do.
 
-    All other words, attributes and methods are those of `KernelKMeans`; n_init counts fuzzy runs, the best of which is built on.
+    All other parameters, attributes and methods are those of `KernelKMeans`; n_init counts fuzzy runs, the best of which is built on.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class PossibilisticCMeans(BaseCMeans):
     Raises
     ------
     ValueError
-        For bad words, rows or weights, naming the argument, what came and what to do.
+        For bad parameters, rows or weights, naming the argument, what came and what to do.
 
     References
     ----------
@@ -66,6 +66,10 @@ class PossibilisticCMeans(BaseCMeans):
     >>> int(model.outlier_score(X).argmax())
     50
     """
+
+    m: float
+    pilot_m: str | float
+    eta_scale: float
 
     def __init__(
         self,
@@ -96,46 +100,23 @@ class PossibilisticCMeans(BaseCMeans):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            kernel_params=kernel_params,
-            n_landmarks=n_landmarks,
-            landmarks=landmarks,
-            landmark_tol=landmark_tol,
-            landmark_solver=landmark_solver,
-            max_iter=max_iter,
-            tol=tol,
-            acceleration=acceleration,
-            progressive=progressive,
-            memory_budget=memory_budget,
-            n_jobs=n_jobs,
-            engine=engine,
-            checkpoint=checkpoint,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.m = m
-        self.pilot_m = pilot_m
-        self.eta_scale = eta_scale
+        self._store(locals())
 
     def typicality(self, X: Any, *, diag: Any = None) -> Array:
         """Typicalities (rows, c) of new rows in [0, 1]: 1 at a centre, 1/2 at the distance sqrt(eta_j), 0 far away."""
         return self.memberships(X, diag=diag)
 
-    def _make_rule(self, geometry: Geometry) -> Rule:
-        self.m_ = settled_m(self.m, "m", type(self).__name__, geometry)
-        return Possibilistic(self.m_)
+    def _check_parameters(self, estimator_name: str) -> None:
+        super()._check_parameters(estimator_name)
+        check_m(self.m, "m", estimator_name)
+        check_m(self.pilot_m, "pilot_m", estimator_name)
+        real(self.eta_scale, "eta_scale", estimator_name, above=True)
 
-    def _make_pilot(self, geometry: Geometry) -> Pilot:
-        owner = type(self).__name__
-        self.pilot_m_ = settled_m(self.pilot_m, "pilot_m", owner, geometry)
-        return Pilot(Fuzzy(self.pilot_m_), real(self.eta_scale, "eta_scale", owner, above=True))
+    def _method(self, geometry: Geometry) -> Method:
+        estimator_name = type(self).__name__
+        rule = Possibilistic(settled_m(self.m, "m", estimator_name, geometry))
+        pilot = Fuzzy(settled_m(self.pilot_m, "pilot_m", estimator_name, geometry))
+        return Method(rule, Pilot(pilot, real(self.eta_scale, "eta_scale", estimator_name, above=True)))
 
     def _rule_class_sums_to_one(self) -> bool:
         return False

@@ -8,27 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Partition, itemsize, numpy_dtype, to_numpy
-from ..assignment import assign_all
-from ..blocks import Blocks, spans
-from ..callbacks import SweepHook
-from ..engines import Engine
+from ..data.arrays import Array, Partition, itemsize, numpy_dtype, to_numpy
+from ..data.blocks import Blocks, spans
+from ..data.scratch import room
+from ..fitting.fit import BaseCMeans, FitContext, FitSettings, Method
+from ..fitting.fitted_attributes import certified
+from ..fitting.init import InitContext, given_partition, starts
+from ..fitting.space import Geometry, build_geometry
+from ..fitting.validation import foreign_like, integer, one_of, real
 from ..kernels import Kernel
-from ..probabilistic import Found, Heard, Search, Terrain
-from ..progress import Place, Progress, anybody_listens, tell
-from ..rules import Hard, Rule
-from ..runs import Best, Result, concluded
-from ..scratch import room
-from ..solver import AfterSweep, Solution, centres_of
-from ..sweep import State
-from ..table import Table
-from .base import BaseCMeans, Run
-from .geometry import Geometry, build_geometry
-from .inputs import Input, foreign_like, integer, one_of, real
-from .results import certified
-from .starts import Ground, given_partition, starts
+from ..rules import Hard
+from ..solvers.fixed_point import Solution
+from ..solvers.kpkm import Found, PartitionProblem, Search
+from ..solvers.multistart import BestRun, FitResult, concluded
+from ..solvers.observer import Observer, Progressed, known
+from ..sweeps.final_pass import assign_all
+from ..sweeps.passes import DistancePass
+from ..sweeps.problem import Problem
+from ..sweeps.state import State
 
-FILLED_TOGETHER = 65_536  # rows of a start that are made together
+FILLED_TOGETHER = 65_536  # rows of a start per block
 FAGP_STEPS = 3000  # n (c - 1), up to which "auto" follows the paper's algorithm step by step
 NO_LIMIT = 10**9
 
@@ -70,7 +69,7 @@ class ProbabilisticKMeans(BaseCMeans):
     Attributes
     ----------
     memberships_ : (n, c) the final P: one-hot, unless cut short.
-    labels_ : (n,) the nearest centre.
+    labels_ : (n,) the largest membership, ties to the lowest number: the nearest centre, as `predict` has it, unless cut short.
     objective_history_ : the objective at the start, after each step or sweep, and at the end; falls for positive definite kernels.
     solver_ : the solver used.
     All others are those of `KernelKMeans`; `predict_proba` of new rows is one-hot.
@@ -78,7 +77,7 @@ class ProbabilisticKMeans(BaseCMeans):
     Raises
     ------
     ValueError
-        For bad words, rows or weights, naming the argument, what came and what to do.
+        For bad parameters, rows or weights, naming the argument, what came and what to do.
 
     References
     ----------
@@ -95,6 +94,11 @@ class ProbabilisticKMeans(BaseCMeans):
     >>> adjusted_rand_score(y, model.labels_)
     1.0
     """
+
+    solver: str
+    step: float
+    quantile: float
+    polish: str | None
 
     def __init__(
         self,
@@ -123,107 +127,98 @@ class ProbabilisticKMeans(BaseCMeans):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            kernel_params=kernel_params,
-            n_landmarks=n_landmarks,
-            landmarks=landmarks,
-            landmark_tol=landmark_tol,
-            landmark_solver=landmark_solver,
-            max_iter=max_iter,
-            tol=tol,
-            memory_budget=memory_budget,
-            n_jobs=n_jobs,
-            engine=engine,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.n_clusters = n_clusters
-        self.solver = solver
-        self.step = step
-        self.quantile = quantile
-        self.polish = polish
-        self.init = init
-        self.n_init = n_init
+        self._store(locals())
 
-    def _make_rule(self, geometry: Geometry) -> Rule:
-        return Hard()
+    def _method(self, geometry: Geometry) -> Method:
+        return Method(Hard())
 
-    def _sweeps_asked(self, owner: str) -> int:
-        return NO_LIMIT if self.max_iter is None else integer(self.max_iter, "max_iter", owner, 1, words="None or ")
+    def _sweeps_asked(self, estimator_name: str) -> int:
+        return NO_LIMIT if self.max_iter is None else integer(self.max_iter, "max_iter", estimator_name, 1, words="None or ")
 
-    def _most_sweeps(self, run: Run) -> int | None:
+    def _most_sweeps(self, settings: FitSettings) -> int | None:
         return None
 
-    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: Engine, hook: SweepHook) -> tuple[Geometry, Result]:
-        search = self._checked_search(run, blocks)
-        geometry = build_geometry(self, type(self).__name__, blocks, run.n_clusters, run.rng)
-        remembered = blocks.n_rows * (1 if blocks.are_stored else 2 * run.n_clusters * itemsize(blocks.x) + 24)
-        table = self._table_for(run, given, geometry, Hard(), engine, remembered)
-        self.solver_ = search.solver
-        best, visits, ground = None, 0, Terrain(table, geometry.population, engine)
-        after_sweep = self._after_sweep(hook, geometry, Hard())
-        for number, p in enumerate(self._distributions(run, geometry, table, engine)):
-            place = Place("fit", number, run.n_init)
-            heard = _listener(after_sweep, table, engine, place, search.max_iter)
-            found = search(p, ground, run.stopping.tol, place, heard, after_sweep)
+    def _cluster(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+        settings, blocks = context.settings, context.blocks
+        search = self._search_for(settings, blocks)
+        geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng)
+        method = replace(self._method(geometry), attributes={"solver_": search.solver})
+        remembered = blocks.n_rows * (1 if blocks.are_stored else 2 * settings.n_clusters * itemsize(blocks.x) + 24)
+        problem = Problem(self._rows_for(context, geometry, method.rule, remembered), method.rule, context.engine, settings.stopping)
+        observer = self._observer(context, geometry, method)
+        with self._interruptible(context, geometry, method):
+            best, visits = self._best(search, settings, PartitionProblem(problem, geometry.population), geometry, observer)
+        history = [value * blocks.unit for value in best.history[:-1]]
+        solution = Solution(State(best.centres), history, best.n_iter, visits, best.finished, best.ended)
+        whole = BestRun(solution, None, visits)
+        result = certified(concluded(whole, problem, observer), whole, geometry, problem)
+        if best.labels is not None:
+            result = _cut_short(result, best, problem)
+        return geometry, method, replace(result, reason=_reason(search, best))
+
+    def _best(
+        self, search: Search, settings: FitSettings, given: PartitionProblem, geometry: Geometry, observer: Observer
+    ) -> tuple[Found, int]:
+        """Return the best result of all starts, and their row visits in all."""
+        best, visits = None, 0
+        for number, p in enumerate(self._distributions(settings, geometry, given.problem)):
+            found = search(p, given, observer.at("fit", number, settings.n_init))
             visits += found.row_visits
             if best is None or found.objective < best.objective:
                 best = found
+                end = known(State(found.centres))
+                observer.best_start(Progressed(given.problem.rule, end, found.n_iter, found.objective))
             if found.ended:
                 break
         assert best is not None, "there is always a start"
-        history = [value * blocks.unit for value in best.history[:-1]]
-        solution = Solution(State(best.centres), history, best.n_iter, visits, best.finished, best.ended)
-        whole = Best(solution, None, visits)
-        result = certified(concluded(whole, table, Hard(), engine, run.stopping), whole, geometry, table, engine)
-        if best.memberships is not None:
-            soft = replace(result.assignment, memberships=foreign_like(best.memberships, blocks.x))
-            result = replace(result, assignment=soft)
-        return geometry, replace(result, reason=_reason(search, best))
+        return best, visits
 
-    def _checked_search(self, run: Run, blocks: Blocks) -> Search:
-        owner = type(self).__name__
-        solver = one_of(self.solver, "solver", owner, ("auto", "fagp", "agp", "batched", "lloyd"))
+    def _check_parameters(self, estimator_name: str) -> None:
+        super()._check_parameters(estimator_name)
+        one_of(self.solver, "solver", estimator_name, ("auto", "fagp", "agp", "batched", "lloyd"))
+        real(self.step, "step", estimator_name, above=True)
+        if real(self.quantile, "quantile", estimator_name) > 1:
+            raise ValueError(f"{estimator_name}(quantile={self.quantile!r}): quantile must lie between 0 and 1.")
+        if self.polish is not None:
+            one_of(self.polish, "polish", estimator_name, ("hartigan",))
+
+    def _known_starts(self) -> tuple[str, ...]:
+        return ("dirichlet", *super()._known_starts())
+
+    def _search_for(self, settings: FitSettings, blocks: Blocks) -> Search:
+        estimator_name, solver = type(self).__name__, self.solver
         if solver == "auto":
-            few = blocks.n_rows * (run.n_clusters - 1) <= FAGP_STEPS and not blocks.are_stored
+            few = blocks.n_rows * (settings.n_clusters - 1) <= FAGP_STEPS and not blocks.are_stored
             solver = "fagp" if few else "batched"
         if blocks.are_stored and solver in ("fagp", "agp"):
             raise ValueError(
-                f'{owner}(solver={solver!r}): it follows single rows, which must all be in memory; take "batched" or "lloyd", or load '
-                f"{blocks.x.where} and pass the array."
+                f'{estimator_name}(solver={solver!r}): it follows single rows, which must all be in memory; take "batched" or "lloyd", or '
+                f"load {blocks.x.where} and pass the array."
             )
-        step = real(self.step, "step", owner, above=True)
-        quantile = real(self.quantile, "quantile", owner)
-        if quantile > 1:
-            raise ValueError(f"{owner}(quantile={self.quantile!r}): quantile must lie between 0 and 1.")
-        if self.polish is not None:
-            one_of(self.polish, "polish", owner, ("hartigan",))
-        return Search(solver, step, quantile, self.polish is not None, run.stopping.max_iter)
+        return Search(solver, float(self.step), float(self.quantile), self.polish is not None, settings.stopping.max_iter)
 
-    def _distributions(self, run: Run, geometry: Geometry, table: Table, engine: Engine) -> Iterator[Array]:
-        """The starts: P (n, c) in the rows' dtype, on the host."""
-        ground = Ground(type(self).__name__, run.n_clusters, geometry, table, Hard(), engine)
-        dtype, c = numpy_dtype(geometry.blocks.x), run.n_clusters
+    def _distributions(self, settings: FitSettings, geometry: Geometry, problem: Problem) -> Iterator[Array]:
+        """Yield the starts: P (n, c) in the rows' dtype, on the host."""
+        init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
+        dtype, c = numpy_dtype(geometry.blocks.x), settings.n_clusters
         if isinstance(self.init, str) and self.init == "dirichlet":
-            for _ in range(run.n_init):
-                yield self._dirichlet(geometry, c, run.rng)
+            for _ in range(settings.n_init):
+                yield self._dirichlet(geometry, c, settings.rng)
             return
-        partition = given_partition(self.init, ground)
+        partition = given_partition(self.init, init_context)
         if partition is not None:
             p = to_numpy(partition).astype(dtype)
             yield p / p.sum(axis=1, keepdims=True)
             return
-        for centres in starts(self.init, run.n_init, ground, run.rng):
-            partition = Partition(assign_all(table, table.space, Hard(), State(centres), engine).labels, c, np.empty(0, dtype))
+        for centres in starts(self.init, settings.n_init, init_context, settings.rng):
+            partition = Partition(
+                assign_all(problem.rows, problem.space, problem.rule, State(centres), problem.engine).labels, c, np.empty(0, dtype)
+            )
             yield _filled(geometry.blocks, c, partition.between)
 
     def _dirichlet(self, geometry: Geometry, n_clusters: int, rng: np.random.RandomState) -> Array:
-        """Distributions (n, c), each as likely as any other; the same for rows that are equal, and even for those of no weight."""
-        people, weight, dtype = geometry.population, geometry.blocks.weight, numpy_dtype(geometry.blocks.x)
+        """Draw uniform random distributions (n, c); the same for equal rows, and equal shares for rows of zero weight."""
+        population, weight, dtype = geometry.population, geometry.blocks.weight, numpy_dtype(geometry.blocks.x)
 
         def drawn(count: int) -> Array:
             return rng.dirichlet(np.ones(n_clusters), size=count).astype(dtype)
@@ -234,9 +229,9 @@ class ProbabilisticKMeans(BaseCMeans):
             p[counted] = drawn(int(np.count_nonzero(counted)))
             return p
 
-        if people.member is None:
+        if population.member is None:
             return _filled(geometry.blocks, n_clusters, each_its_own)
-        everybody, members = drawn(len(people)), people.members()
+        everybody, members = drawn(len(population)), population.members()
         return _filled(
             geometry.blocks,
             n_clusters,
@@ -244,8 +239,24 @@ class ProbabilisticKMeans(BaseCMeans):
         )
 
 
+def _cut_short(result: FitResult, found: Found, problem: Problem) -> FitResult:
+    """Return the result with a search's final memberships, where these are in memory, and labels by their largest."""
+    labels, rows = found.labels, problem.rows
+    assert labels is not None
+    assignment = replace(result.assignment, labels=labels)
+    if found.memberships is None:
+        return replace(result, assignment=assignment)
+    parts, nearest, done = problem.map(DistancePass(problem.rule, result.state, result.space)), np.empty(rows.n_rows), 0
+    for part in map(to_numpy, parts):
+        here = labels[done : done + len(part)]
+        nearest[done : done + len(part)] = part[np.arange(len(part)), here].astype(np.float64) ** 2
+        done += len(part)
+    # `row_visits` does not count this pass: rows that stay in files, of which no distances are kept, do without it.
+    return replace(result, assignment=replace(assignment, memberships=foreign_like(found.memberships, rows.blocks.x), nearest=nearest))
+
+
 def _filled(blocks: Blocks, n_clusters: int, values: Callable[[int, int], Array]) -> Array:
-    """(n, c) in the rows' dtype on the host, a few rows at a time; of rows that are not in memory, on the disk."""
+    """Return (n, c) in the rows' dtype on the host, filled block by block; on the disk for rows that are not in memory."""
     shape = blocks.n_rows, n_clusters
     out = (room if blocks.are_stored else np.empty)(shape, numpy_dtype(blocks.x))
     for start, stop in spans(blocks.n_rows, FILLED_TOGETHER):
@@ -253,21 +264,8 @@ def _filled(blocks: Blocks, n_clusters: int, values: Callable[[int, int], Array]
     return out
 
 
-def _listener(after_sweep: AfterSweep | None, table: Table, engine: Engine, place: Place, max_iter: int) -> Heard | None:
-    """Whoever hears of sweeps, told of steps."""
-    if after_sweep is None and not anybody_listens():
-        return None
-
-    def heard(p: Array, steps: int, objective: float) -> bool:
-        n = table.n_rows
-        tell(Progress(place.stage, place.run, place.n_runs, steps, max_iter, n, n, objective * table.blocks.unit))
-        return after_sweep is not None and after_sweep(State(centres_of(table, Hard(), p, engine)), steps)
-
-    return heard
-
-
 def _reason(search: Search, found: Found) -> str:
-    """Why the best run ended, in words."""
+    """Return the reason why the best run ended."""
     what = "sweeps" if search.solver in ("batched", "lloyd") else "steps"
     if found.ended:
         return f"ended by a callback after {found.n_iter} {what}"

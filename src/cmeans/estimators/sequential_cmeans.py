@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from ..adaptation import Adaptation
-from ..chance import population, sample
-from ..checkpoints import Checkpoint
-from ..growth import Growth, diametral_rows, grow
+from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive
+from ..fitting.fit import Method
+from ..fitting.space import Geometry
+from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel
 from ..rules import Hard, SparsePossibilistic
-from ..runs import Best
-from ..spacing import SPACED_ROWS, Spacing
-from .adaptive_base import BaseAdaptive, Scene
-from .inputs import integer, one_of, real
+from ..sampling.population import population_of, sample
+from ..solvers.adaptive import Adaptation
+from ..solvers.checkpoints import Checkpoint
+from ..solvers.multistart import BestRun
+from ..solvers.sequential import Growth, diametral_rows, grow
+from ..tuning.initial_scale import SPACED_ROWS, Spacing
 
 SHARE = 0.4  # K of the automatic sparsity
 
@@ -54,8 +57,8 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
         Trials in a row without a further cluster before it ends. The paper's algorithm is patience=1.
     kernel, gamma, ..., max_iter, tol, ..., verbose
         As for `KernelKMeans`, except that the default is kernel="linear": plain features. gamma="auto" is settled for
-        `max_clusters` clusters, so say how many are expected. max_iter bounds each trial's sweeps. Nothing is drawn but landmarks
-        and, beyond 20,000 rows, the sample that clusters are looked for on; they are settled on all rows.
+        `max_clusters` clusters, so give the number expected. max_iter bounds each trial's sweeps. Nothing is drawn but landmarks
+        and, beyond 20,000 rows, the sample on which clusters are sought; they are refined on all rows.
 
     Attributes
     ----------
@@ -67,7 +70,7 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
     Raises
     ------
     ValueError
-        For bad words, rows or weights, and for a sparsity so large that no cluster wants any row, naming the largest possible.
+        For bad parameters, rows or weights, and for a sparsity so large that all clusters are empty, naming the largest possible.
 
     References
     ----------
@@ -82,8 +85,13 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
     7
     """
 
-    init = "max-min"  # no word: it starts from two far rows
+    init = "max-min"  # not a parameter: it starts from two far rows
     n_init = 1
+
+    n_neighbors: int
+    n_new: int
+    seed_quantile: float
+    patience: int
 
     def __init__(
         self,
@@ -116,74 +124,54 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            kernel_params=kernel_params,
-            n_landmarks=n_landmarks,
-            landmarks=landmarks,
-            landmark_tol=landmark_tol,
-            landmark_solver=landmark_solver,
-            max_iter=max_iter,
-            tol=tol,
-            memory_budget=memory_budget,
-            n_jobs=n_jobs,
-            engine=engine,
-            checkpoint=checkpoint,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.max_clusters = max_clusters
-        self.sparsity = sparsity
-        self.p = p
-        self.sparsity_test = sparsity_test
-        self.adaptation = adaptation
-        self.scaling = scaling
-        self.n_neighbors = n_neighbors
-        self.n_new = n_new
-        self.seed_quantile = seed_quantile
-        self.patience = patience
+        self._store(locals())
 
     @property
     def _automatic_share(self) -> float:
         return SHARE
 
-    def _search(self, scene: Scene) -> tuple[Best, SparsePossibilistic]:
-        growth = self._checked_growth()
-        n_neighbors = integer(self.n_neighbors, "n_neighbors", type(self).__name__, 2)
-        form = one_of(self.adaptation, "adaptation", type(self).__name__, ("conference", "squared"))
-        part = scene.part
-        start, squared = diametral_rows(part, Hard(), scene.engine)
+    def _check_parameters(self, estimator_name: str) -> None:
+        super()._check_parameters(estimator_name)
+        self._checked_growth()
+
+    def _method(self, geometry: Geometry) -> Method:
+        return Method(self._sparse_rule())
+
+    def _search(self, given: AdaptiveProblem, method: Method) -> tuple[BestRun, SparsePossibilistic]:
+        growth, n_neighbors, form = self._checked_growth()
+        start, squared = diametral_rows(replace(given.part, rule=Hard()))
         if growth.max_clusters == 1:
             start = start.first()
-        scene, step = (scene, Adaptation(2)) if form == "squared" else scene.in_conference_form(math.sqrt(squared))
-        spacing = self._spacing(scene)
+        given, step = (given, Adaptation(2)) if form == "squared" else given.in_conference_form(math.sqrt(squared))
+        spacing = self._spacing(given)
         found = grow(
-            part,
-            lambda state: scene.solve(state, step, part),
-            scene.engine,
+            replace(given.part, rule=given.rule),
+            lambda state, trial: given.solve(state, step, f"trial {trial}"),
             growth,
             start,
             lambda row: spacing.scale(row, n_neighbors),
         )
-        return scene.settled(found, step), scene.rule
+        return given.settled(found, step), given.rule
 
-    def _checked_growth(self) -> Growth:
-        owner = type(self).__name__
-        quantile = real(self.seed_quantile, "seed_quantile", owner, above=True)
+    def _checked_growth(self) -> tuple[Growth, int, str]:
+        """Return the growth schedule, the number of neighbours for a scale, and the form of the scales."""
+        estimator_name = type(self).__name__
+        quantile = real(self.seed_quantile, "seed_quantile", estimator_name, above=True)
         if quantile > 1:
-            raise ValueError(f"{owner}(seed_quantile={self.seed_quantile!r}): it must lie above 0 and be at most 1, which leaves out none.")
-        return Growth(
-            self._clusters_asked(owner),
-            integer(self.n_new, "n_new", owner, 1),
+            raise ValueError(
+                f"{estimator_name}(seed_quantile={self.seed_quantile!r}): it must lie above 0 and be at most 1, which leaves out none."
+            )
+        growth = Growth(
+            self._clusters_asked(estimator_name),
+            integer(self.n_new, "n_new", estimator_name, 1),
             quantile,
-            integer(self.patience, "patience", owner, 1),
+            integer(self.patience, "patience", estimator_name, 1),
         )
+        n_neighbors = integer(self.n_neighbors, "n_neighbors", estimator_name, 2)
+        return growth, n_neighbors, one_of(self.adaptation, "adaptation", estimator_name, ("conference", "squared"))
 
-    def _spacing(self, scene: Scene) -> Spacing:
-        blocks = scene.part.blocks
-        people = population(blocks, comparable=not scene.geometry.is_precomputed)
-        positions, _ = sample(people, SPACED_ROWS, scene.run.rng)
-        return Spacing(scene.geometry.kernel, blocks, people.at(positions), scene.geometry.columns_only)
+    def _spacing(self, given: AdaptiveProblem) -> Spacing:
+        blocks, geometry = given.part.rows.blocks, given.geometry
+        population = population_of(blocks, comparable=not geometry.is_precomputed)
+        positions, _ = sample(population, SPACED_ROWS, given.settings.rng)
+        return Spacing(geometry.kernel, blocks, population.at(positions), geometry.columns_only)

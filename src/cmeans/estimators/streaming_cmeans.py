@@ -9,20 +9,26 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Float64
-from ..assignment import assign_all
-from ..chance import Population, population
-from ..complaints import warn
+from ..data.arrays import Float64
+from ..fitting.fit import FitSettings
+from ..fitting.fitted_attributes import restored_on_failure
+from ..fitting.landmark_argument import check_landmarks, given_landmarks
+from ..fitting.space import Geometry, middle_of
+from ..fitting.stream_fit import StreamingBase
+from ..fitting.stream_state import Chunk, ChunkResult, StreamState
+from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel, Linear
-from ..rules import Rule
-from ..solver import Solution
+from ..runtime.user_warnings import warn
+from ..sampling.population import Population, population_of
+from ..solvers.fixed_point import Solution
+from ..solvers.observer import FitRecord
 from ..spaces import EuclideanSpace, LandmarkSpace, Space, landmark_space
-from ..streams import (
+from ..streaming import (
     PROJECTIONS,
+    LandmarkCandidates,
     MetaVectors,
-    Past,
-    Reserve,
     SettledSums,
+    StreamSummary,
     chunk_space,
     first_landmarks,
     further_landmarks,
@@ -30,15 +36,10 @@ from ..streams import (
     together,
     unknown_share,
 )
-from ..table import Table
-from .base import Run
-from .geometry import Geometry, middle_of
-from .inputs import integer, one_of, real
-from .landmark_words import given_landmarks
-from .stream_base import StreamingBase
-from .stream_state import Absorbed, Chunk, Stream
+from ..sweeps.final_pass import assign_all
+from ..sweeps.problem import Problem
 
-WARM_UP = 20  # rows a cluster with which a stream begins
+WARM_UP = 20  # rows per cluster with which a stream begins
 
 
 class StreamingFuzzyCMeans(StreamingBase):
@@ -51,7 +52,7 @@ class StreamingFuzzyCMeans(StreamingBase):
       to `n_landmarks`, when new rows are badly represented. The sums of all chunks simply add, nothing is lost between them.
     - method="projection": streaming kernel fuzzy c-means as published (stKFCM). A chunk's space is the span of its own rows; the old
       centres are projected into it and join the rows as c weighted meta-vectors. What the projection cannot carry over is lost:
-      `projection_loss_` says how much.
+      `projection_loss_` gives the share.
 
     With kernel="linear" and no landmarks the space is that of the features, and nothing is lost either way (single-pass fuzzy c-means).
     Clusters that the first chunk does not show are found badly by any one-pass method: rows should come in random order.
@@ -101,18 +102,18 @@ class StreamingFuzzyCMeans(StreamingBase):
     labels_, memberships_, objective_ : after `fit` of all rows of X, by one last pass at the final centres (Zhang 2013 eq. 13c); after
         `partial_fit` of the last chunk's rows.
     objective_history_, n_iter_, converged_, stop_reason_ : of the sweeps over the last chunk, the past included in the objective;
-        after `fit`, `converged_` speaks of all chunks.
+        after `fit`, `converged_` refers to all chunks.
     projection_loss_ : (c,) share of each centre's squared norm, 1 - |a|^2 / |v|^2, that was lost on the way into the last chunk; after
         `fit` the largest of all chunks. With method="landmarks" zero unless landmarks have joined: then the share of the chunk's own
-        centres in directions that the sums before could not know.
-    mass_ : (c,) what the past weighs in each cluster.
+        centres in directions outside the former landmarks' span.
+    mass_ : (c,) the weight of the past in each cluster.
     n_samples_seen_, n_chunks_, row_visits_ : rows and chunks so far, and rows looked at in all.
     m_, gamma_, kernel_, n_landmarks_, landmarks_, dual_coef_, separation_, n_clusters_ : as elsewhere.
 
     Raises
     ------
     ValueError
-        For bad words, rows or weights, naming the argument, what came and what to do. A chunk that is refused changes nothing.
+        For bad parameters, rows or weights, naming the argument, what came and what to do. A chunk that is refused changes nothing.
 
     References
     ----------
@@ -131,6 +132,14 @@ class StreamingFuzzyCMeans(StreamingBase):
     >>> stream.n_samples_seen_, stream.predict(X).shape
     (3000, (3000,))
     """
+
+    method: str
+    projection: str
+    meta_membership: str
+    past_weight: str
+    decay: float
+    warm_up: int | str
+    chunk_size: int
 
     def __init__(
         self,
@@ -162,40 +171,23 @@ class StreamingFuzzyCMeans(StreamingBase):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            kernel_params=kernel_params,
-            n_landmarks=n_landmarks,
-            landmarks=landmarks,
-            max_iter=max_iter,
-            tol=tol,
-            acceleration=acceleration,
-            memory_budget=memory_budget,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.n_clusters = n_clusters
-        self.method = method
-        self.rule = rule
-        self.m = m
-        self.projection = projection
-        self.meta_membership = meta_membership
-        self.past_weight = past_weight
-        self.decay = decay
-        self.warm_up = warm_up
-        self.chunk_size = chunk_size
-        self.init = init
-        self.n_init = n_init
+        self._store(locals())
+
+    def _check_parameters(self, estimator_name: str) -> None:
+        super()._check_parameters(estimator_name)
+        integer(self.chunk_size, "chunk_size", estimator_name, 1)
+        self._rows_held(estimator_name, 1)
+
+    def _check_landmark_words(self, estimator_name: str) -> None:
+        self._checked_stream_words(estimator_name)
+        if not isinstance(self.landmarks, str):
+            check_landmarks(self.landmarks, estimator_name, rows_only=False)
 
     def merge(self, other: StreamingFuzzyCMeans) -> Self:
-        """Take over what another stream knows, as if its rows had come here too.
+        """Merge another stream into this one, as if its rows had been seen here too.
 
         The clusters of both are paired by the distances of their centres. With the same landmarks (or the linear kernel) the sums add and
-        nothing is lost; else both are carried over to the union of the landmarks, which a warning says.
+        nothing is lost; else both are carried over to the union of the landmarks, with a warning.
 
         Raises
         ------
@@ -203,13 +195,17 @@ class StreamingFuzzyCMeans(StreamingBase):
             If the other is no fitted stream of the same kernel, rule, features and number of clusters.
         """
         check_is_fitted(self)
-        owner = type(self).__name__
-        self._refuse_other(other, owner)
+        with restored_on_failure(self, FitRecord()):
+            return self._merged(other)
+
+    def _merged(self, other: StreamingFuzzyCMeans) -> Self:
+        estimator_name = type(self).__name__
+        self._refuse_other(other, estimator_name)
         ours, theirs = self._stream, other._stream
         past, joined = together(ours.past, theirs.past * (theirs.unit / ours.unit))
         if joined:
             warn(
-                f"{owner}.merge: the streams stand on different landmarks, so both were carried over to all "
+                f"{estimator_name}.merge: the streams stand on different landmarks, so both were carried over to all "
                 f"{past.space.size} of them; begin streams that will be merged with the same landmarks (landmarks=points)."
             )
         self._stream = replace(
@@ -223,9 +219,9 @@ class StreamingFuzzyCMeans(StreamingBase):
         self._keep_without_rows(self._stream)
         return self
 
-    def _refuse_other(self, other: Any, owner: str) -> None:
+    def _refuse_other(self, other: Any, estimator_name: str) -> None:
         if not isinstance(other, StreamingFuzzyCMeans):
-            raise ValueError(f"{owner}.merge({other!r}): give another fitted {owner}.")
+            raise ValueError(f"{estimator_name}.merge({other!r}): give another fitted {estimator_name}.")
         check_is_fitted(other)
         for what, mine, its in (
             ("features", _features(self), _features(other)),
@@ -236,32 +232,32 @@ class StreamingFuzzyCMeans(StreamingBase):
         ):
             if mine != its:
                 raise ValueError(
-                    f"{owner}.merge: the other stream's {what} is {its!r}, this one's {mine!r}; only like streams add. "
+                    f"{estimator_name}.merge: the other stream's {what} is {its!r}, this one's {mine!r}; only like streams add. "
                     "Give gamma and m as numbers, which are else settled by each stream's first rows."
                 )
 
-    def _begin(self, chunk: Chunk) -> Absorbed:
-        owner, blocks = type(self).__name__, chunk.blocks
-        _, limit = self._checked_stream_words(owner)
+    def _begin(self, chunk: Chunk) -> ChunkResult:
+        estimator_name, blocks = type(self).__name__, chunk.blocks
+        _, limit = self._checked_stream_words(estimator_name)
         growing = self.method == "landmarks" and isinstance(self.landmarks, str)
 
-        def space_of(kernel: Kernel, people: Population) -> Space:
-            given = given_landmarks(self.landmarks, owner, blocks, self.n_landmarks)
+        def space_of(kernel: Kernel, population: Population) -> Space:
+            given = given_landmarks(self.landmarks, estimator_name, blocks, self.n_landmarks)
             if given is not None:
                 return landmark_space(kernel, given[1], None, blocks.x.dtype)
             if isinstance(kernel, Linear) and self.n_landmarks == "auto":
-                return EuclideanSpace(middle_of(blocks, people))
+                return EuclideanSpace(middle_of(blocks, population))
             if self.method == "projection":
                 return self._chunk_space(chunk, kernel)
-            return first_landmarks(kernel, blocks, people, Reserve(limit), chunk.rng("landmarks"))
+            return first_landmarks(kernel, blocks, population, LandmarkCandidates(limit), chunk.rng("landmarks"))
 
         geometry = self._geometry(chunk, space_of)
-        rule = self._make_rule(geometry)
-        table, solution = self._found(chunk, geometry, rule)
-        reserve = Reserve(limit) if growing and isinstance(geometry.space, LandmarkSpace) else None
-        return self._absorbed(chunk, geometry, rule, table, solution, None, None, reserve)
+        rule = self._method(geometry).rule
+        problem, solution = self._found(chunk, geometry, rule)
+        reserve = LandmarkCandidates(limit) if growing and isinstance(geometry.space, LandmarkSpace) else None
+        return self._absorbed(geometry, problem, solution, None, None, reserve)
 
-    def _go_on(self, stream: Stream, chunk: Chunk) -> Absorbed:
+    def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:
         updating, _ = self._checked_stream_words(type(self).__name__)
         former, space, reserve, loss = stream.past * self.decay, stream.past.space, stream.reserve, None
         past = former
@@ -270,68 +266,74 @@ class StreamingFuzzyCMeans(StreamingBase):
             past, loss = former.moved(space, projected(former, space, chunk.blocks, self.projection))
         elif reserve is not None:
             assert isinstance(space, LandmarkSpace)
-            space, reserve = further_landmarks(space, chunk.blocks, population(chunk.blocks), reserve, chunk.rng("landmarks"))
+            space, reserve = further_landmarks(space, chunk.blocks, population_of(chunk.blocks), reserve, chunk.rng("landmarks"))
             if space is not former.space:
                 past, _ = former.moved(space, space.project(former.centres, former.space))
         carried = MetaVectors(past, stream.rule) if updating else SettledSums(past)
         geometry = self._later_geometry(chunk, space)
-        table, solution = self._followed(chunk, geometry, stream.rule, past.centres, carried)
+        problem, solution = self._followed(chunk, geometry, stream.rule, past.centres, carried)
         if space is not former.space and loss is None:
             loss = unknown_share(former.space, space, solution, carried)
-        return self._absorbed(chunk, geometry, stream.rule, table, solution, carried, loss, reserve)
+        return self._absorbed(geometry, problem, solution, carried, loss, reserve)
 
     def _absorbed(
         self,
-        chunk: Chunk,
         geometry: Geometry,
-        rule: Rule,
-        table: Table,
+        problem: Problem,
         solution: Solution,
         carried: MetaVectors | SettledSums | None,
         loss: Float64 | None,
-        reserve: Reserve | None,
-    ) -> Absorbed:
-        past = Past.of(geometry.space, solution)
+        reserve: LandmarkCandidates | None,
+    ) -> ChunkResult:
+        past = StreamSummary.of(geometry.space, solution)
         if self.past_weight == "u":
-            belonging = assign_all(table, geometry.space, rule, solution.state, chunk.engine).mass
+            belonging = assign_all(problem.rows, geometry.space, problem.rule, solution.state, problem.engine).mass
             past = past.weighing(belonging if carried is None else belonging + carried.belonging(solution.state))
         if self.method == "projection":
             past = past.portable()  # the next chunk needs no more, and a chunk's factor is as large as its kernel matrix
-        return Absorbed(geometry, past, rule, solution, table, loss, reserve)
+        return ChunkResult(geometry, past, problem.rule, solution, problem.rows, loss, reserve)
 
     def _chunk_space(self, chunk: Chunk, kernel: Kernel) -> Space:
         self._require_square(chunk, chunk.blocks.n_rows, "chunk_size")
         return chunk_space(kernel, chunk.blocks, self.projection)
 
-    def _rows_to_begin_with(self, run: Run) -> int:
+    def _rows_to_begin_with(self, settings: FitSettings) -> int:
+        return self._rows_held(type(self).__name__, settings.n_clusters) if isinstance(self.init, str) else 0
+
+    def _rows_held(self, estimator_name: str, n_clusters: int) -> int:
         automatic = isinstance(self.warm_up, str) and self.warm_up == "auto"
-        asked = WARM_UP * run.n_clusters if automatic else integer(self.warm_up, "warm_up", type(self).__name__, 0, words='"auto" or ')
-        return asked if isinstance(self.init, str) else 0
+        return WARM_UP * n_clusters if automatic else integer(self.warm_up, "warm_up", estimator_name, 0, words='"auto" or ')
 
-    def _rows_at_once(self, owner: str) -> int:
-        return self._first_chunk_of(self.chunk_size, "chunk_size", owner)
+    def _rows_at_once(self, estimator_name: str) -> int:
+        return self._first_chunk_of(self.chunk_size, "chunk_size", estimator_name)
 
-    def _checked_stream_words(self, owner: str) -> tuple[bool, int]:
-        """Whether memberships of the past are updated, and how many landmarks there may be; all words of a stream are checked."""
-        one_of(self.method, "method", owner, ("landmarks", "projection"))
-        one_of(self.projection, "projection", owner, PROJECTIONS)
-        one_of(self.past_weight, "past_weight", owner, ("u^m", "u"))
-        membership = one_of(self.meta_membership, "meta_membership", owner, ("auto", "update", "frozen"))
-        if real(self.decay, "decay", owner, above=True) > 1:
-            raise ValueError(f"{owner}(decay={self.decay!r}): decay must lie above 0 and at most be 1, where nothing is forgotten.")
+    def _checked_stream_words(self, estimator_name: str) -> tuple[bool, int]:
+        """Check all parameters of a stream; return True if memberships of the past are updated, and the maximal number of landmarks."""
+        one_of(self.method, "method", estimator_name, ("landmarks", "projection"))
+        one_of(self.projection, "projection", estimator_name, PROJECTIONS)
+        one_of(self.past_weight, "past_weight", estimator_name, ("u^m", "u"))
+        membership = one_of(self.meta_membership, "meta_membership", estimator_name, ("auto", "update", "frozen"))
+        if real(self.decay, "decay", estimator_name, above=True) > 1:
+            raise ValueError(
+                f"{estimator_name}(decay={self.decay!r}): decay must lie above 0 and at most be 1, where nothing is forgotten."
+            )
         if isinstance(self.landmarks, str):
-            one_of(self.landmarks, "landmarks", owner, ("rpcholesky",))
+            one_of(self.landmarks, "landmarks", estimator_name, ("rpcholesky",))
         elif self.method == "projection":
             raise ValueError(
-                f'{owner}(landmarks=...): landmarks are for method="landmarks"; method="projection" takes the rows of each chunk.'
+                f'{estimator_name}(landmarks=...): landmarks are for method="landmarks"; method="projection" takes the rows of each chunk.'
             )
         automatic = isinstance(self.n_landmarks, str) and self.n_landmarks == "auto"
-        c = integer(self.n_clusters, "n_clusters", owner, 1)
-        limit = int(np.clip(20 * c, 300, 2000)) if automatic else integer(self.n_landmarks, "n_landmarks", owner, 1, words='"auto" or ')
+        c = integer(self.n_clusters, "n_clusters", estimator_name, 1)
+        limit = (
+            int(np.clip(20 * c, 300, 2000))
+            if automatic
+            else integer(self.n_landmarks, "n_landmarks", estimator_name, 1, words='"auto" or ')
+        )
         return (self.method == "projection" if membership == "auto" else membership == "update"), limit
 
 
 def _features(stream: StreamingFuzzyCMeans) -> Any:
-    """Names of the features, or how many there are."""
+    """Return the names of the features, or their number."""
     names = vars(stream).get("feature_names_in_")
     return stream.n_features_in_ if names is None else names.tolist()

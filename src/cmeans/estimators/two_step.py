@@ -8,30 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import is_foreign, is_sparse, one_hot, to_numpy
-from ..assignment import assign_all
-from ..blocks import Blocks
-from ..callbacks import SweepHook
-from ..choice import quick_for
-from ..engines import Engine
+from ..data.arrays import is_sparse, one_hot
+from ..fitting.fit import BaseCMeans, FitContext, Method
+from ..fitting.init import InitContext, checked_labels, starts
+from ..fitting.landmark_argument import check_landmarks, row_numbers
+from ..fitting.prediction import Predicting
+from ..fitting.sample_space import build_sample_geometry
+from ..fitting.space import Geometry
+from ..fitting.validation import host_array
 from ..kernels import Kernel
-from ..rules import Hard, Rule
-from ..runs import Result, best_of, concluded
-from ..spaces import LandmarkSpace
-from ..table import Table
-from .base import BaseCMeans, Run
-from .geometry import Geometry
-from .inputs import Input
-from .landmark_words import row_numbers
-from .predicting import Predicting
-from .sample_geometry import build_sample_geometry
-from .starts import Ground, checked_labels, starts
+from ..rules import Hard
+from ..solvers.multistart import FitResult, best_of, concluded
+from ..spaces import LandmarkSpace, Space
+from ..spaces.centres import Centres
+from ..sweeps.choice import quick_for
+from ..sweeps.final_pass import assign_all
+from ..sweeps.problem import Problem
+from ..sweeps.represented import RepresentedRows
 
 
 class TwoStepKernelKMeans(BaseCMeans):
     """Two-step kernel k-means: exact kernel k-means on a sample of rows, then every row joins its nearest centre.
 
-    Use it as a baseline, or when a rough answer must come at once: rows outside the sample never move a centre, so it needs
+    Use it as a baseline, or for a quick rough result: rows outside the sample never move a centre, so it needs
     a far larger sample than `KernelKMeans` needs landmarks (Chitta 2011, Alg. 1 against Alg. 2).
 
     Parameters
@@ -41,13 +40,13 @@ class TwoStepKernelKMeans(BaseCMeans):
     n_landmarks : int, "auto" or None, default="auto"
         Rows in the sample ("auto" and None as in `KernelKMeans`).
 
-    All other words, attributes and methods are those of `KernelKMeans`. Memberships, labels and row numbers in `init` speak of X;
+    All other parameters, attributes and methods are those of `KernelKMeans`. Memberships, labels and row numbers in `init` refer to X;
     those of rows outside the sample are not used. `objective_history_` is the sample's, `objective_` that of all rows.
 
     Raises
     ------
     ValueError
-        For bad words, rows or weights, naming the argument, what came and what to do.
+        For bad parameters, rows or weights, naming the argument, what came and what to do.
 
     References
     ----------
@@ -84,62 +83,55 @@ class TwoStepKernelKMeans(BaseCMeans):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            kernel_params=kernel_params,
-            n_landmarks=n_landmarks,
-            landmarks=landmarks,
-            landmark_solver=landmark_solver,
-            max_iter=max_iter,
-            tol=tol,
-            memory_budget=memory_budget,
-            n_jobs=n_jobs,
-            engine=engine,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
+        self._store(locals())
 
-    def _make_rule(self, geometry: Geometry) -> Rule:
-        return Hard()
+    def _check_landmark_words(self, owner: str) -> None:
+        super()._check_landmark_words(owner)
+        if not isinstance(self.landmarks, str):
+            check_landmarks(self.landmarks, owner, rows_only=True)
 
-    def _cluster(self, run: Run, given: Input, blocks: Blocks, engine: Engine, hook: SweepHook) -> tuple[Geometry, Result]:
-        owner = type(self).__name__
-        whole, sample = build_sample_geometry(self, owner, blocks, run.n_clusters, run.rng)
-        memory = self._plan(run, given, sample.space, whole.blocks, engine)
-        table = Table(sample.space, sample.blocks, memory.for_rows)
-        init = _init_on_sample(self.init, whole, sample, run.n_clusters, owner)
-        first = starts(init, run.n_init, Ground(owner, run.n_clusters, sample, table, Hard(), engine), run.rng)
-        best = best_of(first, run.n_init, table, Hard(), engine, run.stopping, after_sweep=self._after_sweep(hook, whole, Hard()))
-        result = concluded(best, table, Hard(), engine, run.stopping)
-        space = result.space
-        if isinstance(space, LandmarkSpace) and whole.is_precomputed:
-            assert whole.landmark_rows is not None
-            space = replace(space, points=whole.landmark_rows)
-        everybody = Table(space, whole.blocks, 0, training=False, quick=quick_for(space, whole.blocks, Hard()))
-        assignment = assign_all(everybody, space, result.rule, result.state, engine)
+    def _method(self, geometry: Geometry) -> Method:
+        return Method(Hard())
+
+    def _portable(self, geometry: Geometry, centres: Centres) -> tuple[Space, Centres]:
+        space, centres = super()._portable(geometry, centres)
+        if isinstance(space, LandmarkSpace) and geometry.is_precomputed:
+            assert geometry.landmark_rows is not None
+            space = replace(space, points=geometry.landmark_rows)  # the sample's columns, by their numbers among all
+        return space, centres
+
+    def _cluster(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+        estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
+        whole, sample = build_sample_geometry(self, estimator_name, context.blocks, settings.n_clusters, settings.rng)
+        method = self._method(whole)
+        memory = self._memory_plan(context, sample.space, whole.blocks)
+        problem = Problem(RepresentedRows(sample.space, sample.blocks, memory.for_rows), method.rule, engine, settings.stopping)
+        init = _init_on_sample(self.init, whole, sample, settings.n_clusters, estimator_name)
+        first = starts(init, settings.n_init, InitContext(estimator_name, settings.n_clusters, sample, problem), settings.rng)
+        observer = self._observer(context, whole, method)
+        with self._interruptible(context, whole, method):
+            best = best_of(first, settings.n_init, problem, observer)
+        result = concluded(best, problem, observer)
+        space, _ = self._portable(whole, best.solution.state.centres)
+        rows = RepresentedRows(space, whole.blocks, 0, training=False, quick=quick_for(space, whole.blocks, method.rule))
+        assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter)
         visits = result.row_visits + whole.blocks.n_rows
-        return whole, replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
+        return whole, method, replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
 
 
-def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, n_clusters: int, owner: str) -> Any:
-    """What `init` says of X, said of the sample's rows."""
+def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, n_clusters: int, estimator_name: str) -> Any:
+    """Translate `init` from the rows of X to those of the sample."""
     n, rows = whole.blocks.n_rows, whole.landmark_rows
     assert rows is not None
     if isinstance(init, (str, Predicting)) or is_sparse(init):
         return init
-    values = np.asarray(to_numpy(init) if is_foreign(init) else init)
+    values = host_array(init, "init", estimator_name)
     if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
         if len(values) == n_clusters:
-            named = whole.blocks.take(row_numbers(values, owner, n, "init"))
+            named = whole.blocks.take(row_numbers(values, estimator_name, n, "init"))
             return sample.space.embed(replace(named, x=whole.kernel.prepare(rows)(named.x)) if sample.is_precomputed else named)
         if len(values) == n:
-            return one_hot(checked_labels(values, n_clusters, owner)[rows], n_clusters, np.zeros(0))
+            return one_hot(checked_labels(values, n_clusters, estimator_name)[rows], n_clusters, np.zeros(0))
     if values.ndim == 2 and values.shape == (n, n_clusters) and values.shape != (n_clusters, whole.blocks.x.shape[1]):
         return values[rows]
     return init

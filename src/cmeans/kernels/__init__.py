@@ -1,12 +1,12 @@
-"""Kernels: the geometry that clusters are sought in."""
+"""Kernels: the geometry in which rows are clustered."""
 
 from .base import Columns, Kernel
 from .given import CallableKernel, Precomputed
-from .histograms import HistogramIntersection, SpatialPyramid
+from .images.histograms import HistogramIntersection, SpatialPyramid
+from .images.wavelets import ComplexWaveletSSIM
 from .laplacian import Laplacian
 from .names import KERNELS, build_kernel, checked_params, kernel_class
 from .products import RBF, Cosine, Linear, NormalizedPolynomial, Polynomial, Sigmoid
-from .wavelets import ComplexWaveletSSIM
 
 __all__ = [
     "KERNELS",

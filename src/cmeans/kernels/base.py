@@ -1,4 +1,4 @@
-"""What a kernel is: a small frozen object that gives the inner products of rows in its feature space."""
+"""Interface of kernels: frozen objects that give the inner products of rows in a feature space."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ import numbers
 from abc import ABC, abstractmethod
 from typing import ClassVar, Protocol
 
-from ..arrays import Array
+from ..data.arrays import Array
 
 
 class Columns(Protocol):
     """Kernel values (b, s) of rows (b, d) against fixed points, dense, in the rows' dtype.
 
-    The first s columns of `room` (b, s or more) may be written to and returned, which saves asking the system for new memory block
-    after block.
+    The first s columns of `room` (b, s or more) may be written to and returned, which avoids new memory for every block.
     """
 
     def __call__(self, x: Array, room: Array | None = None) -> Array: ...
 
 
 def check_parameters(kernel: object, **least: float) -> None:
-    """Refuse parameters that are no finite numbers above their bound (`degree`: a whole number of at least its bound)."""
+    """Raise ValueError for a parameter that is not a finite number above its bound (`degree`: a whole number, at least its bound)."""
     for name, bound in least.items():
         value = getattr(kernel, name)
         whole = name == "degree"
@@ -35,8 +34,8 @@ def check_parameters(kernel: object, **least: float) -> None:
 class Kernel(ABC):
     """k(x, y) = <phi(x), phi(y)>.
 
-    Calling a kernel gives a whole block of values; `prepare` fixes the points y so that what depends on them alone is
-    done once, which is how every loop over blocks of rows should use it.
+    Calling a kernel computes a whole block of values. Loops over blocks of rows call `prepare` first, which computes once what
+    depends on the points y alone.
     """
 
     constant_part: ClassVar[bool] = False  # True: values may share a large constant, so spaces centre the features first

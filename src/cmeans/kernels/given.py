@@ -1,4 +1,4 @@
-"""Kernels that somebody else computes: ready-made matrices and the user's own functions."""
+"""Kernels computed outside the library: precomputed matrices and the user's functions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..arrays import Array, namespace, to_numpy
-from ..blocks import pieces
+from ..data.arrays import Array, masked_entries, namespace, to_numpy
+from ..data.blocks import pieces
 from .base import Columns, Kernel
 
 
@@ -17,13 +17,13 @@ from .base import Columns, Kernel
 class Precomputed(Kernel):
     """Rows are kernel values already: row i holds k(x_i, .) and a "point" is the number of a column.
 
-    Nothing in a row tells k(x, x), so whoever cuts the rows brings the diagonal along: `diag=` of `predict` and the like,
+    A row does not hold its own k(x, x), so the diagonal is passed beside the rows: `diag=` of `predict` and the other methods,
     kernel_params={"diag": ...} of an estimator.
 
     Raises
     ------
     ValueError
-        Where the diagonal is needed and was not given.
+        If the diagonal is needed and was not given.
 
     Examples
     --------
@@ -36,14 +36,14 @@ class Precomputed(Kernel):
 
     @property
     def positive_definite(self) -> bool:
-        return False  # unknown, so it is looked at
+        return False  # unknown, so a sample is checked
 
     def prepare(self, y: Array) -> Columns:
         positions = to_numpy(y).astype(np.intp)
-        whole = np.array_equal(positions, np.arange(len(positions)))
+        all_columns = np.array_equal(positions, np.arange(len(positions)))
 
         def columns(x: Array, room: Array | None = None) -> Array:
-            if whole and x.shape[1] == len(positions):
+            if all_columns and x.shape[1] == len(positions):
                 return x
             if isinstance(x, np.ndarray):
                 return np.ascontiguousarray(x[:, positions])
@@ -61,7 +61,7 @@ class Precomputed(Kernel):
 
 @runtime_checkable
 class HasDiagonal(Protocol):
-    """A callable kernel that knows its own diagonal, as scikit-learn's Gaussian-process kernels do."""
+    """A callable kernel with a method for its diagonal, such as scikit-learn's Gaussian-process kernels."""
 
     def diag(self, X: Array) -> Array: ...
 
@@ -73,14 +73,14 @@ class CallableKernel(Kernel):
     Parameters
     ----------
     function : callable
-        Of two blocks of rows, in the library and type that they come in.
+        Takes two blocks of rows, in the array library and type in which they were given.
     params : mapping, optional
         Further arguments, by name.
 
     Raises
     ------
     ValueError
-        When the function returns another shape, or complex numbers.
+        If the function returns another shape, or complex numbers.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class CallableKernel(Kernel):
 
     @property
     def positive_definite(self) -> bool:
-        return False  # unknown, so it is looked at
+        return False  # unknown, so a sample is checked
 
     def prepare(self, y: Array) -> Columns:
         def columns(x: Array, room: Array | None = None) -> Array:
@@ -106,13 +106,17 @@ class CallableKernel(Kernel):
     def diag(self, x: Array) -> Array:
         if isinstance(self.function, HasDiagonal):
             return self._checked(self.function.diag(x), x, (x.shape[0],))
-        # Small squares waste a factor of 16 in evaluations where single rows would waste a Python call each.
+        # Small squares cost 16 times as many evaluations, but single rows would cost a Python call each.
         squares = [self(part, part) for part in pieces(x, 16)]
         xp = namespace(squares[0])
         return xp.concat([xp.linalg.diagonal(s) for s in squares])
 
     def _checked(self, values: Array, x: Array, shape: tuple[int, ...]) -> Array:
-        xp = namespace(x)
+        xp, hidden = namespace(x), masked_entries(values)
+        if hidden:
+            raise ValueError(
+                f"kernel={self.function!r} returned a masked array of which {hidden} values are masked: a kernel knows them all."
+            )
         values = xp.asarray(values)
         if xp.isdtype(values.dtype, "complex floating"):
             raise ValueError(f"kernel={self.function!r} returned complex numbers: a kernel is real.")

@@ -1,4 +1,4 @@
-"""The Laplacian kernel: the one named kernel that is no function of inner products."""
+"""The Laplacian kernel, a function of Manhattan distances."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
-from ..arrays import Array, canonical_csr, is_sparse, namespace
+from ..data.arrays import Array, canonical_csr, is_sparse, namespace
 from .base import Columns, Kernel, check_parameters
 
 
@@ -19,12 +19,12 @@ class Laplacian(Kernel):
     Parameters
     ----------
     gamma : float > 0
-        Of Manhattan distances.
+        Factor of Manhattan distances.
 
     Raises
     ------
     ValueError
-        If gamma is no finite number above 0.
+        If gamma is not a finite number above 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Kernels by name: the one table that turns constructor words into a kernel object."""
+"""Kernels by name: the table by which constructor parameters become a kernel object."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from .base import Kernel
 from .given import CallableKernel, Precomputed
-from .histograms import HistogramIntersection, SpatialPyramid
+from .images.histograms import HistogramIntersection, SpatialPyramid
+from .images.wavelets import ComplexWaveletSSIM
 from .laplacian import Laplacian
 from .products import RBF, Cosine, Linear, NormalizedPolynomial, Polynomial, Sigmoid
-from .wavelets import ComplexWaveletSSIM
 
 KERNELS: dict[str, type[Kernel]] = {
     "linear": Linear,
@@ -29,26 +29,30 @@ KERNELS: dict[str, type[Kernel]] = {
 }
 
 
-def kernel_class(kernel: Any, owner: str) -> type[Kernel] | None:
-    """The class behind a name; None for kernel objects and callables."""
+def kernel_class(kernel: Any, estimator_name: str) -> type[Kernel] | None:
+    """Return the class of a named kernel; None for kernel objects and callables."""
     if isinstance(kernel, str):
         if kernel not in KERNELS:
-            raise ValueError(f"{owner}(kernel={kernel!r}): unknown kernel; known are {sorted(KERNELS)}, a kernel object or a callable.")
+            raise ValueError(
+                f"{estimator_name}(kernel={kernel!r}): unknown kernel; known are {sorted(KERNELS)}, a kernel object or a callable."
+            )
         return KERNELS[kernel]
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
-        raise ValueError(f"{owner}(kernel={kernel.__name__}): give a kernel object, {kernel.__name__}(...), not its class.")
+        raise ValueError(f"{estimator_name}(kernel={kernel.__name__}): give a kernel object, {kernel.__name__}(...), not its class.")
     if isinstance(kernel, Kernel) or (callable(kernel) and not isinstance(kernel, type)):
         return None
-    raise ValueError(f"{owner}(kernel={kernel!r}): a kernel is a name ({sorted(KERNELS)}), a kernel object or a callable k(X, Y).")
+    raise ValueError(f"{estimator_name}(kernel={kernel!r}): a kernel is a name ({sorted(KERNELS)}), a kernel object or a callable k(X, Y).")
 
 
-def build_kernel(kernel: str | Kernel | Callable[..., Any], owner: str, params: Mapping[str, Any], **words: Any) -> Kernel:
-    """The kernel object for a name (taking from `words` what its class has, `params` on top), an object or a callable."""
-    cls = kernel_class(kernel, owner)
+def build_kernel(kernel: str | Kernel | Callable[..., Any], estimator_name: str, params: Mapping[str, Any], **parameters: Any) -> Kernel:
+    """Return the kernel object for a name, an object or a callable; a named class gets those of `parameters` that it has, then `params`."""
+    cls = kernel_class(kernel, estimator_name)
     if cls is None:
         if isinstance(kernel, Kernel):
             if params:
-                raise ValueError(f"{owner}(kernel_params={dict(params)!r}): kernel={kernel!r} is an object that holds its own parameters.")
+                raise ValueError(
+                    f"{estimator_name}(kernel_params={dict(params)!r}): kernel={kernel!r} is an object that holds its own parameters."
+                )
             return kernel
         assert callable(kernel)
         return CallableKernel(kernel, dict(params))
@@ -57,14 +61,16 @@ def build_kernel(kernel: str | Kernel | Callable[..., Any], owner: str, params: 
     known = set(inspect.signature(cls).parameters)
     unknown = sorted(set(params) - known)
     if unknown:
-        raise ValueError(f"{owner}(kernel_params={dict(params)!r}): {unknown} unknown to kernel={kernel!r}, which takes {sorted(known)}.")
-    return cls(**{**{k: v for k, v in words.items() if k in known}, **params})
+        raise ValueError(
+            f"{estimator_name}(kernel_params={dict(params)!r}): {unknown} unknown to kernel={kernel!r}, which takes {sorted(known)}."
+        )
+    return cls(**{**{k: v for k, v in parameters.items() if k in known}, **params})
 
 
-def checked_params(params: Any, owner: str) -> dict[str, Any]:
-    """kernel_params as a dictionary; None is an empty one."""
+def checked_params(params: Any, estimator_name: str) -> dict[str, Any]:
+    """Return kernel_params as a dictionary, an empty one for None."""
     if params is None:
         return {}
     if not isinstance(params, Mapping) or not all(isinstance(key, str) for key in params):
-        raise ValueError(f"{owner}(kernel_params={params!r}): give a mapping of names to values, or None.")
+        raise ValueError(f"{estimator_name}(kernel_params={params!r}): give a mapping of names to values, or None.")
     return dict(params)

@@ -4,8 +4,7 @@ Every kernel here has the form
 
     k(x, y) = f( (alpha x.y + beta) r(x) r(y) + p(x) + p(y) )
 
-so the argument of f is a single product of rows with up to three columns added, [alpha r x, r, p, 1] . [r y, beta r, 1, p].
-No array larger than the result is made.
+so the argument of f is one product of rows with up to three columns added, [alpha r x, r, p, 1] . [r y, beta r, 1, p], in place.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from math import inf
 
 import numpy as np
 
-from ..arrays import Array, inverse_root, is_sparse, namespace, squared_norms
-from ..blocks import pieces
+from ..data.arrays import Array, inverse_root, is_sparse, namespace, squared_norms
+from ..data.blocks import pieces
 from .base import Columns, Kernel, check_parameters
 
-POWER_ELEMENTS = 2**15  # numbers raised at a time, so that they stay in the cache
+POWER_ELEMENTS = 2**15  # numbers raised to a power at a time, so that they stay in the cache
 
 
 class ProductKernel(Kernel):
-    """The common form; the letters are those of the module's formula."""
+    """A kernel of the form at the top of this module, in the same letters."""
 
     prepares_lightly = True
     translation_invariant = False  # True: a shift of all rows changes nothing, so float rounding can be kept small
@@ -44,7 +43,7 @@ class ProductKernel(Kernel):
 
     @abstractmethod
     def transform(self, s: Array) -> Array:
-        """f, in place where the library allows it."""
+        """f(s), in place where the array library allows it."""
 
     def prepare(self, y: Array) -> Columns:
         if isinstance(y, np.ndarray):
@@ -65,7 +64,7 @@ class ProductKernel(Kernel):
 
 @dataclass(frozen=True)
 class PreparedColumns:
-    """A kernel with its second argument fixed."""
+    """A kernel whose second argument is fixed."""
 
     kernel: ProductKernel
     right: Array  # (s, d + extra) augmented rows; for CSR points (s, d) as they are
@@ -125,7 +124,7 @@ def _augmented(kernel: ProductKernel, x: Array, *, left: bool) -> Array:
 class Linear(ProductKernel):
     """k(x, y) = x.y : clustering in the space of the rows themselves.
 
-    Named in an estimator it is computed without a kernel, and gives `cluster_centers_`.
+    An estimator with kernel="linear" computes without kernel values and has `cluster_centers_`.
 
     Examples
     --------
@@ -150,17 +149,17 @@ class Linear(ProductKernel):
 class RBF(ProductKernel):
     """k(x, y) = exp(-gamma |x - y|^2).
 
-    Other papers' widths: Havens 2011's sigma is 1/gamma, a standard deviation s means gamma = 1/(2 s^2).
+    Widths in papers: sigma of Havens 2011 is 1/gamma; a standard deviation s means gamma = 1/(2 s^2).
 
     Parameters
     ----------
     gamma : float > 0
-        Of squared distances.
+        Factor of squared distances.
 
     Raises
     ------
     ValueError
-        If gamma is no finite number above 0.
+        If gamma is not a finite number above 0.
 
     Examples
     --------
@@ -198,24 +197,24 @@ class RBF(ProductKernel):
 class Polynomial(ProductKernel):
     """k(x, y) = (gamma x.y + coef0)^degree / scale.
 
-    `scale` divides inside the power, so that values of 1e60 never appear; clusterings do not depend on it, objectives do.
+    The division by `scale` is done inside the power, so that values of 1e60 never appear; it changes objectives, but not clusterings.
     On rows of unequal length `NormalizedPolynomial` is usually the better choice.
 
     Parameters
     ----------
     degree : int >= 1, default=3
-        The power.
+        Exponent.
     gamma : float > 0, default=1.0
-        Of inner products.
+        Factor of inner products.
     coef0 : float, default=1.0
-        What is added to them; below 0 the kernel may have negative eigenvalues.
+        Added to them; below 0 the kernel may have negative eigenvalues.
     scale : float > 0, default=1.0
-        What all values are divided by.
+        Divisor of all values.
 
     Raises
     ------
     ValueError
-        If a number is not finite or beyond its bound, or degree no whole one.
+        If a number is not finite or beyond its bound, or degree is not whole.
 
     Examples
     --------
@@ -256,21 +255,21 @@ class Polynomial(ProductKernel):
 class NormalizedPolynomial(ProductKernel):
     """k(x, y) = (gamma x.y + coef0)^degree / sqrt(k(x, x) k(y, y)): a polynomial kernel with every k(x, x) = 1 (Zhang & Rudnicky 2002).
 
-    Use it in place of `Polynomial` where rows differ in length, which that raises to a power.
+    Use it in place of `Polynomial` where rows differ in length: that kernel raises the lengths to a power.
 
     Parameters
     ----------
     degree : int >= 1, default=3
-        The power.
+        Exponent.
     gamma : float > 0, default=1.0
-        Of inner products.
+        Factor of inner products.
     coef0 : float, default=1.0
-        What is added to them; below 0 the kernel may have negative eigenvalues.
+        Added to them; below 0 the kernel may have negative eigenvalues.
 
     Raises
     ------
     ValueError
-        If a number is not finite or beyond its bound, or degree no whole one.
+        If a number is not finite or beyond its bound, or degree is not whole.
 
     Examples
     --------
@@ -313,14 +312,14 @@ class Sigmoid(ProductKernel):
     Parameters
     ----------
     gamma : float > 0, default=1.0
-        Of inner products.
+        Factor of inner products.
     coef0 : float, default=1.0
-        What is added to them.
+        Added to them.
 
     Raises
     ------
     ValueError
-        If gamma is no finite number above 0, or coef0 no finite number.
+        If gamma is not a finite number above 0, or coef0 is not finite.
 
     Examples
     --------
@@ -380,7 +379,7 @@ def _exp(s: Array) -> Array:
 
 
 def _power(s: Array, degree: int) -> Array:
-    """s ** degree by repeated squaring, in place for NumPy: general powers are many times slower, new arrays too."""
+    """s ** degree by repeated squaring, in place for NumPy; general powers and new arrays are many times slower."""
     if not isinstance(s, np.ndarray):
         return _raised(namespace(s).asarray(s, copy=True), s, degree)
     for part in pieces(s, max(1, POWER_ELEMENTS // max(1, s.shape[-1]))):
@@ -389,6 +388,7 @@ def _power(s: Array, degree: int) -> Array:
 
 
 def _raised(result: Array, base: Array, degree: int) -> Array:
+    """base ** degree in `result`, which holds a copy of base."""
     for bit in f"{degree:b}"[1:]:
         result *= result
         if bit == "1":

@@ -1,4 +1,4 @@
-"""Memberships against a truth, or against other memberships."""
+"""Comparison of memberships with a truth, or with other memberships."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
-from ..arrays import Float64, IntArray, host_float64
-from ..blocks import spans
-from ..estimators.inputs import integer
+from ..data.arrays import Float64, IntArray, host_float64
+from ..data.blocks import spans
+from ..fitting.validation import intact, integer
 from .labels import coded
 
-EXACT_ROWS = 20_000  # up to here all pairs of two fuzzy partitions take seconds
-DEFAULT_PAIRS = 2_000_000  # beyond: within 0.001 of the value of all pairs in 95 cases of 100
+EXACT_ROWS = 20_000  # rows up to which all pairs of two fuzzy partitions take seconds
+DEFAULT_PAIRS = 2_000_000  # pairs drawn beyond: within 0.001 of the value of all pairs in 95 cases of 100
 BLOCK_NUMBERS = 4_000_000  # float64 numbers that a block of pairs may take
-ROUNDING = 1e-4  # by how much a membership in float32, or one that has been printed, may exceed 1
+ROUNDING = 1e-4  # margin by which a membership may exceed 1, as in float32 or after printing
 
 
 def generalized_rand_measure(truth: Any, memberships: Any, *, n_pairs: int | None = None, random_state: Any = None) -> float:
     """Generalised Rand measure:  GRM = 1 - mean_{i<k} |E_P(i, k) - E_Q(i, k)|, with E_P(i, k) = 1 - sum_j |p_ij - p_kj| / 2.
 
-    Use it where memberships are to be judged and not only the labels they lead to. E says how much two rows are together: 1 for
+    Use it to judge memberships and not only the labels they lead to. E is the degree to which two rows are together: 1 for
     equal memberships, 0 for rows without a common cluster. With crisp memberships GRM is the Rand measure; like that, it is
     symmetric, allows for different numbers of clusters and is not corrected for chance.
 
@@ -32,9 +32,9 @@ def generalized_rand_measure(truth: Any, memberships: Any, *, n_pairs: int | Non
     memberships : (n, c) array of any library, numbers from 0 to 1: a model's `memberships_`. Rows that sum to less than one, as
         typicalities may, get one more column, noise, with the rest; rows that sum to more are divided by their sum. So are `truth`'s.
     n_pairs : int or None, default=None
-        How many pairs of rows to draw, with replacement, where both sides are fuzzy: with probability 1 - a the error is at most
-        sqrt(ln(2 / a) / (2 n_pairs)) (Hoeffding). None: all pairs up to 20,000 rows, else 2,000,000 pairs, 0.001 at a = 0.05. All
-        pairs count where there are no more than n_pairs, and wherever one side is crisp, which takes O(n c log n).
+        Number of pairs of rows to draw, with replacement, where both sides are fuzzy: with probability 1 - a the error is at most
+        sqrt(ln(2 / a) / (2 n_pairs)) (Hoeffding). None: all pairs up to 20,000 rows, else 2,000,000 pairs, an error of 0.001 at
+        a = 0.05. All pairs count where there are no more than n_pairs, and wherever one side is crisp, which takes O(n c log n).
     random_state : int, RandomState or None, for the draw.
 
     Returns
@@ -45,7 +45,7 @@ def generalized_rand_measure(truth: Any, memberships: Any, *, n_pairs: int | Non
     ------
     ValueError
         If lengths differ, there are fewer than two rows, memberships are not 2-D, not finite, negative or above 1, a label is
-        missing, or `n_pairs` is no whole number of at least 1.
+        missing, or `n_pairs` is not a whole number of at least 1.
 
     References
     ----------
@@ -62,16 +62,16 @@ def generalized_rand_measure(truth: Any, memberships: Any, *, n_pairs: int | Non
     >>> generalized_rand_measure(["a", "a", "b"], [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])  # two pairs of three are half right
     0.6666666666666667
     """
-    owner = "generalized_rand_measure"
+    function_name = "generalized_rand_measure"
     if n_pairs is not None:
-        integer(n_pairs, "n_pairs", owner, 1, "None or ")
-    q = _partition(memberships, "memberships", owner)
-    classes, p = _truth(truth, owner)
+        integer(n_pairs, "n_pairs", function_name, 1, "None or ")
+    q = _checked_partition(memberships, "memberships", function_name)
+    classes, p = _classes_or_memberships(truth, function_name)
     n = len(classes) if p is None else len(p)
     if n != len(q):
-        raise ValueError(f"{owner}: truth has {n} rows and memberships have {len(q)}; both need one for each row.")
+        raise ValueError(f"{function_name}: truth has {n} rows and memberships have {len(q)}; both need one for each row.")
     if n < 2:
-        raise ValueError(f"{owner}: truth and memberships have one row, which makes no pair; at least two rows are needed.")
+        raise ValueError(f"{function_name}: truth and memberships have one row, which makes no pair; at least two rows are needed.")
     if p is not None and not _is_crisp(p) and _is_crisp(q):
         p, q = q, p
     crisp = p is None
@@ -92,7 +92,7 @@ def _disagreement_with_classes(classes: IntArray, q: Float64) -> float:
     order = np.argsort(classes, kind="stable")
     classes, q = classes[order], q[order]
     sizes = np.bincount(classes)
-    first = np.repeat(np.cumsum(sizes) - sizes, sizes)  # (n,) where a row's class starts
+    first = np.repeat(np.cumsum(sizes) - sizes, sizes)  # (n,) first position of a row's class
     size = sizes[classes]
     overall = 2.0 * np.arange(len(q)) + 1 - len(q)
     own = 2.0 * (np.arange(len(q)) - first) + 1 - size
@@ -112,7 +112,7 @@ def _disagreement(p: Float64, q: Float64) -> float:
         difference = cdist(p[start:stop], p[start:], "cityblock")
         difference -= cdist(q[start:stop], q[start:], "cityblock")
         np.abs(difference, out=difference)
-        inside = float(difference[:, : stop - start].sum()) / 2  # there every pair stands twice
+        inside = float(difference[:, : stop - start].sum()) / 2  # every pair is in there twice
         total += inside + float(difference[:, stop - start :].sum())
     return total / 2
 
@@ -123,8 +123,8 @@ def _sampled_disagreement(p: Float64, q: Float64, n_pairs: int, rng: np.random.R
     for start, stop in spans(n_pairs, max(1, BLOCK_NUMBERS // (4 * max(p.shape[1], q.shape[1])))):
         one, other = rng.randint(n, size=stop - start), rng.randint(n - 1, size=stop - start)
         other += other >= one
-        apart = [np.abs(u[one] - u[other]).sum(axis=1) for u in (p, q)]
-        total += float(np.abs(apart[0] - apart[1]).sum())
+        distances = [np.abs(u[one] - u[other]).sum(axis=1) for u in (p, q)]
+        total += float(np.abs(distances[0] - distances[1]).sum())
     return total / 2
 
 
@@ -136,31 +136,33 @@ def _is_crisp(u: Float64) -> bool:
     return bool((u.max(axis=1) == 1.0).all())
 
 
-def _truth(truth: Any, owner: str) -> tuple[IntArray, Float64 | None]:
-    """Classes (n,), or none and memberships."""
+def _classes_or_memberships(truth: Any, function_name: str) -> tuple[IntArray, Float64 | None]:
+    """Return classes (n,), or an empty array and memberships."""
     if isinstance(truth, (list, tuple)):
         is_table = len(truth) > 0 and all(isinstance(row, (list, np.ndarray)) for row in truth)  # tuples are labels
     else:
         is_table = len(getattr(truth, "shape", ())) == 2
     if is_table:
-        return np.empty(0, dtype=np.intp), _partition(truth, "truth", owner)
-    return coded(truth, "truth", owner)[0], None
+        return np.empty(0, dtype=np.intp), _checked_partition(truth, "truth", function_name)
+    return coded(truth, "truth", function_name)[0], None
 
 
-def _partition(memberships: Any, name: str, owner: str) -> Float64:
-    """Memberships whose rows sum to one, in float64: noise for what is missing, divided where there is too much."""
+def _checked_partition(memberships: Any, name: str, function_name: str) -> Float64:
+    """Return memberships whose rows sum to one, in float64: a column of noise for the rest, or divided by a sum above one."""
     try:
-        u = host_float64(memberships)
+        u = host_float64(intact(memberships, name, function_name))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{owner}: {name} must be a table of numbers: {error}.") from None
+        raise ValueError(f"{function_name}: {name} must be a table of numbers: {error}.") from None
     if u.ndim != 2:
-        raise ValueError(f"{owner}: {name} has shape {u.shape}; a 2-D array (n, c) is needed. For labels of both sides use rand_measure.")
+        raise ValueError(
+            f"{function_name}: {name} has shape {u.shape}; a 2-D array (n, c) is needed. For labels of both sides use rand_measure."
+        )
     if u.size == 0:
-        raise ValueError(f"{owner}: {name} has shape {u.shape}; at least one row and one cluster are needed.")
+        raise ValueError(f"{function_name}: {name} has shape {u.shape}; at least one row and one cluster are needed.")
     bad = ~((u >= 0.0) & (u <= 1.0 + ROUNDING))  # NaN too
     if bad.any():
         row, column = (int(number) for number in np.argwhere(bad)[0])
-        raise ValueError(f"{owner}: {name}[{row}, {column}] is {u[row, column]:g}; memberships lie between 0 and 1.")
+        raise ValueError(f"{function_name}: {name}[{row}, {column}] is {u[row, column]:g}; memberships lie between 0 and 1.")
     total = u.sum(axis=1)
     u = u / np.maximum(total, 1.0)[:, None]
     noise = np.maximum(1.0 - total, 0.0)

@@ -1,4 +1,4 @@
-"""Labels against a truth: purity, success rate, Rand measure."""
+"""Comparison of labels with a truth: purity, success rate, Rand measure."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ..arrays import IntArray
-from .labels import both, contingency, with_noise
+from ..data.arrays import IntArray
+from .labels import coded_pair, contingency, with_noise
 
 
 def purity(truth: Any, labels: Any) -> float:
     """Purity:  P = (1/n) sum_j max_w |w & C_j|, the share of rows that belong to the commonest class of their cluster.
 
-    Use it for clusterings of one number of clusters: more clusters are purer, and n clusters have purity 1.
+    Use it for clusterings with the same number of clusters: more clusters are purer, and n clusters have purity 1.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def purity(truth: Any, labels: Any) -> float:
     Raises
     ------
     ValueError
-        If the lengths differ, there are no rows, or a label is missing (NaN, None) or cannot be one (a list).
+        If the lengths differ, there are no rows, or a label is missing (NaN, None) or not hashable (a list).
 
     References
     ----------
@@ -40,15 +40,15 @@ def purity(truth: Any, labels: Any) -> float:
     >>> purity(["cat", "cat", "dog", "dog"], [0, 0, 0, 1])
     0.75
     """
-    classes, clusters = both(truth, labels, "labels", "purity")
+    classes, clusters = coded_pair(truth, labels, "labels", "purity")
     table = contingency(clusters[0], classes[0])
     return int(table.max(axis=1).sum()) / len(classes[0])
 
 
 def relative_purity(truth: Any, labels: Any, reference_labels: Any) -> float:
-    """Relative purity:  P(labels) - P(reference_labels), what an approximation loses (below 0) or gains.
+    """Relative purity:  P(labels) - P(reference_labels), the loss (below 0) or gain of an approximation.
 
-    Use it for a run with landmarks against the run with the full kernel from the same start, so that the start does not count.
+    Use it for a run with landmarks against the run with the full kernel from the same start, so that the start has no influence.
 
     Parameters
     ----------
@@ -75,10 +75,10 @@ def relative_purity(truth: Any, labels: Any, reference_labels: Any) -> float:
     >>> relative_purity(["a", "a", "b", "b"], [0, 0, 0, 1], [0, 0, 1, 1])
     -0.25
     """
-    classes, clusters = both(truth, labels, "labels", "relative_purity")
-    _, reference = both(truth, reference_labels, "reference_labels", "relative_purity")
-    own, other = (int(contingency(codes, classes[0]).max(axis=1).sum()) for codes, _ in (clusters, reference))
-    return (own - other) / len(classes[0])
+    classes, clusters = coded_pair(truth, labels, "labels", "relative_purity")
+    _, reference = coded_pair(truth, reference_labels, "reference_labels", "relative_purity")
+    approximate, full = (int(contingency(codes, classes[0]).max(axis=1).sum()) for codes, _ in (clusters, reference))
+    return (approximate - full) / len(classes[0])
 
 
 def success_rate(truth: Any, labels: Any, *, noise: str = "nearest", nearest: Any = None) -> float:
@@ -90,9 +90,9 @@ def success_rate(truth: Any, labels: Any, *, noise: str = "nearest", nearest: An
     Parameters
     ----------
     truth : (n,) classes.
-    labels : (n,) clusters; -1 is noise, a row that no cluster wants.
+    labels : (n,) clusters; -1 is noise, a row that belongs to no cluster.
     noise : "nearest" or "cluster", default="nearest"
-        "nearest": such a row counts in its nearest cluster, as in the papers; "cluster": noise is one more cluster.
+        "nearest": a noise row counts in its nearest cluster, as in the papers; "cluster": noise is one more cluster.
     nearest : (n,) clusters, read where `labels` is -1 and only for noise="nearest": `model.transform(X).argmin(axis=1)`.
 
     Returns
@@ -131,9 +131,9 @@ def rand_measure(truth: Any, labels: Any, *, noise: str = "nearest", nearest: An
     Parameters
     ----------
     truth : (n,) classes.
-    labels : (n,) clusters; -1 is noise, a row that no cluster wants.
+    labels : (n,) clusters; -1 is noise, a row that belongs to no cluster.
     noise : "nearest" or "cluster", default="nearest"
-        "nearest": such a row counts in its nearest cluster, as in the papers; "cluster": noise is one more cluster.
+        "nearest": a noise row counts in its nearest cluster, as in the papers; "cluster": noise is one more cluster.
     nearest : (n,) clusters, read where `labels` is -1 and only for noise="nearest": `model.transform(X).argmin(axis=1)`.
 
     Returns
@@ -152,7 +152,7 @@ def rand_measure(truth: Any, labels: Any, *, noise: str = "nearest", nearest: An
     Examples
     --------
     >>> from cmeans.metrics import rand_measure
-    >>> rand_measure(["a", "a", "b", "b"], [1, 1, 0, -1], noise="cluster")  # one pair of six is apart that should not be
+    >>> rand_measure(["a", "a", "b", "b"], [1, 1, 0, -1], noise="cluster")  # one of six pairs is wrongly apart
     0.8333333333333334
     >>> rand_measure(["a", "a", "b", "b"], [1, 1, 0, -1], nearest=[1, 1, 0, 0])
     1.0

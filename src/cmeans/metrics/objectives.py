@@ -1,4 +1,4 @@
-"""Objectives against one another: what a run has gained since its start, what an approximation costs."""
+"""Comparison of objectives: the reduction since the start of a run, and the error of an approximation."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.inputs import real
+from ..fitting.validation import intact, real
 
 
 def error_reduction(initial: Any, final: float | None = None) -> float:
-    """Error reduction:  (E_initial - E_final) / E_initial, how much of the objective at the start a run has removed.
+    """Error reduction:  (E_initial - E_final) / E_initial, the share of the initial objective that a run has removed.
 
     Use it to compare runs from the same start: larger means more compact clusters.
 
     Parameters
     ----------
-    initial : number, the objective at the start; or alone, a fitted model's `objective_history_`, from whose first to last value it goes.
+    initial : number, the objective at the start; or alone, a fitted model's `objective_history_` (its first and last values).
     final : number, the objective at the end.
 
     Returns
@@ -26,7 +26,7 @@ def error_reduction(initial: Any, final: float | None = None) -> float:
     Raises
     ------
     ValueError
-        If an objective is no finite number or negative, the initial one is zero, or `final` is missing beside a number.
+        If an objective is not finite or negative, the initial one is zero, or `final` is missing beside a number.
 
     References
     ----------
@@ -43,7 +43,7 @@ def error_reduction(initial: Any, final: float | None = None) -> float:
     True
     """
     if final is None:
-        history = np.asarray(initial)
+        history = np.asarray(intact(initial, "initial", "error_reduction"))
         if history.ndim != 1 or len(history) == 0:
             raise ValueError(
                 f"error_reduction(initial=of shape {history.shape}, final=None): pass two numbers, or a fitted model's "
@@ -55,7 +55,7 @@ def error_reduction(initial: Any, final: float | None = None) -> float:
 
 
 def percent_error(sampled: float, full: float) -> float:
-    """Percent error of the objective:  100 (E_samp - E_full) / E_full, what an approximation costs.
+    """Percent error of the objective:  100 (E_samp - E_full) / E_full, the error of an approximation.
 
     Use it for a run with landmarks against the run with the full kernel from the same start. Both objectives must be those of
     the same rows, kernel and m; below 0, the approximation has found the better clustering.
@@ -72,7 +72,7 @@ def percent_error(sampled: float, full: float) -> float:
     Raises
     ------
     ValueError
-        If an objective is no finite number or negative, or `full` is zero.
+        If an objective is not finite or negative, or `full` is zero.
 
     References
     ----------

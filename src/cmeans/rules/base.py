@@ -3,23 +3,49 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
-from ..arrays import Array, Float64
+from ..data.arrays import Array, Float64
 
 
-class Twin(NamedTuple):
+class TileFunctions(NamedTuple):
     """By what name and numbers compiled sweeps know a rule; a rule of your own has none.
 
     Attributes
     ----------
-    name : of the compiled rule.
-    m, power : its exponent of memberships, and that of ratios of squared distances.
+    name : of the compiled functions.
+    m : exponent of memberships.
+    power : of ratios of squared distances.
+    p : power of the sparsity term.
+    saves : nanoseconds for each row and cluster that they save in memberships, on one core.
     """
 
     name: str
     m: float = 1.0
-    power: float = 1.0  # of ratios of squared distances
+    power: float = 1.0
+    p: float = 0.5
+    saves: float = 4
+
+
+class FuzzifierLimits(Protocol):
+    """From where on fuzzy centres fall together, and a fuzzifier before it."""
+
+    @property
+    def critical(self) -> float: ...
+
+    @property
+    def automatic(self) -> float: ...
+
+
+class SoftnessLimits(Protocol):
+    """The softest memberships that the rows of a fit bear; computed only for advice."""
+
+    @property
+    def fuzzifier(self) -> FuzzifierLimits: ...
+
+    @property
+    def critical_temperature(self) -> float: ...
 
 
 class Rule(ABC):
@@ -30,6 +56,8 @@ class Rule(ABC):
 
     Attributes
     ----------
+    name : by which `CMeans(rule=...)`, the command and the table `RULES` know a rule of the library; "" for one of your own.
+    made_from : names of the parameters of `CMeans` that make it; None where `CMeans` does not make it by name.
     rows_sum_to_one : True where memberships are a distribution over the clusters.
     is_soft : False for one-hot memberships.
     refills_empty_clusters : whether an empty cluster takes the row farthest from its own centre.
@@ -37,15 +65,22 @@ class Rule(ABC):
     leaves_rows_out : whether a row may belong nowhere; its label is then -1.
     """
 
+    name: ClassVar[str] = ""
+    made_from: ClassVar[tuple[str, ...] | None] = None
     rows_sum_to_one: ClassVar[bool] = True
     is_soft: ClassVar[bool] = True
     refills_empty_clusters: ClassVar[bool] = False
     needs_pilot: ClassVar[bool] = False
     leaves_rows_out: ClassVar[bool] = False
 
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any], settle_m: Callable[[Any], float]) -> Self:  # noqa: ARG003
+        """The rule of these parameters of `CMeans`, those of `made_from`; `settle_m` checks a fuzzifier, and reads "auto" off the rows."""
+        return cls(**parameters)
+
     @property
-    def twin(self) -> Twin | None:
-        """The rule's twin in compiled sweeps; None where only the generic sweep knows it."""
+    def tile_functions(self) -> TileFunctions | None:
+        """The rule's functions in compiled sweeps; None where only the generic sweep knows it."""
         return None
 
     def numbers(self, scales: Float64) -> Float64:
@@ -65,8 +100,18 @@ class Rule(ABC):
         """w (b, c): how strongly each row pulls each centre, before its sample weight."""
 
     def penalty(self, u: Array, scales: Float64 | None) -> Array | None:
-        """What each row adds to the objective beyond sum_j w_ij d2_ij (b,), or None for nothing."""
+        """The addition (b,) of each row to the objective beyond sum_j w_ij d2_ij, or None for nothing."""
         return None
+
+    def advice_on_collapse(self, limits: SoftnessLimits) -> str:
+        """Advice for a fit whose centres are all nearly the same point."""
+        return "take fewer clusters"
+
+    def advice_on_coincidence(self) -> str:
+        """Advice for a fit some of whose centres coincide."""
+        if self.needs_pilot:
+            return "Possibilistic clusters do not repel each other: take fewer clusters."
+        return "Take fewer clusters or a smaller m."
 
 
 def needed(scales: Float64 | None) -> Float64:

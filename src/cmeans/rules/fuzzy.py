@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
-from ..arrays import Array, Float64, namespace
-from .base import Rule, Twin
+from ..data.arrays import Array, Float64, namespace
+from .base import Rule, SoftnessLimits, TileFunctions
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,16 @@ class Fuzzy(Rule):
 
     m: float
     exponent: float | None = None
+    name = "fuzzy"
+    made_from = ("m",)
 
     def __post_init__(self) -> None:
         if not self.m > 1:
             raise ValueError(f"Fuzzy(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans.")
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any], settle_m: Callable[[Any], float]) -> Self:
+        return cls(settle_m(parameters["m"]))
 
     @property
     def power(self) -> float:
@@ -54,10 +62,10 @@ class Fuzzy(Rule):
         return 1.0 / (self.m - 1.0) if self.exponent is None else self.exponent
 
     @property
-    def twin(self) -> Twin:
+    def tile_functions(self) -> TileFunctions:
         if self.exponent is not None:
-            return Twin("fuzzy, any exponent", self.m, self.power)
-        return Twin("fuzzy, m = 2" if self.m == 2 else "fuzzy", self.m, self.power)
+            return TileFunctions("fuzzy, any exponent", m=self.m, power=self.power)
+        return TileFunctions("fuzzy, m = 2" if self.m == 2 else "fuzzy", m=self.m, power=self.power)
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)
@@ -81,3 +89,10 @@ class Fuzzy(Rule):
 
     def weights(self, u: Array) -> Array:
         return u * u if self.m == 2 else u**self.m
+
+    def advice_on_collapse(self, limits: SoftnessLimits) -> str:
+        limit = limits.fuzzifier
+        if self.m > limit.critical:
+            beyond = f"m={self.m:g} is beyond m*={limit.critical:.4g}, from where these rows fall together"
+            return f'{beyond}: take m="auto" ({limit.automatic:.4g} here)'
+        return f"m={self.m:g} is not too large for these rows, so they need not: take another init or more sweeps"

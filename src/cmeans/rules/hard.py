@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arrays import Array, Float64, device, namespace
-from .base import Rule, Twin
+from ..data.arrays import Array, Float64, device, namespace
+from .base import Rule, TileFunctions
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,14 @@ class Hard(Rule):
     Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 5.
     """
 
+    name = "hard"
+    made_from = ()
     is_soft = False
     refills_empty_clusters = True
 
     @property
-    def twin(self) -> Twin:
-        return Twin("hard")
+    def tile_functions(self) -> TileFunctions:
+        return TileFunctions("hard")
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)

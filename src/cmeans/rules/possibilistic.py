@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
-from ..arrays import Array, Float64, as_like, namespace
-from .base import Rule, Twin, needed
+from ..data.arrays import Array, Float64, as_like, namespace
+from .base import Rule, SoftnessLimits, TileFunctions, needed
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Possibilistic(Rule):
     """
 
     m: float = 2.0
+    name = "possibilistic"
+    made_from = ("m",)
     rows_sum_to_one = False
     needs_pilot = True
 
@@ -45,9 +49,14 @@ class Possibilistic(Rule):
         if not self.m > 1:
             raise ValueError(f"Possibilistic(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans.")
 
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any], settle_m: Callable[[Any], float]) -> Self:
+        m = parameters["m"]
+        return cls(settle_m(2.0 if isinstance(m, str) and m == "auto" else m))
+
     @property
-    def twin(self) -> Twin:
-        return Twin("possibilistic, m = 2" if self.m == 2 else "possibilistic", self.m, 1.0 / (self.m - 1.0))
+    def tile_functions(self) -> TileFunctions:
+        return TileFunctions("possibilistic, m = 2" if self.m == 2 else "possibilistic", m=self.m, power=1.0 / (self.m - 1.0))
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)
@@ -65,6 +74,12 @@ class Possibilistic(Rule):
     def penalty(self, u: Array, scales: Float64 | None) -> Array:
         rest = 1.0 - u
         return namespace(u).sum(self.weights(rest) * as_like(needed(scales), u)[None, :], axis=1)
+
+    def advice_on_collapse(self, limits: SoftnessLimits) -> str:
+        return "the scales eta_ are as wide as the data: take a smaller eta_scale or fewer clusters"
+
+    def advice_on_coincidence(self) -> str:
+        return "Possibilistic clusters do not repel each other: take fewer clusters or a smaller eta_scale."
 
 
 def _logistic(t: Array) -> Array:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, Float64, as_like, namespace
-from .base import Rule, Twin, needed
+from ..data.arrays import Array, Float64, as_like, namespace
+from .base import Rule, TileFunctions, needed
 
 SPARSITY_TESTS = ("global", "local")
 HALLEY_STEPS = 4
@@ -64,6 +64,7 @@ class SparsePossibilistic(Rule):
     p: float = 0.5
     sparsity_test: str = "global"
     reach: float = 0.0
+    name = "sparse"
     rows_sum_to_one = False
     needs_pilot = True
     leaves_rows_out = True
@@ -119,8 +120,8 @@ class SparsePossibilistic(Rule):
         return radii.clip(min=0.0)
 
     @property
-    def twin(self) -> Twin:
-        return Twin("sparse", self.p)
+    def tile_functions(self) -> TileFunctions:
+        return TileFunctions("sparse", p=self.p, saves=60)
 
     def numbers(self, scales: Float64) -> Float64:
         """eta_j, R_j^2, and the logarithm of z at distance 0, -inf without sparsity."""

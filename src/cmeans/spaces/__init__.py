@@ -1,10 +1,10 @@
-"""Spaces: how far a row is from a centre."""
+"""Spaces: geometries that give the distances of rows to centres."""
 
 from .base import ProductRows, Quick, Rows, Space, View
+from .conjugate_gradients import solver_tolerance
 from .euclidean import EuclideanSpace
 from .exact import ExactSpace
 from .landmark import LandmarkSpace, checked_gram, gram_matrix, landmark_space
-from .linear_solvers import solver_tolerance
 from .spanning import spanning_space
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Centring in feature space: kernels with a large constant part hide the clusters in the last digits of their values."""
+"""Centring in feature space, for kernels whose large constant part leaves the clusters only the last digits of their values."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, Float64, as_like, namespace
+from ..data.arrays import Array, Float64, as_like, namespace
 
 
 @dataclass(frozen=True)
 class Centring:
     """The origin moved to mu = mean of phi over s basis points, which itself joins the basis as element s + 1.
 
-    Without that element the span of the centres would shrink to an affine hull; with it nothing changes but rounding.
-    It is scaled to the size of the others, lest its own eigenvalue hide theirs as the constant part did.
+    Without that element the span of the centres would shrink to an affine hull; with it only rounding changes.
+    It is scaled to the size of the others: otherwise its eigenvalue would dominate theirs as the constant part did.
     """
 
     row_means: Float64  # (s,) mean_i k(b_i, b_l)
@@ -23,7 +23,7 @@ class Centring:
 
     @classmethod
     def of(cls, gram: Float64) -> Centring:
-        """The centring about the mean of points with this Gram matrix (s, s)."""
+        """Return the centring about the mean of points with this Gram matrix (s, s)."""
         row_means, mean = gram.mean(axis=0), float(gram.mean())
         size = float(np.mean(np.diag(gram) - 2.0 * row_means + mean))
         return cls(row_means, mean, float(np.sqrt(size / mean)) if size > 0 and mean > 0 else 1.0)
@@ -38,20 +38,20 @@ class Centring:
         return out
 
     def whitener(self, w: Float64) -> Float64:
-        """W (s + 1, k) of the new basis from that of the raw one (s, k): of products with phi(b_l) - mu and mu those with phi(b_l)."""
+        """Return W (s + 1, k) for the new basis from that of the raw one (s, k), as phi(b_l) is phi(b_l) - mu plus mu."""
         return np.vstack([w, w.sum(axis=0) / self.scale])
 
     def products(self, g: Array, room: Array | None = None) -> Array:
-        """Products (b, s + 1) of phi(x) - mu with the new basis, from the raw products g (b, s); in `room`, of which g may be the
-        first columns."""
-        return self._about(g, namespace(g).mean(g, axis=1, keepdims=True), room)
+        """Return the products (b, s + 1) of phi(x) - mu with the new basis, from the raw products g (b, s); in `room`, of which g may
+        be the first columns."""
+        return self._centred_products(g, namespace(g).mean(g, axis=1, keepdims=True), room)
 
     def rows(self, g: Array, kxx: Array, room: Array | None = None) -> tuple[Array, Array]:
-        """The same, and |phi(x) - mu|^2 (b,)."""
+        """Return the same products and |phi(x) - mu|^2 (b,)."""
         mean = namespace(g).mean(g, axis=1, keepdims=True)
-        return self._about(g, mean, room), kxx - 2.0 * mean[:, 0] + self.mean
+        return self._centred_products(g, mean, room), kxx - 2.0 * mean[:, 0] + self.mean
 
-    def _about(self, g: Array, mean: Array, room: Array | None) -> Array:
+    def _centred_products(self, g: Array, mean: Array, room: Array | None) -> Array:
         rest, outer = as_like(self.row_means - self.mean, g)[None, :], self.scale * (mean - self.mean)
         if room is None:
             return namespace(g).concat([g - mean - rest, outer], axis=1)

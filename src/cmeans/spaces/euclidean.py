@@ -1,4 +1,4 @@
-"""The space of the rows themselves: plain k-means, fuzzy and possibilistic c-means."""
+"""The Euclidean space of the rows themselves, for c-means without a kernel."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, Float64, IntArray, as_like, host_float64, is_sparse, squared_norms
-from ..blocks import Block
-from ..centres import Centres
+from ..data.arrays import Array, Float64, IntArray, as_like, host_float64, is_sparse, squared_norms
+from ..data.blocks import Block
 from ..kernels import Kernel, Linear
 from .base import ProductRows, Rows, Space, mean_products
+from .centres import Centres
 
 
 @dataclass(frozen=True)
 class EuclideanSpace(Space):
-    """Basis = the coordinate axes about `shift`, a point amid the rows that keeps rounding small (CSR rows: the origin)."""
+    """Basis = the coordinate axes about `shift`, a point among the rows that keeps rounding small (CSR rows: the origin)."""
 
     shift: Float64  # (d,)
 
@@ -45,11 +45,11 @@ class EuclideanSpace(Space):
         return self.at(host_float64(block.x))
 
     def at(self, points: Float64) -> Centres:
-        """Centres at given points (c, d) of the rows' own coordinates."""
+        """Return centres at given points (c, d) in the rows' own coordinates."""
         return Centres.orthonormal(points - self.shift)
 
     def points(self, centres: Centres) -> Float64:
-        """The centres in the rows' own coordinates (c, d)."""
+        """Return the centres in the rows' own coordinates (c, d)."""
         return centres.coordinates + self.shift
 
     def inner_products(self, centres: Centres, block: Block) -> Float64:

@@ -1,4 +1,4 @@
-"""The whole feature space: centres are combinations of all rows, nothing is approximated."""
+"""The whole feature space, without approximation: centres are combinations of all rows."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Float64, IntArray, as_like, host_float64, namespace
-from ..blocks import Block, Blocks
-from ..centres import Centres
+from ..data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace
+from ..data.blocks import Block, Blocks
 from ..kernels import Columns, Kernel, Precomputed
 from .base import ProductRows, Quick, Rows, Space, View, columns_of, kernel_room, mean_products, with_columns
+from .centres import Centres
+from .conjugate_gradients import conjugate_gradients
 from .landmark import LARGEST_KEPT_GRAM, LandmarkSpace
-from .linear_solvers import conjugate_gradients
 
 
 @dataclass(frozen=True)
-class OwnRows(Rows):
-    """Training rows of an exact space: their products with the centres, t = K a, came with the last pass's moments.
+class TrainingRows(Rows):
+    """Training rows of an exact space, whose products with the centres, t = K a, are part of the last pass's moments.
 
-    So a sweep is one product with K, not two: the moments are [w^T K_B, w_B], from which t and a follow by division.
+    So a sweep takes one product with K, not two: the moments are [w^T K_B, w_B], from which t and a follow by division.
     """
 
     g: Array  # (b, n) rows of K
@@ -44,7 +44,7 @@ class OwnRows(Rows):
 
 @dataclass(frozen=True)
 class CentreRows(Rows):
-    """Centres among the rows of an exact space: what they add to the moments are their own coefficients and products."""
+    """Centres as rows of an exact space; they add their own coefficients and products to the moments."""
 
     centres: Centres
     kxx: Float64  # (c,)
@@ -91,7 +91,7 @@ class ExactSpace(Space):
 
     def training_rows(self, block: Block, room: Array | None = None) -> Rows:
         rows = self.rows(block, room).plain()
-        return OwnRows(rows.g, rows.kxx, block.start)
+        return TrainingRows(rows.g, rows.kxx, block.start)
 
     def centres(self, mass: Float64, moment: Float64) -> Centres:
         parts = mean_products(mass, moment)
@@ -122,15 +122,15 @@ class ExactSpace(Space):
         return CentreRows(centres, centres.squared_norms())
 
     def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
-        pieces = (self.data.task(task, self.size) for task in range(self.data.n_tasks(self.size)))
-        return self._from_products(np.concatenate([origin.inner_products(centres, block) for piece in pieces for block in piece], axis=1))
+        tasks = (self.data.task(task, self.size) for task in range(self.data.n_tasks(self.size)))
+        return self._from_products(np.concatenate([origin.inner_products(centres, block) for task in tasks for block in task], axis=1))
 
     def portable(self, centres: Centres) -> tuple[Space, Centres]:
         return LandmarkSpace(self.kernel, self._points), centres
 
     def _from_products(self, t: Float64) -> Centres:
         product = self._gram_product
-        if self.size <= LARGEST_KEPT_GRAM:  # one look at K in place of one for every step
+        if self.size <= LARGEST_KEPT_GRAM:  # one pass over K instead of one for every step
             gram = self._gram_product(np.eye(self.size))
 
             def product(a: Float64) -> Float64:
@@ -140,8 +140,8 @@ class ExactSpace(Space):
         return Centres(a, product(a))
 
     def _gram_product(self, a: Float64) -> Float64:
-        pieces = (self.data.task(task, self.size) for task in range(self.data.n_tasks(self.size)))
-        return np.concatenate([a @ host_float64(self._columns(block.x)).T for piece in pieces for block in piece], axis=1)
+        tasks = (self.data.task(task, self.size) for task in range(self.data.n_tasks(self.size)))
+        return np.concatenate([a @ host_float64(self._columns(block.x)).T for task in tasks for block in task], axis=1)
 
     @cached_property
     def _mean_square(self) -> float:

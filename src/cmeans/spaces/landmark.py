@@ -1,4 +1,4 @@
-"""Centres in the span of s landmarks: approximate kernel k-means, akFCM and akPCM without their n x s products."""
+"""Centres in the span of s landmarks: approximate kernel k-means, akFCM and akPCM without stored n x s products."""
 
 from __future__ import annotations
 
@@ -8,25 +8,42 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import ASYMMETRY, Array, Float64, IntArray, as_like, host_float64, in_float64, is_foreign, is_sparse, resolution, to_numpy
-from ..blocks import Block, pieces
-from ..centres import Centres
+from ..data.arrays import (
+    ASYMMETRY,
+    Array,
+    Float64,
+    IntArray,
+    as_like,
+    host_float64,
+    in_float64,
+    is_foreign,
+    is_sparse,
+    resolution,
+    to_numpy,
+)
+from ..data.blocks import Block, pieces
 from ..kernels import Columns, Kernel, Precomputed
 from .base import ProductRows, Quick, Rows, Space, columns_of, kernel_room, mean_products, with_columns
+from .centres import Centres
 from .centring import Centring
-from .linear_solvers import cholesky_whitener, conjugate_gradients, largest_of, solver_tolerance, whitener
+from .conjugate_gradients import conjugate_gradients, solver_tolerance
+from .spectrum import estimated_largest_eigenvalue
+from .whiteners import cholesky_whitener, whitener
 
-LARGEST_KEPT_GRAM = 8192  # landmarks up to which the gradient form keeps K_ss; beyond, its products are made tile by tile
+LARGEST_KEPT_GRAM = 8192  # landmarks up to which the gradient form keeps K_ss; beyond, its products are computed block by block
 
 JITTER = 30.0  # of centres from conjugate gradients, which stop at a residual
+RIDGE = 1e-12  # of the basis' mean square, for every element: what goes on G's diagonal where it is not factored
+# Of the raw values' own: where centring leaves less, they round by more than such a ridge, and G has eigenvalues as far below zero.
+LEAST_SQUARE = 16.0 * np.finfo(float).eps / RIDGE
 
 
 @dataclass(frozen=True)
 class LandmarkSpace(Space):
     """Basis = the landmarks, G = K_ss (Havens 2011 eq. 12-20, Chitta 2011 eq. 4-7).
 
-    With W from a factor of G the centres live in orthonormal coordinates v = W^T t. Without W they are pairs
-    (a, t): a solves G a = t by conjugate gradients, the way out both papers name where s is too large to factor.
+    With W from a factor of G the centres have orthonormal coordinates v = W^T t. Without W they are pairs
+    (a, t): a solves G a = t by conjugate gradients, as both papers propose where s is too large to factor.
     """
 
     kernel: Kernel
@@ -35,7 +52,7 @@ class LandmarkSpace(Space):
     centring: Centring | None = None
     whitener: Float64 | None = None  # (r, k)
     solver_tolerance: float = 1e-12
-    mean_square: float = 1.0  # mean |b_l|^2 of the basis, the scale of the gradient form's ridge
+    mean_square: float = 1.0  # mean |b_l|^2 of the basis, the scale of the gradient form's ridge; no less than raw values can tell
 
     @property
     def size(self) -> int:
@@ -48,6 +65,12 @@ class LandmarkSpace(Space):
     @property
     def jitter(self) -> float:
         return JITTER if self.whitener is None else 1.0
+
+    @property
+    def ridge(self) -> float:
+        """The addition of the gradient form to G's diagonal: its centres minimise the objective and  ridge sum_j mass_j |a_j|^2  together.
+        Zero where G is factored."""
+        return RIDGE * self.size * self.mean_square if self.whitener is None else 0.0
 
     def room(self, n_rows: int, like: Array) -> Array | None:
         return kernel_room(n_rows, self.size, like)
@@ -73,8 +96,8 @@ class LandmarkSpace(Space):
         return self.raw_coefficients(centres) @ host_float64(self._columns(block.x)).T
 
     def norms(self, centres: Centres) -> Float64:
-        own = centres.squared_norms()
-        return own if self.centring is None else self.centring.raw_squared_norms(self.coefficients(centres), own)
+        norms = centres.squared_norms()
+        return norms if self.centring is None else self.centring.raw_squared_norms(self.coefficients(centres), norms)
 
     def as_rows(self, centres: Centres) -> Rows:
         products = centres.duals if self.whitener is None else self._gram_product(self.coefficients(centres))
@@ -86,7 +109,7 @@ class LandmarkSpace(Space):
 
     def portable(self, centres: Centres) -> tuple[Space, Centres]:
         a, duals = self.coefficients(centres), host_float64(self.as_rows(centres).plain().g)
-        # K_ss can be made again from the landmarks, except where it was given.
+        # K_ss can be computed again from the landmarks, except where it was given.
         gram = self.gram if isinstance(self.kernel, Precomputed) else None
         return replace(self, whitener=None, gram=gram), Centres(a, duals)
 
@@ -96,17 +119,17 @@ class LandmarkSpace(Space):
 
     @property
     def origin(self) -> Float64:
-        """Where the space's own origin lies (k,): at zero, or, where features are centred, at the mean of the landmarks."""
+        """The space's own origin (k,): zero, or, where features are centred, the mean of the landmarks."""
         assert self.whitener is not None
         return np.zeros(self.whitener.shape[1]) if self.centring is None else self.centring.mean_products() @ self.whitener
 
     def residuals(self, block: Block) -> Float64:
-        """|phi(x) - its projection|^2 (b,): how badly the landmarks represent rows."""
-        rows, own = self.rows(block).plain(), self.embed(block)
-        return np.maximum(host_float64(rows.kxx) - own.squared_norms(), 0.0)
+        """|phi(x) - its projection|^2 (b,), the part of each row that the landmarks do not represent."""
+        rows, projections = self.rows(block).plain(), self.embed(block)
+        return np.maximum(host_float64(rows.kxx) - projections.squared_norms(), 0.0)
 
     def in_library_of(self, x: Array) -> LandmarkSpace:
-        """The same space for rows of another array library than the landmarks' own."""
+        """Return the same space for rows of another array library than the landmarks'."""
         if isinstance(self.kernel, Precomputed) or is_foreign(self.points) == is_foreign(x):
             return self
         points = self.points.toarray() if is_sparse(self.points) else self.points
@@ -123,7 +146,7 @@ class LandmarkSpace(Space):
     def _from_products(self, t: Float64) -> Centres:
         if self.whitener is not None:
             return Centres.orthonormal(t @ self.whitener)
-        a = conjugate_gradients(self._gram_product, t, self.solver_tolerance, 1e-12 * self.size * self.mean_square)
+        a = conjugate_gradients(self._gram_product, t, self.solver_tolerance, self.ridge)
         return Centres(a, self._gram_product(a))
 
     def _gram_product(self, a: Float64) -> Float64:
@@ -150,7 +173,7 @@ class LandmarkSpace(Space):
         return columns_of(self.kernel.prepare(self.points), self.points)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is made on demand is made again: prepared kernels may hold closures, which do not pickle.
+        # Cached properties are computed again: prepared kernels may hold closures, which do not pickle.
         return {k: v for k, v in self.__dict__.items() if k not in ("_columns", "_basis_gram")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -158,7 +181,7 @@ class LandmarkSpace(Space):
 
 
 def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: Any, *, factor: bool = True) -> LandmarkSpace:
-    """The space over given landmarks for rows of a dtype; `gram` is K_ss where the kernel cannot compute it (precomputed)."""
+    """Return the space over given landmarks for rows of a dtype; `gram` is K_ss where the kernel cannot compute it (precomputed)."""
     coarse = resolution(dtype) > 1e-10
     s = int(points.shape[0])
     if not factor and s > LARGEST_KEPT_GRAM and gram is None and not kernel.constant_part:
@@ -167,34 +190,34 @@ def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: A
     gram = gram_matrix(kernel, points) if gram is None else checked_gram(gram)
     centring = Centring.of(gram) if kernel.constant_part else None
     basis_gram = gram if centring is None else centring.gram(gram)
-    size = float(np.abs(np.diag(basis_gram)).mean())
-    space = LandmarkSpace(kernel, points, gram, centring, None, solver_tolerance(dtype), size)
+    raw, size = (float(np.abs(np.diag(matrix)).mean()) for matrix in (gram, basis_gram))
+    space = LandmarkSpace(kernel, points, gram, centring, None, solver_tolerance(dtype), max(size, LEAST_SQUARE * raw))
     if not factor:
         return space
     # Below 1e-11 rounding makes the objective rise by 1e-7 where landmarks are nearly redundant.
     cut = max(10.0 * s * np.finfo(float).eps, 1e-6 if coarse else 1e-11)
-    # Values carry noise of the size of the raw kernel; in a direction of eigenvalue e it weighs noise^2 / e in a squared distance.
-    noise = 30 * resolution(dtype) * float(np.abs(np.diag(gram)).mean())
+    # Values carry rounding of the size of the raw kernel; in a direction of eigenvalue e it adds noise^2 / e to a squared distance.
+    noise = 30 * resolution(dtype) * raw
     floor = noise**2 / size if size > 0 else 0.0
-    w = cholesky_whitener(gram, max(cut * largest_of(basis_gram), floor))
+    w = cholesky_whitener(gram, max(cut * estimated_largest_eigenvalue(basis_gram), floor))
     if w is None:
         return replace(space, whitener=whitener(basis_gram, cut, floor))
     return replace(space, whitener=w if centring is None else centring.whitener(w))
 
 
 def gram_matrix(kernel: Kernel, points: Array) -> Float64:
-    """K_ss in float64, whatever the rows are."""
+    """Return K_ss in float64, for rows of any dtype."""
     points = in_float64(points)
     return checked_gram(host_float64(kernel(points, points)))
 
 
 def checked_gram(gram: Float64) -> Float64:
-    """A Gram matrix, made exactly symmetric; a kernel that gives anything else is refused."""
+    """Return a Gram matrix made exactly symmetric; ValueError where it is not finite, or asymmetric beyond rounding."""
     if not np.isfinite(gram).all():
         i, j = np.argwhere(~np.isfinite(gram))[0]
         raise ValueError(
             f"the kernel gives {gram[i, j]} for a pair of rows (landmarks or sample, {i} and {j}): it must be finite. "
-            "Polynomials overflow on large features: scale the data, or take NormalizedPolynomial."
+            "Polynomials overflow on large features: scale the data, or use NormalizedPolynomial."
         )
     asymmetry = float(np.abs(gram - gram.T).max())
     if asymmetry > ASYMMETRY * max(float(np.abs(gram).max()), np.finfo(float).tiny):

@@ -1,4 +1,4 @@
-"""The space that given rows span, over as few of them as that takes."""
+"""The space spanned by given rows, over as few of them as possible."""
 
 from __future__ import annotations
 
@@ -6,41 +6,42 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Float64, resolution, take
+from ..data.arrays import Array, Float64, resolution, take
 from ..kernels import Kernel
 from .centring import Centring
+from .conjugate_gradients import solver_tolerance
 from .landmark import LandmarkSpace, gram_matrix, landmark_space
-from .linear_solvers import inverse_transposed, pivoted_cholesky, pivoted_whitener, solver_tolerance
+from .whiteners import inverse_transposed, pivoted_cholesky, pivoted_whitener
 
 
 def spanning_space(kernel: Kernel, rows: Array, dtype: Any) -> LandmarkSpace:
-    """The span of all rows (n, d), from one pivoted Cholesky factorisation of their kernel matrix.
+    """Return the span of all rows (n, d), from one pivoted Cholesky factorisation of their kernel matrix.
 
     Landmarks are its k pivots, so that a sweep reads n k numbers: for smooth kernels k is the numerical rank, a few hundred.
-    An indefinite kernel, which has no such factor, keeps all rows and is cut by its eigenvalues.
+    For an indefinite kernel, which has no such factor, all rows are kept and its eigenvalues are cut.
     """
     if not kernel.positive_definite:
         return landmark_space(kernel, rows, None, dtype)
-    # What is left out; the smaller, the more the factor enlarges rounding: below 1e-4 float32 centres do not come to rest.
+    # A smaller cut leaves out less, but the factor enlarges rounding more: below 1e-4 float32 centres do not converge.
     cut = 1e-4 if resolution(dtype) > 1e-10 else 1e-11
     gram = gram_matrix(kernel, rows)
     if kernel.constant_part:
         origin = int(np.argmin(np.diag(gram) - 2.0 * gram.mean(axis=0)))
-        pivots, _ = pivoted_cholesky(_about(origin, gram), cut)
-        pivots = np.append(pivots, origin)  # their differences from it, and itself, are the whole span
+        pivots, _ = pivoted_cholesky(_gram_about(origin, gram), cut)
+        pivots = np.append(pivots, origin)  # the span is that of their differences from the origin row, and that row
     else:
         pivots, factor = pivoted_cholesky(gram, cut)
     if not len(pivots):
-        return landmark_space(kernel, rows, None, dtype)  # rows that the kernel cannot tell from nothing
-    points, own = take(rows, pivots), gram[pivots[:, None], pivots]
+        return landmark_space(kernel, rows, None, dtype)  # the kernel is zero on all rows, up to rounding
+    points, pivot_gram = take(rows, pivots), gram[pivots[:, None], pivots]
     if not kernel.constant_part:
-        return LandmarkSpace(kernel, points, own, None, inverse_transposed(factor), solver_tolerance(dtype))
-    centring = Centring.of(own)
-    return LandmarkSpace(kernel, points, own, centring, pivoted_whitener(centring.gram(own), cut), solver_tolerance(dtype))
+        return LandmarkSpace(kernel, points, pivot_gram, None, inverse_transposed(factor), solver_tolerance(dtype))
+    centring = Centring.of(pivot_gram)
+    return LandmarkSpace(kernel, points, pivot_gram, centring, pivoted_whitener(centring.gram(pivot_gram), cut), solver_tolerance(dtype))
 
 
-def _about(row: int, gram: Float64) -> Float64:
-    """Gram matrix of the rows' differences from one of them."""
+def _gram_about(row: int, gram: Float64) -> Float64:
+    """Gram matrix of the differences of all rows from one row."""
     differences: Float64 = gram - gram[row][:, None]
     differences -= gram[row][None, :] - gram[row, row]
     return differences

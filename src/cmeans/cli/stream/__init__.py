@@ -1,1 +1,1 @@
-"""`cmeans stream`: rows in as they come, labels out as they are found, and a state that outlives the process."""
+"""`cmeans stream`: rows in as they arrive, labels out as they are computed, and a state that is saved between runs."""

@@ -1,4 +1,4 @@
-"""Batches of any size in, chunks of one size out; sooner where rows would wait too long."""
+"""Batches of any size in, chunks of one size out; smaller ones where rows would wait too long."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from .batches import Batch
 
 
 class Chunks:
-    """Rows that wait for each other."""
+    """Buffer that joins batches into chunks."""
 
     def __init__(self, size: int, max_wait: float | None, least: int) -> None:
-        """`least`: how many rows the first chunk needs; however long they wait, it does not come with fewer."""
+        """`least`: rows that the first chunk has at least, however long they wait."""
         self._size, self._max_wait, self._least = size, math.inf if max_wait is None else max_wait, least
-        self._waiting: list[tuple[Batch, float]] = []  # with the time when each came
+        self._waiting: list[tuple[Batch, float]] = []  # with the arrival time of each
         self._n_waiting = 0
-        self.n_rows = 0  # that have come in all
+        self.n_rows = 0  # received in all
 
     def patience(self) -> float | None:
-        """Seconds until the rows that wait become a chunk, even if no more of them come."""
+        """Seconds until the buffered rows become a chunk, even if no more arrive."""
         if self._n_waiting < self._least or self._max_wait == math.inf:
             return None
         since = next(came for batch, came in self._waiting if len(batch))
         return max(0.0, since + self._max_wait - time.monotonic())
 
     def of(self, batches: Iterable[Batch | None]) -> Iterator[Batch]:
-        """The chunks; the last one may be small, or only tell of malformed rows."""
+        """Yield the chunks; the last one may be small, or have malformed rows only."""
         for batch in batches:
             if batch is not None:
                 self._waiting.append((batch, time.monotonic()))
@@ -43,7 +43,7 @@ class Chunks:
             yield self._last()
 
     def _chunk(self, size: int) -> Batch:
-        """The first `size` rows; what follows them goes on waiting, the malformed rows too."""
+        """Return the first `size` rows; the following ones stay buffered, malformed rows too."""
         taken: list[Batch] = []
         while size:
             batch, came = self._waiting.pop(0)
@@ -68,7 +68,7 @@ class Chunks:
 
 
 def joined(batches: list[Batch]) -> Batch:
-    """Batches that follow each other, as one."""
+    """Join consecutive batches into one."""
     weights = [batch.weight for batch in batches if batch.weight is not None]
     return Batch(
         np.concatenate([batch.x for batch in batches]),
@@ -77,4 +77,5 @@ def joined(batches: list[Batch]) -> Batch:
         batches[-1].stop,
         tuple(fault for batch in batches for fault in batch.faults),
         tuple(begun for batch in batches for begun in batch.begins),
+        batches[-1].tail,
     )

@@ -1,4 +1,4 @@
-"""`cmeans stream`: what was told in, a summary out."""
+"""`cmeans stream`: from the request to the summary."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any
 
 from ... import __version__
 from ..errors import InputError
-from ..outputs import staged_file
+from ..outputs import staged_file, write_text
 from ..screen import Screen
 from ..summaries import Stopwatch, as_json
 from .request import StreamRequest, refuse_clashes
-from .run import Run
+from .run import StreamRun
 from .sources import STDIN
-from .state import State, refuse_other_words
+from .state import SavedStream, refuse_no_state, refuse_other_words
 
 
 def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
-    """Read to the end of the source and return the summary; None where the labels have taken stdout."""
+    """Read to the end of the source and return the summary; None where the labels go to stdout."""
     refuse_clashes(request)
     former = _former(request, screen)
     if former.learnt is not None:
         request = replace(request, wish=replace(request.wish, weight=request.wish.weight or former.learnt.weight))
-    run, watch = Run(request, screen, former), Stopwatch()
+    run, watch = StreamRun(request, screen, former), Stopwatch()
     with watch.part("stream"):
         state = run.to_the_end()
     summary = _summary(request, state) | {"seconds": watch.seconds, "warnings": run.warned.texts, "outputs": _outputs(request)}
@@ -30,18 +30,19 @@ def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
     screen.say(f"{state.tally.clustered:,} rows clustered{skipped}")
     if request.summary is not None:
         with staged_file(request.summary, "--summary") as place:
-            place.write_text(as_json(summary) + "\n", encoding="utf-8")
+            write_text(place, as_json(summary) + "\n")
     return summary if run.labels.to_file else None
 
 
-def _former(request: StreamRequest, screen: Screen) -> State:
-    """The state to go on from, or the one before every stream."""
+def _former(request: StreamRequest, screen: Screen) -> SavedStream:
+    """Return the saved state to resume, or an empty one."""
     file = request.checkpoints.file
     if file is None or not request.checkpoints.resume:
         if file is not None and file.exists():
+            refuse_no_state(file)
             screen.say(f"the stream begins anew, and its state replaces {file}; --resume would have gone on from there")
-        return State()
-    former = State.load(file)
+        return SavedStream()
+    former = SavedStream.load(file)
     assert former.learnt is not None
     refuse_other_words(file, former.learnt.model, request.words)
     recipe = former.learnt.recipe
@@ -56,8 +57,8 @@ def _former(request: StreamRequest, screen: Screen) -> State:
     return former
 
 
-def _summary(request: StreamRequest, state: State) -> dict[str, Any]:
-    """What there is to say of a stream from its first row on, whatever run that came in."""
+def _summary(request: StreamRequest, state: SavedStream) -> dict[str, Any]:
+    """Return the summary of a stream from its first row on, over all runs."""
     assert state.learnt is not None
     model, recipe, tally = state.learnt.model, state.learnt.recipe, state.tally
     return {

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import csv
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...sources.arrow import pa
-from ...sources.dialect import Dialect
-from ...sources.gathering import Block
-from .batches import Batch, Fault, Picked, complaint, numbers_of
-from .lines import LONGEST, Lines
+from ...data.files.arrow import pa
+from ...data.files.dialect import Dialect, OpenQuoteError, brief, fields, split
+from ...data.files.encoding import CONVERT
+from ...data.files.gathering import Block
+from ...data.files.lines import LONGEST, Lines
+from .batches import Batch, Fault, PickedBatch, complaint, numbers_of
 
 _FEW = 32  # lines that are read sooner one by one than as a block
 _TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
@@ -25,24 +26,32 @@ class LineError(ValueError):
 
 
 def cells_of(line: bytes, dialect: Dialect) -> list[str]:
-    """The fields of one line."""
+    """The fields of one line. Bytes that are not UTF-8 are kept as surrogates; they do no harm in columns that are not data."""
     if len(line) > LONGEST:
         raise LineError(f"is longer than {LONGEST >> 20} MiB")
-    try:
-        text = line.removesuffix(b"\r").decode()
-    except UnicodeDecodeError:
-        raise LineError("is not text in UTF-8") from None
-    cells = text.split(dialect.delimiter) if '"' not in text else _quoted_cells(text, dialect.delimiter)
-    if len(cells) != len(dialect.cells):
-        raise LineError(f"has {len(cells)} field{'' if len(cells) == 1 else 's'} where {len(dialect.cells)} belong")
-    return cells
+    count = line.count(dialect.delimiter.encode()) + 1
+    if b'"' in line or count == len(dialect.cells):  # else there is no need to spread millions of fields
+        try:
+            cells = split(line.decode(errors="surrogateescape"), dialect.delimiter)
+        except OpenQuoteError:
+            raise LineError("has a quote that is not closed") from None
+        if len(cells) == len(dialect.cells):
+            return cells
+        count = len(cells)
+    raise LineError(f"has {fields(count)} where {len(dialect.cells)} belong")
+
+
+def digest(line: bytes) -> str:
+    """By which a line is known again."""
+    return hashlib.sha256(line).hexdigest()
 
 
 def number(cell: str) -> float | None:
     """The number in a field, NaN for a missing one, None for text."""
     if cell in _MISSING:
         return math.nan
-    if not cell.isascii() or "_" in cell:  # Python's float reads more than numbers as files have them
+    text = cell.strip(" \t")
+    if "_" in text or not (text.isascii() and text.isprintable()):  # Python's float reads more than numbers as files have them
         return None
     try:
         return float(cell)
@@ -55,7 +64,7 @@ class LineReader:
     """Lines in, rows out. Both ways of reading find the same rows and the same numbers in them."""
 
     dialect: Dialect
-    picked: Picked
+    picked: PickedBatch
 
     def batch(self, lines: Lines, first: int) -> Batch:
         """The rows in some lines, of which the first has the number `first`."""
@@ -73,11 +82,12 @@ class LineReader:
             first + kept[sound],
             first + len(lines),
             tuple(Fault(first + at, f"line {lines.numbers[at]}", why[at]) for at in sorted(why)),
+            tail=digest(lines.texts[-1]) if lines.open else None,
         )
 
     def _at_once(self, lines: Sequence[bytes]) -> Block | None:
         text = b"\n".join(lines) + b"\n"
-        if len(text) > LONGEST or text.count(b"\r") != text.count(b"\r\n") or not _is_utf8(text):
+        if len(text) > LONGEST:
             return None
         names = [str(at) for at in range(len(self.dialect.cells))]
         types = {names[at]: pa.float64() for at in self.picked.places}
@@ -110,30 +120,15 @@ class LineReader:
         if None in found:
             place = found.index(None)
             label = self.picked.labels[place] if place < len(self.picked.labels) else self.picked.weight_label
-            raise LineError(f"column {label!r} holds {_shortened(cells[self.picked.places[place]])!r}, no number")
+            raise LineError(f"column {label!r} {_no_number(cells[self.picked.places[place]])}")
         return [value for value in found if value is not None]
 
 
-def _quoted_cells(text: str, delimiter: str) -> list[str]:
-    csv.field_size_limit(LONGEST)
+def _no_number(cell: str) -> str:
+    """The fault of a field of text."""
     try:
-        cells = next(csv.reader([text + "\n"], delimiter=delimiter))
-    except csv.Error as error:
-        raise LineError(f"cannot be cut into fields ({error})") from None
-    if any("\n" in cell for cell in cells):
-        raise LineError("has a quote that is not closed")
-    return cells
-
-
-def _is_utf8(text: bytes) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _shortened(cell: str) -> str:
-    return cell if len(cell) <= 40 else f"{cell[:37]}..."
+        cell.encode()
+    except UnicodeEncodeError as error:
+        byte = ord(cell[error.start]) & 0xFF
+        return f"is not text in UTF-8 (byte 0x{byte:02X}; convert it first, e.g. {CONVERT})"
+    return f"holds {brief(cell)!r}, no number"

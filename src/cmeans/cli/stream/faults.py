@@ -1,4 +1,4 @@
-"""Rows that cannot be used: the first of them are reported, all of them counted, and too many end the run."""
+"""Malformed rows: the first are reported, all are counted, and too many end the run."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ _TOLD = 5
 
 
 class TooManyFaultsError(InputError):
-    """More malformed rows than the user forgives."""
+    """More malformed rows than the user allows."""
 
 
-class Few:
-    """Tells the first of many things of one kind and counts the others."""
+class RateLimiter:
+    """Reports the first messages of one kind and counts the others."""
 
     def __init__(self, tell: Callable[[str], None], others: str) -> None:
-        """`others`: what is said once of those that are not told."""
+        """`others`: the message, printed once, for those that are not reported."""
         self._tell, self._others = tell, others
-        self.texts: list[str] = []  # those that were told
+        self.texts: list[str] = []  # those that were reported
         self.count = 0
 
     def note(self, text: str) -> None:
-        """Count it; the same words are not told twice."""
+        """Count a message; the same text is not reported twice."""
         self.count += 1
         if text in self.texts:
             return
@@ -36,15 +36,15 @@ class Few:
             self._others = ""
 
 
-class Forgiveness:
-    """How many malformed rows a run bears."""
+class ErrorBudget:
+    """Limit of malformed rows in a run."""
 
     def __init__(self, most: int, warn: Callable[[str], None]) -> None:
         self._most = most
-        self.found = Few(warn, "further malformed rows are skipped and only counted.")
+        self.found = RateLimiter(warn, "further malformed rows are skipped and only counted.")
 
     def watch(self, batches: Iterable[Batch | None]) -> Iterator[Batch | None]:
-        """The batches as they are. After the last sound row before one malformed row too many: TooManyFaultsError."""
+        """Yield the batches unchanged; TooManyFaultsError after the last sound row before one malformed row too many."""
         for batch in batches:
             for fault in () if batch is None else batch.faults:
                 if self.found.count == self._most:

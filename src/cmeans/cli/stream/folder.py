@@ -1,4 +1,4 @@
-"""Parquet files one after the other, each of them once; those of a folder in the order of their names, also while more of them arrive."""
+"""Parquet files read one after the other, each once; those of a folder in the order of their names, also while more arrive."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...sources.parquet import ParquetTable
-from ...stored import RowsError
+from ...data.files.parquet import ParquetTable
+from ...data.row_source import RowsError
 from ..words import as_option
 from .batches import Batch, Batches, Patience, Pick
 from .frames import sound_rows
-from .places import Origin, Place
+from .places import Offset, Origin
 
 _LONGEST_NAP = 86_400.0  # seconds
 
 
 @dataclass(frozen=True)
 class Follow:
-    """How a folder is watched: how often it is looked at, and after how long without a new file that ends. Seconds."""
+    """Polling of a folder: the interval, and the time without a new file after which it ends, in seconds."""
 
     poll: float = 1.0
     idle: float | None = None
@@ -27,12 +27,12 @@ class Follow:
 
 @dataclass(frozen=True)
 class ParquetFiles:
-    """Rows of the Parquet files that `listing` finds, but those that an earlier run has read."""
+    """Rows of the Parquet files that `listing` returns, but those that an earlier run has read."""
 
     listing: Callable[[], list[Path]]
-    begun: Place
+    begun: Offset
     warn: Callable[[str], None]
-    follow: Follow | None = None  # None: what is there now is all
+    follow: Follow | None = None  # None: only the files that are there now
 
     def batches(self, pick: Pick, patience: Patience) -> Batches:
         row, done, complained = self.begun.rows, set(self.begun.files), set[str]()
@@ -64,7 +64,7 @@ class ParquetFiles:
             yield None
 
     def _unfinished(self) -> tuple[Path, Origin] | None:
-        """The file that an earlier run was reading when it ended."""
+        """Return the file that an earlier run was reading when it ended."""
         if not self.begun.files:
             return None
         name, first = list(self.begun.files.items())[-1]
@@ -76,9 +76,9 @@ class ParquetFiles:
         return None
 
     def _opened(self, file: Path, complained: set[str]) -> ParquetTable | None:
-        """None where it is followed and cannot be read: whoever writes it may not be done."""
+        """Open a file; None where the folder is followed and the file cannot be read, as it may be incomplete."""
         try:
-            return ParquetTable(file, as_option)  # a program that replaces it meanwhile must do no harm
+            return ParquetTable(file, as_option)  # a program may replace it meanwhile
         except RowsError:
             if self.follow is None:
                 raise
@@ -89,12 +89,12 @@ class ParquetFiles:
 
 
 def parquet_files(folder: Path) -> list[Path]:
-    """Hidden ones are those that somebody is still writing."""
+    """Return the Parquet files of a folder, but hidden ones, which may be incomplete."""
     return sorted((path for path in folder.glob("*.parquet") if not path.name.startswith(".")), key=lambda path: path.name)
 
 
 def _rows(source: ParquetTable, origin: Origin, pick: Pick) -> Generator[Batch, None, int]:
-    """The rows of one file; the number of the row after the last one is returned."""
+    """Yield the rows of one file, and return the number of the row after the last one."""
     picked = pick(source.header)
     origin.refuse_shrunk(origin.first + sum(source.groups))
     yield origin.opening(picked)

@@ -1,4 +1,4 @@
-"""Rows out of Arrow's record batches, which come in columns."""
+"""Rows from Arrow record batches, which are stored by columns."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from ...sources.arrow import batch_rows, header_of, pa, readable, values
-from ...sources.gathering import Block
-from ...sources.ipc import IPC_FILE
+from ...data.files.arrow import batch_rows, header_of, pa, readable, values
+from ...data.files.gathering import Block
+from ...data.files.ipc import IPC_FILE
 from ..words import as_option
-from .batches import Batch, Batches, Fault, Patience, Pick, Picked, complaint, numbers_of
+from .batches import Batch, Batches, Fault, Patience, Pick, PickedBatch, complaint, numbers_of
 from .places import Origin
-from .waiting import Ahead, Input
+from .waiting import Ahead, StreamInput
 
 _BUFFER = 1 << 16
 
 
 @dataclass(frozen=True)
 class ArrowRows:
-    """Rows of record batches: those of an IPC stream as they come, or those of an IPC file."""
+    """Rows of record batches: those of an IPC stream as they arrive, or those of an IPC file."""
 
     origin: Origin
-    source: Input
+    source: StreamInput
 
     def batches(self, pick: Pick, patience: Patience) -> Batches:
         arriving = Ahead(self._read())
@@ -53,7 +53,7 @@ class ArrowRows:
         self.origin.refuse_shrunk(row)
 
     def _read(self) -> Iterator[Any]:
-        """The schema, then each record batch."""
+        """Yield the schema, then each record batch."""
         with readable(self.origin.where, "Arrow"):
             if not self.source.begins_with(IPC_FILE):
                 with pa.ipc.open_stream(io.BufferedReader(self.source, _BUFFER)) as reader:
@@ -65,8 +65,8 @@ class ArrowRows:
                 yield from (opened.get_batch(at) for at in range(opened.num_record_batches))
 
 
-def sound_rows(block: Block, picked: Picked, first: int, origin: Origin) -> Batch:
-    """The rows of a block of columns that can be used; the first of them has the number `first`."""
+def sound_rows(block: Block, picked: PickedBatch, first: int, origin: Origin) -> Batch:
+    """Return the sound rows of a block of columns, whose first row has the number `first`."""
     x, weight, sound = numbers_of(block, picked)
     faults = tuple(
         Fault(int(first + at), origin.place_of(int(first + at)), complaint(x[at], None if weight is None else weight[at], picked))

@@ -1,11 +1,12 @@
-"""What a stream answers: a line, or a record, for each sound row, as CSV or as an Arrow stream."""
+"""Labels of a stream: a line, or a record, for each sound row, as CSV or as an Arrow stream."""
 
 from __future__ import annotations
 
 import os
 import stat
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Self
@@ -13,8 +14,9 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...sources.arrow import pa
+from ...data.files.arrow import pa
 from ..errors import InputError
+from ..standard_streams import NAME, silence
 
 STDOUT = Path("-")
 _END_OF_ARROW = b"\xff\xff\xff\xff\0\0\0\0"
@@ -22,62 +24,64 @@ _END_OF_ARROW = b"\xff\xff\xff\xff\0\0\0\0"
 
 @dataclass(frozen=True)
 class Written:
-    """A file of labels as a state knows it."""
+    """A file of labels as a state records it."""
 
     name: str
     bytes: int
     memberships: bool
 
 
-class Labels:
-    """Where labels go. A file is opened with the first of them; until then one of an earlier run stays as it is."""
+class LabelWriter:
+    """Writer of labels. A file is opened with the first label; until then one of an earlier run is unchanged."""
 
-    def __init__(self, out: Path, memberships: bool, former: Written | None = None, resumed: bool = False) -> None:
-        """`former`: what the state of a run that is resumed knows of its labels. A file that holds them is gone on with from there."""
+    def __init__(self, out: Path, memberships: bool, former: Written | None = None, state: Path | None = None) -> None:
+        """`state`: the file that a run is resumed from; `former`: its labels. A file that holds them is continued from there."""
         self.to_file = out != STDOUT
-        self._out, self._memberships, self._resumed = out, memberships, resumed
+        self._out, self._memberships, self._state = out, memberships, state
         self._arrow = out.suffix == ".arrow"
         self._file: BinaryIO | None = None
-        self._kept = 0  # bytes of the file that stay
+        self._kept = 0  # bytes of the file that are kept
         self._size = 0  # without the mark of the end
         self._finished = False
+        if not self.to_file and sys.stdout is None:
+            raise InputError(f"{NAME}: is closed; give --out FILE.")
         if self.to_file:
             self._check()
-            if resumed and out.exists() and out.stat().st_size:
+            if state is not None and out.exists() and out.stat().st_size:
                 self._kept = self._known(former)
 
     @property
     def written(self) -> Written | None:
-        """What a state must know to go on with the file; None where there is no file."""
+        """Record for the state to continue the file from; None where there is no file."""
         return Written(self._out.name, self._size or self._kept, self._memberships) if self.to_file else None
 
     def write(self, rows: NDArray[np.int64], labels: NDArray[Any], memberships: NDArray[Any] | None) -> None:
-        """The labels (b,) of rows with these numbers (b,), and memberships (b, c) if asked for; whoever reads has them at once."""
+        """The labels (b,) of rows with these numbers (b,), and memberships (b, c) if requested; readers get them at once."""
         columns = {"row": rows, "label": labels.astype(np.int32)}
         if memberships is not None:
             columns |= {f"u{j}": column for j, column in enumerate(np.ascontiguousarray(memberships.T))}
         batch = pa.record_batch(list(map(pa.array, columns.values())), names=list(columns))
-        try:
+        with self._named():
             if self._file is None:
                 self._file = self._opened()
                 self._put(b"" if self._goes_on() else _head(batch.schema, self._arrow))
             self._put(_body(batch, self._arrow))
             self._file.flush()
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(self._out) if self.to_file else "standard output") from error
 
     def settle(self) -> None:
-        """Return when the disk has everything."""
+        """Return when everything is on the disk."""
         if self._file is not None and self.to_file:
-            os.fsync(self._file.fileno())
+            with self._named():
+                os.fsync(self._file.fileno())
 
     def finish(self) -> None:
-        """Nothing follows in this run; a later one that goes on takes the mark of the end away."""
+        """End the labels of this run; a later run that continues them removes the end mark."""
         if self._file is None and self._kept:
-            self._file = self._opened()  # what the state does not know goes, also where nothing was added
+            self._file = self._opened()  # truncates labels that the state does not record, also where nothing was added
         if self._file is not None and self._arrow and not self._finished:
-            self._file.write(_END_OF_ARROW)
-            self._file.flush()
+            with self._named():
+                self._file.write(_END_OF_ARROW)
+                self._file.flush()
             self._finished = True
 
     def __enter__(self) -> Self:
@@ -85,8 +89,18 @@ class Labels:
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None and self.to_file:
-            with suppress(OSError):  # has been told
+            with suppress(OSError):  # was reported already
                 self._file.close()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Name the file in errors of the system inside the block."""
+        try:
+            yield
+        except OSError as error:
+            if not self.to_file:
+                silence(sys.stdout)
+            raise OSError(error.errno, error.strerror, str(self._out) if self.to_file else NAME) from error
 
     def _put(self, data: bytes) -> None:
         assert self._file is not None
@@ -105,8 +119,8 @@ class Labels:
         return file
 
     def _goes_on(self) -> bool:
-        """Whether the head stands already before what comes."""
-        return self._kept > 0 or (self._resumed and not self.to_file and _is_file_with_content(sys.stdout))
+        """True where the head is written already."""
+        return self._kept > 0 or (self._state is not None and not self.to_file and _is_file_with_content(sys.stdout))
 
     def _check(self) -> None:
         folder = self._out.parent
@@ -122,7 +136,10 @@ class Labels:
     def _known(self, former: Written | None) -> int:
         if former is None or former.name != self._out.name:
             where = "standard output" if former is None else former.name
-            raise InputError(f"--out {self._out}: exists, but the labels so far went to {where}; name that, or a file that does not exist.")
+            raise InputError(
+                f"--out {self._out}: exists, but the labels so far went to {where}, by the state {self._state}; name that, or a file that "
+                "does not exist."
+            )
         if former.memberships != self._memberships:
             began = "with" if former.memberships else "without"
             raise InputError(f"--memberships: {self._out} was begun {began} them; go on with it {began} them, or name a new file.")
@@ -148,6 +165,6 @@ def _body(batch: pa.RecordBatch, arrow: bool) -> bytes:
 def _is_file_with_content(stream: Any) -> bool:
     try:
         facts = os.fstat(stream.fileno())
-    except (OSError, ValueError):  # stands for standard output without being it
+    except (OSError, ValueError):  # a replacement of standard output without a descriptor
         return False
     return stat.S_ISREG(facts.st_mode) and facts.st_size > 0

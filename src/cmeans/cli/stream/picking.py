@@ -1,4 +1,4 @@
-"""Which columns of a stream are data, asked again of each file that brings columns of its own."""
+"""Selection of a stream's columns, repeated for each file with columns of its own."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...sources.columns import Header
-from ...stored import Label
-from ..predicting import Recipe
-from ..rows import Wish, chosen_columns
-from .batches import Picked
+from ...data.files.columns import Header
+from ...data.row_source import ColumnLabel
+from ..predicting import Preprocessing
+from ..rows import ReadOptions, chosen_columns
+from .batches import PickedBatch
 
 
-class Picker:
-    """Finds what the user or the model wants in the first header, and the same columns in all that follow."""
+class ColumnPicker:
+    """Selects the columns of the user or the model in the first header, and the same columns in all later ones."""
 
-    def __init__(self, wish: Wish, recipe: Recipe | None = None) -> None:
-        """`recipe`: of a model that the stream goes on with."""
+    def __init__(self, wish: ReadOptions, recipe: Preprocessing | None = None) -> None:
+        """`recipe`: the preprocessing of a model that the stream continues."""
         self._wish = wish if recipe is None else replace(wish, dtype=recipe.dtype)
-        self._known: tuple[Label, ...] | None = None if recipe is None else recipe.columns
-        self.picked = Picked((), (), np.dtype(np.float64))  # the last answer
+        self._known: tuple[ColumnLabel, ...] | None = None if recipe is None else recipe.columns
+        self.picked = PickedBatch((), (), np.dtype(np.float64))  # the last selection
 
-    def __call__(self, header: Header) -> Picked:
+    def __call__(self, header: Header) -> PickedBatch:
         choice = chosen_columns(header, self._wish, self._wish.weight, self._known)
         labels = header.labels(choice.picked)
-        # Later files are asked for the names that the first one had.
+        # Later files must have the names of the first one.
         weight_label = None if choice.weight is None else header.fields[choice.weight].label
         self._wish = replace(self._wish, columns=(), weight=None if weight_label is None else str(weight_label), dtype=choice.dtype.name)
         self._known = labels
-        self.picked = Picked(choice.picked, labels, choice.dtype, choice.weight, weight_label)
+        self.picked = PickedBatch(choice.picked, labels, choice.dtype, choice.weight, weight_label)
         return self.picked

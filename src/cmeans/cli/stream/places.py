@@ -1,4 +1,4 @@
-"""How far a stream was read, and where a run begins to read."""
+"""Positions in a stream: the end of what was read, and the start of a run."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import InputError
-from .batches import Batch, Picked
+from .batches import Batch, PickedBatch
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Something that rows are read from, and which of them are new."""
+    """A source of rows, and the first of them that is new."""
 
     where: str  # for messages
-    first: int  # the number that its first row has in the stream
+    first: int  # the number of its first row in the stream
     skip: int = 0  # rows at its beginning that an earlier run has clustered
-    name: str | None = None  # by which a state remembers it; None: what was read is gone
+    name: str | None = None  # its name in a state; None: rows once read cannot be read again
+    tail: str | None = None  # the digest of the last row that was skipped, where its line had no end
 
     def place_of(self, row: int) -> str:
-        """Where a person finds a row of the stream."""
+        """Return the position of a row of the stream, for messages."""
         return f"{'' if self.name is None else f'{self.name}, '}row {row - self.first} (counted from 0)"
 
-    def opening(self, picked: Picked) -> Batch:
-        """Says that its rows come next; has none itself."""
+    def opening(self, picked: PickedBatch) -> Batch:
+        """Return a batch without rows that marks the beginning of this source."""
         x, weight = np.empty((0, len(picked.columns)), picked.dtype), None if picked.weight is None else np.empty(0)
         begins = () if self.name is None else ((self.name, self.first),)
         return Batch(x, weight, np.empty(0, np.int64), self.first + self.skip, begins=begins)
 
     def refuse_shrunk(self, stop: int) -> None:
-        """Complain where it ended before the rows that an earlier run has clustered; `stop`: the number after its last row."""
+        """Raise an error where the source ends before the rows that an earlier run has clustered; `stop`: the number after its last row."""
         if stop < self.first + self.skip:
             raise InputError(
                 f"{self.where}: holds {stop - self.first:,} rows, but {self.skip:,} were read from it before; it is another file now."
@@ -40,18 +41,19 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Place:
-    """How far a stream was read: every row before this place is either clustered or malformed."""
+class Offset:
+    """Position in a stream: every row before it is either clustered or malformed."""
 
     rows: int = 0  # before this place
-    source: str | None = None  # what they came from, as the user names it
-    files: Mapping[str, int] = field(default_factory=dict)  # its files, as they were begun, and the number of the first row of each
+    source: str | None = None  # their source, as the user names it
+    files: Mapping[str, int] = field(default_factory=dict)  # its files in reading order, with the number of the first row of each
+    tail: str | None = None  # a digest of the last row where its line had no end
 
-    def of(self, source: str) -> Place:
-        """The same place in another source, which is read from its beginning; in the same source the place itself."""
-        return self if source == self.source else Place(self.rows, source)
+    def of(self, source: str) -> Offset:
+        """Return the same position in another source, which is read from its beginning; in the same source the position itself."""
+        return self if source == self.source else Offset(self.rows, source)
 
     def origin(self, where: str, name: str) -> Origin:
-        """A file of this source, read from this place on."""
+        """Return the origin of a file of this source, read from this position on."""
         first = self.files.get(name, self.rows)
-        return Origin(where, first, self.rows - first, name)
+        return Origin(where, first, self.rows - first, name, self.tail)

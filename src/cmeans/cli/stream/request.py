@@ -1,21 +1,24 @@
-"""What `cmeans stream` was told, and what of it cannot be true together."""
+"""The options of one `cmeans stream`, and the checks that they fit together."""
 
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...storage.overwriting import FileWord, is_plain_file, refuse_overwriting
 from ..errors import InputError
-from ..rows import Wish
+from ..rows import ReadOptions
+from .folder import parquet_files
 from .labels import STDOUT
 from .sources import STDIN, Wanted
 
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """Where the state is kept, how often in chunks, and whether it is gone on from."""
+    """Checkpoint options: the file of the state, the chunks between two saves, and whether a saved state is resumed."""
 
     file: Path | None = None
     every: int = 10
@@ -24,10 +27,10 @@ class Checkpoints:
 
 @dataclass(frozen=True)
 class StreamRequest:
-    """Everything `cmeans stream` was told. `words` are the estimator's constructor words that were given."""
+    """All options of one `cmeans stream`. `words` are the constructor parameters that were given."""
 
     source: Wanted
-    wish: Wish  # which columns of it
+    wish: ReadOptions  # the selection of its columns
     words: dict[str, Any]
     scale: str | None = None
     out: Path = STDOUT
@@ -40,12 +43,12 @@ class StreamRequest:
 
     @property
     def where(self) -> str:
-        """The source in a message."""
+        """Name of the source, for messages."""
         return "standard input" if self.source.path == STDIN else str(self.source.path)
 
 
 def refuse_clashes(request: StreamRequest) -> None:
-    """What can be known to be wrong before any row is read."""
+    """Refuse options that are invalid whatever the rows are."""
     checkpoint, clusters = request.checkpoints.file, request.words.get("n_clusters")
     if request.checkpoints.resume and checkpoint is None:
         raise InputError("--resume: needs --checkpoint FILE, the state to go on from.")
@@ -69,11 +72,27 @@ def _refuse_unwritable(option: str, file: Path) -> None:
 
 
 def _refuse_same(request: StreamRequest) -> None:
-    given = {"--checkpoint": request.checkpoints.file, "--summary": request.summary, "--out": request.out, "SOURCE": request.source.path}
-    places: dict[Path, str] = {}
-    for option, file in given.items():
-        if file is None or file == STDOUT:
-            continue
-        other = places.setdefault(file.resolve(), option)
-        if other != option:
-            raise InputError(f"{other} {file}: is {option} too; they must be different files.")
+    """Refuse an output that is the input or another output."""
+    source, given = request.source.path, {"--checkpoint": request.checkpoints.file, "--summary": request.summary, "--out": request.out}
+    outputs: dict[str, FileWord] = {f"{option} {file}": file for option, file in given.items() if file is not None and file != STDOUT}
+    if request.out == STDOUT and (number := _plain_file(sys.stdout)) is not None:
+        outputs["standard output"] = number
+    inputs: list[FileWord] = [source]
+    if source == STDIN:
+        number = _plain_file(sys.stdin)
+        inputs = [] if number is None else [number]
+    elif source.is_dir():
+        inputs = list(parquet_files(source))
+        for option, file in given.items():
+            if file is not None and file.suffix == ".parquet" and os.path.samefile(file.parent, source):
+                raise InputError(f"{option} {file}: lies in {source}, whose .parquet files are read as rows; choose another name.")
+    refuse_overwriting(outputs, inputs)
+
+
+def _plain_file(stream: Any) -> int | None:
+    """Return the descriptor of a standard stream that the shell redirected to a file, else None."""
+    try:
+        number = int(stream.fileno())
+    except (AttributeError, OSError, ValueError):  # closed, or no stream of the system
+        return None
+    return number if is_plain_file(number) else None

@@ -1,4 +1,4 @@
-"""One run over a stream: rows in as they come, labels out chunk by chunk, and a state to go on from."""
+"""One run over a stream: rows in as they arrive, labels out chunk by chunk, and a state to resume from."""
 
 from __future__ import annotations
 
@@ -9,40 +9,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import StreamingFuzzyCMeans
-from ...signals import held_back
+from ...runtime.signals import held_back
 from ..errors import InputError, Stopped
-from ..predicting import Recipe
+from ..predicting import Preprocessing
 from ..scaling import learn_scaling
 from ..screen import Screen
 from ..summaries import caught_warnings
 from .batches import Batch
 from .chunks import Chunks
-from .faults import Few, Forgiveness
-from .labels import Labels
-from .picking import Picker
+from .faults import ErrorBudget, RateLimiter
+from .labels import LabelWriter
+from .picking import ColumnPicker
 from .request import StreamRequest
 from .sources import open_source
-from .state import Learnt, State
+from .state import Learnt, SavedStream
 
 
-class Run:
-    """From the state there is to the state there will be."""
+class StreamRun:
+    """A run that updates the state of a stream."""
 
-    def __init__(self, request: StreamRequest, screen: Screen, former: State) -> None:
+    def __init__(self, request: StreamRequest, screen: Screen, former: SavedStream) -> None:
         self._request, self._screen = request, screen
         self._learnt, self._tally = former.learnt, former.tally.in_source(str(request.source.path))
-        self._picker = Picker(request.wish, None if former.learnt is None else former.learnt.recipe)
+        self._picker = ColumnPicker(request.wish, None if former.learnt is None else former.learnt.recipe)
         self._chunks = Chunks(request.chunk_size, request.max_wait, 1 if former.learnt else int(request.words["n_clusters"]))
-        self._forgiveness = Forgiveness(request.max_errors, screen.warn)
-        self.warned = Few(screen.warn, "further warnings are not shown.")
-        self.labels = Labels(request.out, request.memberships, former.written, resumed=request.checkpoints.resume)
+        self._forgiveness = ErrorBudget(request.max_errors, screen.warn)
+        self.warned = RateLimiter(screen.warn, "further warnings are not shown.")
+        self.labels = LabelWriter(
+            request.out, request.memberships, former.written, request.checkpoints.file if request.checkpoints.resume else None
+        )
         self._before = self._tally.clustered  # rows, by earlier runs
         self._rows_saved = self._tally.place.rows
         self._unsaved = 0  # chunks since the last checkpoint
-        self._whole = True  # whether the labels written are of the rows in model and tally
+        self._whole = True  # True where the labels of all rows in model and tally are written
 
-    def to_the_end(self) -> State:
-        """Until the source ends. However it ends, the state is kept, unless the labels of some of its rows could not be written."""
+    def to_the_end(self) -> SavedStream:
+        """Read until the source ends. The state is saved at any end, unless the labels of some of its rows could not be written."""
         with self.labels:
             try:
                 self._read()
@@ -54,8 +56,10 @@ class Run:
                     raise Stopped(self._farewell()) from None
                 raise
         if self._learnt is None:
-            raise InputError(f"{self._request.where}: no rows came.")
-        return State(self._learnt, self._tally, self.labels.written)
+            count = self._forgiveness.found.count
+            skipped = f" but {count:,} malformed one{'' if count == 1 else 's'}" if count else ""
+            raise InputError(f"{self._request.where}: no rows came{skipped}.")
+        return SavedStream(self._learnt, self._tally, self.labels.written)
 
     def _read(self) -> None:
         self._screen.say(f"reading {self._request.where}")
@@ -78,39 +82,39 @@ class Run:
                 self._whole = False
                 self.labels.write(chunk.rows, labels, u)
                 self._whole = True
-        if not self.labels.to_file:  # stdout may have to wait for whoever reads it; signals are not to wait for that
+        if not self.labels.to_file:  # stdout may block until it is read, and must not delay signals
             self.labels.write(chunk.rows, labels, u)
         if self._unsaved >= self._request.checkpoints.every:
             with held_back():
                 self._save()
 
     def _learn(self, chunk: Batch) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Labels and memberships of a chunk, which from here on belongs to the past."""
+        """Update the model with a chunk, and return its labels and memberships."""
         learnt = self._learnt or self._begun(chunk)
         model, x = learnt.model, learnt.recipe.scaling.apply(chunk.x)
         if chunk.weight is None or chunk.weight.any() or self._learnt is None:
             with caught_warnings(self.warned.note):
                 model.partial_fit(x, sample_weight=chunk.weight)
             labels, u = np.asarray(model.labels_), np.asarray(model.memberships_)
-        else:  # rows that weigh nothing get labels too, but teach nothing
+        else:  # rows of zero weight get labels, but do not change the model
             assigned = model._said(x, None)
             labels, u = np.asarray(assigned.labels), np.asarray(assigned.memberships)
         self._learnt, self._tally, self._unsaved = learnt, self._tally.after(chunk, labels, u.shape[1]), self._unsaved + 1
         return labels, u if self._request.memberships else None
 
     def _begun(self, chunk: Batch) -> Learnt:
-        """A model that has seen nothing, and the scale of the first chunk."""
+        """Return a new model, and the scaling of the first chunk."""
         clusters, picked = int(self._request.words["n_clusters"]), self._picker.picked
         if len(chunk) < clusters:
             came = f"{len(chunk):,} row{'' if len(chunk) == 1 else 's'} came"
             raise InputError(f"{self._request.where}: {came}, too few for --clusters {clusters}.")
         scaling = learn_scaling(self._request.scale or "none", chunk.x, chunk.weight)
-        recipe = Recipe(picked.labels, scaling, picked.dtype.name)
+        recipe = Preprocessing(picked.labels, scaling, picked.dtype.name)
         self._screen.say(f"looking for {clusters:,} clusters in {len(picked.labels):,} columns of {recipe.dtype}")
         return Learnt(StreamingFuzzyCMeans(**self._request.words), recipe, self._request.wish.weight)
 
     def _keep(self) -> None:
-        """Nothing more comes: the labels are complete, and the state is one that a later run can go on from."""
+        """Complete the labels, and save the state for a later run."""
         with held_back():
             if self._whole:
                 self.labels.finish()
@@ -119,8 +123,8 @@ class Run:
     def _save(self) -> None:
         file = self._request.checkpoints.file
         if file is not None and self._learnt is not None and self._tally.place.rows > self._rows_saved:
-            self.labels.settle()  # the state must know of no label that a power cut may take away
-            State(self._learnt, self._tally, self.labels.written).save(file)
+            self.labels.settle()  # the state must not record labels that a power cut may remove
+            SavedStream(self._learnt, self._tally, self.labels.written).save(file)
             self._rows_saved, self._unsaved = self._tally.place.rows, 0
 
     def _farewell(self) -> str:

@@ -1,4 +1,4 @@
-"""What a stream is read from: standard input, a file or a pipe of CSV or Arrow, Parquet files of a folder."""
+"""Sources of a stream: standard input, a file or a pipe of CSV or Arrow, Parquet files of a folder."""
 
 from __future__ import annotations
 
@@ -10,45 +10,46 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ...sources.ipc import IPC_FILE, IPC_STREAM
+from ...data.files.files import PACKED
+from ...data.files.ipc import IPC_FILE, IPC_STREAM
 from ..errors import InputError
 from .batches import Batches, Patience, Pick
 from .delimited_source import CsvRows
 from .folder import Follow, ParquetFiles, parquet_files
 from .frames import ArrowRows
-from .places import Origin, Place
-from .waiting import Input
+from .places import Offset, Origin
+from .waiting import StreamInput
 
 STDIN = Path("-")
 _PARQUET = b"PAR1"
-_OTHERS = {  # what it is, and what to do with it
-    b"\x1f\x8b": ("packed by gzip", "unpack it on the way: zcat FILE | cmeans stream"),
+_OTHERS = {  # name of the format, and advice
+    **{magic: (f"packed by {packer.name}", f"unpack it on the way: {packer.cat} FILE | cmeans stream") for magic, packer in PACKED.items()},
     b"PK\x03\x04": ("npz or zip", "cmeans stream reads CSV, Arrow and Parquet; cmeans fit reads npz"),
     b"\x93NUMPY": ("npy", "cmeans stream reads CSV, Arrow and Parquet; cmeans fit reads npy"),
 }
 
 
 class Source(Protocol):
-    """Something that gives rows."""
+    """A source of rows."""
 
     def batches(self, pick: Pick, patience: Patience) -> Batches:
-        """The rows as they come; None whenever patience runs out before any did. `pick` is asked as soon as columns are known."""
+        """Yield the rows as they arrive; None whenever none did within the patience. `pick` is called once columns are known."""
         ...
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the user says of a source."""
+    """The user's options for a source."""
 
     path: Path = STDIN
-    kind: str | None = None  # "csv" or "arrow"; None: look
-    header: bool | None = None  # whether the first line of a CSV holds names; None: look
+    kind: str | None = None  # "csv" or "arrow"; None: detect
+    header: bool | None = None  # True where the first line of a CSV holds names; None: detect
     follow: Follow | None = None
 
 
 @contextmanager
-def open_source(wanted: Wanted, begun: Place, warn: Callable[[str], None]) -> Iterator[Source]:
-    """The source, without the rows that an earlier run has clustered; `begun` is a place in it."""
+def open_source(wanted: Wanted, begun: Offset, warn: Callable[[str], None]) -> Iterator[Source]:
+    """Open the source, without the rows that an earlier run has clustered; `begun` is the position after them."""
     path = wanted.path
     if path.is_dir():
         _refuse_for_folders(wanted)
@@ -61,20 +62,20 @@ def open_source(wanted: Wanted, begun: Place, warn: Callable[[str], None]) -> It
     if path == STDIN:
         if sys.stdin is None:
             raise InputError("standard input: is closed.")
-        yield from _opened(wanted, Input(sys.stdin.fileno()), Origin(_name(path), begun.rows), begun, warn)
+        yield from _opened(wanted, StreamInput(sys.stdin.fileno()), Origin(_name(path), begun.rows), begun, warn)
         return
     if not path.exists():
         raise InputError(f"{path}: no such file or folder.")
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
-        source = Input(descriptor)
+        source = StreamInput(descriptor)
         origin = begun.origin(str(path), path.name) if source.is_file else Origin(str(path), begun.rows)
         yield from _opened(wanted, source, origin, begun, warn)
     finally:
         os.close(descriptor)
 
 
-def _opened(wanted: Wanted, source: Input, origin: Origin, begun: Place, warn: Callable[[str], None]) -> Iterator[Source]:
+def _opened(wanted: Wanted, source: StreamInput, origin: Origin, begun: Offset, warn: Callable[[str], None]) -> Iterator[Source]:
     try:
         kind = wanted.kind or _kind(source, origin.where)
         if wanted.header is not None and kind != "csv":
@@ -88,12 +89,12 @@ def _opened(wanted: Wanted, source: Input, origin: Origin, begun: Place, warn: C
                 )
             yield ArrowRows(origin, source)
         else:
-            yield CsvRows(origin, source, wanted.header)
+            yield CsvRows(origin, source, warn, wanted.header)
     finally:
         source.release()
 
 
-def _kind(source: Input, where: str) -> str:
+def _kind(source: StreamInput, where: str) -> str:
     if source.begins_with(_PARQUET):
         if source.is_file and where != _name(STDIN):
             return "parquet"

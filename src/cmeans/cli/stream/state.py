@@ -1,7 +1,8 @@
-"""What outlives a run: the model, how its rows are made ready, and how far the stream was read and answered."""
+"""State saved between runs: the model, the preparation of its rows, and the position in the stream and its labels."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -11,38 +12,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import StreamingFuzzyCMeans, load
-from ...model_file import save
+from ...persistence.model_file import KEY, packed
+from ...storage.codec import digest_of, read_packed, text_in, write_packed
 from ..errors import InputError
 from ..outputs import staged_file
-from ..predicting import Recipe, open_model, read_recipe
+from ..predicting import Preprocessing, open_model, read_recipe
 from ..summaries import plain
 from ..words import option_of
 from .batches import Batch
 from .labels import Written
-from .places import Place
+from .places import Offset
 
-FREE = {"chunk_size", "max_iter", "tol", "memory_budget", "n_jobs"}  # words that may change from run to run
+METHOD = "stream"  # the method in the metadata of a state, and their key for the stream
+FREE = {"chunk_size", "max_iter", "tol", "memory_budget", "n_jobs"}  # parameters that may change from run to run
 
 
 @dataclass(frozen=True)
-class Tally:
-    """What came of the rows so far."""
+class StreamCounts:
+    """Counts of the rows so far."""
 
-    place: Place = field(default_factory=Place)
+    place: Offset = field(default_factory=Offset)
     clustered: int = 0
     malformed: int = 0
-    sizes: tuple[int, ...] = ()  # rows that went to each cluster when they came
+    sizes: tuple[int, ...] = ()  # rows assigned to each cluster on arrival
 
-    def in_source(self, source: str) -> Tally:
-        """The same, before the next row of a source."""
+    def in_source(self, source: str) -> StreamCounts:
+        """Return the same counts, before the next row of a source."""
         return replace(self, place=self.place.of(source))
 
-    def after(self, chunk: Batch, labels: Sequence[int] | NDArray[Any] = (), n_clusters: int = 0) -> Tally:
-        """With a chunk whose sound rows have been given these labels."""
+    def after(self, chunk: Batch, labels: Sequence[int] | NDArray[Any] = (), n_clusters: int = 0) -> StreamCounts:
+        """Return the counts after a chunk whose sound rows have these labels."""
         came = np.bincount(labels, minlength=max(n_clusters, len(self.sizes))) if len(chunk) else np.zeros(len(self.sizes), int)
         came[: len(self.sizes)] += np.array(self.sizes, came.dtype)
-        return Tally(
-            replace(self.place, rows=chunk.stop, files={**self.place.files, **dict(chunk.begins)}),
+        return StreamCounts(
+            replace(self.place, rows=chunk.stop, files={**self.place.files, **dict(chunk.begins)}, tail=chunk.tail),
             self.clustered + len(chunk),
             self.malformed + len(chunk.faults),
             tuple(came.tolist()),
@@ -51,64 +54,97 @@ class Tally:
 
 @dataclass(frozen=True)
 class Learnt:
-    """A model, and how rows are made ready for it."""
+    """A model, and the preparation of its rows."""
 
     model: StreamingFuzzyCMeans
-    recipe: Recipe
+    recipe: Preprocessing
     weight: str | None = None
 
 
 @dataclass(frozen=True)
-class State:
-    """A stream between two chunks."""
+class SavedStream:
+    """The state of a stream between two chunks."""
 
     learnt: Learnt | None = None
-    tally: Tally = field(default_factory=Tally)
+    tally: StreamCounts = field(default_factory=StreamCounts)
     written: Written | None = None
 
     def save(self, file: Path) -> None:
-        """As a model file: `cmeans predict` and `cmeans info` know it too."""
+        """Save as a model file, which `cmeans predict` and `cmeans info` can read too."""
         assert self.learnt is not None
         recipe = self.learnt.recipe
         metadata = {
-            "method": "stream",
+            "method": METHOD,
             "columns": recipe.columns,
             "weight": self.learnt.weight,
             "scaling": recipe.scaling.to_json(),
             "dtype": recipe.dtype,
-            "stream": {**asdict(self.tally), "written": None if self.written is None else asdict(self.written)},
+            METHOD: {**asdict(self.tally), "written": None if self.written is None else asdict(self.written)},
         }
+        header, arrays = packed(self.learnt.model, rows=False, metadata=plain(metadata))
+        header["metadata"][METHOD]["digest"] = digest_of(header, arrays)
         with staged_file(file, "--checkpoint") as place:
-            save(self.learnt.model, place, rows=False, metadata=plain(metadata))
+            write_packed(place, KEY, header, arrays)
 
     @classmethod
-    def load(cls, file: Path) -> State:
-        """The state in a model file. It may come from anywhere, so what it says is checked."""
+    def load(cls, file: Path) -> SavedStream:
+        """Return the state in a model file. The file is not trusted, so its contents are checked."""
         if not file.exists():
             raise InputError(f"--resume: there is no {file}; without --resume the stream begins anew.")
-        stored = open_model(file)
-        if stored["estimator"] != StreamingFuzzyCMeans.__name__:
-            raise InputError(f"--resume: {file} holds {stored['estimator']}, which no stream can go on with.")
-        model, beside = load(file), stored.get("metadata") or {}
         try:
-            tally, written = _read_tally(beside.get("stream") or {})
-        except (TypeError, KeyError, ValueError, AttributeError) as error:
-            raise InputError(f"--resume: what {file} says of its stream cannot be read ({error!r}).") from error
-        return cls(Learnt(model, read_recipe(stored, model), beside.get("weight")), tally, written)
+            stored = open_model(file)
+            beside = stored.get("metadata") or {}
+            tally, written = _tally_in(file, beside)
+            if METHOD in (beside.get("method"), *beside):
+                _refuse_changed(file)
+            if stored["estimator"] != StreamingFuzzyCMeans.__name__:
+                raise InputError(f"--resume: {file} holds {stored['estimator']}, which no stream can go on with.")
+            model = load(file)
+            return cls(Learnt(model, read_recipe(stored, model), beside.get("weight")), tally, written)
+        except InputError:
+            raise
+        except ValueError as error:
+            raise InputError(f"--resume: {file} is damaged, or no state of a stream: {error}") from error
+
+
+def refuse_no_state(file: Path) -> None:
+    """Refuse to overwrite a file that is not the state of a stream."""
+    try:
+        metadata = json.loads(text_in(file, KEY) or "{}")["metadata"]
+        is_state = metadata["method"] == METHOD and METHOD in metadata
+    except (ValueError, LookupError, TypeError, RecursionError):
+        is_state = False
+    if not is_state:
+        raise InputError(f"--checkpoint {file}: is no state of a stream, and is not written over; give another name, or remove it first.")
+
+
+def _tally_in(file: Path, beside: Mapping[str, Any]) -> tuple[StreamCounts, Written | None]:
+    try:
+        return _read_tally(beside.get(METHOD) or {})
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise InputError(f"--resume: what {file} says of its stream cannot be read ({error!r}); it is damaged.") from error
+
+
+def _refuse_changed(file: Path) -> None:
+    """Raise ValueError where a state differs in any bit from what was written."""
+    header, arrays = read_packed(file, KEY)
+    if (header["metadata"].get(METHOD) or {}).pop("digest", None) != digest_of(header, arrays):
+        raise ValueError("it holds something else than was written.")
 
 
 def refuse_other_words(file: Path, model: StreamingFuzzyCMeans, words: Mapping[str, Any]) -> None:
-    """A stream goes on with the words it was begun with."""
+    """Refuse parameters other than those the stream was begun with."""
     began = model.get_params(deep=False)
     for word, value in words.items():
         if word not in FREE and value != began[word]:
             raise InputError(f"{option_of(word)} {value}: {file} was begun with {began[word]}; leave the option out to go on with that.")
 
 
-def _read_tally(stored: Mapping[str, Any]) -> tuple[Tally, Written | None]:
+def _read_tally(stored: Mapping[str, Any]) -> tuple[StreamCounts, Written | None]:
     if not stored:
-        return Tally(), None  # a model from Python
+        return StreamCounts(), None  # a model saved from Python
     place, written = stored["place"], stored["written"]
     files = {str(name): int(row) for name, row in place["files"].items()}
     numbers = (int(stored["clustered"]), int(stored["malformed"]), tuple(int(size) for size in stored["sizes"]))
-    return Tally(Place(int(place["rows"]), place["source"], files), *numbers), None if written is None else Written(**written)
+    so_far = Offset(int(place["rows"]), place["source"], files, place.get("tail"))
+    return StreamCounts(so_far, *numbers), None if written is None else Written(**written)

@@ -1,4 +1,4 @@
-"""Waiting for a limited time: what blocks is done in a thread, and whoever needs its items looks at the clock meanwhile."""
+"""Waiting for a limited time: blocking reads run in a thread, while their consumer waits with a timeout."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any, Generic, TypeVar
 from .batches import Patience
 
 T = TypeVar("T")
-_AHEAD = 4  # items read before anybody asked for them
-_FAREWELL = 5.0  # seconds that a thread has to notice that it is no longer wanted
+_AHEAD = 4  # items read ahead
+_FAREWELL = 5.0  # seconds to wait for the thread to end
 
 
-class Input(io.RawIOBase):
-    """Bytes of an open file or pipe. Their beginning can be looked at, and another thread can make them end."""
+class StreamInput(io.RawIOBase):
+    """Bytes of an open file or pipe. Their beginning can be inspected, and another thread can end them."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -29,7 +29,7 @@ class Input(io.RawIOBase):
         self._woken, self._wake = os.pipe()
 
     def begins_with(self, magic: bytes) -> bool:
-        """Whether these are the first bytes; waits only as long as they may be."""
+        """True where these are the first bytes; waits only while they may be."""
         while len(self._seen) < len(magic) and magic.startswith(self._seen):
             more = self._receive(1 << 16)
             if not more:
@@ -47,35 +47,35 @@ class Input(io.RawIOBase):
         return len(got)
 
     def end(self) -> None:
-        """Let whoever waits for bytes find the end of them."""
+        """End the bytes for a reader that waits for them."""
         self._ended = True
         os.write(self._wake, b"\0")
 
     def release(self) -> None:
-        """For whoever made it, when nobody reads any more. (Closing is what its readers do as they please.)"""
+        """Release the input after the last read; called by its creator. (Its readers may close it at any time.)"""
         os.close(self._woken)
         os.close(self._wake)
 
     def _receive(self, most: int) -> bytes:
-        if os.name != "nt" and not self.is_file:  # Windows can wait for sockets only, and files never keep anybody waiting
+        if os.name != "nt" and not self.is_file:  # Windows can wait for sockets only, and files never block
             select.select([self.descriptor, self._woken], [], [])
         return b"" if self._ended else os.read(self.descriptor, most)
 
 
 class Ahead(Generic[T]):
-    """The items of an iterable that blocks, taken from it in a thread, a few before they are asked for."""
+    """The items of an iterable that blocks, read in a thread, a few ahead."""
 
     def __init__(self, items: Iterable[T]) -> None:
         self._items = items
         self._arrived: deque[T] = deque()
         self._changed = threading.Condition()
-        self._over = False  # nothing more will arrive
+        self._over = False  # no more items will arrive
         self._unwanted = False
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._read, daemon=True)
 
     def items(self, patience: Patience) -> Iterator[T | None]:
-        """Each item, and None whenever patience has run out before one came."""
+        """Yield each item, and None whenever none arrived within the patience."""
         self._thread.start()
         while True:
             with self._changed:
@@ -92,7 +92,7 @@ class Ahead(Generic[T]):
             raise self._error
 
     def close(self) -> None:
-        """Forget what is still to come."""
+        """Discard the remaining items and end the thread."""
         with self._changed:
             self._unwanted = True
             self._changed.notify_all()
@@ -108,7 +108,7 @@ class Ahead(Generic[T]):
                     self._changed.wait_for(lambda: len(self._arrived) < _AHEAD or self._unwanted)
                     if self._unwanted:
                         return
-        except BaseException as error:  # belongs to whoever asked for the items
+        except BaseException as error:  # raised again where the items are consumed
             self._error = error
         finally:
             with self._changed:

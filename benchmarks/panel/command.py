@@ -1,0 +1,118 @@
+"""The command: what it writes, and the numbers of its summaries."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cmeans
+from cmeans.cli import main
+
+from .cases import Words, answers, case, fitted
+from .files import as_csv, as_folder, as_parquet, as_table, columns
+from .rows import SOME, some
+
+NOT_TOLD = {"seconds", "version", "warnings", "outputs", "file", "model", "source"}  # times, texts, places
+
+
+def command(*words: object) -> str:
+    """What the command prints."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()) as complaints:
+        code = main([*map(str, words)])
+    if code:
+        raise RuntimeError(f"cmeans {' '.join(map(str, words))}: {complaints.getvalue()}")
+    return out.getvalue()
+
+
+def summary(text: str) -> Words:
+    return {name: value for name, value in json.loads(text).items() if name not in NOT_TOLD}
+
+
+def read(path: Path) -> Any:
+    import pyarrow.parquet as pq
+
+    return columns(pq.read_table(path)) if path.suffix == ".parquet" else np.frombuffer(path.read_bytes(), np.uint8)
+
+
+FITS = {
+    "hard": ["--method", "hard", "-c", 4, "--landmarks", 40, "--n-init", 2],
+    "two-step": ["--method", "two-step", "-c", 4, "--landmarks", 200],
+    "fuzzy": ["-c", 4, "--m", 1.3, "--scale", "unit", "--top-k", 2],
+    "fuzzy, float32": ["-c", 4, "--kernel", "linear", "--dtype", "float32", "--threshold", 0.2, "--scale", "standard"],
+    "possibilistic": ["--method", "possibilistic", "-c", 4, "--landmarks", 40, "--weight", "x3", "--columns", "0-2", "--eta-scale", 0.05],
+    "probabilistic": ["--method", "probabilistic", "-c", 4, "--landmarks", 40],
+    "adaptive": ["--method", "adaptive", "-c", 9],
+    "sequential": ["--method", "sequential", "-c", 9],
+}
+
+
+def fit_and_predict(words: list[object]) -> Words:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "rows").mkdir()
+        files = [as_parquet(abs(SOME()), folder), as_csv(abs(SOME()), folder), as_folder(abs(SOME()), folder / "rows")]
+        said: Words = {}
+        for file in files if "--weight" in words else files[:1]:
+            said[Path(file).name] = {
+                "fit": summary(command("fit", file, *words, "--out", folder / "result", "-q")),
+                "labels": read(folder / "result" / "labels.parquet"),
+            }
+        model = folder / "result" / "model.safetensors"
+        again = cmeans.load(model)
+        said["model"] = fitted(again) | answers(again, np.abs(some(SOME()))[:, : again.n_features_in_])
+        for out in ("new.parquet", "new.csv", "new.npy"):
+            said[f"predict, {out}"] = summary(command("predict", model, files[0], "--out", folder / out, "-q"))
+            said[out] = read(folder / out)
+        return said
+
+
+for name, words in FITS.items():
+    case(f"command, fit, {name}", "pyarrow", "typer")(partial(fit_and_predict, words))
+
+STREAMS: dict[str, list[object]] = {
+    "landmarks": ["-c", 4],
+    "projection": ["-c", 4, "--method", "projection", "--rule", "hard"],
+    "euclidean": ["-c", 4, "--kernel", "linear", "--scale", "standard", "--m", 1.3, "--decay", 0.8],
+}
+
+
+def stream_and_go_on(words: list[object]) -> Words:
+    said: Words = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for out in ("labels.csv", "labels.arrow"):
+            state = folder / f"{out}.state"
+            for number, rows in enumerate((SOME()[:1300], SOME()[1300:])):
+                file = as_csv(rows, folder)
+                more = [*words, "--chunk-size", 400, "--checkpoint", state, "--out", folder / out, "--memberships", "-q"]
+                said[f"{out}, {number}"] = summary(command("stream", file, *more, *(["--resume"] if number else [])))
+            said[out] = read(folder / out)
+        again = cmeans.load(state)
+        return said | {"state": fitted(again) | answers(again, some(SOME()))}
+
+
+for name, words in STREAMS.items():
+    case(f"command, stream, {name}", "pyarrow", "typer")(partial(stream_and_go_on, words))
+
+
+@case("command, a pipe", "pyarrow", "typer")
+def _pipe() -> Words:
+    """An Arrow stream through the standard input of a process; labels through its standard output."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, as_table(SOME()).schema) as writer:
+        writer.write_table(as_table(SOME()), max_chunksize=170)
+    words = ["-c", "from cmeans.cli import main; raise SystemExit(main())", "stream", "-c", "4", "--chunk-size", "500", "-q"]
+    ended = subprocess.run([sys.executable, *words], input=sink.getvalue().to_pybytes(), capture_output=True, check=True)
+    return {"labels": np.frombuffer(ended.stdout, np.uint8)}

@@ -1,0 +1,1 @@
+"""Rows of data: arrays, blocks of rows, rows outside memory, files."""

@@ -1,0 +1,248 @@
+"""Functions of arrays of any library (NumPy, SciPy CSR, PyTorch, CuPy, ...).
+
+Rows that are not in memory (`StoredRows`) have a shape and a dtype, and are NumPy arrays once they are read.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import array_api_compat
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from .row_source import StoredRows
+
+Array: TypeAlias = Any  # an array of any array-API library, or a CSR matrix where that is noted
+Float64: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.intp]
+
+
+def is_sparse(x: Array) -> bool:
+    """True where x is a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(x))
+
+
+def is_stored(x: Array) -> bool:
+    """True where x represents rows that are not in memory."""
+    return isinstance(x, StoredRows)
+
+
+def is_foreign(x: Array) -> bool:
+    """True where x belongs to an array library other than NumPy (PyTorch, CuPy, array-api-strict, ...)."""
+    return not isinstance(x, np.ndarray) and not is_sparse(x) and bool(array_api_compat.is_array_api_obj(x))
+
+
+def namespace(x: Array) -> Any:
+    """Return the array-API namespace of x, which is NumPy's for sparse matrices and for rows that are not in memory."""
+    return array_api_compat.array_namespace(np.empty(0) if is_sparse(x) or is_stored(x) else x)
+
+
+def without_gradients(x: Array) -> Array:
+    """Return x detached from PyTorch's graph of gradients, which a fit would only enlarge."""
+    return x.detach() if array_api_compat.is_torch_array(x) else x
+
+
+def dense_like(x: Array) -> Array:
+    """Return an empty array (0,) of the library, device and dtype that values computed from x have."""
+    return np.empty(0, dtype=x.dtype) if is_sparse(x) or is_stored(x) else x[:0, 0]
+
+
+def device(x: Array) -> Any:
+    """Return the device of x; None, the CPU, for NumPy, sparse matrices and rows that are not in memory."""
+    return None if is_sparse(x) or is_stored(x) else array_api_compat.device(x)
+
+
+def to_numpy(x: Array) -> npt.NDArray[Any]:
+    """Return x on the host as a NumPy array (a view where possible)."""
+    if isinstance(x, np.ndarray):
+        return x
+    if array_api_compat.is_torch_array(x):
+        return x.detach().cpu().numpy()  # type: ignore[no-any-return,unused-ignore]
+    if array_api_compat.is_cupy_array(x):
+        return x.get()  # type: ignore[no-any-return]
+    return np.from_dlpack(x) if hasattr(x, "__dlpack__") else np.asarray(x)
+
+
+def as_like(values: Array, like: Array, dtype: Any = None) -> Array:
+    """Return host values as an array of `like`'s library, device and (unless given) dtype."""
+    dtype = like.dtype if dtype is None else dtype
+    if is_sparse(like) or isinstance(like, np.ndarray) or is_stored(like):
+        return np.asarray(values, dtype=dtype)
+    xp = namespace(like)
+    if is_foreign(values):
+        return xp.astype(values, dtype, copy=False)
+    return xp.asarray(np.ascontiguousarray(values), dtype=dtype, device=device(like))
+
+
+def host_float64(x: Array) -> Float64:
+    """Return x as a dense float64 NumPy array."""
+    dense = x.toarray() if is_sparse(x) else to_numpy(x)
+    return np.asarray(dense, dtype=np.float64)
+
+
+def take(x: Array, rows: IntArray) -> Array:
+    """Return the given rows of x, in that order."""
+    if is_stored(x):
+        return x.take(rows)
+    if is_sparse(x) or isinstance(x, np.ndarray):
+        return x[rows]
+    xp = namespace(x)
+    return xp.take(x, xp.asarray(rows, device=device(x)), axis=0)
+
+
+def squared_norms(x: Array) -> Array:
+    """|x_i|^2 of every row, in x's dtype."""
+    if is_sparse(x):
+        return np.asarray(x.multiply(x).sum(axis=1)).ravel()
+    if isinstance(x, np.ndarray):
+        return np.einsum("ij,ij->i", x, x)
+    return namespace(x).sum(x * x, axis=1)
+
+
+def resolution(dtype: Any) -> float:
+    """Relative spacing of a float dtype of any array library."""
+    return 2.0**-23 if "float32" in str(dtype) else 2.0**-52
+
+
+ASYMMETRY = 1e-5  # of k(x, y) and k(y, x) over the largest value, up to which it is rounding of single precision computed in other blocks
+
+
+def rounding(dtype: Any) -> float:
+    """Relative error of a squared distance computed from inner products; smaller values count as zero."""
+    return 8 * 2.0**-23 if resolution(dtype) > 1e-10 else 64 * 2.0**-52
+
+
+def itemsize(x: Array) -> int:
+    """Bytes of one number of x."""
+    return 4 if resolution(x.dtype) > 1e-10 else 8
+
+
+def numpy_dtype(x: Array) -> Any:
+    """NumPy's dtype for the float dtype of x."""
+    return np.float32 if itemsize(x) == 4 else np.float64
+
+
+def in_form_of(x: Array, points: Array) -> Array:
+    """Return a block of rows in the form of the points: dense or CSR, and in their array library."""
+    if is_foreign(points) and not is_foreign(x):
+        return as_like(x.toarray() if is_sparse(x) else x, points)
+    if is_sparse(x) == is_sparse(points):
+        return x
+    return x.toarray() if is_sparse(x) else sparse.csr_array(x)
+
+
+def stacked(points: Array, more: Array) -> Array:
+    """Return points (s, d) followed by further ones, in the form and dtype of the first."""
+    more = in_form_of(more, points)
+    if is_foreign(points):
+        xp = namespace(points)
+        return xp.concat([points, xp.astype(more, points.dtype, copy=False)])
+    more = more.astype(points.dtype, copy=False)
+    return type(points)(sparse.vstack([points, more], format="csr")) if is_sparse(points) else np.concatenate([points, more])
+
+
+def equal(points: Array, others: Array) -> bool:
+    """True where two sets of points are the same in the same order."""
+    if points.shape != others.shape:
+        return False
+    others = in_form_of(others, points)
+    return not (points != others).nnz if is_sparse(points) else bool(namespace(points).all(points == others))
+
+
+def in_float64(points: Array) -> Array:
+    """Return points in float64, in their own library."""
+    if is_sparse(points) or isinstance(points, np.ndarray):
+        return points.astype(np.float64, copy=False)
+    xp = namespace(points)
+    return xp.astype(points, xp.float64, copy=False)
+
+
+def in_type_of(points: Array, like: Array) -> Array:
+    """Return points in the float dtype of other rows of their library."""
+    if is_sparse(points) or isinstance(points, np.ndarray):
+        return points.astype(like.dtype, copy=False)
+    return namespace(points).astype(points, like.dtype, copy=False)
+
+
+def inverse_root(squares: Array) -> Array:
+    """1 / sqrt of each number, 0 for those that are not positive."""
+    xp = namespace(squares)
+    positive = squares > 0
+    return xp.where(positive, 1.0 / xp.sqrt(xp.where(positive, squares, xp.ones_like(squares))), xp.zeros_like(squares))
+
+
+def canonical_csr(x: Array) -> Array:
+    """Return CSR in canonical order with 32-bit indices: scikit-learn's distances would convert the caller's matrix in place."""
+    parts = (x.data, x.indices.astype(np.int32, copy=False), x.indptr.astype(np.int32, copy=False))
+    canonical = sparse.csr_matrix(parts, shape=x.shape, copy=not x.has_canonical_format)
+    canonical.sum_duplicates()
+    return canonical
+
+
+def sparse_damage(x: Array) -> str | None:
+    """Describe the indices of a SciPy sparse matrix that point beyond its own arrays; None where all are valid, or it has none.
+
+    SciPy does not check them and would read outside the arrays. Columns in any order and several times in a row are valid.
+    """
+    if x.ndim != 2 or x.format not in ("csr", "csc", "bsr", "coo"):
+        return None
+    if x.format == "coo":
+        return _stray(x.row, "rows", x.shape[0], len(x.data)) or _stray(x.col, "columns", x.shape[1], len(x.data))
+    height, width = x.data.shape[1:] if x.format == "bsr" else (1, 1)
+    lines, places = x.shape[0] // height, x.shape[1] // width
+    if x.format == "csc":
+        lines, places = places, lines
+    indptr = x.indptr
+    if indptr.shape != (lines + 1,) or indptr.dtype.kind not in "iu":
+        return f"its indptr has shape {indptr.shape} of {indptr.dtype}, where {lines + 1} whole numbers belong"
+    if indptr[0] != 0:
+        return f"its indptr begins at {indptr[0]}, and must at 0"
+    if bool((indptr[1:] < indptr[:-1]).any()):
+        return f"its indptr falls after number {int(np.argmax(indptr[1:] < indptr[:-1]))}"
+    if indptr[-1] != len(x.indices):
+        return f"its indptr ends at {indptr[-1]}, and it has {len(x.indices)} entries"
+    return _stray(x.indices, "indices", places, len(x.data))
+
+
+def _stray(numbers: npt.NDArray[Any], name: str, limit: int, count: int) -> str | None:
+    """Describe indices that are not one per entry or lie outside 0 ... limit - 1; None where all are valid."""
+    if numbers.shape != (count,) or numbers.dtype.kind not in "iu":
+        return f"its {name} have shape {numbers.shape} of {numbers.dtype}, where {count} whole numbers belong"
+    if count and (numbers.min() < 0 or numbers.max() >= limit):
+        return f"its {name} run from {numbers.min()} to {numbers.max()}, and may run from 0 to {limit - 1}"
+    return None
+
+
+def masked_entries(values: Any) -> int:
+    """Count the masked entries of a NumPy masked array or a list of them: `np.asarray` would return the values under the mask."""
+    if isinstance(values, np.ma.MaskedArray):
+        return int(np.sum(values.mask))
+    if isinstance(values, (list, tuple)):
+        return sum(int(np.sum(item.mask)) for item in values if isinstance(item, np.ma.MaskedArray))
+    return 0
+
+
+def one_hot(labels: IntArray, count: int, like: Array) -> Array:
+    """Return memberships (n, count) of a partition, in the library and dtype of `like`."""
+    return as_like(labels[:, None] == np.arange(count)[None, :], like)
+
+
+class Partition:
+    """Memberships (n, count) of a partition, computed for the requested rows only."""
+
+    def __init__(self, labels: IntArray, count: int, like: Array) -> None:
+        self.shape = (len(labels), count)
+        self._labels, self._like = labels, like if like.ndim == 1 else dense_like(like)  # small, as it is sent to other processes
+
+    def __getitem__(self, key: tuple[slice, Any]) -> Array:
+        return self.between(key[0].start, key[0].stop)
+
+    def between(self, start: int, stop: int) -> Array:
+        """Return the memberships of rows start ... stop - 1."""
+        return one_hot(self._labels[start:stop], self.shape[1], self._like)
+
+    def part(self, start: int, stop: int) -> Partition:
+        """Return the partition of rows start ... stop - 1."""
+        return Partition(self._labels[start:stop], self.shape[1], self._like)

@@ -1,0 +1,156 @@
+"""Blocks of rows. Rows are cut into blocks in this file only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .arrays import Array, Float64, IntArray, as_like, is_sparse, is_stored, take
+from .scratch import IN_MEMORY, ScratchRows
+
+LARGEST_SUM = 1024  # rows that a float32 sum may cover before it is added to a float64 total
+NARROW = 128  # columns up to which blocks are larger
+LARGEST_BLOCK = 1024  # rows of a block at most
+LARGEST_NARROW_BLOCK = 4096  # rows of a block with few columns, where the fixed cost of a block is large against that of its rows
+LEAST_BLOCKS = 16  # blocks at least, so that many threads have work
+BLOCK_ELEMENTS = 2**22  # kernel values of one block, so that a basis of 70,000 rows still makes blocks of 32 MB
+TASKS = 64  # tasks of a large input: enough for any number of threads
+LARGEST_TASK = 65_536  # rows of a task at most: results by row are kept until all tasks before it are done
+
+
+def _selected(x: Array, rows: IntArray) -> Array:
+    """Return the given rows: in memory, or on the disk where they are many and not in memory."""
+    if not is_stored(x) or len(rows) * x.shape[1] * x.dtype.itemsize <= IN_MEMORY:
+        return take(x, rows)
+    selected = ScratchRows(x.where, x.columns, x.dtype, len(rows))
+    for start, stop in spans(len(rows), LARGEST_TASK):
+        selected.append(x.take(rows[start:stop]))
+    return selected
+
+
+def spans(n: int, step: int) -> Iterator[tuple[int, int]]:
+    """(start, stop) of consecutive spans of `step` rows, the last one shorter."""
+    for start in range(0, n, step):
+        yield start, min(start + step, n)
+
+
+def piece(x: Array, start: int, stop: int) -> Array:
+    """Return rows start ... stop - 1, in memory."""
+    if is_stored(x):
+        return x.read(start, stop)
+    return x[start:stop] if is_sparse(x) else x[start:stop, ...]
+
+
+def stretch(x: Array, start: int, stop: int) -> Array:
+    """Return rows start ... stop - 1 without reading them into memory."""
+    return x.part(start, stop) if is_stored(x) else piece(x, start, stop)
+
+
+def pieces(x: Array, step: int) -> Iterator[Array]:
+    """Consecutive blocks of `step` rows of an array, the last one shorter."""
+    return (piece(x, start, stop) for start, stop in spans(int(x.shape[0]), step))
+
+
+@dataclass(frozen=True)
+class Block:
+    """A few consecutive rows with their weights and, for precomputed kernels, their k(x, x)."""
+
+    x: Array  # (b, d)
+    weight: Float64  # (b,) sample weights
+    start: int  # number of the first row in its source
+    kxx: Array | None = None  # (b,) k(x, x), given with the rows of precomputed kernels
+
+    @property
+    def stop(self) -> int:
+        """One past the number of the last row."""
+        return self.start + int(self.x.shape[0])
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """All rows, in memory (an array, CSR) or stored elsewhere, cut into the same blocks for any storage and number of threads.
+
+    Blocks form tasks: one thread sums the blocks of a task, and the sums of tasks are added in their order.
+    """
+
+    x: Array  # (n, d)
+    weight: Float64  # (n,) or one number broadcast to n, which takes no memory
+    kxx: Array | None = None  # (n,)
+    unit: float = 1.0  # the user's weight that a weight of 1 here corresponds to
+    factors: Float64 | None = None  # (d,) by which features are multiplied as they are read
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.x.shape[0])
+
+    @property
+    def are_stored(self) -> bool:
+        """True where the rows are not in memory."""
+        return is_stored(self.x)
+
+    def in_memory(self) -> Blocks:
+        """Return the same blocks with the rows in memory."""
+        return replace(self, x=piece(self.x, 0, self.n_rows)) if self.are_stored else self
+
+    @property
+    def alike(self) -> bool:
+        """True where no weights were given, so that all rows have the same."""
+        return self.weight.strides == (0,)
+
+    def n_tasks(self, basis_size: int) -> int:
+        """Number of tasks for a basis of `basis_size` columns."""
+        return -(-self.n_rows // self._task_rows(basis_size))
+
+    def task(self, number: int, basis_size: int) -> Iterator[Block]:
+        """The blocks of one task."""
+        first, last = self.task_range(number, basis_size)
+        for start, stop in spans(last - first, self.block_rows(basis_size)):
+            yield self.cut(first + start, first + stop)
+
+    def task_range(self, number: int, basis_size: int) -> tuple[int, int]:
+        """First row and one past the last row of a task."""
+        rows = self._task_rows(basis_size)
+        return number * rows, min((number + 1) * rows, self.n_rows)
+
+    def cut(self, start: int, stop: int) -> Block:
+        """Return rows start ... stop - 1 as one block."""
+        kxx = None if self.kxx is None else self.kxx[start:stop]
+        return Block(self.scaled(piece(self.x, start, stop)), np.ascontiguousarray(self.weight[start:stop]), start, kxx)
+
+    def take(self, rows: IntArray) -> Block:
+        """Return the given rows as one block (its `start` has no meaning)."""
+        kxx = None if self.kxx is None else take(self.kxx, rows)
+        return Block(self.scaled(take(self.x, rows)), self.weight[rows], 0, kxx)
+
+    def part(self, rows: IntArray, weights: Float64) -> Blocks:
+        """Return the given rows alone, with the given weights."""
+        return Blocks(_selected(self.x, rows), weights, None if self.kxx is None else take(self.kxx, rows), self.unit, self.factors)
+
+    def scaled(self, x: Array) -> Array:
+        """Convert rows or points (b, d) from the user's units to those of the blocks."""
+        if self.factors is None:
+            return x
+        if not is_sparse(x):
+            return x * as_like(self.factors, x)[None, :]
+        columns = x.copy()
+        columns.data *= self.factors.astype(x.dtype)[x.indices]
+        return columns
+
+    def unscaled(self, points: Array) -> Array:
+        """Convert points (c, d) from the units of the blocks to the user's."""
+        return points if self.factors is None else replace(self, factors=1.0 / self.factors).scaled(points)
+
+    def block_rows(self, basis_size: int) -> int:
+        """Number of rows of a block: a function of shapes only, so that results do not depend on memory or threads."""
+        if basis_size <= NARROW:
+            even = self.n_rows // LEAST_BLOCKS
+            return min(max(even - even % LARGEST_BLOCK, LARGEST_BLOCK), max(LARGEST_NARROW_BLOCK, LARGEST_BLOCK))
+        return min(max(BLOCK_ELEMENTS // basis_size, 32), LARGEST_BLOCK)
+
+    def _task_rows(self, basis_size: int) -> int:
+        step = self.block_rows(basis_size)
+        blocks = -(-self.n_rows // step)
+        return step * max(1, min(-(-blocks // TASKS), LARGEST_TASK // step))

@@ -1,0 +1,155 @@
+"""Selection of a file's columns: by name, by position, by range, or all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..row_source import ColumnLabel, RowsError
+from .spelling import Spelling, in_python
+
+
+@dataclass(frozen=True)
+class Field:
+    """One column of a file, as its header describes it."""
+
+    label: ColumnLabel
+    kind: str  # name of its type in the file, e.g. "string"
+    numeric: bool
+    single: bool = False  # single precision holds all its values
+    aside: bool = False  # a row index, which is not data
+
+
+@dataclass(frozen=True)
+class Header:
+    """The columns of one file, and methods that select some of them."""
+
+    where: str  # the file, for messages
+    fields: tuple[Field, ...]
+    spell: Spelling = in_python  # formats arguments in messages
+
+    def __post_init__(self) -> None:
+        labels = [field.label for field in self.fields]
+        twice = sorted({label for label in labels if labels.count(label) > 1}, key=str) if len(set(labels)) < len(labels) else []
+        if twice:
+            raise RowsError(
+                f"{self.where}: column {twice[0]!r} occurs {labels.count(twice[0])} times; every column needs a name of its own."
+            )
+
+    @property
+    def named(self) -> bool:
+        return any(isinstance(field.label, str) for field in self.fields)
+
+    def labels(self, picked: Iterable[int]) -> tuple[ColumnLabel, ...]:
+        return tuple(self.fields[at].label for at in picked)
+
+    def position(self, word: ColumnLabel) -> int:
+        """Return the position of a column given by name or position. Positions count from 0; text is a position only where no
+        column has a number for its name."""
+        labels = [field.label for field in self.fields]
+        if word in labels:
+            return labels.index(word)
+        text = str(word)
+        if isinstance(word, int) and 0 <= word < len(labels):
+            return word
+        if text.isdecimal() and not any(isinstance(label, str) and label.isdecimal() for label in labels):
+            if int(text) < len(labels):
+                return int(text)
+            raise RowsError(f"{self.where}: there is no column {text}; it has {len(labels)} columns, counted from 0.")
+        raise RowsError(f"{self.where}: there is no column {text!r}; it has {shortened(labels)}.")
+
+    def data(self, words: Sequence[ColumnLabel], weight: ColumnLabel | None = None) -> list[int]:
+        """Return the columns of data: the requested ones, else all but the weight."""
+        apart = None if weight is None else self.weighing(weight)
+        if not words:
+            return self.every(leave_out=() if apart is None else (apart,))
+        picked = self.pick(words)
+        if apart in picked:
+            columns = self.spell("columns")
+            raise RowsError(f"{self.spell('weight')}: column {weight!r} is also in {columns}; it is a weight or it is data.")
+        return picked
+
+    def weighing(self, word: ColumnLabel) -> int:
+        """Return the position of the column of weights."""
+        try:
+            at = self.position(word)
+        except RowsError as error:
+            raise RowsError(f"{self.spell('weight', word)}: {error}") from error
+        if not self.fields[at].numeric:
+            raise RowsError(f"{self.spell('weight', word)}: the column holds {self.fields[at].kind}, no numbers.")
+        return at
+
+    def pick(self, words: Sequence[ColumnLabel]) -> list[int]:
+        """Return the columns of these names, positions and ranges, in that order."""
+        picked = [at for word in words for at in self._listed(word)]
+        if not picked:
+            few, many = self.spell("columns", ["a", "b", "c"]), self.spell("columns", ["0-9"])
+            raise RowsError(f"{self.spell('columns')}: names no column; give names or positions, e.g. {few} or {many}.")
+        twice = {self.fields[at].label for at in picked if picked.count(at) > 1}
+        if twice:
+            raise RowsError(f"{self.spell('columns')}: {shortened(sorted(twice, key=str))} named twice.")
+        self.refuse_text(picked)
+        return picked
+
+    def every(self, leave_out: Iterable[int] = ()) -> list[int]:
+        """Return all columns of data but those left out; one without numbers is an error that names a remedy."""
+        kept = [at for at in range(len(self.fields)) if at not in set(leave_out) and not self.fields[at].aside]
+        numeric = [at for at in kept if self.fields[at].numeric]
+        if not numeric:
+            raise RowsError(f"{self.where}: no numeric columns (it has {described(self.fields[at] for at in kept)}).")
+        nameless = [at for at in kept if self.fields[at].label == ""]
+        if nameless:
+            rest = self._to_copy(at for at in numeric if at not in nameless)
+            raise RowsError(f"{self.where}: column {nameless[0]} has no name (a row index?); say which columns are data, e.g. {rest}.")
+        self.refuse_text(kept, advice=f" Choose the columns that are data, e.g. {self._to_copy(numeric)}.")
+        return kept
+
+    def refuse_text(self, picked: Iterable[int], advice: str = "") -> None:
+        text = [self.fields[at] for at in picked if not self.fields[at].numeric]
+        if text:
+            raise RowsError(f"{self.where}: {described(text)} {'holds' if len(text) == 1 else 'hold'} no numbers.{advice}")
+
+    def _listed(self, word: ColumnLabel) -> list[int]:
+        if isinstance(word, int):
+            return [self.position(word)]
+        # A name may hold commas and dashes: the whole text is tried first.
+        if any(field.label == word.strip() for field in self.fields):
+            return [self.position(word.strip())]
+        parts = [part.strip() for part in word.split(",")]
+        if len(parts) > 1:
+            return [at for part in parts if part for at in self._listed(part)]
+        first, dash, last = parts[0].partition("-")
+        if dash and first.isdecimal() and last.isdecimal():
+            if int(last) < int(first):
+                raise RowsError(f"{self.spell('columns')}: the range {word!r} runs backwards.")
+            self.position(last)  # a range far beyond the file is refused before it is expanded
+            return [self.position(str(number)) for number in range(int(first), int(last) + 1)]
+        return [self.position(parts[0])] if parts[0] else []
+
+    def _to_copy(self, picked: Iterable[int]) -> str:
+        """Return an argument that can be copied: names if few and simple, else ranges of positions."""
+        places = list(picked)
+        names = [str(self.fields[at].label) for at in places]
+        if len(names) <= 8 and all(name.replace("_", "").isalnum() for name in names):
+            return self.spell("columns", names)
+        runs: list[list[int]] = []
+        for at in places:
+            if runs and at == runs[-1][-1] + 1:
+                runs[-1].append(at)
+            else:
+                runs.append([at])
+        return self.spell("columns", [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs])
+
+
+def described(fields: Iterable[Field]) -> str:
+    """Columns with their types, for a message."""
+    found = list(fields)
+    words = [f"{field.label!r} ({field.kind})" for field in found[:6]]
+    more = f" and {len(found) - 6} more" if len(found) > 6 else ""
+    return f"column{'' if len(found) == 1 else 's'} {', '.join(words)}{more}" if found else "no columns"
+
+
+def shortened(labels: Sequence[ColumnLabel]) -> str:
+    """Columns by name only, for a message."""
+    more = f" and {len(labels) - 12} more" if len(labels) > 12 else ""
+    return f"column{'' if len(labels) == 1 else 's'} {', '.join(repr(label) for label in labels[:12])}{more}"

@@ -1,0 +1,140 @@
+"""Which files a path means, and of which kind each is."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from ..row_source import RowsError
+from .stamps import StampedFile, naming
+
+PathWord = str | os.PathLike[str]
+_MAGIC = {
+    b"PAR1": "parquet",
+    b"\x93NUMPY": "npy",
+    b"PK\x03\x04": "npz",
+    b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",
+}
+_ENDINGS = {  # of files and, but for those that notes have as well, of what is looked for in a folder
+    "parquet": {".parquet", ".pq"},
+    "arrow": {".arrow", ".arrows", ".feather", ".ipc"},
+    "npy": {".npy"},
+    "npz": {".npz"},
+    "csv": {".csv", ".tsv", ".txt", ".data"},
+}
+_NOTES = {".txt", ".data"}
+
+
+@dataclass(frozen=True)
+class Compression:
+    """A way of compressing files."""
+
+    name: str  # as pyarrow spells it, where it knows it
+    ending: str | None  # by which pyarrow knows that it must unpack; None: it does not
+    cat: str  # the command that unpacks
+
+
+PACKED = {  # by their first bytes
+    b"\x1f\x8b": Compression("gzip", ".gz", "zcat"),
+    **{b"BZh%d1AY&SY" % level: Compression("bz2", ".bz2", "bzcat") for level in range(1, 10)},
+    b"\x28\xb5\x2f\xfd": Compression("zstd", ".zst", "zstdcat"),
+    b"\x04\x22\x4d\x18": Compression("lz4", ".lz4", "lz4cat"),
+    b"\xfd7zXZ\0": Compression("xz", None, "xzcat"),
+}
+
+
+def found(path: PathWord | Sequence[PathWord]) -> list[Path]:
+    """The files of a path, a pattern, a folder, or of a list of them, in that order; those of one word in the order of their names."""
+    if not isinstance(path, (str, os.PathLike)):
+        files = [file for word in path for file in found(word)]
+        if not files:
+            raise RowsError("path=[]: names no file.")
+        return files
+    file = Path(path)
+    if file.is_dir():
+        return _inside(file)
+    if file.exists():
+        return [file]
+    if not glob.has_magic(str(path)):
+        raise RowsError(f"{file}: no such file.")
+    matching = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
+    _refuse_loops(str(path), matching)
+    files = [file for match in matching if not match.name.startswith(("_", ".")) for file in found(match)]
+    if not files:
+        raise RowsError(f"{path}: matches no file.")
+    return files
+
+
+def kind_of_file(file: Path) -> str:
+    """By its first bytes, else by its ending."""
+    StampedFile.of(file)  # refuses what must not even be opened, a pipe for one
+    with naming(file), file.open("rb") as opened:
+        start = opened.read(10)
+    if not start:
+        raise RowsError(f"{file}: is empty.")
+    for magic, kind in _MAGIC.items():
+        if start.startswith(magic):
+            return kind
+    for magic, packer in PACKED.items():
+        if start.startswith(magic) and packer.ending != file.suffix:
+            name = "" if packer.ending is None else f", or give it a name that ends in {packer.ending} if it is CSV"
+            raise RowsError(f"{file}: is packed by {packer.name}; unpack it first ({packer.cat} FILE > NEW){name}.")
+    named = _by_ending(file)
+    if named is None:
+        raise RowsError(f"{file}: unknown kind of file; known are Parquet, CSV (.csv, .tsv, .txt), Arrow, npy and npz.")
+    return named
+
+
+def keys_of(file: Path) -> dict[str, str]:
+    """The columns that folders named key=value give a file."""
+    pairs = (part.partition("=") for part in file.parts[:-1])
+    return {key: unquote(value) for key, equals, value in pairs if key and equals}
+
+
+def _refuse_loops(pattern: str, matching: Sequence[Path]) -> None:
+    """Refuse what comes through a link to a folder that the link itself lies in: `**` would find the same files again and again there."""
+    for folder in sorted({folder for file in matching for folder in file.parents}):
+        if folder.is_symlink():
+            inside, target = os.path.realpath(folder.parent), os.path.realpath(folder)
+            if os.path.commonpath([inside, target]) == target:
+                raise RowsError(f"{pattern}: {folder} is a link to a folder that it lies in; remove it, or give a pattern without it.")
+
+
+def _by_ending(file: Path) -> str | None:
+    endings = {ending.lower() for ending in file.suffixes[-2:]}
+    return next((kind for kind, known in _ENDINGS.items() if endings & known), None)
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The files of rows in a folder and the folders in it; hidden ones are those that somebody is still writing."""
+    files = dict[str, list[Path]]()
+    for file in sorted(_below(folder)):
+        kind = None if file.suffix.lower() in _NOTES else _by_ending(file)
+        if kind is not None:
+            files.setdefault(kind, []).append(file)
+    if not files:
+        raise RowsError(f"{folder}: holds no files of rows; known are .parquet, .arrow, .csv, .npy and .npz.")
+    if len(files) > 1:
+        pattern = folder / "**" / f"*{next(iter(files.values()))[0].suffix}"
+        raise RowsError(f"{folder}: holds files of several kinds ({', '.join(sorted(files))}); give a pattern, e.g. {pattern}.")
+    [alike] = files.values()
+    return alike
+
+
+def _below(folder: Path, above: tuple[Path, ...] = ()) -> Iterator[Path]:
+    """All in a folder and the folders in it that is not hidden; links to folders are followed, but not back to where they are."""
+    here = folder.resolve()
+    if here in above:
+        return
+    for path in folder.iterdir():
+        if path.name.startswith(("_", ".")):
+            continue
+        if path.is_dir():
+            yield from _below(path, (*above, here))
+        else:
+            yield path

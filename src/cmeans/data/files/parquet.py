@@ -1,0 +1,61 @@
+"""Parquet files: groups of rows in columns, of which only the wanted ones are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .arrow import batch_rows, file_bytes, header_of, pa, reading, release, values
+from .gathering import Block
+from .spelling import Spelling, in_python
+from .stamps import StampedFile
+from .tables import FileTable
+
+_BUFFER = 1 << 17  # bytes of a column that are read at a time; without a buffer, all of a column's chunk of a group is read at once
+_PAGE = 1 << 20  # bytes of a decompressed page, as files are commonly written
+_CELLS = 1 << 20  # numbers that are decoded at a time
+
+
+class ParquetTable(FileTable):
+    """One Parquet file. Its footer is read once; it is not mapped, as a map of a file that shrinks kills the process."""
+
+    kind = "Parquet"
+    groups: tuple[int, ...]
+
+    def __init__(self, file: Path, spell: Spelling = in_python) -> None:
+        self._file = StampedFile.of(file)
+        self._metadata: Any = None
+        with self._opened() as opened:
+            self._metadata = opened.metadata
+            self.header = header_of(str(file), opened.schema_arrow, spell=spell)
+        groups = (self._metadata.row_group(at) for at in range(self._metadata.num_row_groups))
+        self.groups = tuple(group.num_rows for group in groups)
+
+    def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None, skip: int = 0) -> Iterator[Block]:
+        """`skip`: rows at the beginning that are left out."""
+        names = [str(label) for label in self.header.labels(places)]
+        some = list(range(len(self.groups)) if groups is None else groups)
+        while some and self.groups[some[0]] <= skip:
+            skip -= self.groups[some.pop(0)]
+        with self._opened() as opened:
+            rows = batch_rows(len(names), 1_024, _CELLS)
+            for batch in opened.iter_batches(rows, row_groups=some, columns=names, use_threads=groups is None):
+                if skip < batch.num_rows:
+                    yield [values(batch.column(name))[skip:] for name in names]
+                skip = max(0, skip - batch.num_rows)
+        if groups is None:
+            release()
+
+    def transient(self, n_columns: int) -> int:
+        return 16 * batch_rows(n_columns, 1_024, _CELLS) * n_columns + n_columns * (_BUFFER + 2 * _PAGE)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        with (
+            reading(self._file, self.kind),
+            file_bytes(self._file.path) as file,
+            pa.parquet.ParquetFile(file, metadata=self._metadata, buffer_size=_BUFFER, pre_buffer=False) as opened,
+        ):
+            yield opened

@@ -1,0 +1,156 @@
+"""Rows that are not in memory: the interface of their sources, which are read block by block."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+RowArray = npt.NDArray[Any]  # (b, d) float32 or float64, C-contiguous
+ColumnLabel = str | int  # a column's name, or its position where there are no names
+
+TAKEN = 65_536  # rows that are read at once where only some of them are needed
+REMEMBERED = 4  # samples that are cached, as the same few rows are often needed again
+SMALL = 2_048  # rows of a cached sample at most
+
+
+class RowsError(ValueError):
+    """Rows that cannot be read or used. The message is one line: the file, what was found, what to do."""
+
+
+class StoredRows(ABC):
+    """Rows (n, d) stored in one file or many, which are read as NumPy arrays.
+
+    All methods are thread-safe. Values are finite: the decoders check them and report where they are not.
+    """
+
+    where: str  # the file or folder, for messages
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]  # float32 or float64
+    columns: tuple[ColumnLabel, ...]
+    weight: npt.NDArray[np.float64] | None = None  # (n,) where the rows have a column of weights
+    files: tuple[str, ...] = ()  # that the rows come from, where they come from files
+    again: Callable[[], StoredRows] | None = None  # opens the same rows in another process, where possible
+    ndim = 2
+
+    @abstractmethod
+    def memory(self, n_threads: int) -> int:
+        """Bytes of memory at most while `n_threads` threads read."""
+
+    @abstractmethod
+    def _read(self, start: int, stop: int) -> RowArray: ...
+
+    def read(self, start: int, stop: int) -> RowArray:
+        """Return rows start ... stop - 1; after an OSError reading is tried a second time."""
+        try:
+            return self._read(start, stop)
+        except OSError:
+            try:
+                return self._read(start, stop)
+            except OSError as error:
+                reason = error.strerror or str(error)
+                where = error.filename or self.where
+                raise RowsError(f"{where}: rows {start} to {stop - 1} cannot be read, tried twice ({reason}).") from error
+
+    def take(self, rows: npt.NDArray[np.intp]) -> RowArray:
+        """Return the given rows, in that order; callers must not write to them."""
+        if len(rows) > SMALL:
+            return self._take(rows)
+        samples: dict[bytes, RowArray] = self.__dict__.setdefault("_samples", {})
+        key = np.asarray(rows, dtype=np.int64).tobytes()
+        taken = samples.get(key)
+        if taken is None:
+            taken = self._take(rows)
+            taken.flags.writeable = False
+            for former in list(samples)[: max(0, len(samples) + 1 - REMEMBERED)]:
+                samples.pop(former, None)  # another thread may have removed it
+            samples[key] = taken
+        return taken
+
+    def _take(self, rows: npt.NDArray[np.intp]) -> RowArray:
+        out = np.empty((len(rows), self.shape[1]), self.dtype)
+        order = np.argsort(rows, kind="stable")
+        ordered = rows[order]
+        done = 0
+        while done < len(ordered):
+            start = int(ordered[done])
+            stop = int(np.searchsorted(ordered, start + TAKEN))
+            out[order[done:stop]] = self.read(start, int(ordered[stop - 1]) + 1)[ordered[done:stop] - start]
+            done = stop
+        return out
+
+    def engine(self, here: Any) -> Any:
+        """Return a context with the engine for passes over these rows; `here`: the engine of this process, already entered."""
+        return nullcontext(here)
+
+    def part(self, start: int, stop: int) -> StoredRows:
+        """Return rows start ... stop - 1 without reading them."""
+        return _Part(self, start, stop)
+
+    def mapped(self, function: Callable[[RowArray], RowArray]) -> StoredRows:
+        """Return the same rows with a function applied to each block as it is read; it keeps shape and dtype."""
+        return _Mapped(self, function)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the rows would take in memory."""
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize
+
+    def __repr__(self) -> str:
+        n, d = self.shape
+        return f"<{n:,} x {d:,} {self.dtype.name} rows of {self.where}>"
+
+
+class _View(StoredRows):
+    """Rows derived from other stored rows."""
+
+    def __init__(self, rows: StoredRows) -> None:
+        self.where, self.shape, self.dtype, self.columns, self.weight = rows.where, rows.shape, rows.dtype, rows.columns, rows.weight
+        self.files = rows.files
+        self._rows = rows
+
+    def memory(self, n_threads: int) -> int:
+        return self._rows.memory(n_threads)
+
+
+class _Part(_View):
+    def __init__(self, rows: StoredRows, start: int, stop: int) -> None:
+        super().__init__(rows)
+        self.again = None if rows.again is None else partial(_open_part, rows.again, start, stop)
+        self.shape, self._start = (stop - start, rows.shape[1]), start
+        self.weight = None if rows.weight is None else rows.weight[start:stop]
+
+    def _read(self, start: int, stop: int) -> RowArray:
+        return self._rows.read(self._start + start, self._start + max(start, min(stop, len(self))))
+
+    def _take(self, rows: npt.NDArray[np.intp]) -> RowArray:
+        return self._rows._take(rows + self._start)
+
+
+class _Mapped(_View):
+    def __init__(self, rows: StoredRows, function: Callable[[RowArray], RowArray]) -> None:
+        super().__init__(rows)
+        self.again = None if rows.again is None else partial(_open_mapped, rows.again, function)
+        self._function = function
+
+    def _read(self, start: int, stop: int) -> RowArray:
+        return self._function(self._rows.read(start, stop))
+
+    def _take(self, rows: npt.NDArray[np.intp]) -> RowArray:
+        return self._function(self._rows._take(rows))
+
+
+def _open_part(again: Callable[[], StoredRows], start: int, stop: int) -> StoredRows:
+    return again().part(start, stop)
+
+
+def _open_mapped(again: Callable[[], StoredRows], function: Callable[[RowArray], RowArray]) -> StoredRows:
+    return again().mapped(function)

@@ -1,0 +1,1 @@
+"""Passes over rows that a Dask cluster holds."""

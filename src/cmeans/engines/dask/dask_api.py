@@ -1,0 +1,136 @@
+"""All calls of Dask's API: its clients, the partitions of its collections, and lazy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...data.row_source import StoredRows
+
+HELD = 2  # a worker's free memory, divided by this, may keep represented rows
+
+
+def is_collection(x: Any) -> bool:
+    """True where x is a Dask collection; Dask need not be installed."""
+    return callable(getattr(type(x), "__dask_graph__", None))
+
+
+def is_frame(x: Any) -> bool:
+    """True where a collection has named columns."""
+    return hasattr(type(x), "to_dask_array")
+
+
+def is_array(x: Any) -> bool:
+    """True where a collection is an array in chunks."""
+    return hasattr(type(x), "map_blocks")
+
+
+def default_client() -> Any | None:
+    """Return the client that was started last, if there is any."""
+    try:
+        from distributed import default_client as latest
+    except ImportError:
+        return None
+    try:
+        return latest()
+    except ValueError:
+        return None
+
+
+def is_client(value: Any) -> bool:
+    """True where a value can run tasks as a Dask client does."""
+    return all(callable(getattr(value, name, None)) for name in ("submit", "map", "gather", "cancel", "who_has", "nthreads"))
+
+
+class WorkerPlacement:
+    """The workers that the tasks of a graph should run on, by key; called by the scheduler."""
+
+    def __init__(self, workers: dict[str, list[str]]) -> None:
+        self._workers = workers
+
+    def __call__(self, key: str) -> list[str]:
+        return self._workers.get(key, [])
+
+
+@contextmanager
+def placed(workers: dict[str, list[str]]) -> Iterator[None]:
+    """Run graphs that are sent inside on these workers only; else the scheduler would move large results made there.
+
+    Graphs that contain a space or a state are large on purpose, and sent once.
+    """
+    import dask
+
+    quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"})
+    with quiet, dask.annotate(workers=WorkerPlacement(workers)):
+        yield
+
+
+def settled(client: Any, futures: list[Any]) -> None:
+    """Wait until all futures of a client have finished or failed."""
+    from distributed import wait
+
+    with client.as_current():
+        wait(futures)
+
+
+def started(client: Any, x: Any, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """Return futures of a function of each partition of a collection of rows, in order; lost ones are computed again."""
+    import dask
+
+    whole = x if is_frame(x) else x.rechunk({1: -1})
+    partitions = np.ravel(whole.to_delayed())
+    work = dask.delayed(function, pure=False)
+    futures: list[Any] = client.compute([work(partition, *arguments) for partition in partitions])
+    return futures
+
+
+def row_by_row(x: Any, function: Callable[..., Any], n_columns: int | None, dtype: Any, **words: Any) -> Any:
+    """Return a Dask array of a function of blocks of rows, (n,) or (n, n_columns), computed lazily."""
+    import dask
+
+    whole = (x.to_dask_array() if is_frame(x) else x).rechunk({1: -1})
+    words = {name: dask.delayed(word, pure=False) for name, word in words.items()}  # in the graph once, not once a block
+    if n_columns is None:
+        return whole.map_blocks(function, **words, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
+    return whole.map_blocks(function, **words, dtype=dtype, chunks=(whole.chunks[0], (n_columns,)), meta=np.empty((0, 0), dtype))
+
+
+def in_parts(function: Callable[..., Any], rows: StoredRows, step: int) -> Any:
+    """Return a Dask array of stored rows; `function` reads each part, from the way to open the rows and two row numbers."""
+    import dask
+    import dask.array
+
+    (n, d), again = rows.shape, dask.delayed(rows.again, pure=False)
+    read = dask.delayed(function, pure=False)
+    parts = [(start, min(start + step, n)) for start in range(0, n, step)]
+    return dask.array.concatenate(
+        [dask.array.from_delayed(read(again, start, stop), (stop - start, d), rows.dtype) for start, stop in parts], axis=0
+    )
+
+
+def connected(address: str) -> Any:
+    """Return a client of the scheduler at an address; the caller closes it."""
+    from distributed import Client
+
+    return Client(address, timeout="15s", set_as_default=False)
+
+
+def this_worker() -> Any:
+    """Return the worker that runs the calling task."""
+    from distributed import get_worker
+
+    return get_worker()
+
+
+def spare_memory(worker: Any) -> int:
+    """Bytes that a worker may use for data that can be recomputed."""
+    import psutil
+
+    limit = worker.memory_manager.memory_limit
+    free = int(psutil.virtual_memory().available)
+    if limit:
+        free = min(free, int(limit) - int(psutil.Process().memory_info().rss))
+    return max(free // HELD, 0)

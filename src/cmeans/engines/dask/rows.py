@@ -1,0 +1,128 @@
+"""Rows that Dask holds, partition by partition, on its workers."""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+
+from ...data.row_source import RowArray, RowsError, StoredRows
+from ..threads import ThreadEngine
+from .dask_api import is_array, is_frame, settled, started
+from .shards import as_rows, look, some_rows
+
+NUMBERS = "biuf"  # NumPy's kinds that are real numbers
+FAIR = 1.05  # times a thread's equal share of the rows
+
+
+class DaskRows(StoredRows):
+    """The rows of a Dask array or data frame, persisted on the workers; only rows requested by number are transferred here.
+
+    Partitions are futures with the graph that made them: partitions lost with a worker are computed again.
+    """
+
+    def __init__(self, x: Any, client: Any, owner: str, memory_per_worker: int | None = None) -> None:
+        self.where = "a Dask data frame" if is_frame(x) else "a Dask array"
+        dtype, self.columns = type_and_columns(x, owner)
+        self.dtype, self.client, self.memory_per_worker = np.dtype(dtype), client, memory_per_worker
+        parts = started(client, x, as_rows, self.dtype, owner)
+        looks = client.gather(client.map(look, parts, pure=False))
+        kept = [number for number, seen in enumerate(looks) if seen.shape[0]]
+        if not kept:
+            raise ValueError(f"{owner}: X is {self.where} without rows; at least one row is needed.")
+        d = len(self.columns)
+        starts = [0, *accumulate(seen.shape[0] for seen in looks)]
+        for number in kept:
+            self._complain(owner, number, starts[number], looks[number], d)
+        self.parts = [parts[number] for number in kept]  # futures of (b, d) arrays, none of them empty
+        self.starts = np.array([0, *accumulate(looks[number].shape[0] for number in kept)])
+        self.shape = (int(self.starts[-1]), d)
+
+    def engine(self, here: ThreadEngine) -> Any:
+        from .engine import DaskSession
+
+        return DaskSession(here, self)
+
+    def places(self) -> list[str]:
+        """Return a worker for each partition: the one that holds it, unless its load would far exceed the others'."""
+        settled(self.client, self.parts)  # those of a lost worker are being recomputed
+        where, threads, sizes = self.client.who_has(self.parts), self.client.nthreads(), np.diff(self.starts)
+        enough = FAIR * self.shape[0] / sum(threads.values())
+        load, places = dict.fromkeys(threads, 0.0), []
+        for part, size in zip(self.parts, map(int, sizes), strict=True):
+            holders = [worker for worker in where.get(part.key) or () if worker in load and load[worker] + size / threads[worker] <= enough]
+            place = holders[0] if holders else min(load, key=lambda worker: load[worker] + size / threads[worker])
+            load[place] += size / threads[place]
+            places.append(place)
+        return places
+
+    def memory(self, n_threads: int) -> int:
+        largest = int(np.diff(self.starts).max())
+        return (n_threads + 1) * largest * self.shape[1] * self.dtype.itemsize
+
+    def _read(self, start: int, stop: int) -> RowArray:
+        first, last = (int(n) for n in np.searchsorted(self.starts, [start, stop - 1], side="right") - 1)
+        wanted = []
+        for number in range(first, last + 1):
+            at = int(self.starts[number])
+            wanted.append((number, slice(max(start - at, 0), min(stop, int(self.starts[number + 1])) - at)))
+        pieces = self._brought(wanted)
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+    def _take(self, rows: Any) -> RowArray:
+        numbers = np.searchsorted(self.starts, rows, side="right") - 1
+        order = np.argsort(numbers, kind="stable")
+        bounds = np.searchsorted(numbers[order], np.arange(len(self.parts) + 1))
+        places = [(number, order[a:b]) for number, (a, b) in enumerate(pairwise(bounds)) if b > a]
+        out = np.empty((len(rows), self.shape[1]), self.dtype)
+        pieces = self._brought([(number, np.asarray(rows)[place] - self.starts[number]) for number, place in places])
+        for (_, place), piece in zip(places, pieces, strict=True):
+            out[place] = piece
+        return out
+
+    def _brought(self, wanted: list[tuple[int, Any]]) -> list[Any]:
+        """Return some rows of some partitions, selected on the workers."""
+        if not wanted:
+            return [np.empty((0, self.shape[1]), self.dtype)]
+        numbers, which = zip(*wanted, strict=True)
+        parts = [self.parts[number] for number in numbers]
+        brought: list[Any] = self.client.gather(self.client.map(some_rows, parts, which, pure=False))
+        return [np.ascontiguousarray(piece) for piece in brought]
+
+    def _complain(self, owner: str, number: int, start: int, seen: Any, d: int) -> None:
+        if len(seen.shape) != 2 or seen.shape[1] != d:
+            raise RowsError(f"{owner}: partition {number} of {self.where} has shape {seen.shape}, where {d} columns were announced.")
+        if seen.bad is not None:
+            row, column, what = seen.bad
+            raise ValueError(
+                f"{owner}: Input X contains {what}, first in partition {number} at its row {row} (row {start + row} of all), column "
+                f"{self.columns[column]!r}. Remove or impute such rows, or mend the column."
+            )
+
+
+def type_and_columns(x: Any, owner: str) -> tuple[Any, tuple[Any, ...]]:
+    """Return the float type that holds a collection's numbers, and the names or positions of its columns."""
+    if is_frame(x):
+        if getattr(x, "ndim", 2) != 2:
+            raise ValueError(f"{owner}: X is a Dask series; pass a data frame of features, e.g. series.to_frame().")
+        kinds = dict(zip(x.columns, x.dtypes, strict=True))
+        others = [name for name, kind in kinds.items() if getattr(kind, "kind", "O") not in NUMBERS]
+        if others:
+            named = ", ".join(f"{name!r} ({kinds[name]})" for name in others[:10])
+            raise ValueError(f"{owner}: columns of X that are not numbers: {named}. Drop or encode them.")
+        single = all(kind.kind == "f" and kind.itemsize == 4 for kind in kinds.values())
+        names = list(x.columns)
+        named_all = all(isinstance(name, str) for name in names)
+        return (np.float32 if single else np.float64), tuple(names if named_all else range(len(names)))
+    if not is_array(x):
+        raise ValueError(f"{owner}: X is a {type(x).__name__} of Dask; pass a Dask array or data frame, or what it computes.")
+    if x.ndim != 2:
+        raise ValueError(f"{owner}: expected a 2-D array of rows and features, got one of shape {x.shape}. Reshape your data.")
+    if x.dtype.kind not in NUMBERS:
+        raise ValueError(f"{owner}: X has dtype {x.dtype}; real numbers are needed.")
+    if not isinstance(x._meta, np.ndarray):
+        raise ValueError(f"{owner}: X has chunks of {type(x._meta).__name__}; NumPy arrays are needed, x.map_blocks(...) makes them.")
+    if not np.isfinite(x.shape[1]) or x.shape[1] == 0:
+        raise ValueError(f"{owner}: X has shape {x.shape}; the number of features must be known and not 0: call x.compute_chunk_sizes().")
+    return (np.float32 if x.dtype == np.float32 else np.float64), tuple(range(x.shape[1]))

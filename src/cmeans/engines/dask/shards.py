@@ -1,0 +1,164 @@
+"""Code that runs on a worker: a partition as represented rows, and passes over them."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...data.arrays import Float64, masked_entries
+from ...data.row_source import StoredRows
+from ..base import Pass
+from ..threads import ThreadEngine
+from .dask_api import spare_memory, this_worker
+
+
+def as_rows(partition: Any, dtype: Any, owner: str) -> Any:
+    """Return a partition, an array or a pandas frame, as rows (b, d) of the given float type."""
+    if hasattr(partition, "to_numpy"):
+        partition = partition.to_numpy(dtype=dtype, na_value=np.nan)
+    hidden = masked_entries(partition)
+    if hidden:
+        raise ValueError(
+            f"{owner}: X has masked entries ({hidden} in one of its chunks). Impute them (x.map_blocks(...)), or drop their rows."
+        )
+    return np.ascontiguousarray(partition, dtype=dtype)
+
+
+@functools.lru_cache(maxsize=4)
+def _opened(again: Callable[[], StoredRows]) -> StoredRows:
+    return again()
+
+
+def read_part(again: Callable[[], StoredRows], start: int, stop: int) -> Any:
+    """Return rows start ... stop - 1 of files that a worker opens once."""
+    return _opened(again).read(start, stop)
+
+
+@dataclass(frozen=True)
+class PartitionCheck:
+    """Shape of a partition, and its first invalid number."""
+
+    shape: tuple[int, ...]
+    bad: tuple[int, int, str] | None  # row, column and kind of the first NaN or infinity
+
+
+def look(rows: Any) -> PartitionCheck:
+    """Check the rows of a partition for NaN and infinity."""
+    with np.errstate(all="ignore"):
+        total = rows.sum()
+    if np.isfinite(total) or rows.ndim != 2:
+        return PartitionCheck(rows.shape, None)
+    bad = np.argwhere(~np.isfinite(rows))
+    if not len(bad):
+        return PartitionCheck(rows.shape, None)
+    row, column = map(int, bad[0])
+    return PartitionCheck(rows.shape, (row, column, "NaN" if np.isnan(rows[row, column]) else "infinity"))
+
+
+def some_rows(rows: Any, which: Any) -> Any:
+    """Return rows of a partition, by numbers or a slice."""
+    return rows[which]
+
+
+class WorkerMemory:
+    """A worker's memory for represented rows, which all its shards share."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._used = self._limit = 0
+
+    def take(self, wanted: int, limit: int | None, spare: Callable[[], int]) -> int:
+        """Reserve up to the wanted bytes and return their number; `limit` bounds the total."""
+        with self._lock:
+            if not self._used:
+                self._limit = spare() if limit is None else limit
+            taken = max(0, min(wanted, self._limit - self._used))
+            self._used += taken
+            return taken
+
+    def give_back(self, taken: int) -> None:
+        """Release bytes."""
+        with self._lock:
+            self._used -= taken
+
+
+_memories: weakref.WeakKeyDictionary[Any, WorkerMemory] = weakref.WeakKeyDictionary()  # by worker: several may live in one process
+_making = threading.Lock()
+
+
+class Shard:
+    """One partition in its space, on its worker. Sent to another worker, it is rebuilt by the first task there that needs it."""
+
+    def __init__(self, partition: Any, weight: Float64 | None, spec: Any, limit: int | None) -> None:
+        self._made_of = partition, weight, spec, limit
+        self._lock = threading.Lock()
+        self._rows: Any = None
+
+    @property
+    def rows(self) -> Any:
+        """The partition in its space."""
+        with self._lock:
+            if self._rows is None:
+                partition, weight, spec, limit = self._made_of
+                worker = this_worker()
+                with _making:
+                    memory = _memories.setdefault(worker, WorkerMemory())
+                kept = memory.take(spec.bytes_to_keep(partition), limit, lambda: spare_memory(worker))
+                weakref.finalize(self, memory.give_back, kept)
+                self._rows = spec.over(partition, weight, kept)
+            return self._rows
+
+    def __sizeof__(self) -> int:
+        partition, _, spec, _ = self._made_of
+        return int(partition.nbytes + spec.bytes_to_keep(partition))
+
+    def __reduce__(self) -> Any:
+        return Shard, self._made_of
+
+
+class PreparedOnce:
+    """A pass to be sent to workers. On each it is prepared once, for all shards there."""
+
+    def __init__(self, over: Pass[Any]) -> None:
+        self.over = over
+        self._lock = threading.Lock()
+        self._prepared: tuple[Any] | None = None
+
+    def prepared(self, rows: Any) -> Any:
+        """Return the data that the pass prepares for rows like these."""
+        with self._lock:
+            if self._prepared is None:
+                self._prepared = (self.over.prepare(rows),)
+            return self._prepared[0]
+
+    def __reduce__(self) -> Any:
+        return PreparedOnce, (self.over,)
+
+
+def unchanged(value: Any) -> Any:
+    """Return the value itself: the task by which a worker passes it on to others."""
+    return value
+
+
+def folded(shard: Shard, over: PreparedOnce) -> Any:
+    """Return the sum over a shard's tasks, in their order."""
+    return total(mapped(shard, over))
+
+
+def mapped(shard: Shard, over: PreparedOnce) -> list[Any]:
+    """Return the results of a shard's tasks, in their order."""
+    with ThreadEngine(1) as engine:
+        prepared = over.prepared(shard.rows)
+        return list(engine.run(lambda task: over.over.work(shard.rows, task, prepared), shard.rows.n_tasks))
+
+
+def total(parts: list[Any]) -> Any:
+    """Return the sum of a few parts, in their order."""
+    return functools.reduce(operator.add, parts)

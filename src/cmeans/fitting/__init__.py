@@ -1,0 +1,1 @@
+"""Steps that all estimators share, from constructor parameters and X to fitted attributes."""

@@ -1,0 +1,163 @@
+"""Base class of the estimators that find their own number of clusters: checked parameters, and scales that adapt."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import Array, Float64
+from ..data.scaling import factors_to_ten
+from ..kernels import Linear
+from ..rules import SparsePossibilistic
+from ..sampling.population import sample
+from ..solvers.adaptive import Adaptation
+from ..solvers.fixed_point import Solution, solve
+from ..solvers.multistart import BestRun, FitResult, concluded
+from ..solvers.observer import Observer
+from ..solvers.steps import Verdict
+from ..sweeps.problem import Problem
+from ..sweeps.state import State
+from .fit import BaseCMeans, FitContext, FitSettings, Method
+from .fitted_attributes import certified
+from .space import Geometry, build_geometry, takes_kernel_values
+from .validation import integer, one_of, real
+
+PART_ROWS = 20_000  # clusters of larger inputs are sought on a fair sample, then refined on all rows
+SQUARED_SHARE = 0.2  # K of the automatic sparsity where scales are mean squares: more, and rows within the radius make it smaller yet
+REACH = 3.0  # squared radius of every cluster over its squared deviation, at least, in the conference form
+TENTH = 0.1  # of the longest distance: the unit of length for kernels without features in [0, 10]
+
+
+@dataclass(frozen=True)
+class AdaptiveProblem:
+    """The rows on which clusters are sought, and the rule."""
+
+    settings: FitSettings
+    geometry: Geometry
+    whole: Problem
+    part: Problem  # over a fair sample of the rows, or all of them
+    rule: SparsePossibilistic
+    observer: Observer
+
+    def solve(self, state: State, step: Adaptation, scope: str = "", *, everywhere: bool = False) -> Solution:
+        """Return the fixed point of sparse adaptive clusters on the part or on all rows; `scope` distinguishes the solves of a fit."""
+        problem = replace(self.whole if everywhere else self.part, rule=self.rule)
+        return solve(problem, state, self.observer.within(scope).at("fit"), step)
+
+    def settled(self, found: BestRun, step: Adaptation) -> BestRun:
+        """Return clusters found on the part, refined on all rows."""
+        if self.part is self.whole or found.solution.ended or found.solution.verdict is Verdict.EMPTY:
+            return found
+        solution = self.solve(found.solution.state, step, "settled", everywhere=True)
+        return BestRun(solution, None, found.row_visits + solution.row_visits)
+
+    def in_conference_form(self, diameter: float) -> tuple[AdaptiveProblem, Adaptation]:
+        """Return the problem and the step for scales that are mean deviations used as squared lengths.
+
+        An automatic sparsity must then be weaker the longer distances are, and they grow with the number of features.
+        """
+        length = self.unit_length(diameter)
+        reach = 0.0 if self.rule.sparsity is not None else REACH / length**2
+        return replace(self, rule=replace(self.rule, reach=reach)), Adaptation(1, length)
+
+    def unit_length(self, diameter: float) -> float:
+        """Factor from a mean deviation to a squared length in the conference form: 1 for plain features, which the papers scale to
+        [0, 10]; a tenth of the rows' diameter in the space of any other kernel."""
+        return 1.0 if isinstance(self.geometry.kernel, Linear) or diameter == 0 else TENTH * diameter
+
+
+class BaseAdaptive(BaseCMeans):
+    """Sparse adaptive possibilistic c-means; subclasses define the start."""
+
+    max_clusters: int
+    sparsity: str | float
+    p: float
+    sparsity_test: str
+    adaptation: str | None
+    scaling: str | None
+
+    @abstractmethod
+    def _search(self, given: AdaptiveProblem, method: Method) -> tuple[BestRun, SparsePossibilistic]:
+        """Check the remaining parameters; return the clusters and the rule that found them."""
+
+    @property
+    @abstractmethod
+    def _automatic_share(self) -> float:
+        """K of sparsity="auto"."""
+
+    def typicality(self, X: Any, *, diag: Any = None) -> Array:
+        """Typicalities (rows, clusters found) of new rows in [0, 1]; 0 beyond a cluster's radius."""
+        return self.memberships(X, diag=diag)
+
+    def _rule_class_sums_to_one(self) -> bool:
+        return False
+
+    def _check_parameters(self, estimator_name: str) -> None:
+        super()._check_parameters(estimator_name)
+        self._sparse_rule()
+        if self.scaling is not None:
+            one_of(self.scaling, "scaling", estimator_name, ("range",))
+
+    def _sparse_rule(self) -> SparsePossibilistic:
+        estimator_name = type(self).__name__
+        automatic = isinstance(self.sparsity, str) and self.sparsity == "auto"
+        sparsity = None if automatic else real(self.sparsity, "sparsity", estimator_name, words='"auto" or ')
+        p = real(self.p, "p", estimator_name)
+        if not 0 < p < 1:
+            raise ValueError(f"{estimator_name}(p={self.p!r}): p must lie between 0 and 1, both left out.")
+        test = one_of(self.sparsity_test, "sparsity_test", estimator_name, ("global", "local"))
+        rule = SparsePossibilistic(sparsity, 0.0, p, test)
+        share = SQUARED_SHARE if self.adaptation == "squared" else self._automatic_share
+        return replace(rule, share=share * min(1.0, rule.largest_share)) if sparsity is None else rule
+
+    def _cluster(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+        settings, blocks = context.settings, context.blocks
+        geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng)
+        method = self._method(geometry)
+        rule = method.rule
+        assert isinstance(rule, SparsePossibilistic)
+        rows = self._rows_for(context, geometry, rule, remembered=blocks.n_rows * np.dtype(np.intp).itemsize)
+        whole = Problem(rows, rule, context.engine, settings.stopping)
+        part = _part_of(geometry, whole, settings.rng)
+        observer = self._observer(context, geometry, method)
+        with self._interruptible(context, geometry, method):
+            best, found_rule = self._search(AdaptiveProblem(settings, geometry, whole, part, rule, observer), method)
+        if best.solution.verdict is Verdict.EMPTY:
+            raise ValueError(self._too_sparse(rule, best.solution.state))
+        whole = replace(whole, rule=found_rule)
+        return geometry, method, certified(concluded(best, whole, observer), best, geometry, whole)
+
+    def _too_sparse(self, rule: SparsePossibilistic, state: State) -> str:
+        scales = state.known_scales()
+        strength, limit = rule.strength(scales), rule.largest_strength(scales)
+        advice = "." if self.sparsity == "auto" else ', or "auto".'
+        return (
+            f"{type(self).__name__}(sparsity={self.sparsity!r}, p={rule.p:g}): no cluster wants any row. lambda is {strength:.4g}, and the "
+            f"widest cluster (eta {scales.max():.4g}) bears 0 <= lambda < {limit:.4g}. Take a smaller sparsity{advice}"
+        )
+
+    def _clusters_asked(self, owner: str) -> int:
+        return integer(self.max_clusters, "max_clusters", owner, 1)
+
+    def _fitting_number(self, n_clusters: int, n_rows: int) -> int:
+        return min(n_clusters, n_rows)
+
+    def _most_sweeps(self, settings: FitSettings) -> int | None:
+        return None
+
+    def _feature_factors(self, x: Array, weight: Float64) -> Float64 | None:
+        owner = type(self).__name__
+        return None if self.scaling is None or takes_kernel_values(self.kernel) else factors_to_ten(x, weight, owner)
+
+
+def _part_of(geometry: Geometry, whole: Problem, rng: np.random.RandomState) -> Problem:
+    """Return the problem over a fair sample of the rows; the same problem for few rows, or where a row is given by its kernel values
+    with all others."""
+    population = geometry.population
+    if len(population) <= PART_ROWS or geometry.is_precomputed or not whole.space.sweeps_products:
+        return whole
+    positions, weights = sample(population, PART_ROWS, rng)
+    return replace(whole, rows=whole.rows.part(population.at(positions), weights))

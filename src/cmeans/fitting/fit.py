@@ -1,0 +1,371 @@
+"""Base class of all estimators: parameters and rows in, a solver's result out."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import ClassifierTags, Tags, check_random_state
+
+from ..data.arrays import Array, Float64, itemsize
+from ..data.blocks import Blocks
+from ..engines import Engine, count_threads
+from ..kernels import Kernel
+from ..rules import Rule
+from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, memory_logger, verbose_log, with_callbacks
+from ..runtime.progress import Listener, Reporter, current_listeners
+from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, spelt
+from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot
+from ..solvers.observer import AfterSweep, FitRecord, Observer
+from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
+from ..spaces import Space
+from ..spaces.centres import Centres
+from ..sweeps.choice import layout_for, memory_of, quick_for
+from ..sweeps.problem import Problem, Stopping
+from ..sweeps.represented import RepresentedRows
+from ..sweeps.state import State
+from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
+from .init import METHODS, InitContext, check_init, starts
+from .memory import MemoryPlan, parse_budget, plan
+from .prediction import Predicting
+from .space import Geometry, build_geometry, check_kernel, checked_words, takes_kernel_values
+from .validation import CheckedRows, engine_of, integer, read_rows, real, weights_of
+
+OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
+MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
+OF_ROWS = ("labels_", "memberships_", "_nearest", "objective_", "objective_history_", "separation_")  # attributes
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """Checked parameters of a fit."""
+
+    n_clusters: int  # to start from
+    n_init: int
+    stopping: Stopping
+    budget: int | None
+    rng: np.random.RandomState
+
+
+@dataclass(frozen=True)
+class Method:
+    """The rule whose objective is minimised, perhaps after a fuzzy pilot run that gives its scales."""
+
+    rule: Rule
+    pilot: Pilot | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)  # fitted attributes of this estimator only
+
+
+@dataclass(frozen=True)
+class FitContext:
+    """One fit: its settings, rows, engine and listeners."""
+
+    settings: FitSettings
+    given: CheckedRows
+    blocks: Blocks
+    engine: Engine
+    hook: SweepHook | None
+    listeners: tuple[Listener, ...]
+    log: CheckpointLog | None
+    record: FitRecord
+
+
+class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
+    """The parameters that all estimators share, and their fit. An estimator adds its own, and `_method` for its objective."""
+
+    n_clusters: int
+    kernel: str | Kernel | Callable[..., Any]
+    gamma: str | float
+    degree: int
+    coef0: float
+    kernel_params: Mapping[str, Any] | None
+    init: Any
+    n_init: int
+    max_iter: int | None
+    tol: float
+    memory_budget: int | float | str | None
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+    # Defaults of the parameters that some estimators do not offer:
+    n_landmarks: int | str | None = "auto"
+    landmarks: Any = "rpcholesky"
+    landmark_tol: float = 0.02
+    landmark_solver: str = "eigh"
+    engine: Any = None
+    checkpoint: str | os.PathLike[str] | Checkpoint | None = None
+    acceleration: str | None = None
+    progressive: bool = False
+
+    def _store(self, parameters: dict[str, Any]) -> None:
+        """Keep the parameters of a constructor as they came (its `locals()`)."""
+        for name, value in parameters.items():
+            if name != "self":
+                setattr(self, name, value)
+
+    @abstractmethod
+    def _method(self, geometry: Geometry) -> Method:
+        """Return the objective from the estimator's parameters; `geometry` serves those that the data determine."""
+
+    def _criterion(self) -> str:
+        return "centres"
+
+    @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters of X.
+
+        Parameters
+        ----------
+        X : (n, d) array, CSR matrix, data frame, memory map, or array of PyTorch, CuPy, ... ; kernel values for kernel="precomputed".
+            A file, a folder or a pattern of files (str or path), or `cmeans.open_blocks` of them, is read block by block in every sweep,
+            so that it need not fit in memory; `labels_` are then of the smallest integers that hold them, and `memberships_` are not kept
+            (`predict_to` writes them).
+            A Dask array or data frame is clustered where its partitions are (`cmeans.DaskEngine`).
+        y : not used to cluster; callbacks that score see it.
+        sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For bad parameters, rows or weights, naming the argument, what came and what to do. The model is then what it was before.
+        """
+        estimator_name, record = type(self).__name__, FitRecord()
+        with restored_on_failure(self, record), verbose_log(self.verbose, estimator_name):
+            settings = self._checked_settings(estimator_name)
+            given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
+            weight, unit = weights_of(given, sample_weight, estimator_name)
+            blocks = Blocks(given.x, weight, unit=unit, factors=self._feature_factors(given.x, weight))
+            settings = replace(settings, n_clusters=self._fitting_number(settings.n_clusters, blocks.n_rows))
+            for name in OPTIONAL:
+                self.__dict__.pop(name, None)  # left by a fit with other parameters
+            hook = SweepHook(self, X, y, sample_weight, self._most_sweeps(settings))
+            log = self._checkpoint_log(settings, blocks)
+            settings = settings if log is None else replace(settings, rng=log.rng)
+            with self._engine(given.x) as engine:
+                context = FitContext(settings, given, blocks, engine, hook, current_listeners(), log, record)
+                geometry, method, result = self._cluster(context)
+            if log is not None:
+                log.write()
+            self._keep(geometry, method, result)
+            if self.verbose:
+                logger.info("%s: %s, objective %.8g", estimator_name, self.stop_reason_, self.objective_)
+            warn_of_result(geometry, result, estimator_name)
+            hook.fit_ended()
+        return self
+
+    def _checkpoint_log(self, settings: FitSettings, blocks: Blocks) -> CheckpointLog | None:
+        """Return the log that records the progress of the fit, if a checkpoint is set."""
+        checkpoint = checked_checkpoint(self.checkpoint, type(self).__name__)
+        if checkpoint is None:
+            return None
+        parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in MAY_CHANGE}
+        identity = {"estimator": type(self).__name__, **spelt(parameters), **fingerprint(blocks)}
+        return CheckpointLog(checkpoint, identity, settings.rng)
+
+    def _observer(self, context: FitContext, geometry: Geometry, method: Method) -> Observer:
+        """Return the observer of the solves of a fit."""
+        after_sweep = self._after_sweep(context.hook, geometry, method)
+        return Observer(Reporter(context.listeners), after_sweep, context.log, context.record)
+
+    def _portable(self, geometry: Geometry, centres: Centres) -> tuple[Space, Centres]:
+        """Return the centres in a space that a model can keep."""
+        return geometry.space.portable(centres)
+
+    @contextmanager
+    def _interruptible(self, context: FitContext, geometry: Geometry, method: Method) -> Iterator[None]:
+        """Leave an interrupted fit with a model of its best centres so far, if there are any, which holds nothing of its rows."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            interim = context.record.interim()
+            if interim is not None:
+                space, centres = self._portable(geometry, interim.state.centres)
+                for name in (*OF_ROWS, "row_visits_"):
+                    self.__dict__.pop(name, None)
+                state, method = State(centres, interim.state.scales), replace(method, rule=interim.rule)
+                for name, value in self._model_attributes(geometry, method, space, state).items():
+                    setattr(self, name, value)
+                self.converged_, self.stop_reason_, self.n_iter_ = False, f"interrupted after {interim.n_iter} sweeps", interim.n_iter
+                self.n_clusters_, self.approximation_ = len(centres), None
+                context.record.kept = True
+            raise
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Find the clusters of X and return their labels: `fit(X).labels_`."""
+        return self.fit(X, y, sample_weight=sample_weight).labels_
+
+    def _cluster(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+        settings, engine = context.settings, context.engine
+        geometry = build_geometry(self, type(self).__name__, context.blocks, settings.n_clusters, settings.rng)
+        method = self._method(geometry)
+        rows = self._rows_for(context, geometry, method.rule)
+        problem = Problem(rows, method.rule, engine, settings.stopping)
+        starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
+        first = starts(self.init, settings.n_init, InitContext(type(self).__name__, settings.n_clusters, geometry, starting), settings.rng)
+        observer, schedule = self._observer(context, geometry, method), self._schedule(settings, geometry)
+        with self._interruptible(context, geometry, method):
+            if method.pilot is None:
+                best = best_of(first, settings.n_init, problem, observer, schedule=schedule)
+            else:
+                best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule)
+        return geometry, method, certified(concluded(best, problem, observer), best, geometry, problem)
+
+    def _schedule(self, settings: FitSettings, geometry: Geometry) -> SubsampleSchedule | None:
+        """Return the subsamples to fit first; None for a given start, which uses all rows."""
+        if not self.progressive or not isinstance(self.init, str) or not geometry.space.sweeps_products:
+            return None
+        return subsample_schedule(geometry.population, settings.n_clusters, settings.rng)
+
+    def _rows_for(
+        self,
+        context: FitContext,
+        geometry: Geometry,
+        rule: Rule,
+        remembered: int = 0,
+        rows_in_all: int = 0,  # set where these rows are a part of those to be swept
+    ) -> RepresentedRows:
+        """Return the represented rows of a fit, laid out for the rule's sweeps, within the memory budget."""
+        space, blocks, c = geometry.space, geometry.blocks, context.settings.n_clusters
+        layout = layout_for(space, blocks, rule, c, rows_in_all)
+        remembered += memory_of(layout, rule, blocks, space.size, c)
+        if blocks.are_stored and isinstance(init := vars(self).get("init"), str):
+            remembered += OF_INIT.get(init, 0) * blocks.n_rows
+        memory = self._memory_plan(context, space, blocks, remembered)
+        quick = quick_for(space, blocks, rule, rows_in_all)
+        rows = RepresentedRows(space, blocks, memory.for_rows, layout=layout, quick=quick, rows_in_all=rows_in_all)
+        memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
+        return rows
+
+    def _memory_plan(self, context: FitContext, space: Space, blocks: Blocks, remembered: int = 0) -> MemoryPlan:
+        return plan(
+            context.settings.budget,
+            type(self).__name__,
+            space,
+            blocks,
+            n_clusters=context.settings.n_clusters,
+            itemsize=itemsize(context.given.x),
+            n_threads=context.engine.n_threads,
+            copied=context.given.copied,
+            remembered=remembered,
+        )
+
+    def _after_sweep(self, hook: SweepHook | None, geometry: Geometry, method: Method) -> AfterSweep | None:
+        if hook is None or not hook.listens:
+            return None
+
+        def after_sweep(state: State, sweeps: int) -> bool:
+            def fitted() -> dict[str, Any]:
+                space, centres = self._portable(geometry, state.centres)
+                return {**self._model_attributes(geometry, method, space, State(centres, state.scales)), "n_iter_": sweeps}
+
+            return hook.sweep_ended(fitted)
+
+        return after_sweep
+
+    def _model_attributes(self, geometry: Geometry, method: Method, space: Space, state: State) -> dict[str, Any]:
+        """Attributes needed for prediction, and the parameters determined by the data."""
+        attributes = {**model_attributes(geometry, method.rule, space, state), **method.attributes}
+        if "m" in vars(self):
+            attributes["m_"] = getattr(method.rule, "m", 1.0)
+        if method.pilot is not None:
+            attributes["pilot_m_"] = getattr(method.pilot.rule, "m", 1.0)
+        return attributes
+
+    def _keep(self, geometry: Geometry, method: Method, result: FitResult) -> None:
+        method = replace(method, rule=result.rule)
+        attributes = self._model_attributes(geometry, method, result.space, result.state)
+        for name, value in {**attributes, **row_attributes(geometry, result)}.items():
+            setattr(self, name, value)
+
+    def _check_parameters(self, estimator_name: str) -> None:
+        """Refuse parameters that are invalid for all rows: before a fit reads any, and where a model is read."""
+        check_kernel(self, estimator_name)
+        self._check_landmark_words(estimator_name)
+        check_init(self.init, estimator_name, self._known_starts())
+        count_threads(self.n_jobs, estimator_name)
+        checked_checkpoint(self.checkpoint, estimator_name)
+
+    def _check_landmark_words(self, estimator_name: str) -> None:
+        checked_words(self, estimator_name)
+
+    def _known_starts(self) -> tuple[str, ...]:
+        """Names that `init` may take."""
+        return METHODS
+
+    def _checked_settings(self, estimator_name: str) -> FitSettings:
+        self._check_parameters(estimator_name)
+        n_init = integer(self.n_init, "n_init", estimator_name, 1)
+        engine_of(self)
+        integer(int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", estimator_name, 0)
+        return FitSettings(
+            self._clusters_asked(estimator_name),
+            n_init if isinstance(self.init, str) else 1,
+            self._checked_stopping(estimator_name),
+            parse_budget(self.memory_budget, estimator_name),
+            _random_state(self.random_state, estimator_name),
+        )
+
+    def _checked_stopping(self, estimator_name: str) -> Stopping:
+        tol = real(self.tol, "tol", estimator_name)
+        return Stopping(self._sweeps_asked(estimator_name), tol, self._criterion(), self._mixing(estimator_name))
+
+    def _mixing(self, estimator_name: str) -> str | None:
+        """Return the acceleration of sweeps, or None."""
+        if not isinstance(self.progressive, (bool, np.bool_)):
+            raise ValueError(f"{estimator_name}(progressive={self.progressive!r}): give True or False.")
+        if self.acceleration is None or (isinstance(self.acceleration, str) and self.acceleration == "anderson"):
+            return self.acceleration
+        raise ValueError(f'{estimator_name}(acceleration={self.acceleration!r}): unknown acceleration; give "anderson" or None.')
+
+    def _clusters_asked(self, estimator_name: str) -> int:
+        """Number of clusters requested by the parameters."""
+        return integer(self.n_clusters, "n_clusters", estimator_name, 1)
+
+    def _sweeps_asked(self, estimator_name: str) -> int:
+        """Maximal number of sweeps."""
+        return integer(self.max_iter, "max_iter", estimator_name, 1)
+
+    def _fitting_number(self, n_clusters: int, n_rows: int) -> int:
+        """Number of clusters to start from on these rows."""
+        if n_clusters > n_rows:
+            estimator_name = type(self).__name__
+            raise ValueError(
+                f"{estimator_name}(n_clusters={n_clusters}): there are fewer rows than clusters, n_samples={n_rows}; take fewer clusters."
+            )
+        return n_clusters
+
+    def _feature_factors(self, x: Array, weight: Float64) -> Float64 | None:
+        """Factors (d,) applied to the features first of all, or None."""
+        return None
+
+    def _most_sweeps(self, settings: FitSettings) -> int | None:
+        """Upper bound of the sweeps reported to callbacks, if there is one."""
+        return settings.stopping.max_iter * settings.n_init
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        precomputed = takes_kernel_values(self.kernel)
+        tags.input_tags.sparse = not precomputed
+        tags.input_tags.pairwise = precomputed
+        # Not a classifier, but scikit-learn's check of CSR input reads this tag where predict_proba exists.
+        tags.classifier_tags = ClassifierTags(multi_class=True)
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _random_state(value: Any, owner: str) -> np.random.RandomState:
+    try:
+        rng: np.random.RandomState = check_random_state(value)
+        return rng
+    except ValueError:
+        raise ValueError(f"{owner}(random_state={value!r}): give a whole number from 0 to 2^32 - 1, a RandomState, or None.") from None

@@ -1,0 +1,179 @@
+"""Fitted attributes of the model and of its rows, and the warnings about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..data.arrays import numpy_dtype, to_numpy
+from ..data.blocks import pieces
+from ..landmarks.certificate import certify
+from ..rules import Rule
+from ..runtime.user_warnings import warn
+from ..solvers.multistart import BestRun, FitResult
+from ..solvers.observer import FitRecord
+from ..spaces import EuclideanSpace, LandmarkSpace, Space
+from ..sweeps.problem import Problem
+from ..sweeps.state import State
+from ..sweeps.statistics import Statistics
+from ..tuning.diagnosis import COLLAPSED, coincident_pairs, separation
+from .space import Geometry
+from .validation import foreign_like
+
+LOOKED_AT = 65_536  # labels per block
+MOSTLY = 0.6  # share of rows without a cluster from which on a warning is issued
+OPTIONAL = (
+    "cluster_centers_",
+    "dual_coef_",
+    "landmark_indices_",
+    "landmarks_",
+    "eta_",
+    "memberships_",
+    "pilot_m_",
+    "_factors",
+    "_nearest",
+)  # attributes of some fits only
+PRIVATE = {"_space", "_state", "_rule", "_training_diag", "_nearest", "_n_features_out", "_factors", "_stream"}
+FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
+
+
+def is_fitted_name(name: str) -> bool:
+    """True for the name of an attribute that fits set."""
+    return name in PRIVATE or FITTED_NAME.fullmatch(name) is not None
+
+
+@contextmanager
+def restored_on_failure(model: Any, record: FitRecord) -> Iterator[None]:
+    """Restore the model, fitted before or not, where its fit fails at any point. Only an interrupt may leave centres."""
+    before = {name: value for name, value in vars(model).items() if is_fitted_name(name)}
+    try:
+        yield
+    except BaseException:
+        if not record.kept:
+            for name in [name for name in vars(model) if is_fitted_name(name)]:
+                del vars(model)[name]
+            vars(model).update(before)
+        raise
+
+
+def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State) -> dict[str, Any]:
+    """Attributes that predict and that describe the centres."""
+    x = geometry.blocks.x
+    precomputed = geometry.is_precomputed
+    model: dict[str, Any] = {
+        "_space": space,
+        "_state": state,
+        "_rule": rule,
+        "_training_diag": to_numpy(geometry.blocks.kxx).astype(np.float64) if precomputed else None,
+        "_n_features_out": len(state.centres),
+        "kernel_": geometry.kernel,
+        "gamma_": geometry.gamma,
+        "n_landmarks_": _landmarks_used(geometry),
+    }
+    if isinstance(space, EuclideanSpace):
+        model["cluster_centers_"] = foreign_like(geometry.blocks.unscaled(space.points(state.centres)).astype(numpy_dtype(x)), x)
+    if isinstance(space, LandmarkSpace):
+        model["dual_coef_"] = space.raw_coefficients(state.centres)
+        model["landmark_indices_"] = geometry.landmark_rows
+        if not precomputed:
+            model["landmarks_"] = geometry.blocks.unscaled(space.points)
+    if geometry.blocks.factors is not None:
+        model["_factors"] = geometry.blocks.factors
+    if rule.needs_pilot:
+        model["eta_"] = state.scales
+    return model
+
+
+def _landmarks_used(geometry: Geometry) -> int | None:
+    if isinstance(geometry.space, LandmarkSpace):
+        return int(geometry.space.points.shape[0])
+    rows = geometry.landmark_rows
+    return None if rows is None or len(rows) == geometry.blocks.n_rows else len(rows)  # the sample of two-step k-means
+
+
+def certified(result: FitResult, best: BestRun, geometry: Geometry, problem: Problem) -> FitResult:
+    """Return the result with the certificate of its landmarks; one more sweep gives the sums of the returned partition."""
+    space = problem.space
+    if not isinstance(space, LandmarkSpace):
+        return result
+    state, visits = best.solution.state, result.row_visits
+    sums = best.sums if best.sums is not None else _sums_of_a_fixed_point(best)
+    if sums is None:
+        sums, visits = problem.sweep(state, best.solution.sweep), visits + problem.n_rows
+    sampled = None if geometry.columns_only is not None else geometry.sampled[0]
+    approximation = certify(space, geometry.blocks, geometry.population, result.rule, state, sums, sampled)
+    return replace(result, approximation=approximation, row_visits=visits)
+
+
+def _sums_of_a_fixed_point(best: BestRun) -> Statistics | None:
+    """Return the sums of the last sweep if it moved no centre: they equal those at the end."""
+    if best.solution.last is None:
+        return None
+    before, sums = best.solution.last
+    centres = best.solution.state.centres
+    same = before.scales is best.solution.state.scales and np.array_equal(before.centres.coordinates, centres.coordinates)
+    return sums if same else None
+
+
+def row_attributes(geometry: Geometry, result: FitResult) -> dict[str, Any]:
+    """Attributes from the solver and the final pass."""
+    solution, assignment = result.solution, result.assignment
+    rows: dict[str, Any] = {"labels_": assignment.labels}
+    if assignment.memberships is not None:
+        labels = foreign_like(assignment.labels.astype(np.int64), geometry.blocks.x)
+        rows = {"labels_": labels, "memberships_": assignment.memberships, "_nearest": assignment.nearest}
+    return {
+        **rows,
+        "objective_": assignment.objective,
+        "objective_history_": np.array(result.history),
+        "n_iter_": solution.n_iter,
+        "row_visits_": result.row_visits,
+        "converged_": solution.converged,
+        "stop_reason_": result.reason,
+        "n_clusters_": int(result.alive.sum()),
+        "approximation_": result.approximation,
+        "separation_": separation(result.state.centres, _mean_distance(geometry, result)),
+    }
+
+
+def warn_of_result(geometry: Geometry, result: FitResult, owner: str) -> None:
+    """Warn of a run cut short, of clusters without rows, and of coinciding centres."""
+    if not result.solution.converged and not result.solution.ended:
+        warn(f"{owner}: {result.reason}.", ConvergenceWarning)
+    dead = np.flatnonzero(~result.alive)
+    if len(dead):
+        warn(
+            f"{owner}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers {dead[:10].tolist()}). "
+            "Take fewer clusters, or another init."
+        )
+    labels = result.assignment.labels  # there may be more of them than memory holds
+    nowhere = sum(int(np.count_nonzero(part < 0)) for part in pieces(labels, LOOKED_AT)) / len(labels)
+    if nowhere > MOSTLY:
+        warn(
+            f"{owner}: {100 * nowhere:.0f}% of the rows belong nowhere: their typicality is 0 in every cluster. "
+            "Take a smaller sparsity; 0 leaves no row out."
+        )
+    if result.rule.is_soft and len(result.alive) > 1:
+        _complain_of_fallen_centres(geometry, result, owner)
+
+
+def _complain_of_fallen_centres(geometry: Geometry, result: FitResult, owner: str) -> None:
+    rule, mean = result.rule, _mean_distance(geometry, result)
+    apart = separation(result.state.centres, mean)
+    if apart < COLLAPSED:
+        advice = rule.advice_on_collapse(geometry)
+        warn(f"{owner}: the clusters have collapsed, all centres are nearly the same point (separation_={apart:.2g}); {advice}.")
+        return
+    pairs = coincident_pairs(result.state.centres, mean)
+    if pairs:
+        warn(f"{owner}: {pairs} pairs of centres coincide. {rule.advice_on_coincidence()}")
+
+
+def _mean_distance(geometry: Geometry, result: FitResult) -> float:
+    return result.assignment.total_distance / (float(geometry.blocks.weight.sum()) * len(result.alive))

@@ -1,0 +1,166 @@
+"""First centres from the parameter `init`: a name, rows, points, a partition, or another model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import Array, IntArray, Partition, as_like, is_sparse, one_hot
+from ..data.blocks import Block, pieces
+from ..runtime.user_warnings import warn
+from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
+from ..sampling.kmeanspp import kmeans_plus_plus, max_min, seeding_rows
+from ..sampling.population import draw, sample
+from ..spaces.centres import Centres
+from ..sweeps.problem import Problem
+from .landmark_argument import matching_points, row_numbers
+from .prediction import Predicting
+from .space import Geometry
+from .validation import host_array, intact
+
+METHODS = ("k-means++", "k-means||", "max-min", "random", "random-partition")
+CHECKED_ROWS = 4096  # rows of given memberships per block
+
+
+@dataclass(frozen=True)
+class InitContext:
+    """Context of a start: the problem and the number of clusters."""
+
+    estimator_name: str
+    n_clusters: int
+    geometry: Geometry
+    problem: Problem  # its rule turns a partition into centres
+    at_most: bool = False  # n_clusters is a bound: fewer starts are as good
+
+
+def check_init(init: Any, owner: str, known: tuple[str, ...]) -> None:
+    """Refuse an `init` that is invalid for all rows."""
+    if isinstance(init, str):
+        if init not in known:
+            raise ValueError(f"{owner}(init={init!r}): unknown init; known are {list(known)}, arrays and fitted estimators.")
+        return
+    if isinstance(init, (Centres, Predicting)):
+        return
+    values = intact(init, "init", owner) if is_sparse(init) else host_array(init, "init", owner)
+    numbers = np.issubdtype(values.dtype, np.integer if values.ndim == 1 else np.number)
+    if values.ndim not in (1, 2) or 0 in values.shape or not numbers:
+        raise ValueError(
+            f"{owner}(init=array of shape {values.shape}, {values.dtype}): init is one of {list(known)}, row numbers or labels (integers), "
+            "points, memberships with rows that sum to one, or a fitted estimator."
+        )
+
+
+def starts(init: Any, n_init: int, context: InitContext, rng: np.random.RandomState) -> Iterator[Centres]:
+    """Yield `n_init` random starts, or the one that is given."""
+    if isinstance(init, str):
+        for _ in range(n_init):
+            yield _drawn(init, context, rng)
+    else:
+        yield _given(init, context)
+
+
+def _drawn(init: str, context: InitContext, rng: np.random.RandomState) -> Centres:
+    geometry, people = context.geometry, context.geometry.population
+    count = min(context.n_clusters, len(people))
+    if init == "random-partition":
+        _warn_if_fewer(count, context)
+        labels = rng.permutation(len(people)) % count
+        members = people.members()
+        return context.problem.centres_of(Partition(np.where(members >= 0, labels[members], 0), count, geometry.blocks.x))
+    if init == "random":
+        rows = people.at(draw(people, count, rng))
+    elif init == "k-means||" and len(people) > seeding_rows(count):
+        rows = scalable_kmeans_plus_plus(geometry.metric, people, count, rng, context.problem.engine)
+    else:
+        positions, weights = sample(people, seeding_rows(count), rng)
+        method = max_min if init == "max-min" else kmeans_plus_plus
+        rows = people.at(positions[method(geometry.affinity(positions), weights, count, rng)])
+    _warn_if_fewer(len(rows), context)
+    return _at_rows(rows, geometry)
+
+
+def given_partition(init: Any, context: InitContext) -> Array | None:
+    """Return memberships (n, c) where `init` is labels or memberships of all rows, else None."""
+    if isinstance(init, (str, Centres, Predicting)) or is_sparse(init):
+        return None
+    values, (n, d), c = host_array(init, "init", context.estimator_name), context.geometry.blocks.x.shape, context.n_clusters
+    like = context.geometry.blocks.x
+    if values.ndim == 1 and np.issubdtype(values.dtype, np.integer) and len(values) == n != c:
+        return one_hot(checked_labels(values, c, context.estimator_name), c, like)
+    points = values.shape == (c, d) and not context.geometry.is_precomputed
+    if values.ndim == 2 and np.issubdtype(values.dtype, np.number) and values.shape == (n, c) and not points:
+        return _memberships(values, like, context.estimator_name)
+    return None
+
+
+def _given(init: Any, context: InitContext) -> Centres:
+    owner, n_clusters, geometry = context.estimator_name, context.n_clusters, context.geometry
+    n, d = geometry.blocks.x.shape
+    if isinstance(init, Centres):
+        return init
+    if isinstance(init, Predicting):
+        return _checked_count(init._centres_for(geometry.space, geometry.basis, geometry.blocks, owner), n_clusters, owner)
+    if is_sparse(init):
+        return _at_points(init, context)
+    partition = given_partition(init, context)
+    if partition is not None:
+        return context.problem.centres_of(partition)
+    values = host_array(init, "init", owner)
+    if values.ndim == 1 and np.issubdtype(values.dtype, np.integer) and len(values) == n_clusters:
+        return _at_rows(row_numbers(values, owner, n, "init"), geometry)
+    if values.ndim == 2 and np.issubdtype(values.dtype, np.number) and values.shape == (n_clusters, d) and not geometry.is_precomputed:
+        return _at_points(init, context)
+    raise ValueError(
+        f"{owner}(init=array of shape {values.shape}, {values.dtype}): with n_clusters={n_clusters} and X of shape ({n}, {d}), init is "
+        f"one of {list(METHODS)}, {n_clusters} row numbers (integers), {n} labels (integers), points ({n_clusters}, {d}), "
+        f"memberships ({n}, {n_clusters}) with rows that sum to one, or a fitted estimator."
+    )
+
+
+def _at_rows(rows: IntArray, geometry: Geometry) -> Centres:
+    return geometry.space.embed(geometry.blocks.take(rows), rows)
+
+
+def _at_points(points: Any, context: InitContext) -> Centres:
+    geometry = context.geometry
+    matched = matching_points(points, "init", context.estimator_name, geometry.blocks)
+    return _checked_count(geometry.space.embed(Block(matched, np.ones(matched.shape[0]), 0)), context.n_clusters, context.estimator_name)
+
+
+def _checked_count(centres: Centres, n_clusters: int, owner: str) -> Centres:
+    if len(centres) != n_clusters:
+        raise ValueError(f"{owner}(n_clusters={n_clusters}): init brings {len(centres)} centres.")
+    return centres
+
+
+def _memberships(values: Any, like: Array, owner: str) -> Array:
+    start = 0
+    for part in pieces(values, CHECKED_ROWS):
+        sums = part.sum(axis=1, dtype=np.float64)
+        if not (part.min() >= 0 and np.abs(sums - 1.0).max() <= 1e-3):  # NaN fails both
+            lowest = part.min(axis=1)
+            row = int(np.argmin((lowest >= 0) & (np.abs(sums - 1.0) <= 1e-3)))
+            raise ValueError(
+                f"{owner}(init=memberships): rows must be non-negative and sum to one; row {start + row} sums to {sums[row]:.6g} and its "
+                f"smallest number is {lowest[row]:.6g}."
+            )
+        start += len(part)
+    return as_like(values, like)
+
+
+def checked_labels(labels: IntArray, n_clusters: int, owner: str) -> IntArray:
+    """Return the labels of a partition to start from, checked."""
+    if labels.min() < 0 or labels.max() >= n_clusters:
+        raise ValueError(f"{owner}(init=labels): labels must lie in 0 ... {n_clusters - 1}, got {labels.min()} ... {labels.max()}.")
+    return labels
+
+
+def _warn_if_fewer(count: int, context: InitContext) -> None:
+    if count < context.n_clusters and not context.at_most:
+        warn(
+            f"{context.estimator_name}(n_clusters={context.n_clusters}): there are only {count} distinct rows of positive weight to start "
+            f"from, so {count} clusters are made. Take fewer clusters.",
+        )

@@ -1,0 +1,135 @@
+"""The width of a kernel: gamma from the data where it is given as a rule, and the scale of polynomial kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, host_float64, in_float64, is_sparse, namespace, squared_norms, to_numpy
+from ..data.blocks import Blocks
+from ..kernels import RBF, Kernel, Laplacian, Polynomial, build_kernel, checked_params, kernel_class
+from ..kernels.laplacian import manhattan
+from ..runtime.user_warnings import NOT_FINITE
+from ..tuning.bandwidth import clearest
+from .validation import integer, real
+
+POLYNOMIAL_RANGE = 1e20  # mean k(x, x) beyond which a polynomial kernel is divided by it
+
+
+class KernelParameters(Protocol):
+    """Constructor parameters of a kernel."""
+
+    kernel: str | Kernel | Callable[..., Any]
+    gamma: str | float
+    degree: int
+    coef0: float
+    kernel_params: Mapping[str, Any] | None
+
+
+def build_named_kernel(
+    words: KernelParameters,
+    owner: str,
+    blocks: Blocks,
+    rows: Array,  # (p, d) a fair sample of the rows
+    weights: Float64,  # (p,)
+    n_clusters: int,
+) -> tuple[Kernel, float | None]:
+    """Return the kernel and its gamma (None where it has none)."""
+    cls, params, numbers = kernel_words(words, owner)
+    if cls is None:
+        kernel = build_kernel(words.kernel, owner, params)
+        return kernel, getattr(kernel, "gamma", None)
+    gamma = _gamma(words.gamma, cls, owner, blocks, rows, weights, n_clusters)
+    kernel = build_kernel(words.kernel, owner, params, **{**numbers, "gamma": gamma})
+    used = getattr(kernel, "gamma", None)
+    return (_within_range(kernel, rows, weights) if isinstance(kernel, Polynomial) else kernel), used
+
+
+def kernel_words(words: KernelParameters, owner: str) -> tuple[type[Kernel] | None, dict[str, Any], dict[str, Any]]:
+    """Return the kernel's class (None for an object or a callable), its parameters, and gamma, degree and coef0, checked without rows."""
+    cls = kernel_class(words.kernel, owner)
+    params = checked_params(words.kernel_params, owner)
+    numbers: dict[str, Any] = {}
+    if cls is not None:
+        if isinstance(words.gamma, str) and words.gamma not in ("scale", "median", "auto"):
+            raise ValueError(f'{owner}(gamma={words.gamma!r}): gamma is "scale", "median", "auto" or a positive number.')
+        numbers["gamma"] = 1.0 if isinstance(words.gamma, str) else real(words.gamma, "gamma", owner, above=True)
+        numbers["degree"] = integer(words.degree, "degree", owner, 1)
+        numbers["coef0"] = real(words.coef0, "coef0", owner, least=-np.inf)
+    build_kernel(words.kernel, owner, params, **numbers)  # checks its own parameters
+    return cls, params, numbers
+
+
+def _gamma(value: Any, cls: type[Kernel], owner: str, blocks: Blocks, rows: Array, weights: Float64, n_clusters: int) -> float:
+    if not isinstance(value, str):
+        return float(value)
+    if cls not in (RBF, Laplacian):
+        return 1.0
+    if value == "scale":
+        return _inverse(_variance(cls, blocks, rows, weights), owner)
+    distances = _distances(cls, rows)
+    gamma = _inverse(_median(distances, weights), owner)
+    if value == "median":
+        return gamma
+    if not np.isfinite(distances).all():
+        raise ValueError(f"{owner}: {NOT_FINITE}")
+    return gamma * clearest(distances * gamma, weights, n_clusters)
+
+
+def _inverse(size: float, owner: str) -> float:
+    if not np.isfinite(size):
+        raise ValueError(f"{owner}: {NOT_FINITE}")
+    return 1.0 / size if size > 0 else 1.0
+
+
+def _variance(cls: type[Kernel], blocks: Blocks, rows: Array, weights: Float64) -> float:
+    """Return d times the variance of all entries (its root for the Laplacian kernel, whose distance is not squared)."""
+    d = blocks.x.shape[1]
+    shift = 0.0 if is_sparse(rows) else float(weights @ host_float64(rows).mean(axis=1) / weights.sum())
+    first = second = 0.0
+    for task in range(blocks.n_tasks(d)):
+        for block in blocks.task(task, d):
+            x = block.x.astype(np.float64) if is_sparse(block.x) else in_float64(block.x) - shift
+            row_sums = np.asarray(x.sum(axis=1)).ravel() if is_sparse(x) else to_numpy(namespace(x).sum(x, axis=1))
+            first += float(block.weight @ row_sums)
+            second += float(block.weight @ to_numpy(squared_norms(x)))
+    total = float(blocks.weight.sum()) * d
+    mean = np.float64(first / total)
+    variance = max(second / total - mean * mean, 0.0)
+    return float(d * (np.sqrt(variance) if cls is Laplacian else variance))
+
+
+def _distances(cls: type[Kernel], rows: Array) -> Float64:
+    """Squared distances between rows of the sample (L1 distances for the Laplacian kernel)."""
+    x = rows.astype(np.float64)
+    if cls is Laplacian:
+        return host_float64(manhattan(x, x))
+    x = x if is_sparse(x) else x - x.mean(axis=0)
+    norms = squared_norms(x)
+    product = (x @ x.T).toarray() if is_sparse(x) else x @ x.T
+    return np.maximum(host_float64(norms[:, None] + norms[None, :] - 2.0 * product), 0.0)
+
+
+def _median(distances: Float64, weights: Float64) -> float:
+    """Return the median over pairs of different rows; 0 where there are none."""
+    i, j = np.triu_indices(len(weights), k=1)
+    values, pairs = distances[i, j], (weights[:, None] * weights[None, :])[i, j]
+    different = values > 0
+    if not different.any():
+        return 0.0
+    values, pairs = values[different], pairs[different]
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(pairs[order])
+    return float(values[order][np.searchsorted(reached, reached[-1] / 2.0)])
+
+
+def _within_range(kernel: Polynomial, rows: Array, weights: Float64) -> Kernel:
+    """Divide a kernel whose values are far from 1 by its mean diagonal: they would overflow float32 silently."""
+    base = host_float64(squared_norms(rows.astype(np.float64))) * kernel.gamma + kernel.coef0
+    size = float((weights @ np.abs(base) / weights.sum()) ** kernel.degree)
+    if kernel.scale != 1.0 or not np.isfinite(size) or 1.0 / POLYNOMIAL_RANGE <= size <= POLYNOMIAL_RANGE or size == 0:
+        return kernel
+    return replace(kernel, scale=size)

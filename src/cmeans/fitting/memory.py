@@ -1,0 +1,132 @@
+"""Memory budget of a fit, and the least that a fit needs."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..data.blocks import LARGEST_TASK, Blocks
+from ..data.scratch import IN_MEMORY
+from ..kernels import Precomputed
+from ..sampling.kmeanspp import seeding_rows
+from ..solvers.subsampling import sample_sizes
+from ..spaces import Space
+from ..sweeps.final_pass import label_type
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+DRAWN, WEIGHED, SIFTED = 28, 24, 16  # bytes a row for drawing among all rows, for rows that have weights, and where some of these are zero
+SAMPLED = 32  # bytes for each row of the largest sample: its number, its weight, and what drawing takes
+FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
+
+
+def parse_budget(budget: int | float | str | None, owner: str) -> int | None:
+    """Return the bytes of `memory_budget` (a number, or text such as "4GB" or "512MiB"); None stays None."""
+    if budget is None:
+        return None
+    if isinstance(budget, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", budget)
+        if match and match[2].upper() in UNITS:
+            return int(float(match[1]) * UNITS[match[2].upper()])
+    elif isinstance(budget, numbers.Real) and not isinstance(budget, bool) and 0 < budget < math.inf:
+        return int(budget)
+    raise ValueError(f'{owner}(memory_budget={budget!r}): give bytes or text such as "512MB" or "4GB".')
+
+
+def free_memory() -> int:
+    """Bytes that this process could still take without swapping, as reported by the system."""
+    bounds = []
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                bounds.append(int(line.split()[1]) * 1024)
+        limit, used = (Path("/sys/fs/cgroup", name).read_text().strip() for name in ("memory.max", "memory.current"))
+        if limit != "max":
+            bounds.append(int(limit) - int(used))
+    except (OSError, ValueError, IndexError):
+        pass
+    if not bounds and hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
+        bounds.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return max(min(bounds, default=4 * 10**9), 0)
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """Planned memory of a fit: `needed` bytes in any case, `for_rows` bytes to keep represented rows between sweeps."""
+
+    needed: int
+    for_rows: int
+
+    def said_of(self, kept_share: float, blocks: Blocks) -> str:
+        """Describe the planned memory in a message."""
+        if kept_share == 0.0:
+            rows = "rows are read as they are in every sweep"
+        else:
+            rest = "" if kept_share == 1.0 else f", {1 - kept_share:.0%} made again in every sweep"
+            rows = f"{kept_share:.0%} of the rows kept as the space sees them{rest}"
+        where = f"; they stay in {blocks.x.where}" if blocks.are_stored else ""
+        return f"works in up to {self.needed / 1e6:,.0f} MB; {rows} (room for {self.for_rows / 1e6:,.0f} MB){where}"
+
+
+def plan(
+    budget: int | None,
+    owner: str,
+    space: Space,
+    blocks: Blocks,
+    *,
+    n_clusters: int,
+    itemsize: int,
+    n_threads: int,
+    copied: int,  # bytes of the input that had to be converted
+    remembered: int = 0,  # bytes that sweeps keep from one pass to the next
+) -> MemoryPlan:
+    """Divide the budget, or raise an error with the least that suffices."""
+    n, r, c = blocks.n_rows, space.size, n_clusters
+    features = 0 if isinstance(space.kernel, Precomputed) else int(blocks.x.shape[1])
+    outputs, drawing, reading = _in_memory(blocks, c, itemsize) if not blocks.are_stored else _stored(blocks, c, n_threads)
+    seeding = 8 * min(n, seeding_rows(c)) * (2 * features + 4 * (2 + int(math.log(c))))
+    b = blocks.block_rows(r)
+    per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
+    waiting = (2 * n_threads + 3) * 8 * c * space.moment_width
+    factoring = 6 * 8 * space.factored_size**2
+    prepared = 2 * itemsize * r * (features + 4) * space.keeps_rows_cheaply  # the basis in the kernel's prepared form
+    needed = copied + reading + remembered + outputs + drawing + seeding + prepared + n_threads * per_thread + waiting + factoring + FIXED
+    if budget is None:
+        return MemoryPlan(needed, max(0, free_memory() // 2 - needed))
+    if budget < needed:
+        raise ValueError(
+            f"{owner}(memory_budget={budget}): {n} rows, {c} clusters and a basis of {r} need at least {needed} bytes "
+            f"(about {needed / 1e9:.3g} GB: {outputs / 1e9:.3g} for the results, {factoring / 1e9:.3g} to factor the landmarks' kernel). "
+            "Raise it, or take fewer landmarks or threads."
+        )
+    return MemoryPlan(needed, budget - needed)
+
+
+def _in_memory(blocks: Blocks, n_clusters: int, itemsize: int) -> tuple[int, int, int]:
+    """Bytes of the results, for drawing, and for reading."""
+    n = blocks.n_rows
+    return n * (n_clusters * itemsize + 16), n * (DRAWN + (0 if blocks.alike else WEIGHED)), 0
+
+
+def _stored(blocks: Blocks, n_clusters: int, n_threads: int) -> tuple[int, int, int]:
+    """The same for rows that are not in memory: only labels are kept, other outputs of a task until they are passed on, and samples
+    beyond `IN_MEMORY` go to the disk."""
+    n, itemsize = blocks.n_rows, blocks.x.dtype.itemsize
+    said = n_threads * LARGEST_TASK * (n_clusters * itemsize + 16)
+    labels = min(n * label_type(n_clusters)().itemsize, IN_MEMORY)
+    drawing = 0 if blocks.alike else n * (WEIGHED + SIFTED * bool(blocks.weight.min() <= 0))
+    drawing += SAMPLED * max(sample_sizes(n, n_clusters), default=0)
+    return labels + said, drawing, blocks.x.memory(n_threads) + IN_MEMORY
+
+
+def require(budget: int | None, owner: str, needed: int, what: str, advice: str) -> None:
+    """Refuse work that needs more memory than the budget or the machine has."""
+    there = free_memory() if budget is None else budget
+    if needed > there:
+        limit = "that is free" if budget is None else f"of memory_budget={budget}"
+        raise ValueError(
+            f"{owner}: {what} need {needed} bytes (about {needed / 1e9:.3g} GB), more than the {there / 1e9:.3g} GB {limit}: {advice}."
+        )

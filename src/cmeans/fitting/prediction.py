@@ -1,0 +1,284 @@
+"""Prediction for new rows by any fitted model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..data.arrays import Array, Float64, IntArray, as_like, dense_like, is_foreign, is_stored, namespace, numpy_dtype, to_numpy
+from ..data.blocks import Block, Blocks
+from ..data.outputs import RowOutputs
+from ..engines import Engine, ThreadEngine, count_threads
+from ..kernels import Kernel, Precomputed
+from ..rules import Rule
+from ..runtime.progress import Reporter, current_listeners
+from ..runtime.user_warnings import naming
+from ..spaces import EuclideanSpace, LandmarkSpace, Space
+from ..spaces.centres import Centres
+from ..storage.atomic import WriteError
+from ..storage.overwriting import refuse_overwriting
+from ..storage.row_writer import Column, checked_columns, row_file
+from ..sweeps.choice import quick_for
+from ..sweeps.final_pass import ArraySink, StreamSink, assign_all, assign_into
+from ..sweeps.passes import DistancePass, NearestPass
+from ..sweeps.represented import RepresentedRows
+from ..sweeps.state import State
+from .dask_prediction import lazily
+from .precomputed import diagonal_for_prediction
+from .validation import files_of, foreign_like, integer, read_rows, weights_of
+
+Part = TypeVar("Part")
+
+
+def _rows_sum_to_one(estimator: Any) -> bool:
+    return bool(estimator._rule_class_sums_to_one())
+
+
+class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """Mixin of the methods for new rows; uses only a fit's space, centres and rule."""
+
+    n_jobs: int | None
+    n_features_in_: int
+    kernel_: Kernel
+    labels_: Array
+    _space: Space
+    _state: State
+    _rule: Rule
+    _training_diag: Any
+    _nearest: Any
+    _factors: Float64 | None = None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """True once there are centres."""
+        return "_state" in vars(self)
+
+    def _rule_class_sums_to_one(self) -> bool:
+        """True where the rule, fitted or not, has memberships that sum to one."""
+        return True
+
+    @lazily
+    def memberships(self, X: Any, *, diag: Any = None) -> Array:
+        """Memberships (rows, c) of new rows under any rule (typicalities for possibilistic ones).
+
+        `diag`: k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
+        """
+        return self._said(X, diag).memberships
+
+    @lazily
+    def predict(self, X: Any, *, diag: Any = None) -> Array:
+        """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number."""
+        check_is_fitted(self)
+        table, known = self._table(X, diag)
+        with self._engine(table.blocks.x) as engine:
+            if known or not self._rule.rows_sum_to_one:
+                labels: Array = assign_all(*self._pass(table), engine, Reporter(current_listeners())).labels
+            else:  # the nearest centre is the same whatever k(x, x) is
+                labels = np.concatenate(list(engine.map(table, NearestPass(self._state))))
+        return labels if table.blocks.are_stored else foreign_like(labels.astype(np.int64), table.blocks.x)
+
+    @available_if(_rows_sum_to_one)
+    def predict_proba(self, X: Any, *, diag: Any = None) -> Array:
+        """Memberships (rows, c) of new rows, which sum to one (one-hot for hard rules)."""
+        return self.memberships(X, diag=diag)
+
+    def predict_to(
+        self,
+        X: Any,
+        out: str | os.PathLike[str],
+        *,
+        memberships: bool | None = None,
+        top_k: int | None = None,
+        threshold: float | None = None,
+        diag: Any = None,
+    ) -> IntArray:
+        """Write the labels of rows to a file, and their memberships, as they are found: neither has to fit in memory.
+
+        Parameters
+        ----------
+        X : rows, as `predict` takes them, files too.
+        out : a .parquet, .csv or .npy (labels only) file; it is there when all of it is, or not at all.
+        memberships : bool, default=None
+            True to write memberships too. None: where the rule is soft, and the file can hold them.
+        top_k : int, default=None
+            Only the k largest of each row: columns `cluster1, u1, cluster2, u2, ...`. None: all, `u0 ... u{c-1}`.
+        threshold : float, default=None
+            Only those of at least this, as lists: columns `clusters` and `u` (Parquet only); of these at most `top_k`.
+        diag : as for `predict`.
+
+        Returns
+        -------
+        counts : (c,) the number of rows with each label.
+
+        Raises
+        ------
+        ValueError
+            For bad rows or parameters, where `out` is a file of X, and where it cannot be written (an OSError too, with the file's name).
+
+        Examples
+        --------
+        >>> import cmeans, os, tempfile
+        >>> X = [[0.0], [1.0], [9.0], [10.0]]
+        >>> model = cmeans.FuzzyCMeans(2, kernel="linear", random_state=0).fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sorted(model.predict_to(X, os.path.join(folder, "labels.npy")).tolist())
+        [2, 2]
+        """
+        owner, path = f"{type(self).__name__}.predict_to", Path(out)
+        refuse_overwriting({f"{owner}(out={os.fspath(out)!r})": out}, files_of(X))
+        table = self._known_table(X, diag)
+        sparse = top_k is not None or threshold is not None
+        asked = sparse or (self._rule.is_soft and path.suffix != ".npy") if memberships is None else memberships
+        columns = checked_columns(path, len(self._state.centres), owner, memberships=asked, top_k=top_k, threshold=threshold)
+        counts = np.zeros(len(self._state.centres), dtype=np.intp)
+
+        def told(said: RowOutputs) -> tuple[list[Column], IntArray]:
+            return columns.of(said), np.bincount(said.labels[said.labels >= 0], minlength=len(counts))
+
+        try:
+            with row_file(path, table.n_rows, columns, numpy_dtype(table.blocks.x)) as file, self._engine(table.blocks.x) as engine:
+
+                def take(part: tuple[list[Column], IntArray]) -> None:
+                    file.append(part[0])
+                    counts[:] += part[1]
+
+                assign_into(self._pieces(table, told, take), *self._pass(table), engine, Reporter(current_listeners()))
+        except WriteError as error:
+            error.owner = owner
+            raise
+        return counts
+
+    @lazily
+    def transform(self, X: Any, *, diag: Any = None) -> Array:
+        """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
+        table = self._known_table(X, diag)
+        with self._engine(table.blocks.x) as engine:
+            parts = list(engine.map(table, DistancePass(self._rule, self._state)))
+        return namespace(parts[0]).concat(parts)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
+        """Minus the objective of X at the fitted centres: larger is better."""
+        table, heard = self._known_table(X, diag, sample_weight), list[None]()
+        with self._engine(table.blocks.x) as engine:
+            return -assign_into(
+                self._pieces(table, lambda _: None, heard.append), *self._pass(table), engine, Reporter(current_listeners())
+            ).objective
+
+    @lazily
+    def outlier_score(self, X: Any, *, diag: Any = None) -> Array:
+        """Distance of each row from all clusters (rows,), larger for more unusual rows.
+
+        1 - largest typicality for possibilistic rules; the distance to the nearest centre for the others, whose
+        memberships do not show rows that are far from all centres.
+        """
+        table, parts = self._known_table(X, diag), list[Array]()
+
+        def strangeness(out: RowOutputs) -> Array:
+            u = out.memberships
+            if not self._rule.rows_sum_to_one:
+                return 1.0 - namespace(u).max(u, axis=1)
+            return foreign_like(np.sqrt(out.nearest).astype(numpy_dtype(u)), u)
+
+        with self._engine(table.blocks.x) as engine:
+            assign_into(self._pieces(table, strangeness, parts.append), *self._pass(table), engine, Reporter(current_listeners()))
+        return namespace(parts[0]).concat(parts)
+
+    def representatives(self, k: int = 1) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+        """Row numbers (c, k) of the k most typical training rows of each cluster, nearest first; -1 where it has fewer."""
+        check_is_fitted(self)
+        k = integer(k, "k", f"{type(self).__name__}.representatives", 1)
+        if not hasattr(self, "labels_"):
+            raise ValueError("representatives: this model was saved without its rows (rows=False); ask before saving, or save with them.")
+        if "_nearest" not in vars(self):
+            raise ValueError("representatives: of rows that are not in memory only labels are kept, not how near each is to its centre.")
+        labels = to_numpy(self.labels_)
+        out = np.full((len(self._state.centres), k), -1, dtype=np.int64)
+        for j in range(len(out)):
+            rows = np.flatnonzero(labels == j)
+            nearest = rows[np.argsort(self._nearest[rows], kind="stable")[:k]]
+            out[j, : len(nearest)] = nearest
+        return out
+
+    def _said(self, X: Any, diag: Any) -> RowOutputs:
+        """Return labels and memberships from one pass."""
+        table = self._known_table(X, diag)
+        whole = ArraySink(table.n_rows, len(self._state.centres), dense_like(table.blocks.x))
+        with self._engine(table.blocks.x) as engine:
+            assign_into(whole, *self._pass(table), engine, Reporter(current_listeners()))
+        return whole.outputs
+
+    def _pieces(self, table: RepresentedRows, function: Callable[[RowOutputs], Part], take: Callable[[Part], None]) -> StreamSink[Part]:
+        return StreamSink(len(self._state.centres), dense_like(table.blocks.x), function, take)
+
+    def _pass(self, table: RepresentedRows) -> tuple[RepresentedRows, Space, Rule, State]:
+        return table, table.space, self._rule, self._state
+
+    @contextmanager
+    def _engine(self, x: Array) -> Iterator[Engine]:
+        """The engine for passes over these rows: threads, or the workers that hold them."""
+        here = ThreadEngine(self._threads(x))
+        with here, x.engine(here) if is_stored(x) else nullcontext(here) as engine, naming(type(self).__name__):
+            yield engine
+
+    def _known_table(self, X: Any, diag: Any, sample_weight: Any = None) -> RepresentedRows:
+        check_is_fitted(self)
+        table, known = self._table(X, diag, sample_weight)
+        if not known:
+            raise ValueError(
+                f'{type(self).__name__}(kernel="precomputed"): distances of new rows need their own k(x, x), which differs from row to '
+                "row here; pass diag=..., one number for each row of X."
+            )
+        return table
+
+    def _table(self, X: Any, diag: Any, sample_weight: Any = None) -> tuple[RepresentedRows, bool]:
+        """Return new rows represented in the model's space, and True if their k(x, x) are known."""
+        owner = type(self).__name__
+        given = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed))
+        x, (weight, unit) = given.x, weights_of(given, sample_weight, owner)
+        blocks = Blocks(x, weight, unit=unit, factors=self._factors)
+        known = True
+        if isinstance(self.kernel_, Precomputed):
+            kxx = diagonal_for_prediction(diag, x, owner, self._training_diag)
+            known = kxx is not None
+            blocks = replace(blocks, kxx=kxx if known else as_like(np.zeros(blocks.n_rows), x))
+        elif diag is not None:
+            raise ValueError(f'{owner}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
+        space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
+        return RepresentedRows(space, blocks, 0, training=False, quick=quick_for(space, blocks, self._rule)), known
+
+    def _centres_for(self, space: Space, basis: Block | None, blocks: Blocks, owner: str) -> Centres:
+        """Return the fitted centres as a start in another space."""
+        check_is_fitted(self)
+        n_features = int(blocks.x.shape[1])
+        if n_features != self.n_features_in_:
+            raise ValueError(f"{owner}(init=fitted {type(self).__name__}): it knows {self.n_features_in_} features and X has {n_features}.")
+        if space.kernel != self._space.kernel:
+            raise ValueError(
+                f"{owner}(init=fitted {type(self).__name__}): it was fitted with {self._space.kernel!r}, this fit has {space.kernel!r}; "
+                "centres carry over only within one kernel. Give the same kernel and the same gamma as a number."
+            )
+        if np.array_equal(_ones_for(self._factors, n_features), _ones_for(blocks.factors, n_features)):
+            return space.project(self._state.centres, self._space, basis)
+        if isinstance(self._space, EuclideanSpace) and isinstance(space, EuclideanSpace):
+            points = replace(blocks, factors=self._factors).unscaled(self._space.points(self._state.centres))
+            return space.at(blocks.scaled(points))
+        raise ValueError(
+            f"{owner}(init=fitted {type(self).__name__}): it scales the features in another way, so its centres are none of this space; "
+            "give points, or scale beforehand and take scaling=None in both."
+        )
+
+    def _threads(self, x: Array) -> int:
+        threads = count_threads(self.n_jobs, type(self).__name__)
+        return 1 if is_foreign(x) else threads  # other libraries have their own threads
+
+
+def _ones_for(factors: Float64 | None, n_features: int) -> Float64:
+    return np.ones(n_features) if factors is None else factors

@@ -1,0 +1,67 @@
+"""The exact geometry of a sample of rows, for two-step kernel k-means."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..data.blocks import Blocks
+from ..kernels import Kernel, Linear, Precomputed
+from ..landmarks.count import automatic_number
+from ..landmarks.select import choose
+from ..sampling.pairwise import affinity
+from ..sampling.population import population_of, sample
+from ..spaces import EuclideanSpace, ExactSpace, solver_tolerance
+from .kernel_width import build_named_kernel
+from .landmark_argument import row_numbers
+from .space import Geometry, SpaceParameters, checked_words, host_rows, middle_of, refuse_stored, takes_kernel_values, whole_diagonal
+
+
+def build_sample_geometry(
+    words: SpaceParameters, owner: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
+) -> tuple[Geometry, Geometry]:
+    """Return the exact geometry of a sample of rows: (all rows with `landmark_rows` = the sample, the sample alone)."""
+    number, _ = checked_words(words, owner, blocks.n_rows)
+    refuse_stored(words, owner, blocks, number)
+    method = words.landmarks
+    precomputed = takes_kernel_values(words.kernel)
+    if precomputed:
+        blocks = replace(blocks, kxx=whole_diagonal(words, owner, blocks.x))
+    people = population_of(blocks, comparable=not precomputed)
+    positions, weights = people.fixed_sample
+    kernel: Kernel = Precomputed()
+    gamma = None
+    if not precomputed:
+        kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.at(positions)), weights, n_clusters)
+    if not isinstance(method, str):
+        rows = row_numbers(method, owner, blocks.n_rows)
+        if isinstance(number, int) and number != len(rows):
+            raise ValueError(f"{owner}(n_landmarks={number}): landmarks holds {len(rows)}; leave n_landmarks out when they are given.")
+        weights = blocks.weight[rows]
+        if not weights.any():
+            raise ValueError(f"{owner}(landmarks=...): every row of the sample has a weight of zero; name rows of positive weight.")
+    else:
+        size = automatic_number(blocks.n_rows, n_clusters) if number == "auto" else number
+        size = len(people) if size is None else int(size)
+        if method == "uniform":
+            positions, weights = sample(people, size, rng)
+            rows = people.at(positions)
+        else:
+            rows = choose(method, size, lambda positions: affinity(kernel, blocks, people.at(positions)), people, rng)
+            weights = people.weights[people.members()[rows]]
+    chosen = blocks.take(rows)
+    x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
+    part = Blocks(x, weights, chosen.kxx, blocks.unit)
+    alone = Geometry(
+        part,
+        kernel,
+        ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)),
+        population_of(part, comparable=not precomputed),
+        gamma,
+    )
+    if not isinstance(kernel, Linear):
+        alone.complain(owner)
+    else:
+        alone = replace(alone, space=EuclideanSpace(middle_of(part, alone.population)))
+    return Geometry(blocks, kernel, alone.space, people, gamma, rows), alone

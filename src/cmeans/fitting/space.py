@@ -1,0 +1,272 @@
+"""A kernel and a space from constructor parameters and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, IntArray, host_float64, is_foreign, is_sparse, resolution, to_numpy
+from ..data.blocks import Block, Blocks
+from ..kernels import Kernel, Linear, Precomputed, checked_params
+from ..landmarks.count import EXACT_UP_TO, enough_landmarks
+from ..landmarks.select import METHODS, choose, spanning_rows
+from ..runtime.user_warnings import warn
+from ..sampling.pairwise import Affinity, Metric
+from ..sampling.population import Population, population_of
+from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, checked_gram, landmark_space, solver_tolerance
+from ..tuning.diagnosis import kernel_complaints
+from ..tuning.fuzzifier import Fuzzifier, fuzzifier
+from ..tuning.temperature import critical_temperature
+from .kernel_width import build_named_kernel, kernel_words
+from .landmark_argument import check_landmarks, given_landmarks, row_numbers
+from .precomputed import checked_square_diagonal, diagonal
+from .validation import integer, one_of, real
+
+
+class SpaceParameters(Protocol):
+    """Constructor parameters of a geometry."""
+
+    kernel: str | Kernel | Callable[..., Any]
+    gamma: str | float
+    degree: int
+    coef0: float
+    kernel_params: Mapping[str, Any] | None
+    n_landmarks: int | str | None
+    landmarks: Any
+    landmark_tol: float
+    landmark_solver: str
+
+
+SPANNING_FROM = 1000  # rows above which an exact fit tests if a few of them span all
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A space over rows, with the data for drawing from them and for keeping the result."""
+
+    blocks: Blocks
+    kernel: Kernel
+    space: Space
+    population: Population
+    gamma: float | None = None
+    landmark_rows: IntArray | None = None  # row numbers of the landmarks, where they are rows
+    basis: Block | None = None  # the landmarks as rows of data, where the points themselves are column numbers
+    columns_only: LandmarkSpace | None = None  # set where a precomputed kernel has only its landmarks' columns
+
+    @property
+    def is_precomputed(self) -> bool:
+        """True where rows are kernel values already."""
+        return isinstance(self.kernel, Precomputed)
+
+    def affinity(self, positions: IntArray) -> Affinity:
+        """Kernel values among members of the population."""
+        return self.metric.among(self.population.at(positions))
+
+    @property
+    def metric(self) -> Metric:
+        """Distances and kernel values between rows."""
+        return Metric(self.kernel, self.blocks, self.columns_only)
+
+    def over(self, space: Space, landmark_rows: IntArray | None) -> Geometry:
+        """Return the same rows in another space, with the cached properties of them."""
+        twin = replace(self, space=space, landmark_rows=landmark_rows)
+        twin.__dict__.update({name: self.__dict__[name] for name in ("fuzzifier", "sampled") if name in self.__dict__})
+        return twin
+
+    @cached_property
+    def fuzzifier(self) -> Fuzzifier:
+        """Bounds and choice of the fuzzifier on these rows."""
+        return fuzzifier(*self.sampled)
+
+    @cached_property
+    def critical_temperature(self) -> float:
+        """The temperature of maximum entropy c-means from which on all centres coincide."""
+        return critical_temperature(*self.sampled)
+
+    @cached_property
+    def sampled(self) -> tuple[Float64, Float64]:
+        """Return the kernel matrix and weights of a fair sample of at most 1,000 rows, the same for every random_state."""
+        positions, weights = self.population.fixed_sample
+        return checked_gram(self.affinity(positions).between(np.arange(len(positions)))), weights
+
+    def complain(self, owner: str) -> None:
+        """Warn of a kernel that cannot show clusters on these rows."""
+        for complaint in kernel_complaints(
+            *self.sampled, known_definite=self.kernel.positive_definite, rounding=resolution(self.blocks.x.dtype)
+        ):
+            warn(f"{owner}: {complaint}")
+
+
+def build_geometry(words: SpaceParameters, owner: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState) -> Geometry:
+    """Check the parameters, determine the kernel's width, choose the landmarks, build the space."""
+    number, factor = checked_words(words, owner, blocks.n_rows)
+    refuse_stored(words, owner, blocks, number)
+    if takes_kernel_values(words.kernel):
+        return _precomputed(words, owner, blocks, number, n_clusters, rng, factor=factor)
+    people = population_of(blocks)
+    positions, weights = people.fixed_sample
+    kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.at(positions)), weights, n_clusters)
+    given = given_landmarks(words.landmarks, owner, blocks, number)
+    if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
+        return Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, people)), people, gamma)
+    everything = None if blocks.are_stored else np.arange(blocks.n_rows)
+    exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
+    geometry = Geometry(blocks, kernel, exact, people, gamma, everything)
+    geometry.complain(owner)
+    rows: IntArray | None
+    if given is not None:
+        rows, points = given
+    else:
+        rows = _chosen_rows(words, number, geometry, n_clusters, rng, factor=factor)
+        if rows is None:
+            return geometry
+        points = blocks.take(rows).x
+    return geometry.over(landmark_space(kernel, points, None, blocks.x.dtype, factor=factor), rows)
+
+
+def refuse_stored(words: SpaceParameters, owner: str, blocks: Blocks, number: int | str | None) -> None:
+    """Refuse rows that are not in memory where the space does not read them block by block."""
+    if not blocks.are_stored:
+        return
+    if takes_kernel_values(words.kernel):
+        raise ValueError(f'{owner}(kernel="precomputed"): kernel values must be in memory; load {blocks.x.where} first, or pass rows.')
+    if number is None and isinstance(words.landmarks, str):
+        raise ValueError(
+            f"{owner}(n_landmarks=None): the exact kernel needs all {blocks.n_rows:,} rows in memory; take landmarks "
+            f'(n_landmarks="auto" or a number), or load {blocks.x.where} and pass the array.'
+        )
+
+
+def _chosen_rows(
+    words: SpaceParameters, number: int | str | None, geometry: Geometry, n_clusters: int, rng: np.random.RandomState, *, factor: bool
+) -> IntArray | None:
+    """Return the rows chosen as landmarks; None where all are."""
+    people, n = geometry.population, geometry.blocks.n_rows
+    if number is None or (number == "auto" and n <= EXACT_UP_TO):
+        if len(people) <= SPANNING_FROM or not factor or not geometry.kernel.positive_definite:
+            return None
+        gram, weights = geometry.sampled
+        share = weights / weights.sum()
+        spanning = spanning_rows(
+            geometry.affinity(np.arange(len(people))), people.weights, float(share @ np.diag(gram) - share @ gram @ share)
+        )
+        return None if spanning is None else people.at(spanning)
+    if number == "auto":
+        return enough_landmarks(words.landmarks, words.landmark_tol, n_clusters, geometry.affinity, people, rng)
+    return choose(words.landmarks, int(number), geometry.affinity, people, rng, shifted=geometry.metric.shifted)
+
+
+def takes_kernel_values(kernel: Any) -> bool:
+    """True where rows are kernel values already."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
+def check_kernel(words: SpaceParameters, owner: str) -> None:
+    """Refuse invalid kernel parameters."""
+    if takes_kernel_values(words.kernel):
+        _diagonal_word(words, owner)
+    else:
+        kernel_words(words, owner)
+
+
+def checked_words(words: SpaceParameters, owner: str, n_rows: int | None = None) -> tuple[int | str | None, bool]:
+    """Return the number of landmarks and whether to factor their kernel. Parameters are checked even where they will not be used, and
+    independently of the rows where `n_rows` is None."""
+    if isinstance(words.landmarks, str):
+        one_of(words.landmarks, "landmarks", owner, METHODS)
+    else:
+        check_landmarks(words.landmarks, owner, rows_only=takes_kernel_values(words.kernel))
+    real(words.landmark_tol, "landmark_tol", owner)
+    factor = one_of(words.landmark_solver, "landmark_solver", owner, ("eigh", "gradient")) == "eigh"
+    return number_of_landmarks(words.n_landmarks, owner, n_rows), factor
+
+
+def number_of_landmarks(value: Any, owner: str, n_rows: int | None) -> int | str | None:
+    """Return n_landmarks: a number of rows, "auto", or None for the exact space."""
+    if value is None or (isinstance(value, str) and value == "auto"):
+        return value
+    number = integer(value, "n_landmarks", owner, 1, words='"auto", None or ')
+    if n_rows is not None and number > n_rows:
+        raise ValueError(f"{owner}(n_landmarks={number}): there are only n_samples={n_rows} rows to take landmarks from.")
+    return number
+
+
+def host_rows(blocks: Blocks, rows: IntArray) -> Array:
+    """Return a few rows as a NumPy array or CSR matrix."""
+    x = blocks.take(rows).x
+    return to_numpy(x) if is_foreign(x) else x
+
+
+def middle_of(blocks: Blocks, people: Population) -> Float64:
+    """Return a central point of the rows; the origin for CSR, which must not be shifted."""
+    if is_sparse(blocks.x):
+        return np.zeros(blocks.x.shape[1])
+    positions, weights = people.fixed_sample
+    rows: Float64 = host_float64(blocks.take(people.at(positions)).x)
+    return np.asarray(weights @ rows / weights.sum())
+
+
+def _precomputed(
+    words: SpaceParameters,
+    owner: str,
+    blocks: Blocks,
+    number: int | str | None,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    *,
+    factor: bool,
+) -> Geometry:
+    """Return the geometry of rows of kernel values: the square matrix, or only the columns of the landmarks with the diagonal."""
+    n, width = blocks.x.shape
+    kernel = Precomputed()
+    diag = _diagonal_word(words, owner)
+    listed = None if isinstance(words.landmarks, str) else row_numbers(words.landmarks, owner, n)
+    if listed is not None and diag is not None and width == len(listed):
+        return _columns_only(owner, blocks, listed, diag, factor=factor)
+    blocks = replace(blocks, kxx=whole_diagonal(words, owner, blocks.x))
+    people = population_of(blocks, comparable=False)
+    everything = np.arange(n)
+    plain = Geometry(
+        blocks, kernel, ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype)), people, None, everything
+    )
+    plain.complain(owner)
+    if listed is None:
+        listed = _chosen_rows(words, number, plain, n_clusters, rng, factor=factor)
+        if listed is None:
+            return plain
+    basis = blocks.take(listed)
+    gram = host_float64(kernel.prepare(listed)(basis.x))
+    space = landmark_space(kernel, listed, gram, blocks.x.dtype, factor=factor)
+    return replace(plain, space=space, landmark_rows=listed, basis=basis)
+
+
+def whole_diagonal(words: SpaceParameters, owner: str, gram: Array) -> Array:
+    """Return the checked diagonal of a square kernel matrix; it must not be given a second time."""
+    diag = checked_square_diagonal(owner, gram)
+    if _diagonal_word(words, owner) is not None:
+        raise ValueError(f'{owner}(kernel_params={{"diag": ...}}): the square kernel matrix has a diagonal of its own; leave it out.')
+    return diag
+
+
+def _diagonal_word(words: SpaceParameters, owner: str) -> Any:
+    params = checked_params(words.kernel_params, owner)
+    if set(params) - {"diag"}:
+        raise ValueError(f'{owner}(kernel_params={params!r}): kernel="precomputed" takes "diag" only.')
+    return params.get("diag")
+
+
+def _columns_only(owner: str, blocks: Blocks, listed: IntArray, diag: Any, *, factor: bool) -> Geometry:
+    kernel = Precomputed()
+    blocks = replace(blocks, kxx=diagonal(diag, blocks.x, owner))
+    basis = blocks.take(listed)
+    gram = host_float64(basis.x)
+    space = landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype, factor=factor)
+    known = space if factor else landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype)
+    people = population_of(blocks, comparable=False)
+    geometry = Geometry(blocks, kernel, space, people, None, listed, basis, known)
+    geometry.complain(owner)
+    return geometry

@@ -1,0 +1,375 @@
+"""Base class of estimators of streams: chunks in, the state of a stream and outputs for a chunk's rows out."""
+
+from __future__ import annotations
+
+import itertools
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from ..data.arrays import Array, Float64, as_like, host_float64, in_form_of, is_foreign, namespace, numpy_dtype, to_numpy
+from ..data.blocks import Blocks, stretch
+from ..engines import Engine
+from ..kernels import Kernel
+from ..rules import Fuzzy, Hard, Rule
+from ..runtime.callbacks import logger, verbose_log
+from ..runtime.progress import Reporter, current_listeners
+from ..runtime.user_warnings import warn
+from ..sampling.population import Population, population_of
+from ..solvers.fixed_point import Carried, Solution, reason, solve
+from ..solvers.multistart import FitResult, best_of
+from ..solvers.observer import FitRecord, Observer
+from ..spaces import LandmarkSpace, Space
+from ..spaces.centres import Centres
+from ..streaming import StreamSummary
+from ..sweeps.choice import quick_for
+from ..sweeps.final_pass import assign_all
+from ..sweeps.problem import Problem
+from ..sweeps.represented import RepresentedRows
+from ..sweeps.state import State
+from .fit import OF_ROWS, BaseCMeans, FitContext, FitSettings, Method
+from .fitted_attributes import model_attributes, restored_on_failure, warn_of_result
+from .fuzzifier_argument import check_m, settled_m
+from .init import InitContext, starts
+from .kernel_width import build_named_kernel
+from .memory import require
+from .space import Geometry, host_rows, takes_kernel_values
+from .stream_state import Chunk, ChunkResult, FitSummary, StreamState, WarmupBuffer
+from .validation import integer, one_of, read_rows, weights_of
+
+LARGEST_SEED = 2**31 - 1
+OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
+MUCH_LOST = 0.1  # share of a centre's squared norm from which on its loss causes a warning
+
+
+class StreamingBase(BaseCMeans):
+    """Base of streaming estimators: `fit` cuts rows into chunks, `partial_fit` takes one; subclasses define how to cluster a chunk."""
+
+    rule: str
+    m: str | float
+    _stream: StreamState
+
+    @abstractmethod
+    def _begin(self, chunk: Chunk) -> ChunkResult:
+        """Cluster the first chunk."""
+
+    @abstractmethod
+    def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:
+        """Cluster a further chunk."""
+
+    @abstractmethod
+    def _rows_at_once(self, estimator_name: str) -> int:
+        """Maximal number of rows that `fit` takes at a time."""
+
+    def _check_parameters(self, estimator_name: str) -> None:
+        super()._check_parameters(estimator_name)
+        self._refuse_kernel_values(estimator_name)
+        if one_of(self.rule, "rule", estimator_name, ("fuzzy", "hard")) == "fuzzy":
+            check_m(self.m, "m", estimator_name)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Cluster the next rows of a stream together with what is kept of those before.
+
+        `labels_`, `memberships_` and `objective_` are then those of these rows. A chunk that is refused, and one without rows,
+        leave everything as it was.
+
+        Parameters
+        ----------
+        X : (n, d) rows, as `fit` takes them; the first chunk needs at least n_clusters of them.
+        y : not used.
+        sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For bad parameters, rows or weights, naming the argument, what came and what to do.
+        """
+        with restored_on_failure(self, FitRecord()):
+            return self._take(X, sample_weight)
+
+    def _take(self, X: Any, sample_weight: Any) -> Self:
+        estimator_name = type(self).__name__
+        stream = vars(self).get("_stream")
+        settings = self._checked_settings(estimator_name)
+        if _has_no_rows(X):
+            return self
+        given = read_rows(self, X, fitting=stream is None)
+        weight, unit = weights_of(given, sample_weight, estimator_name)
+        blocks = Blocks(given.x, weight, unit=unit)
+        if stream is None:
+            settings = replace(settings, n_clusters=self._fitting_number(settings.n_clusters, blocks.n_rows))
+        with verbose_log(self.verbose, estimator_name):
+            with self._engine(given.x) as engine:
+                context = FitContext(settings, given, blocks, engine, None, current_listeners(), None, FitRecord())
+                reporter = Reporter(context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}")
+                stream, absorbed = self._absorb(stream, context, reporter)
+                result = self._result_of(absorbed.rows, replace(context, blocks=absorbed.geometry.blocks), absorbed, stream)
+            self._keep(absorbed.geometry, Method(absorbed.rule), result)
+            self._keep_stream(stream, absorbed.loss)
+            if self.verbose:
+                logger.info("%s: chunk %d: %s, objective %.8g", estimator_name, stream.n_chunks, self.stop_reason_, self.objective_)
+        warn_of_result(absorbed.geometry, result, estimator_name)
+        _warn_of_loss(self.projection_loss_, estimator_name)
+        return self
+
+    def _cluster(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+        estimator_name, blocks, settings = type(self).__name__, context.blocks, context.settings
+        parts = _cut(blocks, self._rows_at_once(estimator_name), settings.n_clusters)
+        summary = self._summed_up(parts, context)
+        result = self._result_of(None, context, summary.absorbed, summary.stream)
+        if len(parts) > 1 and not summary.absorbed.solution.ended:
+            result = _of_all_chunks(result, settings, summary)
+        self._keep_stream(summary.stream, summary.loss)
+        _warn_of_loss(self.projection_loss_, estimator_name)
+        return replace(summary.absorbed.geometry, blocks=blocks, population=population_of(blocks)), Method(result.rule), result
+
+    def _summed_up(self, parts: list[Blocks], context: FitContext) -> FitSummary:
+        """Cluster all chunks, one after the other."""
+        n_rows, stream, losses, fell_short = sum(part.n_rows for part in parts), None, [], 0
+        for number, part in enumerate(parts):
+            reporter = Reporter(context.listeners, "chunk", number, len(parts))
+            stream, absorbed = self._absorb(stream, replace(context, blocks=part), reporter, n_rows)
+            losses += [] if absorbed.loss is None else [absorbed.loss]
+            fell_short += not absorbed.solution.converged
+            if absorbed.solution.ended:
+                break
+        assert stream is not None, "some row has weight"
+        return FitSummary(stream, absorbed, np.max(losses, axis=0) if losses else None, fell_short)
+
+    def _absorb(
+        self, stream: StreamState | None, context: FitContext, reporter: Reporter, rows_in_all: int = 0
+    ) -> tuple[StreamState, ChunkResult]:
+        """Return the stream after a further chunk."""
+        blocks = context.blocks.in_memory()
+        if stream is None:
+            seed, unit, dtype = new_seed(context.settings), blocks.unit, np.dtype(numpy_dtype(blocks.x)).name
+            number, before, visits = 0, 0, 0
+        else:
+            seed, unit, dtype = stream.seed, stream.unit, stream.dtype
+            number, before, visits = stream.n_chunks, stream.n_samples, stream.row_visits
+            blocks = replace(blocks, x=_like_first(blocks.x, stream), weight=blocks.weight * (blocks.unit / unit), unit=unit)
+        seen = before + blocks.n_rows
+        rows = blocks if stream is None or stream.held is None else stream.held.before(blocks)
+        if isinstance(self.init, str) or stream is not None:
+            rows = _with_weight(rows)
+        chunk = Chunk(replace(context, blocks=rows), seed, number, reporter, max(seen, rows_in_all))
+        held, enough = None, self._rows_to_begin_with(context.settings)
+        if stream is None or stream.held is not None:
+            absorbed = self._begin(chunk)
+            if stream is not None:
+                absorbed = _renumbered(absorbed, stream, context.engine)
+            if rows.n_rows < enough:
+                held = WarmupBuffer(np.ascontiguousarray(rows.x) if isinstance(rows.x, np.ndarray) else rows.x, rows.weight)
+        else:
+            absorbed = self._go_on(stream, chunk)
+        if absorbed.geometry.blocks is not blocks:
+            geometry = replace(absorbed.geometry, blocks=blocks, population=population_of(blocks))
+            absorbed = replace(absorbed, geometry=geometry, rows=None)
+        visits += absorbed.solution.row_visits
+        return StreamState(absorbed.past, absorbed.rule, seed, unit, dtype, number + 1, seen, visits, absorbed.reserve, held), absorbed
+
+    def _rows_to_begin_with(self, settings: FitSettings) -> int:
+        """Number of rows to hold before the first of them are released."""
+        return 0
+
+    def _geometry(self, chunk: Chunk, space_of: Callable[[Kernel, Population], Space]) -> Geometry:
+        """Return the kernel determined by the first rows, and the space made with it."""
+        estimator_name, blocks = type(self).__name__, chunk.blocks
+        population = population_of(blocks)
+        positions, weights = population.fixed_sample
+        rows = host_rows(blocks, population.at(positions))
+        kernel, gamma = build_named_kernel(self, estimator_name, blocks, rows, weights, chunk.context.settings.n_clusters)
+        geometry = Geometry(blocks, kernel, space_of(kernel, population), population, gamma)
+        geometry.complain(estimator_name)
+        return geometry
+
+    def _later_geometry(self, chunk: Chunk, space: Space) -> Geometry:
+        """Return the geometry of a further chunk in its space."""
+        return Geometry(chunk.blocks, space.kernel, space, population_of(chunk.blocks), getattr(space.kernel, "gamma", None))
+
+    def _found(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> tuple[Problem, Solution]:
+        """Return the best of the starts on a first chunk."""
+        problem, settings = self._chunk_problem(chunk, geometry, rule), chunk.context.settings
+        init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
+        first = starts(self.init, settings.n_init, init_context, chunk.rng("start"))
+        best = best_of(first, settings.n_init, problem, self._chunk_observer(chunk, geometry, rule), stage="chunk")
+        return problem, replace(best.solution, row_visits=best.row_visits)
+
+    def _followed(
+        self, chunk: Chunk, geometry: Geometry, rule: Rule, centres: Centres, carried: Carried | None = None
+    ) -> tuple[Problem, Solution]:
+        """Cluster a further chunk from the current centres, with the sums of the chunks before it."""
+        problem = self._chunk_problem(chunk, geometry, rule)
+        return problem, solve(problem, State(centres), self._chunk_observer(chunk, geometry, rule), carried=carried)
+
+    def _chunk_problem(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Problem:
+        given = replace(chunk.context.given, x=geometry.blocks.x)
+        rows = self._rows_for(replace(chunk.context, given=given), geometry, rule, rows_in_all=chunk.rows_in_all)
+        return Problem(rows, rule, chunk.context.engine, chunk.context.settings.stopping)
+
+    def _chunk_observer(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Observer:
+        return Observer(chunk.reporter, self._after_sweep(chunk.context.hook, geometry, Method(rule)))
+
+    def _require_square(self, chunk: Chunk, n_rows: int, word: str) -> None:
+        """Refuse a chunk whose kernel matrix does not fit in memory."""
+        advice = f"their kernel matrix is factored; take a smaller {word}"
+        require(chunk.context.settings.budget, type(self).__name__, 3 * 8 * n_rows**2, f"{n_rows} rows at once", advice)
+
+    def _method(self, geometry: Geometry) -> Method:
+        estimator_name = type(self).__name__
+        if self.rule == Hard.name:
+            return Method(Hard())
+        return Method(Fuzzy(settled_m(self.m, "m", estimator_name, geometry)))
+
+    def _result_of(self, rows: RepresentedRows | None, context: FitContext, absorbed: ChunkResult, stream: StreamState) -> FitResult:
+        """Return the fit result of the centres for rows, in the form that the model keeps."""
+        past, rule, solution, blocks = absorbed.past, absorbed.rule, absorbed.solution, context.blocks
+        space, centres = past.space.portable(past.centres)
+        if rows is None:
+            n = stream.n_samples
+            rows = RepresentedRows(space, blocks, 0, training=False, quick=quick_for(space, blocks, rule, n), rows_in_all=n)
+        assignment = assign_all(rows, space, rule, State(centres), context.engine, Reporter(context.listeners))
+        return FitResult(
+            solution,
+            solution.history,
+            _reason(solution, context.settings),
+            assignment,
+            space,
+            State(centres),
+            rule,
+            (assignment.mass > 0) | (past.mass > 0),
+            stream.row_visits + blocks.n_rows,
+        )
+
+    def _keep_stream(self, stream: StreamState, loss: Float64 | None) -> None:
+        self._stream = stream
+        self.n_samples_seen_ = stream.n_samples
+        self.n_chunks_ = stream.n_chunks
+        self.mass_ = stream.past.mass * stream.unit
+        self.projection_loss_ = np.zeros(len(stream.past.mass)) if loss is None else loss
+
+    def _keep_without_rows(self, stream: StreamState) -> None:
+        """Keep a stream that has changed without rows: attributes of the last rows are removed."""
+        space, centres = stream.past.space.portable(stream.past.centres)
+        row = np.zeros((1, self.n_features_in_), dtype=stream.dtype)
+        blocks = Blocks(row, np.ones(1))
+        geometry = Geometry(blocks, self.kernel_, stream.past.space, population_of(blocks), self.gamma_)
+        for name, value in model_attributes(geometry, stream.rule, space, State(centres)).items():
+            setattr(self, name, value)
+        for name in (*OF_ROWS, *OF_SWEEPS):
+            self.__dict__.pop(name, None)
+        self.n_clusters_ = int(np.count_nonzero(stream.past.mass > 0))
+        self._keep_stream(stream, None)
+
+    def _fitting_number(self, n_clusters: int, n_rows: int) -> int:
+        if n_clusters > n_rows:
+            raise ValueError(
+                f"{type(self).__name__}(n_clusters={n_clusters}): the first rows are fewer than the clusters, n_samples={n_rows}; start "
+                "with a larger chunk, or take fewer clusters."
+            )
+        return n_clusters
+
+    def _first_chunk_of(self, size: Any, word: str, estimator_name: str) -> int:
+        """Return the checked chunk size; the first chunk needs a row per cluster."""
+        least, step = integer(self.n_clusters, "n_clusters", estimator_name, 1), integer(size, word, estimator_name, 1)
+        if step < least:
+            raise ValueError(f"{estimator_name}({word}={step}): the first one needs at least n_clusters={least} rows.")
+        return step
+
+    def _most_sweeps(self, settings: FitSettings) -> int | None:
+        return None
+
+    def _refuse_kernel_values(self, estimator_name: str) -> None:
+        if takes_kernel_values(self.kernel):
+            raise ValueError(
+                f'{estimator_name}(kernel="precomputed"): a stream computes the kernel of rows it has just seen; pass rows and a kernel.'
+            )
+
+
+def _with_weight(blocks: Blocks) -> Blocks:
+    """Return the rows of positive weight."""
+    rows = np.flatnonzero(blocks.weight > 0)
+    return blocks if len(rows) == blocks.n_rows else blocks.part(rows, blocks.weight[rows])
+
+
+def _renumbered(absorbed: ChunkResult, former: StreamState, engine: Engine) -> ChunkResult:
+    """Renumber newly found clusters like the former ones that share most of the held rows with them."""
+    assert former.held is not None
+    rows = Blocks(former.held.x, former.held.weight)
+    before, now = (_memberships(past, rule, rows, engine) for past, rule in ((former.past, former.rule), (absorbed.past, absorbed.rule)))
+    old, new = linear_sum_assignment((before * rows.weight[:, None]).T @ now, maximize=True)
+    others = np.setdiff1d(np.arange(now.shape[1]), new)
+    return replace(absorbed, past=absorbed.past[np.concatenate([new[np.argsort(old)], others])])
+
+
+def _memberships(past: StreamSummary, rule: Rule, rows: Blocks, engine: Engine) -> Float64:
+    space, centres = past.space.portable(past.centres)
+    return host_float64(assign_all(RepresentedRows(space, rows, 0, training=False), space, rule, State(centres), engine).memberships)
+
+
+def new_seed(settings: FitSettings) -> int:
+    """Return the seed for all random draws of a stream."""
+    return int(settings.rng.randint(LARGEST_SEED))
+
+
+def _cut(blocks: Blocks, step: int, least: int) -> list[Blocks]:
+    """Return consecutive chunks of about `step` rows and at least `least`, those with any weight; of even size, since little can be
+    projected into a short last one."""
+    count = min(-(-blocks.n_rows // step), max(1, blocks.n_rows // least))
+    bounds = np.linspace(0, blocks.n_rows, count + 1).astype(int)
+    cuts = [Blocks(stretch(blocks.x, a, b), blocks.weight[a:b], unit=blocks.unit) for a, b in itertools.pairwise(bounds)]
+    return [part for part in cuts if part.weight.any()]
+
+
+def _reason(solution: Solution, settings: FitSettings) -> str:
+    """Return the reason why the sweeps over one chunk ended."""
+    if solution.converged or solution.ended:
+        return reason(solution, settings.stopping, solution.history[-1])
+    max_iter, tol = settings.stopping.max_iter, settings.stopping.tol
+    return f"stopped at max_iter={max_iter} with centres still moving; raise max_iter or loosen tol={tol:g}"
+
+
+def _of_all_chunks(result: FitResult, settings: FitSettings, summary: FitSummary) -> FitResult:
+    """Return the result with the convergence of all chunks."""
+    tol, fell_short, n = settings.stopping.tol, summary.fell_short, summary.stream.n_chunks
+    said = f"converged: centres stand still to tol={tol:g} in each of {n} chunks"
+    if fell_short:
+        said = f"stopped at max_iter={settings.stopping.max_iter} in {fell_short} of {n} chunks; raise max_iter or loosen tol={tol:g}"
+    return replace(result, solution=replace(result.solution, converged=not fell_short), reason=said)
+
+
+def _has_no_rows(X: Any) -> bool:
+    shape: Any = getattr(X, "shape", None)
+    if shape is None:
+        return hasattr(X, "__len__") and len(X) == 0
+    return len(shape) == 2 and shape[0] == 0
+
+
+def _like_first(x: Array, stream: StreamState) -> Array:
+    """Return rows in the float type of the first chunk and the array library of the stream's state."""
+    space = stream.past.space
+    like = stream.held.x if stream.held is not None else space.points if isinstance(space, LandmarkSpace) else None
+    if like is not None and is_foreign(like):
+        return as_like(to_numpy(x), like) if is_foreign(x) and namespace(x) is not namespace(like) else in_form_of(x, like)
+    if like is not None and is_foreign(x):
+        x = to_numpy(x)
+    if is_foreign(x):
+        xp = namespace(x)
+        return xp.astype(x, getattr(xp, stream.dtype), copy=False)
+    return x.astype(stream.dtype, copy=False)
+
+
+def _warn_of_loss(loss: Float64, estimator_name: str) -> None:
+    if len(loss) and loss.max() > MUCH_LOST:
+        warn(
+            f"{estimator_name}: on the way from chunk to chunk up to {100 * loss.max():.0f}% of a centre's squared norm was lost, because "
+            "rows of one chunk do not span what those before had to say; take larger chunks, rows in random order, or more landmarks."
+        )

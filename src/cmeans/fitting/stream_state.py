@@ -1,0 +1,94 @@
+"""State of a stream, its chunks and their results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, stacked
+from ..data.blocks import Blocks
+from ..rules import Rule
+from ..runtime.progress import Reporter
+from ..solvers.fixed_point import Solution
+from ..streaming import LandmarkCandidates, StreamSummary
+from ..sweeps.represented import RepresentedRows
+from .fit import FitContext
+from .space import Geometry
+
+PURPOSES = ("start", "landmarks")
+
+
+@dataclass(frozen=True)
+class WarmupBuffer:
+    """Rows that are kept until the warm-up ends."""
+
+    x: Array  # (n, d)
+    weight: Float64  # (n,)
+
+    def before(self, blocks: Blocks) -> Blocks:
+        """Return these rows followed by `blocks`."""
+        return replace(blocks, x=stacked(self.x, blocks.x), weight=np.concatenate([self.weight, blocks.weight]))
+
+
+@dataclass(frozen=True)
+class StreamState:
+    """State of a stream: all that the next chunk needs of those before it."""
+
+    past: StreamSummary
+    rule: Rule
+    seed: int  # of the random draws in any chunk
+    unit: float  # what a weight of 1 in `past` stands for in the user's weights
+    dtype: str  # of the first chunk's rows, and so of all
+    n_chunks: int = 0
+    n_samples: int = 0
+    row_visits: int = 0
+    reserve: LandmarkCandidates | None = None  # landmarks that may still be chosen
+    held: WarmupBuffer | None = None  # the first rows, until there are enough of them to begin with
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows, and the context for clustering them."""
+
+    context: FitContext  # its blocks are the rows
+    seed: int
+    number: int
+    reporter: Reporter
+    rows_in_all: int  # of the stream as far as known; decides if compiled sweeps are worth loading
+
+    @property
+    def blocks(self) -> Blocks:
+        """The rows."""
+        return self.context.blocks
+
+    def over(self, blocks: Blocks) -> Chunk:
+        """The same chunk with other rows."""
+        return replace(self, context=replace(self.context, blocks=blocks))
+
+    def rng(self, purpose: str) -> np.random.RandomState:
+        """Random generator for a purpose: the same in every method, also after a stream was stopped and resumed."""
+        return np.random.RandomState([self.seed, self.number, PURPOSES.index(purpose)])
+
+
+@dataclass(frozen=True)
+class ChunkResult:
+    """State of a stream after a chunk, and the chunk's results."""
+
+    geometry: Geometry
+    past: StreamSummary
+    rule: Rule
+    solution: Solution
+    rows: RepresentedRows | None = None  # the chunk's rows, where they are represented over the basis of `past` already
+    loss: Float64 | None = None  # (c,) share of each centre's squared norm that was lost on the way into this chunk
+    reserve: LandmarkCandidates | None = None
+
+
+@dataclass(frozen=True)
+class FitSummary:
+    """Summary of all chunks of a fit."""
+
+    stream: StreamState
+    absorbed: ChunkResult  # of the last one
+    loss: Float64 | None  # (c,) the largest of all chunks
+    fell_short: int  # number of chunks that did not converge within max_iter

@@ -1,0 +1,270 @@
+"""Validation of rows, weights and numbers given by the user; error messages name the argument."""
+
+from __future__ import annotations
+
+import numbers
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from ..data.arrays import (
+    Array,
+    Float64,
+    device,
+    is_foreign,
+    is_sparse,
+    is_stored,
+    itemsize,
+    masked_entries,
+    namespace,
+    sparse_damage,
+    to_numpy,
+    without_gradients,
+)
+from ..data.blocks import piece, spans
+from ..data.files import open_blocks
+from ..data.files.files import found
+from ..data.row_source import StoredRows
+from ..engines import DaskEngine
+from ..engines.dask.dask_api import is_collection
+from ..sampling.population import CANONICAL_ROWS
+from ..storage.overwriting import mapped_file
+
+SMALL = 2**24  # bytes up to which stored rows are read into memory
+
+
+@dataclass(frozen=True)
+class CheckedRows:
+    """Checked rows, and the number of bytes copied by the checks."""
+
+    x: Array  # (n, d) float32 or float64: NumPy, CSR, an array of another library, or stored rows
+    copied: int
+    weight: Float64 | None = None  # (n,) where the rows come with weights
+
+
+def intact(values: Any, name: str, owner: str) -> Any:
+    """Return the array, without a mask that hides nothing; refused where entries are masked, or where a sparse matrix is damaged."""
+    hidden = masked_entries(values)
+    if hidden:
+        raise ValueError(
+            f"{owner}: {name} has masked entries ({hidden} of {np.size(values)}), whose values are not known. Impute them "
+            f"(scikit-learn's SimpleImputer, or {name}.filled(value)), or drop their rows."
+        )
+    damage = sparse_damage(values) if is_sparse(values) else None
+    if damage is not None:
+        raise ValueError(f"{owner}: {name} is a damaged sparse {values.format.upper()} matrix: {damage}. Build it anew from its entries.")
+    return np.asarray(values) if isinstance(values, np.ma.MaskedArray) else values
+
+
+def host_array(value: Any, name: str, owner: str) -> npt.NDArray[Any]:
+    """Return a parameter that is an array of any library, or nested lists, as a NumPy array."""
+    value = intact(value, name, owner)
+    try:
+        return np.asarray(to_numpy(value) if is_foreign(value) else value)
+    except ValueError as error:
+        raise ValueError(f"{owner}({name}=...): it is no array: {error}") from None
+
+
+def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool = True) -> CheckedRows:
+    """Read rows: whatever scikit-learn takes (lists, arrays, CSR, data frames, memory maps), arrays of another library, or files."""
+    if isinstance(X, (str, os.PathLike)):
+        X = open_blocks(X, columns=None if fitting else _names_of(estimator))
+    engine = engine_of(estimator)
+    if is_collection(X):
+        X = (engine or DaskEngine()).rows(X, type(estimator).__name__)
+    elif is_stored(X) and engine is not None:
+        X = engine.read(X, type(estimator).__name__)
+    if is_stored(X):
+        return _stored_rows(estimator, X, fitting=fitting)
+    if type(X).__name__ == "LazyFrame":
+        raise ValueError(f"{type(estimator).__name__}: X is a LazyFrame, whose rows are not there yet; pass X.collect().")
+    X = intact(X, "X", type(estimator).__name__)
+    if not sparse and is_sparse(X):
+        raise ValueError(f'{type(estimator).__name__}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
+    if is_foreign(X):
+        x = _foreign_rows(estimator, X, fitting=fitting)
+    else:
+        x = validate_data(
+            estimator,
+            X,
+            reset=fitting,
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+        )
+    _refuse_non_finite(x, type(estimator).__name__)
+    copied = 0 if x is X or (isinstance(x, np.ndarray) and np.shares_memory(x, X) if isinstance(X, np.ndarray) else False) else _nbytes(x)
+    return CheckedRows(x, copied)
+
+
+def files_of(X: Any) -> Sequence[str | os.PathLike[str]]:
+    """Return the files that rows come from, as far as known."""
+    if isinstance(X, (str, os.PathLike)):
+        return found(X)
+    if is_stored(X):
+        return tuple(X.files)
+    mapped = mapped_file(X)
+    return () if mapped is None else (mapped,)
+
+
+def weights_of(given: CheckedRows, sample_weight: Any, owner: str) -> tuple[Float64, float]:
+    """Return sample weights (n,) and their unit: those given, or those that come with the rows."""
+    if given.weight is not None and sample_weight is not None:
+        raise ValueError(f"{owner}: sample_weight is given, and X brings weights of its own; open it without weight=..., or leave it out.")
+    if is_collection(sample_weight):
+        sample_weight = sample_weight.compute()
+    return read_weights(given.weight if sample_weight is None else sample_weight, int(given.x.shape[0]), owner)
+
+
+def engine_of(estimator: BaseEstimator) -> DaskEngine | None:
+    """Return the parameter `engine`, checked."""
+    engine = vars(estimator).get("engine")
+    if engine is None or isinstance(engine, DaskEngine):
+        return engine
+    raise ValueError(f"{type(estimator).__name__}(engine={engine!r}): give a cmeans.DaskEngine, or None.")
+
+
+def read_weights(sample_weight: Any, n: int, owner: str) -> tuple[Float64, float]:
+    """Return sample weights (n,) in float64 and their unit; for None a broadcast constant.
+
+    Weights far from 1, which float32 could not hold, are divided by a power of two, the unit, and results multiplied by it:
+    only ratios matter, and such factors round nothing.
+    """
+    if sample_weight is None:
+        return np.broadcast_to(1.0, (n,)), 1.0
+    sample_weight = intact(sample_weight, "sample_weight", owner)
+    weight = np.asarray(to_numpy(sample_weight) if is_foreign(sample_weight) else sample_weight)
+    if weight.ndim == 0:
+        weight = np.full(n, weight)
+    if weight.shape != (n,):
+        raise ValueError(f"{owner}: sample_weight has shape {weight.shape}; one weight for each of the {n} rows is needed: shape ({n},).")
+    try:
+        weight = weight.astype(np.float64, casting="safe" if np.iscomplexobj(weight) else "unsafe")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{owner}: sample_weight must be numbers: {error}.") from None
+    if not np.isfinite(weight).all():
+        row = int(np.flatnonzero(~np.isfinite(weight))[0])
+        raise ValueError(f"{owner}: sample_weight[{row}] is {weight[row]}; weights must be finite.")
+    if (weight < 0).any():
+        row = int(np.flatnonzero(weight < 0)[0])
+        raise ValueError(f"{owner}: sample_weight[{row}] is {weight[row]:g}; weights must not be negative.")
+    if not weight.any():
+        raise ValueError(f"{owner}: every sample weight is zero; at least one row must have a positive weight.")
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise ValueError(f"{owner}: the sample weights add up to more than float64 holds; divide them by {weight.max():.3g}.")
+    power = int(np.frexp(weight.max())[1])
+    if abs(power) <= 30:
+        return weight, 1.0
+    return np.ldexp(weight, -power), float(np.ldexp(1.0, min(power, 1023)))
+
+
+def integer(value: Any, name: str, owner: str, least: int, words: str = "") -> int:
+    """Return a whole number of at least `least`; `words` names the other accepted values."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise ValueError(f"{owner}({name}={value!r}): {name} must be {words}a whole number of at least {least}.")
+    return int(value)
+
+
+def real(value: Any, name: str, owner: str, *, least: float = 0.0, above: bool = False, words: str = "") -> float:
+    """Return a finite number of at least (or above) `least`; `words` names the other accepted values."""
+    good = isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(float(value))
+    if not good or float(value) < least or (above and float(value) == least):
+        wanted = "a finite number" if least == -np.inf else f"a number {'greater than' if above else 'of at least'} {least:g}"
+        raise ValueError(f"{owner}({name}={value!r}): {name} must be {words}{wanted}.")
+    return float(value)
+
+
+def one_of(value: Any, name: str, owner: str, known: tuple[str, ...]) -> str:
+    """Return `value` if it is one of the `known` names."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{owner}({name}={value!r}): unknown {name}; known are {list(known)}.")
+    return value
+
+
+def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> CheckedRows:
+    """Return stored rows as they are; a small number of them is read into memory."""
+    check_columns(estimator, X.columns, X.where, fitting=fitting)
+    if X.nbytes <= SMALL or X.shape[0] <= CANONICAL_ROWS:
+        return CheckedRows(X.read(0, X.shape[0]), X.nbytes, X.weight)
+    return CheckedRows(X, 0, X.weight)
+
+
+def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str, *, fitting: bool) -> None:
+    """Check that columns of stored rows match the model's, by number and, where both have them, by name."""
+    owner, d = type(estimator).__name__, len(columns)
+    names = np.array(columns, dtype=object) if all(isinstance(label, str) for label in columns) else None
+    if fitting:
+        estimator.n_features_in_ = d
+        estimator.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            estimator.feature_names_in_ = names
+    elif d != estimator.n_features_in_:
+        raise ValueError(f"X has {d} features, but {owner} is expecting {estimator.n_features_in_} features as input.")
+    elif names is not None and (known := _names_of(estimator)) is not None and known != names.tolist():
+        raise ValueError(
+            f"{owner}: the columns of {where} are {names.tolist()}, those of the fit were {known}; open it with columns={known}."
+        )
+
+
+def _names_of(estimator: BaseEstimator) -> list[str] | None:
+    names = vars(estimator).get("feature_names_in_")
+    return None if names is None else names.tolist()
+
+
+def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
+    owner = type(estimator).__name__
+    xp = namespace(X)
+    if X.ndim != 2:
+        raise ValueError(f"{owner}: expected a 2-D array of rows and features, got one of shape {tuple(X.shape)}. Reshape your data.")
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(f"{owner}: found an array of shape {tuple(X.shape)}; at least one row and one feature are needed.")
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError(f"{owner}: complex data not supported, got dtype {X.dtype}.")
+    if fitting:
+        estimator.n_features_in_ = int(X.shape[1])
+    elif X.shape[1] != estimator.n_features_in_:
+        raise ValueError(f"X has {X.shape[1]} features, but {owner} is expecting {estimator.n_features_in_} features as input.")
+    x = without_gradients(X)
+    return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)
+
+
+def _refuse_non_finite(x: Array, owner: str) -> None:
+    values = x.data if is_sparse(x) else x
+    xp = namespace(values)
+    # A sum shows NaN or infinity without a temporary; it may overflow by itself, so then the entries are checked.
+    if bool(xp.isfinite(xp.sum(values))):
+        return
+    step = max(1, 2**20 // max(1, int(x.shape[1])))
+    for start, stop in spans(int(x.shape[0]), step):
+        part = piece(x, start, stop)
+        dense = part.toarray() if is_sparse(part) else to_numpy(part)
+        bad = np.argwhere(~np.isfinite(dense))
+        if len(bad):
+            row, column = int(bad[0, 0]), int(bad[0, 1])
+            what = "NaN" if np.isnan(dense[row, column]) else "infinity"
+            raise ValueError(
+                f"{owner}: Input X contains {what}, first at row {start + row}, column {column}. "
+                "Remove or impute such rows (scikit-learn's SimpleImputer), or mend the column."
+            )
+
+
+def _nbytes(x: Array) -> int:
+    if is_sparse(x):
+        return int(x.data.nbytes + x.indices.nbytes + x.indptr.nbytes)
+    return int(np.prod(x.shape)) * itemsize(x)
+
+
+def foreign_like(values: Array, like: Array) -> Array:
+    """Return host results as arrays of the caller's library, where that is not NumPy."""
+    if not is_foreign(like):
+        return values
+    return namespace(like).asarray(values, device=device(like))

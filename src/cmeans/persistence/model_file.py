@@ -1,0 +1,224 @@
+"""Models in one safetensors file: arrays and JSON, nothing that could run.
+
+The header holds the estimator's parameters and fitted attributes as JSON, in which arrays are named and the library's own frozen
+objects (kernels, rules, spaces) are written by class and fields. Reading builds only classes of a fixed table, and sets
+only names that a fit sets, so a hostile file can be wrong but cannot act.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import numbers
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .. import estimators
+from ..fitting.fitted_attributes import PRIVATE, is_fitted_name
+from ..fitting.stream_state import StreamState, WarmupBuffer
+from ..kernels import (
+    RBF,
+    ComplexWaveletSSIM,
+    Cosine,
+    HistogramIntersection,
+    Laplacian,
+    Linear,
+    NormalizedPolynomial,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    SpatialPyramid,
+)
+from ..landmarks.certificate import Approximation
+from ..rules import RULES
+from ..runtime.version import __version__
+from ..spaces import EuclideanSpace, LandmarkSpace
+from ..spaces.centres import Centres
+from ..spaces.centring import Centring
+from ..storage.codec import UNREADABLE, Arrays, Packer, read_packed, unpacked, write_packed
+from ..streaming import LandmarkCandidates, StreamSummary
+from ..sweeps.state import State
+from .model_checks import check_model, check_words
+
+KEY = "cmeans"  # of the metadata that holds the header
+FORMAT = 1
+_BY_CLASS: tuple[type[Any], ...] = (
+    *(Cosine, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, RBF, Sigmoid),
+    *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid),
+    *RULES.values(),
+    *(EuclideanSpace, LandmarkSpace, Centring, Centres, State),
+    Approximation,
+)
+OBJECTS: dict[str, type[Any]] = {cls.__name__: cls for cls in _BY_CLASS} | {
+    "Stream": StreamState,
+    "Past": StreamSummary,
+    "Reserve": LandmarkCandidates,
+    "Held": WarmupBuffer,
+}
+ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__}
+OF_A_FIT = ("engine", "checkpoint")  # parameters of a fit, not of its result
+PER_ROW = {"labels_", "memberships_", "_nearest"}
+
+
+def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = True, metadata: Mapping[str, Any] | None = None) -> None:
+    """Write a fitted estimator to one safetensors file.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this library.
+    path : the file; written under a temporary name and renamed, so that it is whole or absent.
+    rows : whether to keep the fitted attributes of each training row (`labels_`, `memberships_`); predicting does not need it.
+    metadata : anything JSON can hold, kept beside the model (`read_metadata`).
+
+    Raises
+    ------
+    ValueError
+        If the model holds a callable kernel or a rule or kernel of your own: only the library's can be written to a file. If parameters
+        have been set since the fit that no fit would accept.
+    OSError
+        If the file cannot be written; it names the file, and is a ValueError too.
+
+    Examples
+    --------
+    >>> import cmeans, os, tempfile
+    >>> model = cmeans.KernelKMeans(2, kernel="linear", random_state=0).fit([[0.0], [1.0], [9.0], [10.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cmeans.save(model, os.path.join(folder, "model.safetensors"))
+    ...     again = cmeans.load(os.path.join(folder, "model.safetensors"))
+    >>> bool((again.predict([[2.0], [8.0]]) == model.predict([[2.0], [8.0]])).all())
+    True
+    """
+    header, arrays = packed(model, rows=rows, metadata=metadata)
+    try:
+        write_packed(Path(path), KEY, header, arrays)
+    except TypeError as error:
+        raise ValueError(f"save: metadata must be what JSON can hold: {error}.") from None
+
+
+def packed(model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Arrays]:
+    """Return the header and the arrays that `save` writes."""
+    check_is_fitted(model)
+    if metadata is not None and not (isinstance(metadata, Mapping) and all(isinstance(key, str) for key in metadata)):
+        raise ValueError(f"save(metadata={metadata!r}): give a mapping of names to what JSON can hold.")
+    name = type(model).__name__
+    if ESTIMATORS.get(name) is not type(model):
+        raise ValueError(f"save: {type(model)!r} is not one of the library's estimators ({sorted(ESTIMATORS)}).")
+    check_words(model)  # they may have been changed since the fit, and loading would refuse them
+    writer = Packer(OBJECTS)
+    fitted = {k: v for k, v in vars(model).items() if is_fitted_name(k) and (rows or k not in PER_ROW)}
+    header = {
+        "format": FORMAT,
+        "estimator": name,
+        "version": __version__,
+        "params": {k: writer.encode(_storable(k, v), k) for k, v in model.get_params(deep=False).items()},
+        "fitted": {k: writer.encode(v, k) for k, v in fitted.items()},
+        "metadata": metadata or {},
+    }
+    return header, writer.arrays
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `save` wrote: an estimator as it was after `fit`. Nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : of the file.
+
+    Returns
+    -------
+    The estimator.
+
+    Raises
+    ------
+    ValueError
+        If the file is truncated, changed or no model, or holds parameters that no fit would accept.
+    FileNotFoundError
+        If there is none.
+
+    Examples
+    --------
+    See `save`.
+    """
+    header, arrays = _read(Path(path))
+    try:
+        model = _build(header, arrays)
+        check_model(model, OBJECTS.values())
+    except UNREADABLE as error:
+        raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {str(error).rstrip('.')}.") from None
+    return model
+
+
+def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the header of a model file, without its arrays.
+
+    Keys: "estimator", "version", "params", "fitted" (plain values, and `approximation_` as a mapping), "arrays" (name -> dtype and
+    shape) and "metadata".
+    """
+    header, arrays = _read(Path(path))
+    fitted: dict[str, Any] = {k: v for k, v in header["fitted"].items() if v is None or isinstance(v, (bool, int, float, str))}
+    certificate = header["fitted"].get("approximation_")
+    if certificate is not None:
+        try:
+            fitted["approximation_"] = _numbers_of(certificate)
+        except UNREADABLE as error:
+            raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {error}.") from None
+    return {
+        "estimator": header["estimator"],
+        "version": header["version"],
+        "params": header["params"],
+        "fitted": fitted,
+        "arrays": {k: {"dtype": str(a.dtype), "shape": list(a.shape)} for k, a in arrays.items()},
+        "metadata": header["metadata"],
+    }
+
+
+def _numbers_of(certificate: Any) -> dict[str, Any]:
+    decoded = unpacked(certificate, {}, OBJECTS)
+    if not isinstance(decoded, Approximation):
+        raise ValueError("the certificate is none")
+    return dataclasses.asdict(decoded)
+
+
+def _storable(name: str, value: Any) -> Any:
+    # A generator's state and the engine of the fit are no part of a model; a model given as start is another model.
+    if isinstance(value, BaseEstimator):
+        return "k-means++"
+    if name in OF_A_FIT:
+        return None
+    return None if name == "random_state" and not isinstance(value, numbers.Integral) else value
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no model file {path}")
+    try:
+        header, arrays = read_packed(path, KEY)
+    except UNREADABLE as error:
+        raise ValueError(f"{path} is not a readable model file: {error}.") from None
+    keys = {"format": int, "estimator": str, "version": str, "params": dict, "fitted": dict, "metadata": dict}
+    if not isinstance(header, dict) or not all(isinstance(header.get(k), kind) for k, kind in keys.items()):
+        raise ValueError(f"{path} is a safetensors file, but not one that cmeans.save wrote.")
+    if header["format"] != FORMAT:
+        raise ValueError(f"{path} has model format {header['format']}; this version of cmeans reads format {FORMAT}.")
+    return header, arrays
+
+
+def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
+    if header["estimator"] not in ESTIMATORS:
+        raise ValueError(f"unknown estimator {header['estimator']!r}")
+    model = ESTIMATORS[header["estimator"]]()
+    model.set_params(**{k: unpacked(v, arrays, OBJECTS) for k, v in header["params"].items()})
+    for name in OF_A_FIT:  # files hold neither the engine of a fit nor its checkpoint
+        if vars(model).get(name) is not None:
+            raise ValueError(f"{name}={vars(model)[name]!r} was never saved")
+    check_words(model)
+    for name, value in header["fitted"].items():
+        if not is_fitted_name(name) or (name not in PRIVATE and hasattr(type(model), name)):
+            raise ValueError(f"{name!r} is no fitted attribute")
+        setattr(model, name, unpacked(value, arrays, OBJECTS))
+    return model

@@ -1,0 +1,80 @@
+"""Maximum entropy c-means: memberships fall exponentially with the squared distance."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+
+from ..data.arrays import Array, Float64, namespace
+from .base import Rule, SoftnessLimits
+
+
+@dataclass(frozen=True)
+class Entropy(Rule):
+    """u_ij = exp(-d2_ij / T) / sum_k exp(-d2_ik / T): minimises  sum_ij u_ij d2_ij + T sum_ij u_ij ln u_ij,  rows summing to one.
+
+    It is Rose's deterministic annealing at one temperature, and the E-step of a mixture of equal, round Gaussians of variance T / 2.
+    The objective may be negative. Beyond T* = 2 lambda_max, the largest eigenvalue of the rows' covariance in the kernel's space, "all
+    centres at the mean" is a stable solution: they fall together.
+
+    Parameters
+    ----------
+    T : float > 0
+        The temperature, in units of squared distances: the larger, the softer.
+
+    Raises
+    ------
+    ValueError
+        If T is not a finite number above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.rules import Entropy
+    >>> Entropy(1.0).memberships(np.array([[0.0, np.log(3.0)]]), None)
+    array([[0.75, 0.25]])
+
+    References
+    ----------
+    Rose, Gurewitz, Fox: Statistical mechanics and phase transitions in clustering. Physical Review Letters 65(8), 1990.
+    Li, Mukaidono: A maximum-entropy approach to fuzzy clustering. FUZZ-IEEE 1995.
+    """
+
+    T: float
+    name = "entropy"
+    made_from = ("T",)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.T, bool) or not isinstance(self.T, numbers.Real) or not 0 < self.T < math.inf:
+            raise ValueError(f"Entropy(T={self.T!r}): T, the temperature, must be a finite number greater than 0.")
+
+    def memberships(self, d2: Array, scales: Float64 | None) -> Array:
+        xp = namespace(d2)
+        u = d2 - xp.min(d2, axis=1, keepdims=True)
+        u /= -self._temperature(d2)
+        u = xp.exp(u)
+        u /= xp.sum(u, axis=1, keepdims=True)
+        return u
+
+    def weights(self, u: Array) -> Array:
+        return u
+
+    def penalty(self, u: Array, scales: Float64 | None) -> Array:
+        xp = namespace(u)
+        logs = xp.log(xp.where(u > 0, u, xp.ones_like(u)))
+        return self._temperature(u) * xp.sum(u * logs, axis=1)
+
+    def _temperature(self, like: Array) -> float:
+        """T, or the nearest number that the array's type can hold."""
+        limits = namespace(like).finfo(like.dtype)
+        return min(max(float(self.T), float(limits.smallest_normal)), float(limits.max))
+
+    def advice_on_collapse(self, limits: SoftnessLimits) -> str:
+        critical = limits.critical_temperature
+        if critical < self.T:
+            return f"T={self.T:g} is beyond T*={critical:.4g}, from where these rows fall together: take a smaller T"
+        return f"T={self.T:g} is not too large for these rows, so they need not: take another init or more sweeps"
+
+    def advice_on_coincidence(self) -> str:
+        return "Take fewer clusters or a smaller T."

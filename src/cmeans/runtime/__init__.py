@@ -1,0 +1,1 @@
+"""The running process: signals, progress messages, callbacks, warnings."""

@@ -1,0 +1,35 @@
+"""Warnings that point at the caller's line, and messages shared by several folders."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+NOT_FINITE = (
+    "X and the kernel give values that are not finite (overflow, or a kernel that returns NaN): "
+    "scale the features of X, use float64, or use a normalised kernel."
+)
+SKIPPED_PACKAGES = ("cmeans", "sklearn")
+
+
+@contextmanager
+def naming(estimator_name: str) -> Iterator[None]:
+    """Add the estimator's name to a ValueError raised inside the block that does not have it."""
+    try:
+        yield
+    except ValueError as error:
+        if type(error) is not ValueError or estimator_name in str(error):
+            raise
+        raise ValueError(f"{estimator_name}: {error}") from error
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the first frame outside this package and scikit-learn's wrappers around it."""
+    level = 2
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in SKIPPED_PACKAGES:
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level)

@@ -1,0 +1,188 @@
+"""Kernel values and distances between rows given by number, for drawing landmarks and initial centres."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, IntArray, host_float64, in_float64, is_sparse, namespace, rounding, take
+from ..data.blocks import Block, Blocks
+from ..kernels import Columns, Kernel, Precomputed
+from ..runtime.user_warnings import NOT_FINITE
+from ..spaces import LandmarkSpace
+
+
+class Affinity(ABC):
+    """Kernel values k(x_i, x_j) within a fixed set of p rows, numbered 0 ... p - 1."""
+
+    @abstractmethod
+    def between(self, columns: IntArray) -> Float64:
+        """k(x_i, x_j) for all i and the given j: (p, len(columns)) float64."""
+
+    @abstractmethod
+    def diag(self) -> Float64:
+        """k(x_i, x_i) (p,)."""
+
+    def squared_distances(self, columns: IntArray) -> Float64:
+        """|phi(x_i) - phi(x_j)|^2 (p, len(columns)), in memory column by column; 0 where it is below rounding."""
+        diag = self.diag()
+        size = diag[columns][:, None] + diag[None, :]
+        d2 = size - 2.0 * self.between(columns).T
+        d2[np.arange(len(columns)), columns] = 0.0
+        if not np.isfinite(d2).all():
+            raise ValueError(NOT_FINITE)
+        size *= rounding(np.float64)
+        d2[d2 <= size] = 0.0
+        return d2.T
+
+
+@dataclass(frozen=True)
+class KernelAffinity(Affinity):
+    """Rows of data with a kernel."""
+
+    kernel: Kernel
+    x: Array  # (p, d) float64
+
+    def between(self, columns: IntArray) -> Float64:
+        points = take(self.x, columns)
+        if self._prepared is not None:
+            return host_float64(self._prepared(points)).T  # a kernel is symmetric
+        return host_float64(self.kernel.prepare(points)(self.x))
+
+    def diag(self) -> Float64:
+        return self._diag
+
+    @cached_property
+    def _diag(self) -> Float64:
+        return host_float64(self.kernel.diag(self.x))
+
+    @cached_property
+    def _prepared(self) -> Columns | None:
+        """All rows prepared by the kernel once, for all calls; None for CSR and where that would take much memory."""
+        return self.kernel.prepare(self.x) if self.kernel.prepares_lightly and not is_sparse(self.x) else None
+
+
+@dataclass(frozen=True)
+class MatrixAffinity(Affinity):
+    """Rows and columns of a square precomputed kernel matrix, selected on demand."""
+
+    gram: Array  # (n, n)
+    kxx: Float64  # (p,)
+    rows: IntArray  # (p,) their numbers among the n
+
+    def between(self, columns: IntArray) -> Float64:
+        if isinstance(self.gram, np.ndarray):
+            return host_float64(self.gram[np.ix_(self.rows, self.rows[columns])])
+        return host_float64(take(self.gram, self.rows[columns])).T[self.rows]  # it is symmetric
+
+    def diag(self) -> Float64:
+        return self.kxx
+
+
+@dataclass(frozen=True)
+class LandmarkAffinity(Affinity):
+    """Rows given only by a kernel's landmark columns: k between their projections, and the true k(x, x)."""
+
+    z: Float64  # (p, k) orthonormal coordinates of the projections
+    kxx: Float64  # (p,)
+
+    def between(self, columns: IntArray) -> Float64:
+        values: Float64 = self.z @ self.z[columns].T
+        values[columns, np.arange(len(columns))] = self.kxx[columns]
+        return values
+
+    def diag(self) -> Float64:
+        return self.kxx
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Distances between the rows of an input in feature space.
+
+    Values are computed in float64 for rows of any dtype, so that draws do not depend on rounding.
+    """
+
+    kernel: Kernel
+    blocks: Blocks
+    columns_only: LandmarkSpace | None = None  # where a precomputed kernel has only its landmarks' columns
+
+    def among(self, rows: IntArray) -> Affinity:
+        """Return the affinity among the given rows."""
+        if self.columns_only is not None:
+            return LandmarkAffinity(*_projected(self.columns_only, self.blocks.take(rows)))
+        if isinstance(self.kernel, Precomputed):
+            return MatrixAffinity(self.blocks.x, host_float64(take(self.blocks.kxx, rows)), rows)
+        x = in_float64(self.blocks.take(rows).x)
+        shift = self._shift(x)
+        return KernelAffinity(self.kernel, x if shift is None else x - shift)
+
+    def nearest_of(self, rows: IntArray) -> Callable[[Block], tuple[IntArray, Float64]]:
+        """Return a function of a block of the input: the index (b,) of the given row nearest to each of its rows, and the squared
+        distance (b,). Each of the given rows is nearest to itself, at zero; so are rows that differ from it by rounding only."""
+        products_with = self._products_with(rows)
+        _, norms = products_with(self.blocks.take(rows))
+
+        def nearest(block: Block) -> tuple[IntArray, Float64]:
+            products, kxx = products_with(block)
+            score = products - 0.5 * norms  # (b, k) half of k(x, x) - d2
+            best = np.argmax(score, axis=1)
+            d2 = kxx - 2.0 * score[np.arange(len(best)), best]
+            if not np.isfinite(d2).all():
+                raise ValueError(NOT_FINITE)
+            d2[d2 <= rounding(np.float64) * (kxx + norms[best])] = 0.0
+            here = np.flatnonzero((rows >= block.start) & (rows < block.stop))
+            best[rows[here] - block.start] = here
+            d2[rows[here] - block.start] = 0.0
+            return best, d2
+
+        return nearest
+
+    def _products_with(self, rows: IntArray) -> Callable[[Block], tuple[Float64, Float64]]:
+        """Return a function of a block: its kernel values (b, k) with the given rows, and k(x, x) (b,)."""
+        chosen = self.blocks.take(rows)
+        space = self.columns_only
+        if space is not None:
+            z, _ = _projected(space, chosen)
+
+            def by_projections(block: Block) -> tuple[Float64, Float64]:
+                coordinates, kxx = _projected(space, block)
+                return coordinates @ z.T, kxx
+
+            return by_projections
+        if isinstance(self.kernel, Precomputed):
+            prepared = self.kernel.prepare(rows)
+            return lambda block: (host_float64(prepared(block.x)), host_float64(block.kxx))
+        points = in_float64(chosen.x)
+        shift = self._shift(points)
+        columns = self.kernel.prepare(points if shift is None else points - shift)
+
+        def by_kernel(block: Block) -> tuple[Float64, Float64]:
+            x = in_float64(block.x)
+            x = x if shift is None else x - shift
+            return host_float64(columns(x)), host_float64(self.kernel.diag(x))
+
+        return by_kernel
+
+    @property
+    def shifted(self) -> bool:
+        """True where rows are centred first: time stamps near 1e9 would lose all their digits in products."""
+        return self.kernel.distances_ignore_shifts and not is_sparse(self.blocks.x)
+
+    def _shift(self, x: Array) -> Array | None:
+        return namespace(x).mean(x, axis=0)[None, :] if self.shifted else None
+
+
+def affinity(kernel: Kernel, blocks: Blocks, rows: IntArray, space: LandmarkSpace | None = None) -> Affinity:
+    """Return the affinity among the given rows; `space` where a precomputed kernel has only its landmarks' columns."""
+    return Metric(kernel, blocks, space).among(rows)
+
+
+def _projected(space: LandmarkSpace, block: Block) -> tuple[Float64, Float64]:
+    """Orthonormal coordinates (b, k) of the projections of rows, and their k(x, x) (b,)."""
+    represented = space.rows(block).plain()
+    assert space.whitener is not None
+    return host_float64(represented.g) @ space.whitener, host_float64(represented.kxx)

@@ -1,0 +1,153 @@
+"""The rows that may be drawn, and draws in proportion to weight; for a small input independent of the order of its rows."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from ..data.arrays import Array, Float64, IntArray, is_sparse, to_numpy
+from ..data.blocks import Blocks, piece, spans
+
+CANONICAL_ROWS = 2000  # inputs up to this size are represented by their distinct rows in a canonical order
+FIXED_ROWS = 1000
+FIXED_SEED = 0
+DRAWN_TOGETHER = 2**20  # rows whose random keys are drawn together: few, to save memory
+
+
+@dataclass(frozen=True)
+class Population:
+    """Rows that may be drawn.
+
+    For a small input they are its distinct rows, sorted, with the weights of equal rows added. Then a weight of k equals
+    k copies, and shuffling the rows changes nothing, exactly.
+    """
+
+    numbers: IntArray | None  # (p,) of rows; of equal ones, the first; None: all rows in order
+    weights: Float64  # (p,) all positive
+    member: IntArray | None  # (n,) entry that each row belongs to (-1: weight zero throughout); None: rows are not grouped
+    n_rows: int
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def rows(self) -> IntArray:
+        """Row numbers (p,)."""
+        return np.arange(self.n_rows) if self.numbers is None else self.numbers
+
+    def at(self, positions: IntArray) -> IntArray:
+        """Return the row numbers of the entries at the given positions."""
+        return positions if self.numbers is None else self.numbers[positions]
+
+    def of(self, values: Array) -> Array:
+        """Return the values (p, ...) of the entries, from those of all rows (n, ...)."""
+        return values if self.numbers is None else values[self.numbers]
+
+    @cached_property
+    def fixed_sample(self) -> tuple[IntArray, Float64]:
+        """Positions and weights of the sample that decides a kernel's width and m: the same for every random_state, so that
+        objectives of different seeds compare."""
+        return sample(self, FIXED_ROWS, np.random.RandomState(FIXED_SEED))
+
+    def members(self) -> IntArray:
+        """Entry (n,) that each row belongs to, -1 for rows that cannot be drawn."""
+        if self.member is not None:
+            return self.member
+        if self.numbers is None:
+            return np.arange(self.n_rows)
+        member = np.full(self.n_rows, -1, dtype=np.intp)
+        member[self.numbers] = np.arange(len(self))
+        return member
+
+
+def population_of(blocks: Blocks, *, comparable: bool = True) -> Population:
+    """Return the rows of an input that may be drawn; `comparable` is False where equal rows cannot be found by their entries."""
+    n, weight = blocks.n_rows, blocks.weight
+    if n > CANONICAL_ROWS or not comparable:
+        if weight.min() > 0:
+            return Population(None, weight, None, n)
+        rows = np.flatnonzero(weight > 0)
+        return Population(rows, weight[rows], None, n)
+    first, member = distinct_rows(piece(blocks.x, 0, n))
+    total: Float64 = np.bincount(member, weights=weight, minlength=len(first)).astype(np.float64)
+    kept = total > 0
+    number = np.where(kept, np.cumsum(kept) - 1, -1)
+    return Population(first[kept], total[kept], number[member], n)
+
+
+def draw(population: Population, size: int, rng: np.random.RandomState) -> IntArray:
+    """Draw `size` different entries (positions in the population), one after the other in proportion to weight."""
+    kept, positions = np.empty(0), np.empty(0, dtype=np.intp)  # the smallest keys so far
+    for start, stop in spans(len(population), DRAWN_TOGETHER):
+        keys = np.concatenate([kept, rng.exponential(size=stop - start) / population.weights[start:stop]])
+        order = np.argsort(keys, kind="stable")[:size]
+        kept, positions = keys[order], np.concatenate([positions, np.arange(start, stop)])[order]
+    return positions
+
+
+def sample(population: Population, size: int, rng: np.random.RandomState) -> tuple[IntArray, Float64]:
+    """Draw a fair sample: positions and their weights. All entries if there are at most `size`; else about `size` entries,
+    each drawn in exact proportion to its weight, with its multiplicity as its new weight."""
+    p = len(population)
+    if p <= size:
+        return np.arange(p), population.weights
+    if 4 * size <= p and population.weights.min() == population.weights.max():
+        return _distinct(p, size, rng), np.ones(size)
+    order = rng.permutation(p)
+    ends = population.weights[order]
+    np.cumsum(ends, out=ends)
+    ticks = (rng.uniform() + np.arange(size)) * (ends[-1] / size)
+    hits = np.minimum(np.searchsorted(ends, ticks, side="right"), p - 1)
+    chosen, counts = np.unique(order[hits], return_counts=True)
+    return chosen, counts.astype(np.float64)
+
+
+def _distinct(p: int, size: int, rng: np.random.RandomState) -> IntArray:
+    """Draw `size` different numbers below p, sorted, all sets equally likely, in time and memory that do not grow with p."""
+    chosen = np.empty(0, dtype=np.intp)
+    while len(chosen) < size:
+        chosen = np.unique(np.concatenate([chosen, rng.randint(p, size=size - len(chosen))]))
+    return chosen
+
+
+def distinct_rows(x: Array) -> tuple[IntArray, IntArray]:
+    """Return the first row number of each distinct row, in lexicographic order, and the index of its distinct row for each row."""
+    if is_sparse(x):
+        keys = np.array(_sortable_rows(x), dtype=object)
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        new = [True, *(keys[a] != keys[b] for a, b in itertools.pairwise(order))]
+        member = np.empty(len(keys), dtype=np.intp)
+        member[order] = np.cumsum(new) - 1
+        return np.array([row for row, starts in zip(order, new, strict=True) if starts], dtype=np.intp), member
+    _, first, member = np.unique(to_numpy(x) + 0.0, axis=0, return_index=True, return_inverse=True)
+    return first.astype(np.intp), member.ravel().astype(np.intp)
+
+
+def _sortable_rows(x: Array) -> list[bytes]:
+    """Return one byte string per CSR row; they sort as the dense rows would.
+
+    Where two rows first differ in an entry, a negative one is smaller than none and a positive one larger; so entries are
+    written as (negative, column, value), end, (positive, column backwards, value), each part in an order-preserving encoding.
+    """
+    csr = sparse.csr_array(x, copy=True)
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    csr.sort_indices()
+    values = csr.data.astype(np.float64)
+    positive = values > 0
+    columns = csr.indices.astype(np.int64)
+    entry = np.empty((len(values), 17), dtype=np.uint8)
+    entry[:, 0] = np.where(positive, 2, 0)
+    entry[:, 1:9] = _big_endian(np.where(positive, -columns - 1, columns).astype(np.int64).view(np.uint64))
+    bits = values.view(np.uint64)
+    entry[:, 9:] = _big_endian(np.where(positive, bits | np.uint64(1 << 63), ~bits))
+    return [entry[a:b].tobytes() + b"\x01" for a, b in zip(csr.indptr[:-1], csr.indptr[1:], strict=True)]
+
+
+def _big_endian(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(numbers.astype(">u8")).view(np.uint8).reshape(len(numbers), 8)

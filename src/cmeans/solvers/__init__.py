@@ -1,0 +1,1 @@
+"""Many passes: the fixed point, its acceleration, samples, restarts, clusters that adapt."""

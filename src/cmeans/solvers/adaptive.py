@@ -1,0 +1,136 @@
+"""Possibilistic clusters that fit their own scales, go when they own nothing, and become one where they meet."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..data.arrays import Float64, IntArray
+from ..spaces.centres import Centres
+from ..sweeps.passes import DeviationPass, FuzzyDeviationPass, SweepPass
+from ..sweeps.problem import Problem
+from ..sweeps.state import State
+from ..sweeps.statistics import HardStatistics, Statistics
+from .steps import StepResult, Verdict
+
+MERGED = 1e-3  # |v_j - v_k|^2, as a share of the smallest scale, below which two clusters are one
+COINCIDENT = 1e-7  # deviation, as a share of the scale's root, that is none
+NEGLIGIBLE = 0.1  # of an average cluster's weight: less of coincident rows makes no cluster
+NARROWEST = 0.01  # of the median deviation: clusters of a fuzzy run narrower than that are rows that coincide
+
+
+@dataclass(frozen=True)
+class Adaptation:
+    """The next state of adaptive possibilistic clusters (Xenaki, Koutroumbas, Rontogiannis 2014, APCM and SAPCM).
+
+    Each cluster's scale becomes  length * mean |x - mu_j|  (power 1) or  mean |x - mu_j|^2  (power 2) over its own rows, mu_j
+    their mean; with power None scales stay. A cluster that owns no row goes, and one whose rows coincide, unless they
+    weigh as much as a tenth of an average cluster: then it keeps its scale. Of coincident clusters the first stays. The rows
+    of a cluster that went are looked at again before scales adapt.
+    """
+
+    power: int | None = 1
+    length: float = 1.0  # what makes a mean deviation a squared length
+
+    @property
+    def needs_labels(self) -> bool:
+        return True
+
+    @property
+    def keeps_clusters(self) -> bool:
+        return False
+
+    def __call__(self, problem: Problem, swept: SweepPass, sums: Statistics, last: tuple[State, Statistics] | None) -> StepResult:
+        state, hard = swept.state, _hard(sums)
+        if not hard.mass.any():
+            return _one_sweep_back(state, last)
+        centres, deviation, visits = problem.means(state, sums), self._deviations(problem, hard, swept), problem.n_rows
+        kept = self._kept(centres, state, hard, deviation)
+        if len(kept) < len(centres):
+            centres, state = centres[kept], state[kept]
+            swept = replace(swept, state=state, before=None)
+            deviation = self._deviations(problem, _hard(problem.engine.fold(problem.rows, swept)), swept)
+            visits += 2 * problem.n_rows
+        return StepResult(State(centres, self._scales(state, deviation)), visits)
+
+    def _kept(self, centres: Centres, state: State, hard: HardStatistics, deviation: Float64) -> IntArray:
+        scales = state.known_scales()
+        average = float(hard.mass.sum()) / len(hard.mass)
+        real = (deviation > COINCIDENT * self._size(scales)) | (hard.mass >= NEGLIGIBLE * average)
+        kept = np.flatnonzero((hard.mass > 0) & real)  # never none: not all can weigh less than a tenth of their average
+        return kept[apart(centres[kept], MERGED * float(scales.min()))]
+
+    def _deviations(self, problem: Problem, hard: HardStatistics, swept: SweepPass) -> Float64:
+        return hard_deviations(problem, hard, swept, self.power or 1)
+
+    def _scales(self, state: State, deviation: Float64) -> Float64:
+        scales = state.known_scales()
+        if self.power is None:
+            return scales
+        wide = deviation > COINCIDENT * self._size(scales)
+        return np.where(wide, deviation * (self.length if self.power == 1 else 1.0), scales)
+
+    def _size(self, scales: Float64) -> Float64:
+        """The deviations that would have made these scales."""
+        return scales / self.length if self.power == 1 else scales
+
+
+def _one_sweep_back(state: State, last: tuple[State, Statistics] | None) -> StepResult:
+    """The clusters that owned rows one sweep ago, where now none does: scales have shrunk too far, and this is as far as it goes."""
+    if last is None:
+        return StepResult(state, verdict=Verdict.EMPTY)
+    before, sums = last
+    return StepResult(before[np.flatnonzero(_hard(sums).mass > 0)], verdict=Verdict.STUCK)
+
+
+def apart(centres: Centres, tolerance: float) -> IntArray:
+    """Return the numbers of the centres that are the first of those that coincide, |v_j - v_k|^2 <= tolerance."""
+    d2 = centres.squared_distances()
+    kept: list[int] = []
+    for j in range(len(centres)):
+        if all(d2[j, k] > tolerance for k in kept):
+            kept.append(j)
+    return np.array(kept, dtype=np.intp)
+
+
+def merged(state: State, tolerance: float) -> State:
+    """A state without the centres that coincide with earlier ones."""
+    return state[apart(state.centres, tolerance)]
+
+
+def halfway_scales(centres: Centres, beta: float) -> Float64:
+    """eta_j = (min_k |v_j - v_k|^2 / 2) / -ln(beta): u = beta halfway (in squared units) to the nearest other centre."""
+    d2 = centres.squared_distances()
+    np.fill_diagonal(d2, math.inf)
+    halfway: Float64 = d2.min(axis=1) / 2.0
+    return halfway / -math.log(beta)
+
+
+def pilot_deviations(problem: Problem, state: State) -> tuple[Float64, float]:
+    """(c,) mean distance within fuzzy clusters, sum_i u_ij |x_i - v_j| / sum_i u_ij, and the smallest of them.
+
+    Clusters of rows that coincide are left out of the smallest: they say nothing of how narrow clusters are.
+    """
+    weighted, mass = problem.engine.fold(problem.rows, FuzzyDeviationPass(problem.rule, state))
+    deviation: Float64 = weighted / np.where(mass > 0, mass, 1.0)
+    if not deviation.any():
+        return np.ones(len(deviation)), 1.0
+    deviation = np.maximum(deviation, NARROWEST * float(np.median(deviation[deviation > 0])))
+    labelling = SweepPass(problem.rule, state, labelling=True)
+    within = hard_deviations(problem, _hard(problem.engine.fold(problem.rows, labelling)), labelling, 1)
+    wide = within > NARROWEST * float(np.median(within[within > 0])) if within.any() else within >= 0
+    return deviation, float(deviation[wide].min())
+
+
+def hard_deviations(problem: Problem, hard: HardStatistics, swept: SweepPass, power: int) -> Float64:
+    """(c,) mean |x - mu_j| or |x - mu_j|^2 over each cluster's own rows, as a labelling sweep has found them; 0 where it owns none."""
+    means = State(problem.space.centres(hard.mass, hard.moment))
+    total = problem.engine.fold(problem.rows, DeviationPass(swept, means, power))
+    return total / np.where(hard.mass > 0, hard.mass, 1.0)
+
+
+def _hard(sums: Statistics) -> HardStatistics:
+    assert sums.hard is not None, "the sweep was a labelling one"
+    return sums.hard

@@ -1,0 +1,234 @@
+"""How far a fit has come, kept in a file from which it can go on.
+
+A fit is a fixed order of solves (samples, starts, the pilot, clusters that grow), each a loop of sweeps, and everything between them
+hangs on the rows and the random state alone. So a checkpoint is the random state at the beginning and, for each solve by its key,
+where its loop stands: a fit that resumes does the same again, but for the sweeps that it finds done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import host_float64
+from ..data.blocks import Blocks
+from ..runtime.signals import held_back
+from ..runtime.user_warnings import warn
+from ..runtime.version import __version__
+from ..spaces.centres import Centres
+from ..storage.atomic import WriteError, try_writing
+from ..storage.codec import UNREADABLE, Packer, digest_of, read_packed, text_in, unpacked, write_packed
+from ..sweeps.state import State
+from ..sweeps.statistics import HardStatistics, Statistics
+
+KEY = "cmeans checkpoint"  # of the metadata that holds the header
+FORMAT = 2
+OBJECTS: dict[str, type[Any]] = {cls.__name__: cls for cls in (Centres, HardStatistics, State, Statistics)}
+LOOKED_AT = 1000  # rows by which an input is known again
+
+Packed = dict[str, Any]  # where the loop of one solve stands, in values that a file can hold
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A file that keeps how far a fit has come.
+
+    It is written whole, under another name first, so that it is there after whatever happens; also when the fit is interrupted or ends
+    with an error. A fit that resumes needs the same rows and words (but for n_jobs, engine, memory_budget and verbose) and ends, on one
+    machine, in the same bits.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. A checkpoint that is there is written over, unless it is resumed from; any other file is refused.
+    sweeps : int or None, default=None
+        Write it every so many sweeps.
+    minutes : float or None, default=5.0
+        Write it when so much time has gone by since the last time; looked at after each sweep.
+    resume : bool, default=False
+        Go on from what the file holds, which must then be there.
+
+    Raises
+    ------
+    ValueError
+        By the fit: for numbers out of range, where the file is something else than a checkpoint, and where there is nothing to resume
+        from, what there is was begun with other rows or words, or is damaged.
+    OSError
+        By the fit, before it begins: where the file cannot be written. Later that is a warning, and the fit goes on without.
+
+    Examples
+    --------
+    >>> import cmeans, os, tempfile
+    >>> X = [[0.0], [1.0], [9.0], [10.0]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = os.path.join(folder, "fit.checkpoint")
+    ...     first = cmeans.FuzzyCMeans(2, kernel="linear", random_state=0, checkpoint=cmeans.Checkpoint(file, sweeps=1)).fit(X)
+    ...     again = cmeans.FuzzyCMeans(2, kernel="linear", random_state=0, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
+    >>> first.objective_ == again.objective_
+    True
+    """
+
+    path: str | os.PathLike[str]
+    sweeps: int | None = None
+    minutes: float | None = 5.0
+    resume: bool = False
+
+
+class CheckpointSection:
+    """One solve of a fit."""
+
+    def __init__(self, log: CheckpointLog | None = None, found: Packed | None = None) -> None:
+        self._log = log
+        self.found = found  # where it stood when the checkpoint was written; None: not begun
+        self.latest = found
+
+    def note(self, packed: Packed) -> None:
+        """A sweep is over, and the solve stands there."""
+        self.latest = packed
+        if self._log is not None:
+            self._log.sweep_ended()
+
+    def break_off(self, packed: Packed) -> None:
+        """The solve ends early."""
+        self.latest = packed
+        if self._log is not None:
+            self._log.write()
+
+    def end(self, packed: Packed) -> None:
+        """The solve is over."""
+        self.latest = packed
+
+
+class CheckpointLog:
+    """All solves of a fit, by their keys, and the file that they are kept in."""
+
+    def __init__(self, checkpoint: Checkpoint, identity: Mapping[str, Any], rng: np.random.RandomState) -> None:
+        self._checkpoint, self._identity = checkpoint, {"version": __version__, **identity}
+        self._path = Path(checkpoint.path)
+        self._sections: dict[str, CheckpointSection] = {}
+        self._found: dict[str, Packed] = {}
+        self._sweeps, self._written = 0, time.monotonic()
+        self.rng = rng
+        check_place(checkpoint)
+        if checkpoint.resume:
+            self._resume()
+        self._began = self.rng.get_state(legacy=False)
+
+    def section(self, key: str) -> CheckpointSection:
+        """The solve of that key, which no other solve of the fit has."""
+        assert key not in self._sections, f"two solves have the key {key!r}"
+        self._sections[key] = CheckpointSection(self, self._found.get(key))
+        return self._sections[key]
+
+    def sweep_ended(self) -> None:
+        """Write it, if it is time."""
+        self._sweeps += 1
+        every, minutes = self._checkpoint.sweeps, self._checkpoint.minutes
+        late = minutes is not None and time.monotonic() - self._written >= 60.0 * minutes
+        if late or (every is not None and self._sweeps % every == 0):
+            self.write()
+
+    def write(self) -> None:
+        """Write all sections as they stand. A fit does not end because this cannot be written."""
+        packer = Packer(OBJECTS)
+        keys = self._began["state"]
+        header = {
+            "format": FORMAT,
+            "identity": self._identity,
+            "random": {"key": packer.encode(keys["key"], "random"), "pos": int(keys["pos"])},
+            "gauss": [int(self._began["has_gauss"]), float(self._began["gauss"])],
+            "sections": {key: packer.encode(section.latest, key) for key, section in self._sections.items() if section.latest is not None},
+        }
+        # Read again, it is looked at before anything is made of it: numbers that are wrong by one bit are numbers too.
+        header["digest"] = digest_of(header, packer.arrays)
+        try:
+            with held_back():
+                write_packed(self._path, KEY, header, packer.arrays)
+        except WriteError as error:
+            warn(f"checkpoint: {error} The fit goes on without.")
+        self._written = time.monotonic()
+
+    def _resume(self) -> None:
+        self._path.open("rb").close()  # where that is not allowed the file is no damaged one
+        try:
+            header, arrays = read_packed(self._path, KEY)
+            if not isinstance(header, dict) or header.get("format") != FORMAT:
+                raise ValueError("it was not written by this version")
+            if header.pop("digest", None) != digest_of(header, arrays):
+                raise ValueError("it holds something else than was written")
+            known = header["identity"]
+            self.rng = np.random.RandomState()
+            state = {"key": unpacked(header["random"]["key"], arrays, OBJECTS), "pos": int(header["random"]["pos"])}
+            has_gauss, gauss = header["gauss"]
+            self.rng.set_state({"bit_generator": "MT19937", "state": state, "has_gauss": int(has_gauss), "gauss": float(gauss)})
+            self._found = {key: unpacked(packed, arrays, OBJECTS) for key, packed in header["sections"].items()}
+        except UNREADABLE as error:
+            raise ValueError(f"checkpoint: {self._path} is damaged, or no checkpoint of this version: {error}.") from None
+        for word in dict.fromkeys([*self._identity, *known]):
+            if known.get(word) != self._identity.get(word):
+                raise ValueError(
+                    f"checkpoint: {self._path} was begun with {word}={known.get(word)!r}, this fit has {self._identity.get(word)!r}; "
+                    "resume with the same rows and words, or take resume=False."
+                )
+
+
+def check_place(checkpoint: Checkpoint, word: str = "checkpoint") -> None:
+    """Find out before the work whether the file can be resumed from or written: ValueError where it is none of ours, else OSError.
+
+    `word`: what the user calls it.
+    """
+    path = Path(checkpoint.path)
+    if checkpoint.resume and not path.is_file():
+        raise ValueError(f"{word}: there is no {path} to resume from; take resume=False to begin anew.")
+    if not checkpoint.resume and path.is_file() and text_in(path, KEY) is None:
+        raise ValueError(f"{word}: {path} is no checkpoint of a fit, and is not written over; give another name, or remove it first.")
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ValueError(f"{word}: {path} is no plain file; give another name.")
+    try_writing(path)
+
+
+def checked_checkpoint(value: Any, owner: str) -> Checkpoint | None:
+    """The word `checkpoint`."""
+    if value is None:
+        return None
+    kept = Checkpoint(value) if isinstance(value, (str, os.PathLike)) else value
+    if not isinstance(kept, Checkpoint):
+        raise ValueError(f"{owner}(checkpoint={value!r}): give a path or a Checkpoint.")
+    if kept.sweeps is not None and (isinstance(kept.sweeps, bool) or not isinstance(kept.sweeps, int) or kept.sweeps < 1):
+        raise ValueError(f"{owner}(checkpoint=Checkpoint(sweeps={kept.sweeps!r})): give a whole number of at least 1, or None.")
+    if kept.minutes is not None and not 0 <= kept.minutes < float("inf"):
+        raise ValueError(f"{owner}(checkpoint=Checkpoint(minutes={kept.minutes!r})): give minutes of at least 0, or None.")
+    return kept
+
+
+def fingerprint(blocks: Blocks) -> dict[str, Any]:
+    """Return what identifies an input: its size, type and first rows, and the sum of its weights."""
+    n, d = blocks.x.shape
+    first = blocks.cut(0, min(int(n), LOOKED_AT)).x
+    digest = hashlib.sha256(np.ascontiguousarray(host_float64(first)).tobytes()).hexdigest()
+    return {
+        "rows": int(n),
+        "columns": int(d),
+        "dtype": str(blocks.x.dtype).rpartition(".")[2],
+        "first rows": digest,
+        "weight": float(blocks.weight.sum()),
+    }
+
+
+def spelt(words: Mapping[str, Any]) -> dict[str, str]:
+    """Words of an estimator, in text that tells different ones apart."""
+    return {word: _spelt(value) for word, value in words.items()}
+
+
+def _spelt(value: Any) -> str:
+    if hasattr(value, "shape") or isinstance(value, (list, tuple)):
+        digest = hashlib.sha256(np.ascontiguousarray(host_float64(np.asarray(value) if not hasattr(value, "shape") else value)).tobytes())
+        return f"array {getattr(value, 'shape', len(value))} {digest.hexdigest()[:16]}"
+    return f"function {value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)

@@ -1,0 +1,233 @@
+"""Projected gradients over tables of any size: in each sweep a share of the rows fix their least likely cluster.
+
+The feasible set is a product and the objective concave, so every row may go its own way, none farther than a quantile of how far they
+could: quantile 0 is the paper's algorithm, 1 makes every row fix a cluster in every sweep.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+
+from ...data.arrays import Array, Float64, IntArray, as_like, device, namespace, resolution, take, to_numpy
+from ...data.blocks import spans
+from ...data.scratch import room
+from ...runtime.user_warnings import NOT_FINITE
+from ...sampling.farthest import farthest_rows
+from ...sampling.quantiles import Parts, weighted_quantile
+from ...spaces import ProductRows, Rows
+from ...spaces.centres import Centres
+from ...sweeps.problem import Problem
+from ...sweeps.represented import RepresentedBlock
+from ...sweeps.state import State
+from ..observer import UNOBSERVED, Observer, Progressed
+from .projection import AfterStep, Path
+
+SETTLED = 1e-7  # a membership below this is none
+SELECTED = 0.7  # of a block's rows: fewer are worth picking out
+TOGETHER = 65_536  # rows that step together, so that a step takes no memory to speak of
+
+
+@dataclass
+class _BatchedWalk:
+    """P with all that depends on it, and what the last look at the rows has shown."""
+
+    problem: Problem  # of a hard rule
+    p: Array  # (n, c) in the rows' dtype
+    direction: Array  # (n, c) where to; after a step, how far it went
+    reach: Float64  # (n,) how long a step the row can make; infinite where no way leads down
+    first: npt.NDArray[np.int32]  # (n,) the cluster that it would lose there
+    active: npt.NDArray[np.bool_]  # (n,) rows with more than one cluster left
+    constant: float  # sum of w k(x, x)
+    row_visits: int = 0
+
+    def renew(self) -> None:
+        """The sums from P alone."""
+        sums = self.problem.sums_of(self.p)
+        self.mass, self.moment = sums.mass, sums.moment
+        self.row_visits += self.problem.n_rows
+
+    @property
+    def centres(self) -> Centres:
+        return self.problem.space.centres(self.mass, self.moment)
+
+    def objective(self, centres: Centres) -> float:
+        return max(self.constant - float(self.mass @ centres.squared_norms()), 0.0)
+
+    def look(self, centres: Centres) -> None:
+        """Directions and reaches of the active rows."""
+        done = self.problem.engine.run(lambda task: self._look(task, centres), self.problem.rows.n_tasks)
+        if not all(done):
+            raise ValueError(NOT_FINITE)
+        self.row_visits += int(self.active.sum())
+
+    def _look(self, task: int, centres: Centres) -> bool:
+        view = None
+        for block in self.problem.rows.task(task):
+            if view is None:
+                view = self.problem.space.view(centres, block.rows.kxx)
+            which = np.flatnonzero(self.active[block.start : block.start + block.rows.kxx.shape[0]])
+            if len(which) == 0:
+                continue
+            rows, picked = _picked(block, which)
+            g = to_numpy(rows.squared_distances(view))
+            g = g if picked else g[which]
+            if not np.isfinite(g).all():
+                return False
+            here = block.start + which
+            p = self.p[here]
+            free = p > 0
+            mean = np.where(free, g, 0.0).sum(axis=1) / free.sum(axis=1)
+            d = np.where(free, mean[:, None] - g, 0.0).astype(p.dtype)
+            d[np.abs(d).max(axis=1) <= 4 * resolution(p.dtype) * np.abs(g).max(axis=1)] = 0.0
+            ratio = np.where(d < 0, p / np.where(d < 0, -d, 1.0), np.inf)
+            self.direction[here] = d
+            self.first[here] = ratio.argmin(axis=1)
+            self.reach[here] = ratio.min(axis=1)
+        return True
+
+    def step(self, quantile: float) -> float:
+        """All active rows move, none beyond its reach; gives how far they could at most."""
+        if any(len(reach) for reach, _ in self._reaches()):
+            longest = weighted_quantile(self._reaches, quantile)
+            for rows in self._some():
+                self._go(rows, longest)
+        else:  # flat everywhere: the objective is concave, so any vertex will do
+            longest, tied = math.inf, max(1, math.ceil(quantile * int(self.active.sum())))
+            for rows in self._some():
+                self._choose(rows, tied)
+                tied = max(0, tied - len(rows))
+        self._follow()
+        for rows in self._some():
+            self.active[rows] = (self.p[rows] > 0).sum(axis=1) > 1
+        return longest
+
+    def _some(self) -> Iterator[IntArray]:
+        """The active rows, a few at a time."""
+        for start, stop in spans(len(self.active), TOGETHER):
+            rows = start + np.flatnonzero(self.active[start:stop])
+            if len(rows):
+                yield rows
+
+    def _reaches(self) -> Parts:
+        """Lengths of the steps that active rows can make, with their weights."""
+        for rows in self._some():
+            reach = self.reach[rows]
+            finite = np.isfinite(reach)
+            yield reach[finite], self.problem.rows.blocks.weight[rows[finite]]
+
+    def _go(self, rows: IntArray, longest: float) -> None:
+        reach, p = self.reach[rows], self.p[rows]
+        length = np.where(np.isfinite(reach), np.minimum(reach, longest), 0.0)
+        new = p + (length[:, None] * self.direction[rows]).astype(p.dtype)
+        reached = np.flatnonzero(reach <= longest)
+        new[reached, self.first[rows[reached]]] = 0.0
+        self._settle(rows, new)
+
+    def _choose(self, rows: IntArray, count: int) -> None:
+        """The first of these rows at one of the clusters that they may belong to."""
+        new = self.p[rows]
+        new[:count] = np.arange(new.shape[1])[None, :] == (new[:count] > 0).argmax(axis=1)[:, None]
+        self._settle(rows, new)
+
+    def _settle(self, rows: IntArray, new: Array) -> None:
+        new[new < SETTLED] = 0.0
+        new /= new.sum(axis=1, keepdims=True)
+        self.direction[rows] = new - self.p[rows]
+        self.p[rows] = new
+
+    def _follow(self) -> None:
+        """Sums after a step, from what has changed."""
+        self.moment = self.moment + reduce(operator.add, self.problem.engine.run(self._moved, self.problem.rows.n_tasks))
+        weight, mass = self.problem.rows.blocks.weight, np.zeros(self.p.shape[1])
+        for start, stop in spans(len(weight), TOGETHER):
+            mass += (weight[start:stop, None] * self.p[start:stop]).sum(axis=0, dtype=np.float64)
+        self.mass = mass
+        self.row_visits += int(self.active.sum())
+
+    def _moved(self, task: int) -> Float64:
+        total: Array = None
+        for block in self.problem.rows.task(task):
+            like = block.rows.kxx
+            if total is None:
+                xp = namespace(like)
+                total = xp.zeros(self.moment.shape, dtype=xp.float64, device=device(like))
+            here = slice(block.start, block.start + like.shape[0])
+            which = np.flatnonzero(self.active[here])
+            if len(which) == 0:
+                continue
+            change = self.direction[here] * block.weight[:, None]
+            rows, picked = _picked(block, which)
+            change = change[which] if picked else np.where(self.active[here][:, None], change, 0.0)
+            rows.add_moment(as_like(change, like), total)
+        moved: Float64 = to_numpy(total)
+        return moved
+
+    def refill(self) -> None:
+        """Clusters that have lost all mass take the rows farthest from all others."""
+        weight = self.problem.rows.blocks.weight
+        empty = np.flatnonzero(self.mass < 1e-6 * np.min(weight, where=weight > 0, initial=np.inf))
+        if len(empty) == 0:
+            return
+        kept = np.setdiff1d(np.arange(len(self.mass)), empty)
+        far = farthest_rows(self.problem, self.centres[kept], len(empty))
+        self.row_visits += far.passes * self.problem.n_rows
+        for cluster, row in zip(empty, far.rows, strict=False):
+            self.p[row] = np.arange(len(self.mass)) == cluster
+            self.active[row] = False
+        self.p[:, empty[len(far.rows) :]] = 0.0
+        self.renew()
+
+
+def follow_batched(
+    problem: Problem,  # of a hard rule
+    start: Array,  # (n, c) rows that sum to one
+    quantile: float,
+    max_iter: int,
+    constant: float,  # sum of w k(x, x)
+    after_step: AfterStep | None = None,
+    observer: Observer = UNOBSERVED,
+) -> tuple[Path, int]:
+    """From `start` to a partition, and how many rows were visited; `after_step` may end the walk.
+
+    Where rows are not in memory, neither is `start`, and it is written over.
+    """
+    blocks = problem.rows.blocks
+    weight, (made, p) = blocks.weight, (room, start) if blocks.are_stored else (np.empty, start.copy())
+    active = np.empty(len(weight), np.bool_)
+    for first, last in spans(len(weight), TOGETHER):
+        active[first:last] = (weight[first:last] > 0) & ((start[first:last] > 0).sum(axis=1) > 1)
+    direction, reach, lost = made(start.shape, start.dtype), made(weight.shape, np.float64), made(weight.shape, np.int32)
+    walk = _BatchedWalk(problem, p, direction, reach, lost, active, constant)
+    walk.renew()
+    walk.refill()
+    centres = walk.centres
+    history, steps, ended = [walk.objective(centres)], list[float](), False
+    _note(observer, problem, centres, 0, math.inf)
+    while walk.active.any() and len(steps) < max_iter and not ended:
+        walk.look(centres)
+        steps.append(walk.step(quantile))
+        walk.refill()
+        centres = walk.centres
+        history.append(walk.objective(centres))
+        _note(observer, problem, centres, len(steps), history[-1])
+        ended = after_step is not None and after_step(walk.p, len(steps), history[-1])
+    return Path(walk.p, history, len(steps), not walk.active.any(), steps), walk.row_visits
+
+
+def _note(observer: Observer, problem: Problem, centres: Centres, steps: int, objective: float) -> None:
+    observer.note(Progressed(problem.rule, lambda: State(centres), steps, objective))
+
+
+def _picked(block: RepresentedBlock, which: IntArray) -> tuple[Rows, bool]:
+    """The named rows of a block alone, where they are few and can be picked out."""
+    rows = block.rows
+    if isinstance(rows, ProductRows) and len(which) < SELECTED * rows.kxx.shape[0]:
+        return ProductRows(take(rows.g, which), take(rows.kxx, which)), True
+    return rows, False

@@ -1,0 +1,188 @@
+"""From one start to a partition: the way along projected gradients, k-means from where it ends, and single moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...data.arrays import Array, Float64, Partition, one_hot, to_numpy
+from ...data.blocks import spans
+from ...data.scratch import room
+from ...sampling.population import Population
+from ...spaces.centres import Centres
+from ...sweeps.final_pass import assign_all, label_type
+from ...sweeps.passes import TotalNormPass
+from ...sweeps.problem import Problem, Stopping
+from ...sweeps.state import State
+from ..fixed_point import solve
+from ..observer import Observer, Progressed
+from .batched import follow_batched
+from .grams import Gram, gram_of
+from .projection import AfterStep, Path, follow
+from .transfer import transfer, transfer_in_memory
+
+MOST_STEPS = 10**6  # small steps of an indefinite kernel might never end
+LOOKED_AT = 65_536  # memberships of rows that are looked at together
+PASSES = 100  # of single moves over all rows
+
+
+@dataclass(frozen=True)
+class Found:
+    """The result of one start."""
+
+    memberships: Array | None  # (n, c) on the host, where the search was cut short and rows are in memory
+    labels: npt.NDArray[Any] | None  # (n,) the largest of them, ties to the lowest number, wherever rows are
+    centres: Centres
+    objective: float  # in blocks' units of weight
+    history: list[float]  # the objective at the start and after each step or sweep
+    n_iter: int
+    row_visits: int
+    finished: bool  # at a partition that nothing leads down from
+    ended: bool  # by a callback
+
+
+@dataclass(frozen=True)
+class PartitionProblem:
+    """The parts that all starts share: the problem of a hard rule, and the rows that count."""
+
+    problem: Problem
+    population: Population
+
+    @cached_property
+    def gram(self) -> Gram:
+        """Inner products of the population, in memory."""
+        return gram_of(self.problem.rows, self.population.rows)
+
+    def total_norm(self) -> float:
+        """sum_l w_l k(x_l, x_l)."""
+        return float(sum(self.problem.map(TotalNormPass())))
+
+    def after_step(self, observer: Observer, max_iter: int) -> AfterStep | None:
+        """Return the function that reports each step, and returns True where a callback ends the search."""
+        reporter, after_sweep, rows = observer.reporter, observer.after_sweep, self.problem.rows
+        if after_sweep is None and not reporter.listeners:
+            return None
+
+        def step_ended(p: Array, steps: int, objective: float) -> bool:
+            reporter.emit(reporter.stage, steps, max_iter, rows.n_rows, rows.n_rows, objective * rows.blocks.unit)
+            return after_sweep is not None and after_sweep(State(self.problem.centres_of(p)), steps)
+
+        return step_ended
+
+
+@dataclass(frozen=True)
+class Search:
+    """The way from a start to a partition."""
+
+    solver: str  # "fagp", "agp", "batched" or "lloyd"
+    step: float  # of "agp"
+    quantile: float  # of "batched"
+    polish: bool
+    max_iter: int
+
+    def __call__(
+        self,
+        start: Array,  # (n, c) on the host, in the rows' dtype
+        given: PartitionProblem,
+        observer: Observer,
+    ) -> Found:
+        """The partition that a start leads to."""
+        problem = given.problem
+        stopping = Stopping(self.max_iter, problem.stopping.tol)
+        if self.solver == "lloyd":
+            return self._partition(start, given, stopping, observer, [], 0, 0)
+        path, visits = self._path(start, given, observer)
+        if not path.finished:
+            centres = problem.centres_of(path.memberships)
+            ended = path.n_iter < min(self.max_iter, MOST_STEPS)
+            soft = None if problem.rows.blocks.are_stored else path.memberships
+            labels, history = largest(path.memberships, stored=soft is None), path.history
+            observer.solved()
+            return Found(soft, labels, centres, history[-1], history, path.n_iter, visits, False, ended)
+        # What FAGP and AGP end in is a fixed point of k-means already.
+        stopping = stopping if self.solver == "batched" else Stopping(1, stopping.tol)
+        return self._partition(path.memberships, given, stopping, observer.without_callbacks(), path.history, path.n_iter, visits)
+
+    def _path(self, start: Array, given: PartitionProblem, observer: Observer) -> tuple[Path, int]:
+        problem, population, constant = given.problem, given.population, given.total_norm()
+        after_step = given.after_step(observer, self.max_iter)
+        if self.solver == "batched":
+            return follow_batched(problem, start, self.quantile, self.max_iter, constant, after_step, observer)
+        step = self.step if self.solver == "agp" else None
+        limit = min(self.max_iter, MOST_STEPS)
+        of_all_rows = _OfAllRows(start, population)
+
+        def step_ended(p: Array, steps: int, objective: float) -> bool:
+            observer.note(Progressed(problem.rule, lambda: State(problem.centres_of(of_all_rows(p))), steps, objective))
+            return after_step is not None and after_step(of_all_rows(p), steps, objective)
+
+        first = of_all_rows.of_population(start)
+        path = follow(given.gram, population.weights, first, limit, constant, step, step_ended)
+        return replace(path, memberships=of_all_rows(path.memberships)), path.n_iter * len(population)
+
+    def _partition(
+        self,
+        p: Array,
+        given: PartitionProblem,
+        stopping: Stopping,
+        observer: Observer,
+        history: list[float],
+        n_iter: int,
+        visits: int,
+    ) -> Found:
+        """k-means and single moves from where the path ends."""
+        problem, population = replace(given.problem, stopping=stopping), given.population
+        rows, engine = problem.rows, problem.engine
+        solution = solve(problem, State(problem.centres_of(p)), observer)
+        assignment = assign_all(rows, rows.space, problem.rule, solution.state, engine, observer.reporter)
+        labels, visits = assignment.labels, visits + solution.row_visits + 2 * rows.n_rows
+        c, like = p.shape[1], rows.blocks.x
+        if self.polish and not solution.ended:
+            if population.member is not None:  # few rows, of which equal ones stay together
+                own = transfer_in_memory(given.gram, population.weights, population.of(labels), c, PASSES)
+                labels, visits = np.where(population.member >= 0, own[population.member], labels), visits + rows.n_rows
+            else:
+                moved = transfer(problem, labels, c, PASSES)
+                labels, visits = moved.labels, visits + moved.row_visits
+        centres = problem.centres_of(Partition(labels, c, like))
+        objective = problem.sweep(State(centres)).objective
+        history = history[:-1] or [value / rows.blocks.unit for value in solution.history]
+        n_iter = n_iter or solution.n_iter
+        finished = solution.converged or self.solver in ("fagp", "agp")
+        soft = None if finished or rows.blocks.are_stored else to_numpy(one_hot(labels, c, like))
+        kept = None if finished else labels
+        return Found(soft, kept, centres, objective, [*history, objective], n_iter, visits, finished, solution.ended)
+
+
+@dataclass(frozen=True)
+class _OfAllRows:
+    """Distributions of the population, which equal rows share, and those of all rows."""
+
+    start: Array  # (n, c); rows of no weight stay where they start
+    population: Population
+
+    def of_population(self, p: Array) -> Float64:
+        """(p, c) the mean over the rows that each entry stands for."""
+        member = self.population.members()
+        counted = member >= 0
+        total = np.zeros((len(self.population), p.shape[1]))
+        np.add.at(total, member[counted], p[counted].astype(np.float64))
+        mean: Float64 = total / total.sum(axis=1, keepdims=True)
+        return mean
+
+    def __call__(self, p: Array) -> Array:
+        member = self.population.members()
+        return np.where(member[:, None] >= 0, p[member].astype(self.start.dtype), self.start)
+
+
+def largest(memberships: Array, *, stored: bool) -> npt.NDArray[Any]:
+    """The number of each row's largest membership (n,), ties to the lowest; in few bytes where the rows are not in memory."""
+    n, c = memberships.shape
+    labels = room((n,), label_type(c)) if stored else np.empty(n, dtype=np.intp)
+    for start, stop in spans(n, LOOKED_AT):
+        labels[start:stop] = memberships[start:stop].argmax(axis=1)
+    return labels

@@ -1,0 +1,156 @@
+"""Single rows of a partition moved to other clusters until no move lowers the objective (Hartigan's test, Telgarsky & Vattani 2010).
+
+A row of weight w in cluster a of mass s_a, at the squared distances d_a and d_b within the span of the centres, moves to b where
+
+    s_a w / (s_a - w) d_a > s_b w / (s_b + w) d_b,
+
+exactly the change of the objective. Where no row moves, every row is at its nearest centre too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...data.arrays import Float64, IntArray, Partition, as_like, device, host_float64, namespace, resolution, to_numpy
+from ...sweeps.problem import Problem
+from ...sweeps.represented import RepresentedBlock, RepresentedRows
+from .grams import Gram
+
+ROUNDS = 50  # looks at one block before the next
+
+
+@dataclass(frozen=True)
+class Transferred:
+    """A partition from which no single move leads down, unless the passes ran out."""
+
+    labels: IntArray  # (n,)
+    n_moves: int
+    row_visits: int
+
+
+@dataclass
+class _Clusters:
+    rows: RepresentedRows
+    mass: Float64
+    moment: Float64
+
+    def __post_init__(self) -> None:
+        self.renew()
+
+    def renew(self) -> None:
+        self.centres = self.rows.space.centres(self.mass, self.moment)
+
+    def move(self, block: RepresentedBlock, labels: IntArray, targets: IntArray, which: IntArray) -> None:
+        """The named rows of a block to their targets, no cluster more than once."""
+        like = block.rows.kxx
+        change = np.zeros((like.shape[0], len(self.mass)))
+        change[which, labels[which]] -= block.weight[which]
+        change[which, targets[which]] += block.weight[which]
+        xp = namespace(like)
+        total = xp.zeros(self.moment.shape, dtype=xp.float64, device=device(like))
+        block.rows.add_moment(as_like(change, like), total)
+        self.moment = self.moment + to_numpy(total)
+        self.mass = self.mass + change.sum(axis=0)
+        self.renew()
+
+
+def transfer(problem: Problem, labels: IntArray, n_clusters: int, max_passes: int) -> Transferred:
+    """Pass over the rows until no move lowers the objective, `max_passes` times at most."""
+    labels, rows = labels.copy(), problem.rows
+    sums = problem.sums_of(Partition(labels, n_clusters, rows.blocks.x))
+    clusters = _Clusters(rows, sums.mass, sums.moment)
+    moves, visits = 0, rows.n_rows
+    for _ in range(max_passes):
+        before = moves
+        for task in range(rows.n_tasks):
+            for block in rows.task(task):
+                moves += _settle(clusters, block, labels)
+        visits += rows.n_rows
+        if moves == before:
+            break
+    return Transferred(labels, moves, visits)
+
+
+def transfer_in_memory(gram: Gram, weight: Float64, labels: IntArray, n_clusters: int, max_passes: int) -> IntArray:
+    """The same for rows whose inner products are at hand: row after row, each move one column of their matrix."""
+    labels = labels.copy()
+    member = weight[:, None] * (labels[:, None] == np.arange(n_clusters)[None, :])
+    products, mass = gram.product(member), member.sum(axis=0)
+    squares = np.einsum("lk,lk->k", member, products)
+    noise = 16 * resolution(np.float64) * (gram.diag + float(gram.diag.max()))
+    for _ in range(max_passes):
+        moved = False
+        for row in map(int, np.flatnonzero(weight > 0)):
+            known = np.where(mass > 0, mass, 1.0)
+            d2 = np.maximum(gram.diag[row] - 2.0 * products[row] / known + squares / known**2, 0.0)[None, :]
+            gain, target = _test(mass, weight[row : row + 1], labels[row : row + 1], d2)
+            if gain[0] <= weight[row] * noise[row]:
+                continue
+            change = np.zeros(n_clusters)
+            change[labels[row]], change[target[0]] = -weight[row], weight[row]
+            squares += change * (2.0 * products[row] + change * gram.diag[row])
+            products += np.outer(gram.column(row), change)
+            mass += change
+            labels[row], moved = target[0], True
+        if not moved:
+            break
+    return labels
+
+
+def _settle(clusters: _Clusters, block: RepresentedBlock, labels: IntArray) -> int:
+    """Moves within one block; gives how many."""
+    space, moved = clusters.rows.space, 0
+    own = labels[block.start : block.start + block.rows.kxx.shape[0]]
+    for _ in range(ROUNDS):
+        view = space.view(clusters.centres, block.rows.kxx)
+        gain, targets = _gains(clusters, block, own, host_float64(block.rows.squared_distances(view)))
+        which = _disjoint(np.flatnonzero(gain > 0)[np.argsort(-gain[gain > 0], kind="stable")], own, targets)
+        if len(which) == 0:
+            break
+        clusters.move(block, own, targets, which)
+        own[which] = targets[which]
+        moved += len(which)
+    return moved
+
+
+def _gains(clusters: _Clusters, block: RepresentedBlock, own: IntArray, d2: Float64) -> tuple[Float64, IntArray]:
+    """By how much (b,) the best move of each row lowers the objective, and where to; 0 for what rounding could account for."""
+    mass, weight = clusters.mass, block.weight
+    gain, targets = _test(mass, weight, own, d2)
+    likely = np.flatnonzero(gain > 0)
+    if len(likely):  # what the centres' span leaves out of a row goes with it wherever it goes
+        named = clusters.rows.blocks.take(block.start + likely)
+        inside = clusters.rows.space.embed(named, block.start + likely).squared_norms()
+        kxx = host_float64(block.rows.kxx)[likely]
+        left_out = np.maximum(kxx - inside, 0.0)[:, None]
+        gain[likely], targets[likely] = _test(mass, weight[likely], own[likely], np.maximum(d2[likely] - left_out, 0.0))
+        size = weight[likely] * (kxx + clusters.centres.squared_norms().max())
+        noise = 16 * resolution(block.rows.kxx.dtype) * size
+        gain[likely] = np.where(gain[likely] > noise, gain[likely], 0.0)
+    return gain, targets
+
+
+def _test(mass: Float64, weight: Float64, own: IntArray, d2: Float64) -> tuple[Float64, IntArray]:
+    rows = np.arange(len(own))
+    rest = mass[own] - weight
+    alone = rest <= 1e-9 * mass[own]
+    leaving = np.where(alone, 0.0, mass[own] * weight / np.where(alone, 1.0, rest) * d2[rows, own])
+    entering = mass[None, :] * weight[:, None] / (mass[None, :] + weight[:, None]) * d2
+    entering[rows, own] = np.inf
+    targets = entering.argmin(axis=1)
+    gain = np.where(alone | (weight == 0), 0.0, np.maximum(leaving - entering[rows, targets], 0.0))
+    return gain, targets
+
+
+def _disjoint(order: IntArray, own: IntArray, targets: IntArray) -> IntArray:
+    """Of the rows in that order those that touch no cluster touched before, so that every gain is what it was."""
+    touched: set[int] = set()
+    chosen = []
+    for row in order:
+        pair = {int(own[row]), int(targets[row])}
+        if not pair & touched:
+            touched |= pair
+            chosen.append(int(row))
+    return np.array(chosen, dtype=np.intp)

@@ -1,0 +1,87 @@
+"""Near the fixed point at the price of a few rows: samples that grow fourfold, each starting where the one before it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..data.arrays import Float64, IntArray
+from ..sampling.population import Population, sample
+from ..sweeps.problem import Problem
+from ..sweeps.state import State
+from .fixed_point import solve
+from .observer import Observer
+
+ABOVE = 50_000  # rows above which it pays
+STAGES, GROWTH = 4, 4  # so many samples, each so many times the one before, the last a quarter of the rows
+LARGEST = 2**22  # rows of the last one at most: what they leave open is a few sweeps' work
+LEAST_ROWS = 20  # a cluster, in the smallest sample
+RESOLVED = 0.2  # share of a sample's own uncertainty of the centres to which it is worth while to settle them
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """The best of several starts, as far as samples have brought it."""
+
+    state: State
+    run: int  # which of the starts it was
+    row_visits: int  # of all of them
+
+
+@dataclass(frozen=True)
+class SubsampleSchedule:
+    """Fair samples of the rows, from small to large."""
+
+    population: Population
+    sizes: Sequence[int]
+    rng: np.random.RandomState
+
+    def __call__(self, states: Sequence[State], problem: Problem, n_starts: int, observer: Observer) -> WarmStart:
+        """Solve from every state on one sample after the other; the lowest objective on the largest of them is kept.
+
+        The centres of n rows' c clusters are known to about sqrt(c / n) of the typical distance, whatever the sweeps: a
+        sample is left as soon as no centre moves by more than a fraction of that.
+        """
+        states, visits, stopping = list(states), 0, problem.stopping
+        for number, (numbers, weights) in enumerate(self.samples()):
+            uncertainty = np.sqrt(len(states[0].centres) / len(numbers))
+            # Rows kept for a sample are gone before the next is made.
+            part = replace(
+                problem,
+                rows=problem.rows.part(numbers, weights),
+                stopping=replace(stopping, tol=max(stopping.tol, RESOLVED * uncertainty)),
+            )
+            here = observer.without_callbacks().within(f"sample {number}")
+            for run, state in enumerate(states):
+                solution = solve(part, state, here.at("sample", run, n_starts))
+                states[run] = solution.state
+                visits += solution.row_visits
+        if len(states) == 1:
+            return WarmStart(states[0], 0, visits)
+        reached = [part.sweep(state).objective for state in states]
+        best = int(np.argmin(reached))
+        return WarmStart(states[best], best, visits + len(states) * part.n_rows)
+
+    def samples(self) -> Iterator[tuple[IntArray, Float64]]:
+        """Row numbers and weights of one sample after the other, drawn as they are needed."""
+        for size in self.sizes:
+            positions, weights = sample(self.population, size, self.rng)
+            yield self.population.at(positions), weights
+
+
+def subsample_schedule(population: Population, n_clusters: int, rng: np.random.RandomState) -> SubsampleSchedule | None:
+    """The samples for a fit; None where it is too small for them to pay."""
+    sizes = sample_sizes(len(population), n_clusters)
+    return SubsampleSchedule(population, sizes, rng) if sizes else None
+
+
+def sample_sizes(n_rows: int, n_clusters: int) -> list[int]:
+    """Rows of each sample, from small to large: n/256, n/64, n/16 and n/4 of those that give every cluster rows enough; where n/4 are
+    too many, a fixed number of rows in place of n/4."""
+    if n_rows <= ABOVE:
+        return []
+    last = min(n_rows // GROWTH, LARGEST)
+    sizes = [last // GROWTH**stage for stage in reversed(range(STAGES))]
+    return [size for size in sizes if size >= LEAST_ROWS * n_clusters]

@@ -1,0 +1,109 @@
+"""Cluster centres as elements of an inner-product space, the same for all spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..data.arrays import Float64, IntArray
+
+
+@dataclass(frozen=True)
+class Centres:
+    """c centres as two arrays whose rows pair to inner products: <v_i, v_j> = coordinates_i . duals_j.
+
+    In orthonormal coordinates both are the same array; where no factor of the Gram matrix exists they are
+    coefficients a over the basis and products t = G a with it. Both parts are linear in the centres, so sums,
+    differences and multiples are taken part by part.
+    """
+
+    coordinates: Float64  # (c, k)
+    duals: Float64  # (c, k)
+
+    @classmethod
+    def orthonormal(cls, coordinates: Float64) -> Centres:
+        """Return centres with these coordinates over an orthonormal basis."""
+        return cls(coordinates, coordinates)
+
+    @classmethod
+    def stack(cls, parts: list[Centres]) -> Centres:
+        """Concatenate several sets of centres of one space."""
+        coordinates = np.concatenate([part.coordinates for part in parts])
+        if all(part.duals is part.coordinates for part in parts):
+            return cls.orthonormal(coordinates)
+        return cls(coordinates, np.concatenate([part.duals for part in parts]))
+
+    @classmethod
+    def combined(cls, parts: Sequence[Centres], factors: Sequence[float]) -> Centres:
+        """sum_l factor_l part_l, cluster by cluster."""
+
+        def total(arrays: list[Float64]) -> Float64:
+            result = factors[0] * arrays[0]
+            for factor, array in zip(factors[1:], arrays[1:], strict=True):
+                result += factor * array
+            return result
+
+        coordinates = total([part.coordinates for part in parts])
+        if all(part.duals is part.coordinates for part in parts):
+            return cls.orthonormal(coordinates)
+        return cls(coordinates, total([part.duals for part in parts]))
+
+    def __len__(self) -> int:
+        return len(self.coordinates)
+
+    def __getitem__(self, which: slice | IntArray | list[int]) -> Centres:
+        return self._map(lambda part: part[which])
+
+    def __sub__(self, other: Centres) -> Centres:
+        if self.coordinates is self.duals and other.coordinates is other.duals:
+            return Centres.orthonormal(self.coordinates - other.coordinates)
+        return Centres(self.coordinates - other.coordinates, self.duals - other.duals)
+
+    def towards(self, other: Centres, share: Float64) -> Centres:
+        """Return the points (1 - share_j) v_j + share_j w_j."""
+        far, near = share[:, None], 1.0 - share[:, None]
+        coordinates = near * self.coordinates + far * other.coordinates
+        if self.coordinates is self.duals and other.coordinates is other.duals:
+            return Centres.orthonormal(coordinates)
+        return Centres(coordinates, near * self.duals + far * other.duals)
+
+    def inner(self, other: Centres) -> Float64:
+        """<v_i, w_j> (c, c')."""
+        return self.coordinates @ other.duals.T
+
+    def pairing(self, other: Centres, weights: Float64) -> float:
+        """sum_j weight_j <v_j, w_j>."""
+        return float(weights @ np.einsum("ij,ij->i", self.coordinates, other.duals))
+
+    def squared_norms(self) -> Float64:
+        """|v_j|^2 (c,), never below zero."""
+        norms: Float64 = np.einsum("ij,ij->i", self.coordinates, self.duals)
+        return np.maximum(norms, 0.0)
+
+    def squared_distances(self) -> Float64:
+        """|v_i - v_j|^2 (c, c)."""
+        norms = self.squared_norms()
+        return np.maximum(norms[:, None] + norms[None, :] - self.inner(self) - self.inner(self).T, 0.0)
+
+    def spread(self) -> float:
+        """max_j |v_j - mean_k v_k|^2: zero when all centres coincide."""
+        mean = self._map(lambda part: np.broadcast_to(part.mean(axis=0), part.shape))
+        return float((self - mean).squared_norms().max())
+
+    def replaced(self, which: IntArray, others: Centres) -> Centres:
+        """Return these centres with those at the indices `which` replaced by `others`."""
+
+        def put(part: Float64, new: Float64) -> Float64:
+            part = part.copy()
+            part[which] = new
+            return part
+
+        if self.coordinates is self.duals and others.coordinates is others.duals:
+            return Centres.orthonormal(put(self.coordinates, others.coordinates))
+        return Centres(put(self.coordinates, others.coordinates), put(self.duals, others.duals))
+
+    def _map(self, function: Callable[[Float64], Float64]) -> Centres:
+        coordinates = function(self.coordinates)
+        return Centres(coordinates, coordinates if self.duals is self.coordinates else function(self.duals))

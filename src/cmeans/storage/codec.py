@@ -1,0 +1,187 @@
+"""Values in one safetensors file: arrays, and JSON that names them. Nothing in it can be executed.
+
+The library's frozen objects are stored by class and fields. Reading builds only the classes of a table that the caller passes, so a
+hostile file can give wrong values but cannot run code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+import numbers
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+from scipy import sparse
+
+from ..data.arrays import is_foreign, is_sparse, to_numpy
+from .atomic import write_atomically
+
+Arrays = dict[str, npt.NDArray[Any]]
+Objects = Mapping[str, type[Any]]  # the frozen classes that a file may hold, by their names in the file
+
+DTYPES = {"float32", "float64", "int8", "int16", "int32", "int64", "uint32"}
+# The errors that reading a damaged file may raise; any other is an error of the library.
+UNREADABLE = (SafetensorError, OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError, MemoryError)
+
+
+def write_packed(path: Path, key: str, header: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write one file atomically, with the header under a key of its metadata; WriteError where it cannot be written."""
+    text = json.dumps(header)
+
+    def write(temporary: str) -> None:
+        try:
+            save_file(arrays, temporary, {key: text})
+        except SafetensorError as error:  # what the system said is in its text alone
+            number = re.search(r"\(os error (\d+)\)", str(error))
+            if number is None:
+                raise
+            raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # temporary files are private to their owner
+
+    write_atomically(path, write)
+
+
+def digest_of(header: Mapping[str, Any], arrays: Arrays) -> str:
+    """Digest of a header and its arrays, by which a file that is read again is found to be the one written, to the last bit."""
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].dtype.str} {arrays[name].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).data)
+    return digest.hexdigest()
+
+
+def text_in(path: Path, key: str) -> str | None:
+    """Return the metadata of a file under a key; None where it has no such key, or is no such file."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return (file.metadata() or {}).get(key)
+    except UNREADABLE:
+        return None
+
+
+def read_packed(path: Path, key: str) -> tuple[Any, Arrays]:
+    """Return header (None where the file has none under that key) and arrays; damaged files raise one of `UNREADABLE`."""
+    with safe_open(path, framework="numpy") as file:
+        text = (file.metadata() or {}).get(key)
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+    unknown = sorted({str(a.dtype) for a in arrays.values()} - DTYPES)
+    if unknown:
+        raise ValueError(f"arrays of {unknown}, where a model has {sorted(DTYPES)}")
+    return json.loads(text) if text is not None else None, arrays
+
+
+class Packer:
+    """Encoder of values as JSON and arrays; an array that occurs several times is stored once."""
+
+    def __init__(self, objects: Objects) -> None:
+        self.arrays: Arrays = {}
+        self._stored_names = {cls: name for name, cls in objects.items()}
+        self._names: dict[int, str] = {}
+        self._referenced: list[Any] = []  # keeps the objects alive, so that their ids stay unique
+
+    def encode(self, value: Any, where: str) -> Any:
+        """Return the value as JSON; `where` names it in messages and names its arrays."""
+        if value is None or isinstance(value, (bool, str)):
+            return value
+        if isinstance(value, np.bool_):
+            return bool(value)
+        if isinstance(value, numbers.Integral):
+            return int(value)
+        if isinstance(value, numbers.Real):
+            return float(value)
+        if is_sparse(value):
+            csr = value if value.format == "csr" else sparse.csr_array(value)
+            parts = {k: self._array(getattr(csr, k), f"{where}.{k}") for k in ("data", "indices", "indptr")}
+            return {"$csr": parts, "shape": [int(n) for n in csr.shape]}
+        if is_foreign(value):
+            value = to_numpy(value)
+        if isinstance(value, np.ndarray):
+            if value.dtype == object:
+                return {"$strings": [str(item) for item in value]}
+            return self._array(value, where)
+        if dataclasses.is_dataclass(value) and type(value) in self._stored_names:
+            fields = {f.name: self.encode(getattr(value, f.name), f"{where}.{f.name}") for f in dataclasses.fields(value)}
+            return {"$object": self._stored_names[type(value)], "fields": fields}
+        if isinstance(value, (list, tuple)):
+            return {"$list": [self.encode(item, f"{where}.{i}") for i, item in enumerate(value)]}
+        if isinstance(value, Mapping):
+            return {"$dict": {str(k): self.encode(v, f"{where}.{k}") for k, v in value.items()}}
+        raise ValueError(
+            f"save: {where}={value!r} cannot be written to a file that executes nothing; models with callable kernels or with "
+            "rules of your own can be pickled instead (load pickles only from sources you trust)."
+        )
+
+    def _array(self, value: npt.NDArray[Any], where: str) -> dict[str, str]:
+        if id(value) not in self._names:
+            self._names[id(value)] = where
+            self._referenced.append(value)
+            self.arrays[where] = np.ascontiguousarray(value)
+        return {"$array": self._names[id(value)]}
+
+
+def unpacked(value: Any, arrays: Arrays, objects: Objects) -> Any:
+    """Return the value that a `Packer` has encoded."""
+    if not isinstance(value, dict):
+        return value
+    if "$array" in value:
+        return arrays[value["$array"]]
+    if "$strings" in value:
+        return np.array([str(item) for item in value["$strings"]], dtype=object)
+    if "$csr" in value:
+        parts = {k: arrays[value["$csr"][k]["$array"]] for k in ("data", "indices", "indptr")}
+        if not all(np.issubdtype(parts[k].dtype, np.integer) for k in ("indices", "indptr")):
+            raise ValueError("the indices of a CSR matrix are not integers")
+        matrix = sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(value["shape"]))
+        matrix.check_format(full_check=True)
+        return matrix
+    if "$list" in value:
+        return [unpacked(item, arrays, objects) for item in value["$list"]]
+    if "$dict" in value:
+        return {k: unpacked(v, arrays, objects) for k, v in value["$dict"].items()}
+    cls = objects[value["$object"]]
+    fields = {k: unpacked(v, arrays, objects) for k, v in value["fields"].items()}
+    for field in dataclasses.fields(cls):
+        _check_field(cls.__name__, field, fields.get(field.name), objects)
+    return cls(**{name: tuple(part) if isinstance(part, list) else part for name, part in fields.items()})
+
+
+def _check_field(class_name: str, field: dataclasses.Field[Any], value: Any, objects: Objects) -> None:
+    type_name = str(field.type)
+    if value is None:
+        valid = "None" in type_name
+    elif "Float64" in type_name:
+        valid = isinstance(value, np.ndarray) and value.dtype == np.float64 and bool(np.isfinite(value).all())
+    elif type_name == "str":
+        valid = isinstance(value, str)
+    elif type_name == "bool":
+        valid = isinstance(value, bool)
+    elif type_name.startswith("int"):
+        valid = isinstance(value, int) and not isinstance(value, bool)
+    elif type_name.startswith("tuple[int, int]"):
+        valid = isinstance(value, list) and len(value) == 2 and all(isinstance(item, int) and not isinstance(item, bool) for item in value)
+    elif type_name == "tuple[float, float]":
+        valid = isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))
+    elif type_name.startswith("float"):
+        valid = _is_number(value)
+    elif type_name == "Array":
+        valid = (isinstance(value, np.ndarray) or is_sparse(value)) and bool(np.isfinite(value.data if is_sparse(value) else value).all())
+    else:
+        valid = type(value) in objects.values()
+    if not valid:
+        raise ValueError(f"{class_name}.{field.name} is {type(value).__name__} where {type_name} belongs")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

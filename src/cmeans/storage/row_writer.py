@@ -1,0 +1,194 @@
+"""Writer of a model's results by row, block by block: no table of all rows is in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.arrays import to_numpy
+from ..data.outputs import RowOutputs
+from .atomic import staged_file, writing_to
+
+ENDINGS = (".parquet", ".pq", ".csv", ".npy")
+GROUP = 65_536  # rows that are collected before they are written, fewer where they are wide
+CELLS = 4_000_000
+
+Column = tuple[str, Any]  # name, and an array (b,), or a ListColumn
+
+
+@dataclass(frozen=True)
+class ListColumn:
+    """A column of lists: the values of all rows one after the other, and the end of each row's list."""
+
+    values: npt.NDArray[Any]
+    stops: npt.NDArray[np.int64]  # (b,)
+
+
+@dataclass(frozen=True)
+class OutputColumns:
+    """The columns to write for each row, besides its label."""
+
+    n_clusters: int
+    memberships: bool = False
+    top_k: int | None = None  # only the `top_k` largest memberships
+    threshold: float | None = None  # only memberships of at least `threshold`
+
+    def of(self, out: RowOutputs) -> list[Column]:
+        """Return the columns of a block of rows.
+
+        All memberships are `u0 ... u{c-1}`. The `top_k` largest are `cluster1, u1, cluster2, u2, ...`, in falling order. Those of at
+        least `threshold` are lists: `clusters`, in rising order, and `u`, with at most `top_k` entries where both are given.
+        """
+        columns: list[Column] = [("label", out.labels.astype(np.int32))]
+        if not self.memberships:
+            return columns
+        u = to_numpy(out.memberships)
+        if self.threshold is not None:
+            return columns + self._list_columns(u)
+        if self.top_k is not None:
+            largest = self._largest_clusters(u)
+            values = np.take_along_axis(u, largest, axis=1)
+            for rank in range(largest.shape[1]):
+                columns += [(f"cluster{rank + 1}", largest[:, rank].astype(np.int32)), (f"u{rank + 1}", values[:, rank])]
+            return columns
+        return columns + [(f"u{j}", column) for j, column in enumerate(np.ascontiguousarray(u.T))]
+
+    def _largest_clusters(self, u: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+        assert self.top_k is not None
+        order: npt.NDArray[np.intp] = np.argsort(-u, axis=1, kind="stable")[:, : self.top_k]
+        return order
+
+    def _list_columns(self, u: npt.NDArray[Any]) -> list[Column]:
+        kept = u >= self.threshold
+        if self.top_k is not None:
+            largest = np.zeros_like(kept)
+            np.put_along_axis(largest, self._largest_clusters(u), True, axis=1)
+            kept &= largest
+        stops = np.cumsum(kept.sum(axis=1, dtype=np.int64))
+        return [("clusters", ListColumn(np.nonzero(kept)[1].astype(np.int32), stops)), ("u", ListColumn(u[kept], stops))]
+
+
+class RowFile(Protocol):
+    """A file to which rows are appended."""
+
+    def append(self, columns: Sequence[Column]) -> None: ...
+
+
+class _OpenFile(RowFile, Protocol):
+    def finish(self) -> None:
+        """Write the rows that wait for others."""
+
+    def close(self) -> None: ...
+
+
+@contextmanager
+def row_file(path: Path, n_rows: int, columns: OutputColumns, dtype: npt.DTypeLike) -> Iterator[RowFile]:
+    """A file of the kind that the ending says; it takes its name when the block ends, and on any exception there is none.
+
+    WriteError where it cannot be written.
+    """
+    with staged_file(path) as place:
+        with writing_to(place):
+            file: _OpenFile = _NpyFile(place, n_rows) if path.suffix == ".npy" else _table(place, columns, dtype)
+        try:
+            yield _Named(file, place)
+            with writing_to(place):
+                file.finish()
+        except BaseException:
+            with suppress(OSError):  # what ends the block is the error
+                file.close()
+            raise
+        with writing_to(place):
+            file.close()
+
+
+def _table(place: Path, columns: OutputColumns, dtype: npt.DTypeLike) -> _OpenFile:
+    from ..data.files.row_tables import RowTable
+
+    blank = RowOutputs(np.empty(0, np.intp), np.empty((0, columns.n_clusters), dtype), np.empty(0))
+    return _Gathering(RowTable(place, columns.of(blank)))
+
+
+@dataclass(frozen=True)
+class _Named:
+    """Rows appended to a file that errors of writing name."""
+
+    file: RowFile
+    place: Path
+
+    def append(self, columns: Sequence[Column]) -> None:
+        with writing_to(self.place):
+            self.file.append(columns)
+
+
+class _NpyFile:
+    def __init__(self, place: Path, n_rows: int) -> None:
+        self._file = place.open("wb")
+        header = {"descr": np.dtype(np.int32).str, "fortran_order": False, "shape": (n_rows,)}
+        np.lib.format.write_array_header_1_0(self._file, header)
+
+    def append(self, columns: Sequence[Column]) -> None:
+        self._file.write(np.ascontiguousarray(columns[0][1]).data)
+
+    def finish(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Gathering:
+    """Buffer that joins small parts into row groups of a reasonable size."""
+
+    def __init__(self, table: Any) -> None:
+        """`table`: a RowTable."""
+        self._table = table
+        self._parts: list[Sequence[Column]] = []
+        self._n_rows = 0
+
+    def append(self, columns: Sequence[Column]) -> None:
+        self._parts.append(columns)
+        self._n_rows += len(columns[0][1])
+        if self._n_rows >= min(GROUP, CELLS // len(columns)):
+            self.finish()
+
+    def close(self) -> None:
+        self._table.close()
+
+    def finish(self) -> None:
+        if self._parts:
+            self._table.append([(column[0][0], _joined([values for _, values in column])) for column in zip(*self._parts, strict=True)])
+        self._parts, self._n_rows = [], 0
+
+
+def _joined(parts: list[Any]) -> Any:
+    if not isinstance(parts[0], ListColumn):
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    before = np.cumsum([0, *(len(part.values) for part in parts)])[:-1]
+    stops = np.concatenate([part.stops + first for part, first in zip(parts, before, strict=True)])
+    return ListColumn(np.concatenate([part.values for part in parts]), stops)
+
+
+def checked_columns(
+    path: Path, n_clusters: int, method_name: str, *, memberships: bool, top_k: int | None, threshold: float | None
+) -> OutputColumns:
+    """Return the columns to write; ValueError where an argument is out of range or the file cannot hold them."""
+    if path.suffix not in ENDINGS:
+        raise ValueError(f"{method_name}: {path} has an unknown ending; known are {', '.join(ENDINGS)} (.npy: labels only).")
+    if (top_k is not None or threshold is not None) and not memberships:
+        raise ValueError(f"{method_name}: top_k and threshold choose among memberships; take memberships=True.")
+    if top_k is not None and not 1 <= top_k <= n_clusters:
+        raise ValueError(f"{method_name}(top_k={top_k!r}): the model has {n_clusters} clusters; give 1 ... {n_clusters}.")
+    if threshold is not None and not 0 < threshold <= 1:
+        raise ValueError(f"{method_name}(threshold={threshold!r}): memberships lie between 0 and 1; give a number above 0.")
+    if memberships and path.suffix == ".npy":
+        raise ValueError(f"{method_name}: {path} can hold labels only; take memberships=False, or a .parquet or .csv file.")
+    if threshold is not None and path.suffix == ".csv":
+        raise ValueError(f"{method_name}(threshold={threshold!r}): a CSV holds no lists; take a .parquet file, or top_k.")
+    return OutputColumns(n_clusters, memberships, top_k, threshold)

@@ -1,0 +1,112 @@
+"""Summary of the past rows of a stream: a weighted mean in feature space for each cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..data.arrays import Float64, IntArray
+from ..rules import Rule
+from ..solvers.fixed_point import Solution
+from ..spaces import Space
+from ..spaces.centres import Centres
+from ..sweeps.generic import sweep
+from ..sweeps.represented import RepresentedBlock
+from ..sweeps.state import State
+from ..sweeps.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class StreamSummary:
+    """The sums over all rows so far, sum_i w_ij phi(x_i) = mass_j v_j, as masses and centres."""
+
+    space: Space
+    centres: Centres  # v in that space
+    mass: Float64  # (c,) sum_i w_ij: the denominators of Zhang 2013 eq. 9b
+    spread: Float64  # (c,) sum_i w_ij |phi(x_i) - v_j|^2
+    weight: float  # sum of the rows' sample weights
+
+    @classmethod
+    def of(cls, space: Space, solution: Solution) -> StreamSummary:
+        """Return the sums of a run's last sweep, with the centres that they determine."""
+        assert solution.last is not None
+        before, sums = solution.last
+        centres = solution.state.centres
+        # Distances were measured from the centres one sweep ago; about the means they are smaller by how far these have moved.
+        spread = sums.spread - sums.mass * (centres - before.centres).squared_norms()
+        return cls(space, centres, sums.mass, np.maximum(spread, 0.0), sums.weight)
+
+    def __mul__(self, factor: float) -> StreamSummary:
+        return replace(self, mass=self.mass * factor, spread=self.spread * factor, weight=self.weight * factor)
+
+    def __add__(self, other: StreamSummary) -> StreamSummary:
+        """Return the sums of both, which lie in one space."""
+        mass = self.mass + other.mass
+        centres = self.centres.towards(other.centres, other.mass / np.where(mass > 0, mass, 1.0))
+        spread = self.spread + self.mass * (self.centres - centres).squared_norms()
+        spread += other.spread + other.mass * (other.centres - centres).squared_norms()
+        return StreamSummary(self.space, centres, mass, spread, self.weight + other.weight)
+
+    def __getitem__(self, which: IntArray) -> StreamSummary:
+        return replace(self, centres=self.centres[which], mass=self.mass[which], spread=self.spread[which])
+
+    def portable(self) -> StreamSummary:
+        """Return the same in a space without factors."""
+        space, centres = self.space.portable(self.centres)
+        return replace(self, space=space, centres=centres)
+
+    def weighing(self, mass: Float64) -> StreamSummary:
+        """Return the same means with other masses."""
+        per_mass = self.spread / np.where(self.mass > 0, self.mass, 1.0)
+        return replace(self, mass=mass, spread=per_mass * mass)
+
+    def moved(self, space: Space, centres: Centres) -> tuple[StreamSummary, Float64]:
+        """Return the past with its centres in another space, and the share (c,) of each one's squared norm that this loses."""
+        before, after = self.space.norms(self.centres), space.norms(centres)
+        lost = np.maximum(before - after, 0.0)
+        moved = replace(self, space=space, centres=centres, spread=self.spread + self.mass * lost)
+        return moved, lost / np.where(before > 0, before, 1.0)
+
+
+class SettledSums:
+    """The past as fixed sums: memberships of past rows are not updated."""
+
+    def __init__(self, past: StreamSummary) -> None:
+        self._past = past
+        self._moment = np.zeros((len(past.mass), past.space.moment_width))
+        past.space.as_rows(past.centres).add_moment(np.diag(past.mass), self._moment)
+
+    def __call__(self, state: State) -> Statistics:
+        past = self._past
+        away = (state.centres - past.centres).squared_norms()
+        return Statistics(past.weight, past.mass, self._moment, past.spread + past.mass * away)
+
+    def belonging(self, state: State) -> Float64:
+        """Weight (c,) of the past in each cluster."""
+        return self._past.mass
+
+
+class MetaVectors:
+    """The past as c weighted rows at its centres, whose memberships are updated in every sweep (Zhang 2013 eq. 8-9)."""
+
+    def __init__(self, past: StreamSummary, rule: Rule) -> None:
+        self.space = past.space
+        self._past, self._rule = past, rule
+        self._piece = RepresentedBlock(past.space.as_rows(past.centres), past.mass, 0)
+
+    def task(self, task: int) -> Iterator[RepresentedBlock]:
+        """Yield the meta-vectors as a single block."""
+        yield self._piece
+
+    def __call__(self, state: State) -> Statistics:
+        sums = sweep(self, self._rule, state, 0)
+        return replace(sums, weight=self._past.weight, spread=sums.spread + self._past.spread)
+
+    def belonging(self, state: State) -> Float64:
+        """Weight (c,) of the past in each cluster."""
+        rows = self._piece.rows
+        u = self._rule.memberships(rows.squared_distances(self.space.view(state.centres, rows.kxx)), state.scales)
+        belonging: Float64 = self._past.mass @ u
+        return belonging

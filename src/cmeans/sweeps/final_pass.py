@@ -1,0 +1,160 @@
+"""The last pass: labels and memberships of every row, kept whole or handed on task by task."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.arrays import Array, Float64, dense_like
+from ..data.outputs import RowOutputs
+from ..data.scratch import room
+from ..engines import Engine, Pass
+from ..rules import Rule
+from ..runtime.progress import SILENT, Reporter
+from ..runtime.user_warnings import NOT_FINITE
+from ..spaces import Space
+from .choice import AssignFunction, assign_for
+from .generic import FinalSums
+from .represented import RepresentedRows
+from .state import State
+
+Part = TypeVar("Part")
+
+
+class Sink(Protocol[Part]):
+    """Takes labels and memberships: `room` and `made` run where the rows are, `put` where the pass was started."""
+
+    def room(self, first: int, last: int) -> RowOutputs:
+        """Return the memory that rows first ... last - 1 are written to."""
+
+    def made(self, out: RowOutputs) -> Part:
+        """Return the part that is kept of them; called by the thread that has written them."""
+
+    def put(self, part: Part) -> None:
+        """Take one part after the other, in the order of the rows."""
+
+
+class ArraySink:
+    """Keeps everything in arrays."""
+
+    def __init__(self, n_rows: int, n_clusters: int, like: Array) -> None:
+        self.outputs = RowOutputs.empty(n_rows, n_clusters, like)
+
+    def room(self, first: int, last: int) -> RowOutputs:
+        return self.outputs
+
+    def made(self, out: RowOutputs) -> None:
+        return None
+
+    def put(self, part: None) -> None: ...
+
+
+class StreamSink(Generic[Part]):
+    """Applies a function to each task's rows and hands its results on, one after the other."""
+
+    def __init__(self, n_clusters: int, like: Array, function: Callable[[RowOutputs], Part], take: Callable[[Part], None]) -> None:
+        self._n_clusters, self._like = n_clusters, like
+        self.made = function
+        self.put = take
+
+    def room(self, first: int, last: int) -> RowOutputs:
+        return RowOutputs.empty(last - first, self._n_clusters, self._like, first)
+
+    def __reduce__(self) -> Any:
+        return StreamSink, (self._n_clusters, self._like, self.made, _discard)
+
+
+def _discard(part: Any) -> None:
+    """Take nothing: parts are handed on where the pass was started."""
+
+
+@dataclass(frozen=True)
+class CompactLabels:
+    """The labels alone, in few bytes."""
+
+    dtype: Any
+
+    def __call__(self, out: RowOutputs) -> npt.NDArray[Any]:
+        return out.labels.astype(self.dtype)
+
+
+@dataclass(frozen=True)
+class FinalPass(Pass[tuple[FinalSums, Any, int]]):
+    """The last pass: its sums, what a sink keeps of the rows, and how many they were."""
+
+    sink: Sink[Any]
+    rule: Rule
+    state: State
+    space: Space | None  # of the centres, where it is not the rows' own
+
+    def prepare(self, rows: RepresentedRows) -> AssignFunction:
+        return assign_for(rows, self.space or rows.space, self.rule, len(self.state.centres))
+
+    def work(self, rows: RepresentedRows, task: int, prepared: AssignFunction) -> tuple[FinalSums, Any, int]:
+        first, last = rows.blocks.task_range(task, rows.space.size)
+        out = self.sink.room(first, last)
+        return prepared(rows, self.space or rows.space, self.rule, self.state, task, out), self.sink.made(out), last - first
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Labels of all rows, and what goes with them."""
+
+    labels: npt.NDArray[Any]  # (n,)
+    memberships: Array | None  # (n, c) in the rows' library and dtype; None for rows that are not in memory
+    nearest: Float64 | None  # (n,) squared distance to the centre of the row's label
+    objective: float
+    total_distance: float  # sum_ij weight_i d2_ij
+    mass: Float64  # (c,) sum_i weight_i u_ij
+
+
+def assign_all(rows: RepresentedRows, space: Space, rule: Rule, state: State, engine: Engine, reporter: Reporter = SILENT) -> Assignment:
+    """Labels and memberships of all rows for centres of `space` (the rows' own, or its portable twin).
+
+    Of rows that are not in memory labels alone are kept, in the smallest integers that hold them.
+    """
+    c, like = len(state.centres), dense_like(rows.blocks.x)
+    if not rows.blocks.are_stored:
+        whole = ArraySink(rows.n_rows, c, like)
+        sums = assign_into(whole, rows, space, rule, state, engine, reporter)
+        out = whole.outputs
+        return Assignment(out.labels, out.memberships, out.nearest, sums.objective, sums.total_distance, sums.mass)
+    dtype = label_type(c)
+    labels, done = room((rows.n_rows,), dtype), 0
+
+    def keep(part: npt.NDArray[Any]) -> None:
+        nonlocal done
+        labels[done : done + len(part)] = part
+        done += len(part)
+
+    sink = StreamSink(c, like, CompactLabels(dtype), keep)
+    sums = assign_into(sink, rows, space, rule, state, engine, reporter)
+    return Assignment(labels, None, None, sums.objective, sums.total_distance, sums.mass)
+
+
+def assign_into(
+    sink: Sink[Any], rows: RepresentedRows, space: Space, rule: Rule, state: State, engine: Engine, reporter: Reporter = SILENT
+) -> FinalSums:
+    """The last pass over all rows, with its sums; the objective is in the user's unit of weight."""
+    final = FinalPass(sink, rule, state, None if space is rows.space else space)
+    total: FinalSums | None = None
+    done = 0
+    for sums, part, count in engine.map(rows, final):
+        total = sums if total is None else total + sums
+        sink.put(part)
+        done += count
+        reporter.emit("assign", 1, 1, done, rows.n_rows)
+    assert total is not None, "there is always a task"
+    if not math.isfinite(total.objective):
+        raise ValueError(NOT_FINITE)
+    return FinalSums(total.objective * rows.blocks.unit, total.total_distance, total.mass)
+
+
+def label_type(n_clusters: int) -> Any:
+    """The smallest signed integers that number so many clusters, and -1."""
+    return next(dtype for dtype in (np.int8, np.int16, np.int32, np.int64) if n_clusters - 1 <= np.iinfo(dtype).max)

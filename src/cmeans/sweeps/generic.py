@@ -1,0 +1,228 @@
+"""The generic sweep: one pass over the rows of a task, for any space, rule and array library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, IntArray, as_like, device, namespace, to_numpy
+from ..data.outputs import RowOutputs
+from ..rules import Rule
+from ..runtime.user_warnings import NOT_FINITE
+from ..spaces import Rows, Space
+from .represented import RepresentedBlock, RepresentedRows, RowsInSpace
+from .state import State
+from .statistics import HardStatistics, Statistics
+
+
+def sweep(
+    rows: RowsInSpace, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
+) -> Statistics:
+    """Statistics of the rows of one task.
+
+    With `before` they hold the largest change of a membership since that state; with `labels` (n,), the number of the cluster of each
+    row's largest membership (-1: none) is written to it, and the sums over each cluster's own rows come too.
+    """
+    sums = _Sums(len(state.centres), rows.space.moment_width)
+    before_view = None
+    for block, block_rows, d2 in _measured(rows, rows.space, state, task, plain=False):
+        u = rule.memberships(d2, state.scales)
+        weight = as_like(block.weight, d2)
+        w = rule.weights(u) * weight[:, None]
+        block_rows.add_moment(w, sums.moment(d2))
+        sums.add(w, d2, rule.penalty(u, state.scales), block.weight, weight)
+        if labels is not None:
+            here = argmax_labels(u, leaves_rows_out=True)
+            labels[block.start : block.start + len(here)] = here
+            sums.add_hard(block_rows, as_like(here[:, None] == np.arange(len(state.centres))[None, :], d2) * weight[:, None])
+        if before is not None:
+            if before_view is None:
+                before_view = rows.space.view(before.centres, block_rows.kxx)
+            u_before = rule.memberships(block_rows.squared_distances(before_view), before.scales)
+            sums.change = max(sums.change, float(namespace(u).max(namespace(u).abs(u - u_before))))
+    return sums.statistics()
+
+
+def gather(rows: RepresentedRows, rule: Rule, memberships: Array, task: int) -> Statistics:
+    """The same sums from given memberships (n, c): how a run starts from a partition."""
+    sums = _Sums(memberships.shape[1], rows.space.moment_width)
+    for block in rows.task(task):
+        kxx = block.rows.kxx
+        u = as_like(memberships[block.start : block.start + kxx.shape[0], ...], kxx)
+        weight = as_like(block.weight, kxx)
+        w = rule.weights(u)
+        w = w if (block.weight == 1.0).all() else w * weight[:, None]
+        block.rows.add_moment(w, sums.moment(w))
+        sums.add(w, None, None, block.weight, weight)
+    return sums.statistics()
+
+
+@dataclass(frozen=True)
+class FinalSums:
+    """Sums of the last pass."""
+
+    objective: float
+    total_distance: float  # sum_ij weight_i d2_ij
+    mass: Float64  # (c,) sum_i weight_i u_ij
+
+    def __add__(self, other: FinalSums) -> FinalSums:
+        return FinalSums(self.objective + other.objective, self.total_distance + other.total_distance, self.mass + other.mass)
+
+
+def assign(rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs) -> FinalSums:
+    """Memberships and labels of one task's rows, as any rows (what `predict` would say of them, to the last bit)."""
+    objective = total_distance = 0.0
+    mass = np.zeros(len(state.centres))
+    for block, _, d2 in _measured(rows, space, state, task, plain=True):
+        xp = namespace(d2)
+        here = out.place(block.start, d2.shape[0])
+        u = rule.memberships(d2, state.scales)
+        out.labels[here] = labels = argmax_labels(u, leaves_rows_out=rule.leaves_rows_out)
+        out.memberships[here, ...] = u
+        out.nearest[here] = _label_column(d2, labels)
+        weight = as_like(block.weight, d2, xp.float64)
+        costs = xp.sum(rule.weights(u) * d2, axis=1)
+        penalty = rule.penalty(u, state.scales)
+        costs = costs if penalty is None else costs + penalty
+        objective += float(xp.sum(xp.astype(costs, xp.float64) * weight))
+        total_distance += float(xp.sum(xp.sum(d2, axis=1, dtype=xp.float64) * weight))
+        mass += to_numpy(xp.sum(xp.astype(u, xp.float64) * weight[:, None], axis=0))
+    return FinalSums(objective, total_distance, mass)
+
+
+def argmax_labels(u: Array, *, leaves_rows_out: bool) -> IntArray:
+    """The cluster of the largest membership, ties to the lowest number; -1 where all are zero and that may be."""
+    xp = namespace(u)
+    labels: IntArray = to_numpy(xp.argmax(u, axis=1)).astype(np.intp)
+    if leaves_rows_out:
+        labels[to_numpy(xp.max(u, axis=1)) == 0] = -1
+    return labels
+
+
+def _label_column(d2: Array, labels: IntArray) -> Float64:
+    """(b,) squared distance to the centre of the label, to the nearest where there is none."""
+    distances = to_numpy(d2)
+    own: Float64 = distances[np.arange(len(labels)), labels].astype(np.float64)
+    nowhere = labels < 0
+    own[nowhere] = distances[nowhere].min(axis=1)
+    return own
+
+
+def deviations(rows: RepresentedRows, means: State, labels: IntArray, power: int, task: int) -> Float64:
+    """(c,) sum over each cluster's own rows in one task of  weight |x - mean|^power  for power 1 or 2."""
+    total = np.zeros(len(means.centres))
+    for block, _, d2 in _measured(rows, rows.space, means, task, plain=False):
+        here = labels[block.start : block.start + d2.shape[0]]
+        distances = _label_column(d2, here)
+        belonging = here >= 0
+        values = (distances if power == 2 else np.sqrt(distances)) * block.weight
+        total += np.bincount(here[belonging], weights=values[belonging], minlength=len(total))
+    return total
+
+
+def fuzzy_deviations(rows: RepresentedRows, rule: Rule, state: State, task: int) -> Float64:
+    """(2, c) sums over the rows of one task of  weight u_ij |x_i - v_j|  and of  weight u_ij."""
+    total = np.zeros((2, len(state.centres)))
+    for block, _, d2 in _measured(rows, rows.space, state, task, plain=False):
+        xp = namespace(d2)
+        u = rule.memberships(d2, state.scales) * as_like(block.weight, d2)[:, None]
+        total += np.stack([to_numpy(xp.sum(u * xp.sqrt(d2), axis=0)), to_numpy(xp.sum(u, axis=0))])
+    return total
+
+
+def nearest_distances(rows: RepresentedRows, state: State, task: int) -> Float64:
+    """(b,) squared distance of each row of one task to its nearest centre."""
+    parts = []
+    for _, _, d2 in _measured(rows, rows.space, state, task, plain=False):
+        parts.append(to_numpy(namespace(d2).min(d2, axis=1)).astype(np.float64))
+    return np.concatenate(parts)
+
+
+def distances(rows: RepresentedRows, space: Space, state: State, task: int) -> Array:
+    """(b, c) distances, square roots taken, of the rows of one task to every centre, as any rows."""
+    parts = []
+    for _, _, d2 in _measured(rows, space, state, task, plain=True):
+        xp = namespace(d2)
+        if not bool(xp.all(xp.isfinite(d2))):
+            raise ValueError(NOT_FINITE)
+        parts.append(xp.sqrt(d2))
+    return namespace(parts[0]).concat(parts)
+
+
+def nearest(rows: RepresentedRows, space: Space, state: State, task: int) -> IntArray:
+    """(b,) numbers of the nearest centres, without k(x, x)."""
+    parts = []
+    for block in rows.task(task):
+        plain = block.rows.plain()
+        view = space.view(state.centres, plain.kxx)
+        parts.append(to_numpy(namespace(plain.kxx).argmax(2.0 * plain.inner(view) - view.norms[None, :], axis=1)))
+    return np.concatenate(parts)
+
+
+def _measured(rows: RowsInSpace, space: Space, state: State, task: int, *, plain: bool) -> Iterator[tuple[RepresentedBlock, Rows, Array]]:
+    """The blocks of one task with their squared distances to the centres, which are moved to the rows' library and dtype once.
+
+    `plain` rows are measured as anybody's rows, others by what training rows know.
+    """
+    view = None
+    for block in rows.task(task):
+        block_rows = block.rows.plain() if plain else block.rows
+        if view is None:
+            view = space.view(state.centres, block_rows.kxx)
+        yield block, block_rows, block_rows.squared_distances(view)
+
+
+class _Sums:
+    """The sums of one task while they grow: float64, in the rows' own library, moved to the host once."""
+
+    def __init__(self, n_clusters: int, width: int) -> None:
+        self._shape = (n_clusters, width)
+        self._moment: Array = None
+        self._mass: Array = None
+        self._spread: Array = None
+        self._penalty: Any = 0.0
+        self._weight = 0.0
+        self._hard_mass: Array = None
+        self._hard_moment: Array = None
+        self.change = 0.0
+
+    def moment(self, like: Array) -> Array:
+        """The array that moments are added to."""
+        if self._moment is None:
+            xp = namespace(like)
+            self._moment = xp.zeros(self._shape, dtype=xp.float64, device=device(like))
+            self._mass = xp.zeros(self._shape[0], dtype=xp.float64, device=device(like))
+            self._spread = xp.zeros(self._shape[0], dtype=xp.float64, device=device(like))
+        return self._moment
+
+    def add(self, w: Array, d2: Array | None, penalty: Array | None, weight: Float64, weight_like: Array) -> None:
+        xp = namespace(w)
+        self._mass += xp.sum(w, axis=0, dtype=xp.float64)
+        if d2 is not None:
+            self._spread += xp.sum(w * d2, axis=0, dtype=xp.float64)
+        self._weight += float(weight.sum())
+        if penalty is not None:
+            self._penalty = self._penalty + xp.sum(penalty * weight_like, dtype=xp.float64)
+
+    def add_hard(self, rows: Rows, w: Array) -> None:
+        """`w` (b, c): the sample weight of each row, in the column of the cluster it belongs to."""
+        xp = namespace(w)
+        if self._hard_moment is None:
+            self._hard_moment = xp.zeros(self._shape, dtype=xp.float64, device=device(w))
+            self._hard_mass = xp.zeros(self._shape[0], dtype=xp.float64, device=device(w))
+        self._hard_mass += xp.sum(w, axis=0, dtype=xp.float64)
+        rows.add_moment(w, self._hard_moment)
+
+    def statistics(self) -> Statistics:
+        return Statistics(
+            self._weight,
+            to_numpy(self._mass),
+            to_numpy(self._moment),
+            to_numpy(self._spread),
+            float(self._penalty),
+            self.change,
+            None if self._hard_moment is None else HardStatistics(to_numpy(self._hard_mass), to_numpy(self._hard_moment)),
+        )

@@ -1,0 +1,145 @@
+"""The passes over represented rows that sum or measure, on whichever engine."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, IntArray, Partition, to_numpy
+from ..engines import Pass
+from ..rules import Rule
+from ..runtime.user_warnings import NOT_FINITE
+from ..spaces import Space
+from .choice import DeviationsFunction, MeasureFunction, SweepFunction, deviations_for, measure_for, sweep_for
+from .generic import fuzzy_deviations, gather, nearest, nearest_distances
+from .represented import RepresentedRows
+from .state import State
+from .statistics import Statistics
+
+
+@dataclass(frozen=True)
+class SweepPass(Pass[Statistics]):
+    """One sweep from a state. A labelling one also writes `argmax_labels` of the rows, and sums over each cluster's own rows."""
+
+    rule: Rule
+    state: State
+    before: State | None = None  # against which memberships are compared
+    labelling: bool = False
+    function: SweepFunction | None = None  # of the sweeps before, which may remember them; it does not travel
+
+    def prepare(self, rows: RepresentedRows) -> SweepFunction:
+        return self.function or sweep_for(rows, self.rule, labelling=self.labelling)
+
+    def work(self, rows: RepresentedRows, task: int, prepared: SweepFunction) -> Statistics:
+        if not self.labelling:
+            return prepared(rows, self.rule, self.state, task, self.before)
+        sums = prepared(rows, self.rule, self.state, task, self.before, rows.argmax_labels)
+        rows.labelled_by[task] = self.key
+        return sums
+
+    def conclude(self, total: Statistics) -> Statistics:
+        if not total.is_finite():
+            raise ValueError(NOT_FINITE)
+        return total
+
+    @cached_property
+    def key(self) -> bytes:
+        """Digest of all that the labels depend on."""
+        digest = hashlib.blake2b(repr(self.rule).encode(), digest_size=16)
+        for part in (self.state.centres.coordinates, self.state.centres.duals, self.state.scales):
+            digest.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
+        return digest.digest()
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.rule, self.state, self.before, self.labelling)
+
+
+@dataclass(frozen=True)
+class DeviationPass(Pass[Float64]):
+    """(c,) sums of weight |x - mean|^power over each cluster's own rows, as a labelling sweep has found them."""
+
+    labelled: SweepPass
+    means: State
+    power: int
+
+    def prepare(self, rows: RepresentedRows) -> DeviationsFunction:
+        return deviations_for(rows, self.power)
+
+    def work(self, rows: RepresentedRows, task: int, prepared: DeviationsFunction) -> Float64:
+        if rows.labelled_by.get(task) != self.labelled.key:  # the rows were represented anew since, after a worker was lost
+            self.labelled.work(rows, task, self.labelled.prepare(rows))
+        return prepared(rows, self.means, rows.argmax_labels, self.power, task)
+
+
+@dataclass(frozen=True)
+class FuzzyDeviationPass(Pass[Float64]):
+    """(2, c) sums of  weight u_ij |x_i - v_j|  and of  weight u_ij."""
+
+    rule: Rule
+    state: State
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Float64:
+        return fuzzy_deviations(rows, self.rule, self.state, task)
+
+
+@dataclass(frozen=True)
+class PartitionPass(Pass[Statistics]):
+    """The sums that given memberships (n, c) make, without distances."""
+
+    rule: Rule
+    memberships: Array | Partition
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Statistics:
+        return gather(rows, self.rule, self.memberships, task)
+
+    def part(self, start: int, stop: int) -> PartitionPass:
+        given = self.memberships
+        here = given.part(start, stop) if isinstance(given, Partition) else given[start:stop, ...]
+        return replace(self, memberships=here)
+
+
+@dataclass(frozen=True)
+class NearestDistancePass(Pass[Float64]):
+    """(b,) squared distance of each row to its nearest centre."""
+
+    state: State
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Float64:
+        return nearest_distances(rows, self.state, task)
+
+
+@dataclass(frozen=True)
+class DistancePass(Pass[Array]):
+    """(b, c) distances to every centre, square roots taken, by the arithmetic of the last pass."""
+
+    rule: Rule
+    state: State
+    space: Space | None = None  # of the centres, where it is not the rows' own
+
+    def prepare(self, rows: RepresentedRows) -> MeasureFunction:
+        return measure_for(rows, self.space or rows.space, self.rule, len(self.state.centres))
+
+    def work(self, rows: RepresentedRows, task: int, prepared: MeasureFunction) -> Array:
+        return prepared(rows, self.space or rows.space, self.state, task)
+
+
+@dataclass(frozen=True)
+class NearestPass(Pass[IntArray]):
+    """(b,) numbers of the nearest centres, without k(x, x)."""
+
+    state: State
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> IntArray:
+        return nearest(rows, rows.space, self.state, task)
+
+
+@dataclass(frozen=True)
+class TotalNormPass(Pass[float]):
+    """sum_l w_l k(x_l, x_l)."""
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> float:
+        return sum(float(to_numpy(block.rows.kxx).astype("float64") @ block.weight) for block in rows.task(task))

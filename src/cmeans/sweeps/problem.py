@@ -1,0 +1,81 @@
+"""What is to be solved, made once and handed down whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from ..data.arrays import Array, Partition
+from ..engines import Engine, Pass
+from ..rules import Rule
+from ..spaces import Space
+from ..spaces.centres import Centres
+from .choice import SweepFunction
+from .passes import PartitionPass, SweepPass
+from .represented import RepresentedRows
+from .state import State
+from .statistics import Statistics
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When a run ends.
+
+    "centres": max_j |dv_j|^2 <= tol^2 objective / sum of weights, that is, no centre moves by more than tol times the
+    typical distance; a penalty that is negative does not count. "memberships": max |u - u'| <= tol, as the papers print it
+    (twice the distances a sweep).
+    Anderson mixing serves rules whose next centres change smoothly with the centres: soft ones.
+    """
+
+    max_iter: int = 300
+    tol: float = 1e-4
+    criterion: str = "centres"
+    acceleration: str | None = None  # None or "anderson"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows in their space, the rule by which they belong to clusters, who runs the passes, and when to stop."""
+
+    rows: RepresentedRows
+    rule: Rule
+    engine: Engine
+    stopping: Stopping = Stopping()
+
+    @property
+    def space(self) -> Space:
+        """The space of the centres."""
+        return self.rows.space
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that a sweep visits."""
+        return self.rows.n_rows
+
+    def map(self, over: Pass[Result]) -> Iterator[Result]:
+        """The results of a pass, one task after the other."""
+        return self.engine.map(self.rows, over)
+
+    def sweep(self, state: State, function: SweepFunction | None = None) -> Statistics:
+        """The sums of one sweep; `function` of the sweeps before, where they were over these rows."""
+        return self.engine.fold(self.rows, SweepPass(self.rule, state, function=function))
+
+    def sums_of(self, memberships: Array | Partition) -> Statistics:
+        """The sums that given memberships (n, c) make, without distances."""
+        return self.engine.fold(self.rows, PartitionPass(self.rule, memberships))
+
+    def centres_of(self, memberships: Array | Partition) -> Centres:
+        """The centres that given memberships (n, c) make."""
+        sums = self.sums_of(memberships)
+        return self.space.centres(sums.mass, sums.moment)
+
+    def means(self, state: State, sums: Statistics) -> Centres:
+        """The centres that the sums of a sweep make; those of clusters without mass stay where they are."""
+        new = self.space.centres(sums.mass, sums.moment)
+        empty = np.flatnonzero(sums.mass <= 0)
+        return new.replaced(empty, state.centres[empty]) if len(empty) else new

@@ -1,0 +1,167 @@
+"""Rows as a space sees them, task by task: kept between sweeps while memory allows, made again where it does not."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, IntArray, itemsize
+from ..data.blocks import Blocks
+from ..spaces import Quick, Rows, Space
+
+
+@dataclass(frozen=True)
+class RepresentedBlock:
+    """One block, represented."""
+
+    rows: Rows
+    weight: Float64  # (b,)
+    start: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The order in memory of represented rows, for the sweeps that will read them."""
+
+    shape: str  # the name by which compiled sweeps know it
+    arrange: Callable[[Rows], Rows]
+    keep: bool  # whether arranging costs so much that the result is worth its memory, even where representing rows costs nothing
+
+
+class RowsInSpace(Protocol):
+    """Rows as a space sees them, wherever they come from."""
+
+    @property
+    def space(self) -> Space: ...
+
+    def task(self, task: int) -> Iterator[RepresentedBlock]: ...
+
+
+@dataclass(frozen=True)
+class RepresentationSpec:
+    """All of a table but its rows: enough to make one like it wherever some of them are."""
+
+    space: Space
+    layout: Layout | None
+    quick: Quick | None
+    rows_in_all: int
+    unit: float
+    factors: Float64 | None
+
+    def over(self, x: Array, weight: Float64 | None, keep_bytes: int) -> RepresentedRows:
+        """The table of some of the rows; without weights they weigh 1."""
+        weight = np.broadcast_to(1.0, (int(x.shape[0]),)) if weight is None else weight
+        blocks = Blocks(x, weight, unit=self.unit, factors=self.factors)
+        return RepresentedRows(self.space, blocks, keep_bytes, layout=self.layout, quick=self.quick, rows_in_all=self.rows_in_all)
+
+    def bytes_to_keep(self, x: Array) -> int:
+        """Bytes of rows as represented, where it pays to keep them."""
+        return int(x.shape[0]) * _bytes_of_a_row(self.space, x) if _pays_to_keep(self.space, self.layout) else 0
+
+
+class RepresentedRows:
+    """The blocks of a fit in its space. Which of them are kept changes time and memory, never a result."""
+
+    def __init__(
+        self,
+        space: Space,
+        blocks: Blocks,
+        keep_bytes: int,
+        *,
+        training: bool = True,
+        layout: Layout | None = None,
+        quick: Quick | None = None,  # makes kernel values faster
+        rows_in_all: int = 0,  # where these are but some of the rows that will be swept
+    ) -> None:
+        self.space = space
+        self.blocks = blocks
+        self.layout = layout
+        self.rows_in_all = max(rows_in_all, blocks.n_rows)
+        self.n_tasks = blocks.n_tasks(space.size)
+        self._training = training
+        self._left = self.room_to_keep = keep_bytes if _pays_to_keep(space, layout) or blocks.are_stored else 0
+        self._kept: dict[int, list[RepresentedBlock]] = {}
+        self._weights: dict[int, float] = {}
+        self._quick, self._quick_space = quick, space if quick is None else space.quickened(quick)
+        self._lock = threading.Lock()
+        self.labelled_by: dict[int, bytes] = {}  # the key of the pass that wrote the labels of a task's rows
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.blocks.n_rows
+
+    @property
+    def kept_share(self) -> float:
+        """The share of the rows that there is room to keep represented between sweeps."""
+        return min(1.0, self.room_to_keep / (self.n_rows * _bytes_of_a_row(self.space, self.blocks.x)))
+
+    @property
+    def spec(self) -> RepresentationSpec:
+        """All of the table but its rows."""
+        return RepresentationSpec(self.space, self.layout, self._quick, self.rows_in_all, self.blocks.unit, self.blocks.factors)
+
+    def task(self, task: int) -> Iterator[RepresentedBlock]:
+        """The represented blocks of one task, in order; where they are not kept, each holds only until the next is asked for."""
+        if task in self._kept:
+            yield from self._kept[task]
+            return
+        represent = self._quick_space.training_rows if self._training else self._quick_space.rows
+        x, size = self.blocks.x, self.space.size
+        first, last = self.blocks.task_range(task, size)
+        keep = self._reserve((last - first) * _bytes_of_a_row(self.space, x))
+        # One piece of memory for all: asking the system for block after block can take longer than filling them.
+        room = self.space.room(last - first if keep else min(self.blocks.block_rows(size), last - first), x)
+        kept: list[RepresentedBlock] = []
+        for block in self.blocks.task(task, size):
+            start = block.start - first if keep else 0
+            rows = represent(block, None if room is None else room[start : start + len(block.weight)])
+            piece = RepresentedBlock(rows if self.layout is None else self.layout.arrange(rows), block.weight, block.start)
+            if keep:
+                kept.append(piece)
+            yield piece
+        if keep:
+            self._kept[task] = kept
+
+    def part(self, rows: IntArray, weights: Float64) -> RepresentedRows:
+        """Some of the rows, with weights of their own, as a table in the same space and within the same memory; for spaces that
+        know no more of training rows than of others."""
+        return RepresentedRows(self.space, self.blocks.part(rows, weights), self._left, layout=self.layout, quick=self._quick)
+
+    @cached_property
+    def argmax_labels(self) -> IntArray:
+        """(n,) number of the cluster of each row's largest membership (-1: none), written by labelling sweeps."""
+        return np.full(self.n_rows, -1, dtype=np.intp)
+
+    def task_weight(self, task: int) -> float:
+        """The sum of the sample weights of one task's rows."""
+        if task not in self._weights:
+            first, last = self.blocks.task_range(task, self.space.size)
+            self._weights[task] = float(self.blocks.weight[first:last].sum())
+        return self._weights[task]
+
+    def rows_done(self, task: int) -> int:
+        """Number of rows in the tasks up to this one."""
+        return self.blocks.task_range(task, self.space.size)[1]
+
+    def _reserve(self, nbytes: int) -> bool:
+        with self._lock:
+            fits = nbytes <= self._left
+            if fits:
+                self._left -= nbytes
+            return fits
+
+
+def _pays_to_keep(space: Space, layout: Layout | None) -> bool:
+    """True where represented rows are worth their memory, the rows themselves being in memory."""
+    return space.keeps_rows_cheaply or (layout is not None and layout.keep)
+
+
+def _bytes_of_a_row(space: Space, x: Array) -> int:
+    """Bytes of a represented row of the type of `x`."""
+    return (space.size + 2) * itemsize(x)

@@ -1,0 +1,77 @@
+"""The sums that travel: what one pass over some rows says about all clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..data.arrays import Float64
+
+
+@dataclass(frozen=True)
+class HardStatistics:
+    """Sums over each cluster's own rows: those that belong to it more than to any other, and each of them fully."""
+
+    mass: Float64  # (c,) sum of the rows' sample weights
+    moment: Float64  # (c, moment_width)
+
+    def __add__(self, other: HardStatistics) -> HardStatistics:
+        return HardStatistics(self.mass + other.mass, self.moment + other.moment)
+
+    def __mul__(self, factor: float) -> HardStatistics:
+        return HardStatistics(self.mass * factor, self.moment * factor)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Sums over rows, always float64 on the host. `+` merges threads, files and machines; `*` forgets in streams."""
+
+    weight: float  # sum of the rows' sample weights
+    mass: Float64  # (c,) sum_i w_ij, w = sample_weight u^m
+    moment: Float64  # (c, moment_width) sum_i w_ij g(x_i), in the space's own terms
+    spread: Float64  # (c,) sum_i w_ij d2_ij
+    penalty: float = 0.0  # what the rule adds to its objective; negative for one that rewards entropy
+    change: float = 0.0  # max |u_ij - u'_ij| against the memberships one sweep ago, where a stopping rule asks for it
+    hard: HardStatistics | None = None  # where whoever makes the next state asks for it
+
+    @property
+    def objective(self) -> float:
+        """sum_ij w_ij d2_ij, plus the rule's penalty."""
+        return float(self.spread.sum()) + self.penalty
+
+    @property
+    def scale(self) -> float:
+        """The objective without a penalty that is negative: what movements are compared with, as the objective itself may be near zero."""
+        return float(self.spread.sum()) + max(self.penalty, 0.0)
+
+    @property
+    def magnitude(self) -> float:
+        """Of what size the numbers are whose sum is the objective: what its rounding is compared with."""
+        return abs(float(self.spread.sum())) + abs(self.penalty)
+
+    def __add__(self, other: Statistics) -> Statistics:
+        return Statistics(
+            self.weight + other.weight,
+            self.mass + other.mass,
+            self.moment + other.moment,
+            self.spread + other.spread,
+            self.penalty + other.penalty,
+            max(self.change, other.change),
+            None if self.hard is None or other.hard is None else self.hard + other.hard,
+        )
+
+    def __mul__(self, factor: float) -> Statistics:
+        return Statistics(
+            self.weight * factor,
+            self.mass * factor,
+            self.moment * factor,
+            self.spread * factor,
+            self.penalty * factor,
+            self.change,
+            None if self.hard is None else self.hard * factor,
+        )
+
+    def is_finite(self) -> bool:
+        """True where every sum is a number: NaN or infinity from a kernel shows here first."""
+        return bool(np.isfinite(self.objective) and np.isfinite(self.mass).all() and np.isfinite(self.moment).all())

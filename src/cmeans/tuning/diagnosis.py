@@ -1,0 +1,63 @@
+"""Diagnosis of kernels and results: messages with advice, and measures of collapsed centres."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from ..data.arrays import Float64
+from ..spaces.centres import Centres
+
+COLLAPSED = 1e-2  # separation below which all centres count as one
+COINCIDENT = 1e-4  # squared distance of two centres, as a fraction of the rows' typical one, below which they count as one
+
+
+def kernel_complaints(
+    gram: Float64,  # (p, p) kernel of a fair sample of rows
+    weights: Float64,  # (p,)
+    *,
+    known_definite: bool,
+    rounding: float,
+) -> list[str]:
+    """Return the messages to warn with about a kernel, judged by a sample of its matrix."""
+    messages = []
+    diag = np.diag(gram)
+    if not known_definite and len(gram) > 1:
+        values = scipy.linalg.eigvalsh(gram)
+        negative = float(-values[values < 0].sum() / max(np.abs(values).sum(), np.finfo(float).tiny))
+        if negative > max(1e-6, 100 * rounding):
+            messages.append(
+                f"the kernel is indefinite on these rows: {100 * negative:.3g}% of its spectrum (by absolute value) is negative. "
+                "With landmarks the negative part is clipped; without them negative squared distances count as zero and the "
+                "objective may rise. Prefer landmarks or a positive definite kernel."
+            )
+    if len(gram) < 3 or (diag <= 0).any():
+        return messages
+    root = np.sqrt(diag)
+    cosine = gram / root[:, None] / root[None, :]
+    np.fill_diagonal(cosine, -np.inf)
+    nearest = np.quantile(cosine.max(axis=1), 0.9)
+    p = weights / weights.sum()
+    variance = float(p @ diag - p @ gram @ p) / float(p @ diag)
+    if nearest < 0.02:
+        messages.append(
+            f"the kernel is nearly the identity on these rows (nine rows in ten have no neighbour more similar than {nearest:.2g}): "
+            'every row is a cluster of its own. Take a smaller gamma, for instance gamma="median".'
+        )
+    elif variance < max(1e-6, 50 * rounding):
+        messages.append(
+            f"the kernel is nearly constant on these rows (they differ by {variance:.2g} of its size): "
+            'rounding hides the clusters. Take a larger gamma, for instance gamma="median", or centre the data.'
+        )
+    return messages
+
+
+def separation(centres: Centres, mean_distance: float) -> float:
+    """max_j |v_j - mean v|^2 over the mean squared distance of rows to centres: near zero when all centres coincide."""
+    return centres.spread() / mean_distance if mean_distance > 0 else 1.0
+
+
+def coincident_pairs(centres: Centres, scale: float) -> int:
+    """Number of pairs of centres that practically coincide."""
+    distances = centres.squared_distances()
+    return int(np.sum(np.triu(distances <= COINCIDENT * scale, k=1)))

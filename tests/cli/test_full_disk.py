@@ -1,0 +1,74 @@
+"""What a command says where the disk is full: which file, and what the system said; the exit code is 2, and nothing is half written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cli.command import Command, Ended
+from cli.streams import LINEAR, csv, groups
+from full_disk import files_end_at
+
+
+def refused(ended: Ended) -> str:
+    assert (ended.code, ended.out) == (2, ""), ended
+    [line] = ended.err.splitlines()
+    return line
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    np.save(tmp_path / "x.npy", groups(3_000)[0])
+    return tmp_path / "x.npy"
+
+
+@pytest.mark.parametrize(("size", "name"), [(500, "labels.parquet"), (5_000, "model.safetensors")])
+def test_fit(cmeans: Command, rows: Path, tmp_path: Path, size: int, name: str) -> None:
+    """Hard labels take less room than the model does."""
+    words = ["fit", rows, "--clusters", 3, "--landmarks", 300, "--method", "hard", "-q", "--out", tmp_path / "o"]
+    with files_end_at(size):
+        assert refused(cmeans(*words)) == f"cmeans: cannot write {tmp_path / 'o' / name}: File too large."
+    assert list(tmp_path.iterdir()) == [rows]
+
+
+def test_fit_with_a_checkpoint(cmeans: Command, rows: Path, tmp_path: Path) -> None:
+    words = ["fit", rows, *LINEAR, "-q", "--out", tmp_path / "o", "--checkpoint"]
+    with files_end_at(100):
+        assert refused(cmeans(*words, tmp_path / "c")) == f"cmeans: cannot write {tmp_path / 'c'}: File too large."
+    assert refused(cmeans(*words, tmp_path / "no" / "c")) == f"cmeans: cannot write {tmp_path / 'no' / 'c'}: No such file or directory."
+    assert list(tmp_path.iterdir()) == [rows]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "npy"])
+def test_predict(cmeans: Command, rows: Path, tmp_path: Path, ending: str) -> None:
+    assert cmeans("fit", rows, *LINEAR, "-q", "--out", tmp_path / "o").code == 0
+    out = tmp_path / f"p.{ending}"
+    with files_end_at(2_000):
+        ended = cmeans("predict", tmp_path / "o" / "model.safetensors", rows, "--out", out, "-q")
+    assert ended.code == 2
+    assert ended.err.splitlines()[-1] == f"cmeans: FuzzyCMeans.predict_to: cannot write {out}: File too large."
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "o", rows]
+
+
+def test_stream(cmeans: Command, tmp_path: Path) -> None:
+    x, state, labels, summary = tmp_path / "x.csv", tmp_path / "s", tmp_path / "l.csv", tmp_path / "m.json"
+    x.write_bytes(csv(groups(400)[0]))
+    words = ["stream", x, *LINEAR, "-q", "--chunk-size", 100, "--checkpoint-every", 1, "--out", labels]
+    with files_end_at(2_000):
+        assert refused(cmeans(*words, "--checkpoint", state)) == f"cmeans: cannot write {state}: File too large."
+        assert refused(cmeans(*words)) == f"cmeans: {labels}: File too large"
+    assert sorted(tmp_path.iterdir()) == [labels, x]
+    with files_end_at(20):
+        words = ["stream", x, *LINEAR, "-q", "--summary", summary]
+        ended = cmeans(*words)
+    assert ended.code == 2
+    assert ended.err == f"cmeans: cannot write {summary}: File too large.\n"
+
+
+def test_demo(cmeans: Command, tmp_path: Path) -> None:
+    with files_end_at(2_000):
+        ended = cmeans("demo", "--out", tmp_path / "d", "-q")
+    assert refused(ended) == f"cmeans: cannot write {tmp_path / 'd' / 'wine.parquet'}: File too large."
+    assert not (tmp_path / "d").exists()

@@ -1,0 +1,63 @@
+"""Parts of stored rows, rows that change as they come, and a few of them asked for again and again."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import cmeans
+from stored_rows import Kept
+
+X = np.random.default_rng(0).normal(size=(1_000, 3))
+
+
+def test_a_part_ends_where_it_ends() -> None:
+    part = Kept(X).part(100, 200)
+    assert len(part) == 100
+    assert part.nbytes == 2_400
+    np.testing.assert_array_equal(part.read(0, 100), X[100:200])
+    np.testing.assert_array_equal(part.read(90, 300), X[190:200])
+    assert part.read(100, 120).shape == (0, 3)
+    np.testing.assert_array_equal(part.part(10, 20).take(np.array([9, 0, 9])), X[[119, 110, 119]])
+    assert "100 x 3 float64 rows of far away" in repr(part)
+
+
+def test_views_of_views() -> None:
+    doubled = Kept(X).mapped(lambda rows: 2 * rows).part(5, 50).mapped(lambda rows: rows + 1)
+    np.testing.assert_array_equal(doubled.read(3, 9), 2 * X[8:14] + 1)
+    np.testing.assert_array_equal(doubled.take(np.array([44, 2])), 2 * X[[49, 7]] + 1)
+
+
+@pytest.mark.parametrize("taken", [1, 10, 10_000])
+def test_rows_are_taken_in_the_order_asked_for(taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cmeans.data.row_source, "TAKEN", taken)
+    monkeypatch.setattr(cmeans.data.row_source, "SMALL", 50)
+    for size in (0, 1, 30, 300):
+        chosen = np.random.default_rng(size).integers(0, 1_000, size=size)
+        np.testing.assert_array_equal(Kept(X).take(chosen), X[chosen])
+
+
+def test_few_samples_are_remembered() -> None:
+    reads: list[int] = []
+    rows = Kept(X, lambda start, _: reads.append(start))
+    samples = [np.arange(at, at + 20) for at in range(6)]
+    for _ in range(3):
+        rows.take(samples[0])
+    assert len(reads) == 1
+    for sample in samples:
+        rows.take(sample)
+    assert len(rows.__dict__["_samples"]) == cmeans.data.row_source.REMEMBERED
+
+
+def test_many_threads_may_take_many_samples() -> None:
+    rows = Kept(X)
+
+    def taken(number: int) -> bool:
+        chosen = np.arange(number % 11, 1_000, 97)
+        return bool((rows.take(chosen) == X[chosen]).all())
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(taken, range(4_000)))
+    assert len(rows.__dict__["_samples"]) <= cmeans.data.row_source.REMEMBERED + 8

@@ -1,0 +1,395 @@
+"""Fits and predictions on Dask collections: what the same rows in memory would say, whoever holds them and whatever happens to them."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import signal
+import threading
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+import cmeans
+from cmeans.runtime.progress import listening
+
+pytest.importorskip("dask", reason="Dask is not installed: pip install cmeans[dask]")
+distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
+pd = pytest.importorskip("pandas")
+
+from cmeans.engines.dask.engine import DaskSession  # noqa: E402
+from cmeans.engines.dask.shards import PreparedOnce  # noqa: E402
+
+CHUNKS = (1100, 900, 1300, 450, 50, 1200)
+N, D, C = sum(CHUNKS), 5, 3
+rng = np.random.default_rng(7)
+MIDDLES = np.array([[0.0, 0, 0, 0, 0], [9, 0, 3, 0, 0], [0, 9, 0, -3, 0]])
+X = MIDDLES[rng.integers(0, C, N)] + rng.normal(size=(N, D))
+WEIGHT = rng.integers(0, 4, N).astype(float)
+LANDMARKS = X[::150]
+START = MIDDLES + 1.0
+SPACES = {"linear": {"kernel": "linear"}, "landmarks": {"landmarks": LANDMARKS, "gamma": 0.05}}
+FOUR = ["CMeans", "FuzzyCMeans", "KernelKMeans", "PossibilisticCMeans"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_small(monkeypatch):
+    """Collections of a few MB would be read and clustered here."""
+    monkeypatch.setattr("cmeans.fitting.validation.SMALL", 0)
+
+
+def local(workers, **words):
+    return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", **{"processes": False, **words})
+
+
+@pytest.fixture(scope="module", params=[1, 2, 4])
+def workers(request):
+    """A client of so many workers, which fits without an engine take."""
+    with local(request.param) as cluster, distributed.Client(cluster):
+        yield request.param
+
+
+@pytest.fixture(scope="module")
+def client():
+    with local(2) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def rows(x=X):
+    return da.from_array(x, chunks=(CHUNKS, (2, D - 2)))
+
+
+def model(name, **words):
+    return getattr(cmeans, name)(**{"n_clusters": C, "random_state": 0, "init": START, **words})
+
+
+# ------------------------------------------------------------------------------------------------------- the same as in memory
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("name", FOUR)
+def test_the_same_start_ends_at_the_same_clusters(workers, name, space):
+    words = SPACES[space] | ({"eta_scale": 0.2} if name == "PossibilisticCMeans" else {})
+    weight = WEIGHT if workers == 2 else None
+    here, there = model(name, **words).fit(X, sample_weight=weight), model(name, **words).fit(rows(), sample_weight=weight)
+    assert abs(there.objective_ / here.objective_ - 1) < 1e-9
+    assert there.n_iter_ == here.n_iter_
+    assert there.labels_.dtype == np.int8  # few bytes came
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    np.testing.assert_array_equal(there.predict(rows()).compute(), there.labels_)
+
+
+@pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "random-partition", "max-min"])
+def test_drawn_starts(client, init):
+    words = {"init": init, "n_init": 2, "kernel": "rbf", "n_landmarks": 30}
+    here, there = model("FuzzyCMeans", **words).fit(X), model("FuzzyCMeans", engine=cmeans.DaskEngine(client), **words).fit(rows())
+    np.testing.assert_array_equal(there.landmark_indices_, here.landmark_indices_)
+    assert there.gamma_ == here.gamma_
+    assert abs(there.objective_ / here.objective_ - 1) < 1e-9
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+
+
+def test_a_start_from_labels_travels_with_the_rows(client):
+    labels = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+    here, there = (model("KernelKMeans", init=labels, kernel="linear").fit(x) for x in (X, rows()))
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("AdaptivePossibilisticCMeans", {"max_clusters": 5, "kernel": "linear"}),
+        ("SequentialPossibilisticCMeans", {"kernel": "linear", "max_clusters": 4, "tol": 1e-2}),
+        ("ProbabilisticKMeans", {"n_clusters": C, "landmarks": LANDMARKS, "gamma": 0.05}),
+        ("StreamingFuzzyCMeans", {"n_clusters": C, "gamma": 0.05}),
+        ("TwoStepKernelKMeans", {"n_clusters": C, "gamma": 0.05}),
+    ],
+)
+def test_the_rest_of_the_family(client, name, words):
+    here, there = (getattr(cmeans, name)(random_state=0, **words).fit(x) for x in (X, rows()))
+    assert there.n_clusters_ == here.n_clusters_
+    assert np.mean(there.labels_ == here.labels_) > 0.999
+
+
+def test_hard_clusters_over_many_landmarks(client, monkeypatch):
+    """Sweeps that keep bounds of distances: one of them serves all partitions of a worker, and must not mix up their rows."""
+    monkeypatch.setattr("cmeans.sweeps.choice.LEAST_SAVING", float("-inf"))
+    words = {"landmarks": np.arange(140), "gamma": 0.05, "init": [1, 5, 9]}
+    here, there = (model("KernelKMeans", **words).fit(x) for x in (X, rows()))
+    np.testing.assert_allclose(there.objective_history_, here.objective_history_, rtol=1e-9)
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+
+
+def test_progressive_samples_come_here(client, monkeypatch):
+    monkeypatch.setattr("cmeans.solvers.subsampling.ABOVE", 1000)
+    words = {"init": "k-means++", "n_landmarks": 30, "progressive": True}
+    here, there = (model("FuzzyCMeans", **words).fit(x) for x in (X, rows()))
+    assert abs(there.objective_ / here.objective_ - 1) < 1e-9
+
+
+def test_float32_stays(client):
+    there = model("FuzzyCMeans", kernel="linear").fit(rows(X.astype(np.float32)))
+    assert there.cluster_centers_.dtype == np.float32
+    assert model("FuzzyCMeans", kernel="linear").fit(rows(X.round().astype(np.int32))).cluster_centers_.dtype == np.float64
+
+
+def test_sizes_nobody_knows_and_partitions_without_rows(client):
+    some = rows()[rows()[:, 0] > -1]
+    assert np.isnan(some.shape[0])
+    cut = da.concatenate([some, rows()[:0], rows()[rows()[:, 0] > 1e9]])
+    here, there = model("FuzzyCMeans", kernel="linear").fit(X[X[:, 0] > -1]), model("FuzzyCMeans", kernel="linear").fit(cut)
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    assert there.predict(cut).compute().shape == here.labels_.shape
+
+
+def test_weights_of_dask(client):
+    weight = da.from_array(WEIGHT, chunks=(CHUNKS,))
+    here, there = (model("FuzzyCMeans", kernel="linear").fit(X, sample_weight=w) for w in (WEIGHT, weight))
+    far = model("FuzzyCMeans", kernel="linear").fit(rows(), sample_weight=weight)
+    assert here.objective_ == there.objective_
+    assert abs(far.objective_ / here.objective_ - 1) < 1e-9
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("name", ["KernelKMeans", "FuzzyCMeans"])
+def test_the_same_bits_whatever_the_number_of_workers(name, space):
+    found = []
+    for number in (1, 2, 4):
+        with local(number) as cluster, distributed.Client(cluster) as one:
+            words = SPACES[space] | {"engine": cmeans.DaskEngine(one, memory_per_worker=None if number == 1 else 100_000)}
+            found.append(model(name, **words).fit(rows(), sample_weight=WEIGHT))
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.objective_history_, found[0].objective_history_)
+        np.testing.assert_array_equal(other.labels_, found[0].labels_)
+        np.testing.assert_array_equal(other._state.centres.coordinates, found[0]._state.centres.coordinates)
+
+
+# ------------------------------------------------------------------------------------------------------------ what travels
+
+
+@pytest.mark.parametrize("criterion", ["centres", "memberships"])
+def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypatch, criterion):
+    sent = []
+    start = DaskSession._started
+
+    def watch(session, tasks, wanted):
+        sent.append(tasks)
+        return start(session, tasks, wanted)
+
+    monkeypatch.setattr(DaskSession, "_started", watch)
+    landmarks = X[::20]
+    words = {"rule": "fuzzy", "landmarks": landmarks, "gamma": 0.05, "stop": criterion, "max_iter": 5, "tol": 0.0}
+    with pytest.warns(ConvergenceWarning):
+        model("CMeans", **words).fit(rows())
+    sweeps = [tasks for tasks in sent if any(key.startswith("cmeans-folded") for key in tasks)]
+    assert len(sweeps) >= 5
+    for tasks in sweeps:
+        (sweep,) = (task[1] for task in tasks.values() if isinstance(task[1], PreparedOnce))
+        assert len(pickle.dumps(sweep)) <= 3 * C * len(landmarks) * 8
+        for key, (_, *arguments) in tasks.items():  # everything else is a name
+            assert key.startswith("cmeans-pass") or all(isinstance(a, (distributed.Future, str, list)) for a in arguments)
+
+
+def test_only_the_rows_that_are_asked_for_come(client):
+    from cmeans.engines.dask.rows import DaskRows
+
+    far = DaskRows(rows(), client, "Owner")
+    which = np.array([4999, 0, 1100, 1099, 0, 2000, 3777])
+    np.testing.assert_array_equal(far.take(which), X[which])
+    np.testing.assert_array_equal(far.part(1000, 4000).take(which[1:3]), X[1000:4000][which[1:3]])
+    for start, stop in ((0, N), (0, 1), (1099, 1101), (3300, 3801), (N - 1, N)):
+        np.testing.assert_array_equal(far.read(start, stop), X[start:stop])
+    assert far.memory(2) >= 3 * max(CHUNKS) * D * 8
+
+
+# -------------------------------------------------------------------------------------------------------- frames and answers
+
+NAMES = list("abcde")
+
+
+def frame(x=X, names=NAMES):
+    return dd.from_pandas(pd.DataFrame(x, columns=names), npartitions=4, sort=False)
+
+
+def test_frames(client):
+    here, there = model("FuzzyCMeans", kernel="linear").fit(X), model("FuzzyCMeans", kernel="linear").fit(frame())
+    assert there.feature_names_in_.tolist() == NAMES
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    np.testing.assert_array_equal(there.predict(frame()).compute(), here.labels_)
+    with pytest.raises(ValueError, match=r"columns of the Dask data frame are \['b', 'a'"):
+        there.predict(frame(names=["b", "a", "c", "d", "e"]))
+    with pytest.raises(ValueError, match="4 features, but FuzzyCMeans is expecting 5"):
+        there.predict(rows()[:, :4])
+
+
+def test_answers_wait_until_they_are_asked_for(client):
+    fitted = model("FuzzyCMeans", **SPACES["landmarks"]).fit(X)
+    asked = {name: getattr(fitted, name) for name in ("predict", "predict_proba", "memberships", "transform", "outlier_score")}
+    for name, question in asked.items():
+        answer, known = question(rows()), question(X)
+        assert isinstance(answer, da.Array), name
+        assert answer.chunks[0] == CHUNKS
+        assert answer.dtype == known.dtype
+        assert answer.shape == known.shape
+        np.testing.assert_allclose(answer.compute(scheduler="synchronous"), known, rtol=1e-12, atol=1e-12)
+    assert abs(fitted.score(rows()) / fitted.score(X) - 1) < 1e-12
+    single = fitted.transform(rows(X.astype(np.float32)))
+    assert single.dtype == single.compute().dtype == np.float32
+
+
+def test_a_model_travels_without_its_rows(client):
+    fitted = model("FuzzyCMeans", kernel="linear").fit(np.tile(X, (20, 1)))
+    answer = fitted.predict(rows())
+    assert len(pickle.dumps(dict(answer.dask))) < X.nbytes + 100_000
+
+
+# ----------------------------------------------------------------------------------------------------------------- faults
+
+
+def bad(row, column, value):
+    x = X.copy()
+    x[row, column] = value
+    return rows(x)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda: bad(2100, 3, np.nan), r"contains NaN, first in partition 2 at its row 100 \(row 2100 of all\), column 3"),
+        (lambda: bad(5, 0, -np.inf), "contains infinity, first in partition 0 at its row 5"),
+        (lambda: rows()[:, 0], "expected a 2-D array"),
+        (lambda: rows().astype(complex), "dtype complex128; real numbers"),
+        (lambda: rows()[:0], "without rows"),
+        (lambda: frame().assign(word="x", when=pd.Timestamp("2020-01-01")), r"not numbers: 'word' \(.*\), 'when' \(datetime64"),
+        (lambda: frame()["a"], "Dask series"),
+        (lambda: da.from_delayed(__import__("dask").delayed(X), (N, np.nan), float), "number of features must be known"),
+        (lambda: __import__("dask").delayed(X), r"Delayed\w* of Dask"),
+    ],
+)
+def test_bad_input(client, given, message):
+    with pytest.raises(ValueError, match=message) as told:
+        model("FuzzyCMeans", kernel="linear").fit(given())
+    assert "FuzzyCMeans" in str(told.value)
+
+
+def test_what_needs_rows_in_memory_says_so(client):
+    with pytest.raises(ValueError, match="the exact kernel needs all 5,000 rows"):
+        model("FuzzyCMeans", n_landmarks=None).fit(rows())
+    with pytest.raises(ValueError, match="kernel values must be in memory"):
+        model("FuzzyCMeans", kernel="precomputed").fit(rows())
+
+
+def test_without_a_client(monkeypatch):
+    monkeypatch.setattr("cmeans.engines.dask.engine.default_client", lambda: None)
+    with pytest.raises(ValueError, match=r"no Dask client is there; start one .* or pass the array"):
+        model("FuzzyCMeans").fit(rows())
+
+
+@pytest.mark.parametrize("engine", ["dask", 3])
+def test_engines_that_are_none(engine):
+    with pytest.raises(ValueError, match=r"FuzzyCMeans\(engine=.*give a cmeans.DaskEngine, or None"):
+        model("FuzzyCMeans", engine=engine).fit(X)
+    with pytest.raises(ValueError, match=r"DaskEngine\(client="):
+        cmeans.DaskEngine(engine)
+    with pytest.raises(ValueError, match=r"DaskEngine\(memory_per_worker="):
+        cmeans.DaskEngine(memory_per_worker=-1)
+
+
+def test_errors_of_workers_come_in_their_own_words(client):
+    def kernel(a, b):
+        if len(a) == 50:  # a partition of its own
+            raise ArithmeticError("this partition is odd")
+        return np.exp(-0.05 * ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2))
+
+    with pytest.raises(ArithmeticError, match="this partition is odd"):
+        model("FuzzyCMeans", kernel=kernel, landmarks=LANDMARKS).fit(rows())
+    with pytest.raises(ValueError, match=r"FuzzyCMeans: .*not finite"):
+        model("FuzzyCMeans", kernel=lambda a, b: a @ b.T * (np.nan if len(a) == 50 else 1.0), landmarks=LANDMARKS).fit(rows())
+    assert model("FuzzyCMeans", kernel="linear").fit(rows()).converged_
+
+
+def test_an_interrupt_leaves_the_cluster_usable(client):
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals reach the main thread only")
+    bell = threading.Timer(0.7, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the bell rings somewhere in the fit
+        bell.start()
+        model("FuzzyCMeans", **SPACES["landmarks"], tol=0.0, max_iter=100_000, acceleration=None).fit(rows())
+    assert model("FuzzyCMeans", kernel="linear").fit(rows()).converged_
+    assert not any(client.processing().values())
+
+
+class Finalised:
+    """Ctrl-C while it is let go of."""
+
+    def __del__(self):
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_of_a_finaliser_counts(client):
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals reach the main thread only")
+    held = [Finalised()]
+
+    def let_go(progress):
+        held.clear()
+
+    with listening(let_go), pytest.raises(KeyboardInterrupt):
+        model("FuzzyCMeans", **SPACES["landmarks"], tol=0.0, max_iter=1000, acceleration=None).fit(rows())
+    assert model("FuzzyCMeans", kernel="linear").fit(rows()).converged_
+
+
+def test_a_worker_that_joins_is_welcome():
+    with local(1) as cluster, distributed.Client(cluster) as client:
+        before = model("FuzzyCMeans", **SPACES["landmarks"]).fit(rows())
+
+        def join(progress):
+            if progress.sweep == 2 and progress.objective is not None:
+                cluster.scale(2)
+                client.wait_for_workers(2)
+
+        with listening(join):
+            after = model("FuzzyCMeans", **SPACES["landmarks"]).fit(rows())
+        np.testing.assert_array_equal(after.objective_history_, before.objective_history_)
+
+
+def test_a_worker_that_dies_takes_nothing_along():
+    """Two processes; one is killed after the second sweep, and a nanny starts another."""
+    with local(2, processes=True, memory_limit="1GiB", silence_logs=50) as cluster, distributed.Client(cluster) as client:
+        words = SPACES["landmarks"] | {"engine": cmeans.DaskEngine(client)}
+        collection = da.random.RandomState(3).normal(size=(N, D), chunks=(500, D)) + da.from_array(MIDDLES)[da.arange(N, chunks=500) % C]
+        before = model("FuzzyCMeans", **words).fit(collection)
+        killed = []
+
+        def kill(progress):
+            if progress.sweep == 2 and progress.objective is not None and not killed:
+                killed.append(next(iter(client.run(os.getpid).values())))
+                os.kill(killed[0], signal.SIGKILL)
+
+        with listening(kill):
+            after = model("FuzzyCMeans", **words).fit(collection)
+        assert killed
+        np.testing.assert_array_equal(after.objective_history_, before.objective_history_)
+        np.testing.assert_array_equal(after.labels_, before.labels_)
+
+
+# ---------------------------------------------------------------------------------------------------------------- copies
+
+
+def test_copies_of_an_estimator_with_an_engine(client, tmp_path):
+    made = model("FuzzyCMeans", kernel="linear", engine=cmeans.DaskEngine(client, memory_per_worker=10**8))
+    for other in (clone(made), copy.deepcopy(made)):
+        assert other.engine.client is client
+        np.testing.assert_array_equal(other.fit(rows()).labels_, made.fit(rows()).labels_)
+    again = pickle.loads(pickle.dumps(made))
+    assert again.engine.client is None
+    assert again.engine.memory_per_worker == 10**8
+    cmeans.save(made, tmp_path / "model")
+    stored = cmeans.load(tmp_path / "model")
+    assert stored.engine is None
+    np.testing.assert_array_equal(stored.predict(X), made.labels_)

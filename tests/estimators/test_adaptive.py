@@ -1,0 +1,859 @@
+"""Adaptive possibilistic c-means: against the naive loops, across spaces, under changes that must not matter, and on bad input."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import replace
+from functools import cache
+from math import exp
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import pdist
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import rbf_kernel
+
+import naive
+import naive_sparse
+from cmeans import AdaptivePossibilisticCMeans
+from cmeans.datasets import make_s_set
+from cmeans.metrics import success_rate
+from contracts.arrays import cut_raggedly
+from naive_sparse import Recipe
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
+few_sweeps = pytest.mark.filterwarnings(  # a run cut short leaves clusters that would have gone in the next sweep
+    "ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning", "ignore:.*(hold no row|centres coincide):UserWarning"
+)
+
+N = 72
+START = np.array([0, 3, 1, 4, 2, 5, 71])  # two rows of each blob, and a far one
+P = 0.5
+FORMS = {
+    "conference": {"adaptation": "conference", "sparsity": 0.1, "sparsity_test": "local"},
+    "conference, beta": {"adaptation": "conference", "sparsity": 0.3, "sparsity_test": "global", "beta": 0.3, "p": 0.4},
+    "conference, auto": {"adaptation": "conference", "sparsity": "auto"},
+    "conference, not sparse": {"adaptation": "conference", "sparsity": 0},
+    "squared": {"adaptation": "squared", "sparsity": 0.05},
+    "squared, auto": {"adaptation": "squared", "sparsity": "auto", "p": 0.3, "beta": 0.2},
+    "journal": {"adaptation": "journal", "sparsity": "auto"},
+    "journal, alpha": {"adaptation": "journal", "sparsity": "auto", "alpha": 1.6, "p": 0.2, "sparsity_test": "local"},
+    "journal, not sparse": {"adaptation": "journal", "sparsity": 0.0, "pilot_m": 1.7},
+    "journal, lambda": {"adaptation": "journal", "sparsity": 0.02},
+    "journal, too sparse": {"adaptation": "journal", "sparsity": 0.2},
+    "fixed": {"adaptation": None, "sparsity": 0},
+    "fixed, sparse": {"adaptation": None, "sparsity": "auto", "pilot_m": 1.5},
+}
+over_forms = pytest.mark.parametrize("form", FORMS)
+
+
+@cache
+def blobs(n: int = N) -> np.ndarray:
+    """Three blobs of unequal width on [0, 10], and rows far from all."""
+    rng = np.random.default_rng(2)
+    member = np.arange(n) % 3
+    X = np.array([[0.0, 0.0], [6.0, 1.0], [1.0, 7.0]])[member] + rng.normal(size=(n, 2)) * np.array([0.4, 0.7, 0.9])[member, None]
+    X[-3:] = [[9.0, 9.0], [9.2, 8.9], [4.0, 4.0]]
+    return naive_sparse.to_ten(X)
+
+
+def recipe_of(adaptation="journal", sparsity="auto", p=P, sparsity_test="global", alpha=1.0, **_) -> Recipe:
+    automatic = (0.2 if adaptation == "squared" else 0.9) * min(1.0, p * exp(2 - 2 * p))
+    form = Recipe(p=p, test=sparsity_test, adaptation=adaptation, alpha=alpha)
+    form = replace(form, reach=3.0 if adaptation == "conference" else 0.0)
+    return replace(form, factor=automatic) if sparsity == "auto" else replace(form, lam=sparsity)
+
+
+def first_state(X, V, form, sweeps):
+    """Centres and scales to start from; fuzzy ones where the form wants them."""
+    words = FORMS[form]
+    if words["adaptation"] in ("conference", "squared"):
+        return V, naive_sparse.beta_scales(V, words.get("beta", 0.1))
+    m = words.get("pilot_m", 2.0)
+    if words["adaptation"] == "journal":
+        return naive_sparse.fuzzy_pilot(X, V, m=m, sweeps=sweeps)
+    pilot = naive.fcm_points(X, V, m, sweeps)
+    return pilot.centers, naive.possibilistic_scales(pilot.d2, pilot.memberships, m)
+
+
+@cache
+def naive_run(form, sweeps, copies=False):
+    X = blobs()
+    V = X[START]
+    X = np.repeat(X, weights(), axis=0) if copies else X
+    return naive_sparse.adaptive(X, *first_state(X, V, form, sweeps), recipe_of(**FORMS[form]), tol=0, max_sweeps=sweeps)
+
+
+def weights():
+    return 1 + np.arange(N) % 3
+
+
+def widths(found, form, sweeps):
+    """The bandwidths that memberships see."""
+    X = blobs()
+    first = first_state(X, X[START], form, sweeps)[1]
+    return naive_sparse.bandwidths(found.eta, float(min(first)), recipe_of(**FORMS[form]))
+
+
+def adaptive(n=7, **words):
+    return AdaptivePossibilisticCMeans(**{"max_clusters": n, "random_state": 0, **words})
+
+
+def objective(X, V, u, gamma, lam, p):
+    """The printed one, and gamma_j for each row and cluster."""
+    return naive_sparse.objective(naive.point_distances(X, V), u, gamma, lam, p) + len(X) * sum(gamma)
+
+
+# ----------------------------------------------------------------------------------------------------------- the naive twin
+
+
+@few_sweeps
+@pytest.mark.usefixtures("sweeps")
+@over_forms
+def test_every_sweep_is_the_naive_one(form, monkeypatch):
+    cut_raggedly(monkeypatch)
+    X = blobs()
+    counts = []
+    for sweeps in (1, 2, 3, 5, 8):
+        found = naive_run(form, sweeps)
+        gamma = widths(found, form, sweeps)
+        model = adaptive(**FORMS[form], scaling=None, init=X[START], max_iter=sweeps, tol=0).fit(X)
+        assert len(model.cluster_centers_) == len(found.centers)
+        np.testing.assert_allclose(model.cluster_centers_, found.centers, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(model.eta_, gamma, rtol=1e-9)
+        np.testing.assert_allclose(model.memberships_, found.memberships, rtol=0, atol=1e-9)
+        np.testing.assert_array_equal(model.labels_, found.labels)
+        assert model.objective_ == pytest.approx(
+            objective(X, found.centers, found.memberships, gamma, found.lam, FORMS[form].get("p", P)), rel=1e-9
+        )
+        counts.append(len(found.centers))
+    if FORMS[form]["adaptation"] in ("conference", "squared"):  # the fuzzy run that goes before others has as many sweeps
+        assert counts == sorted(counts, reverse=True)
+
+
+def test_clusters_go_in_these_runs():
+    """Else the comparison above would say nothing of it."""
+    last = {form: len(naive_run(form, 8).centers) for form in FORMS}
+    assert sum(count < len(START) for count in last.values()) >= 6
+    assert len(set(last.values())) >= 3
+
+
+@few_sweeps
+@pytest.mark.parametrize("form", ["conference", "squared", "journal", "fixed, sparse"])
+@pytest.mark.parametrize("init", ["rows", "points"])
+def test_features_brought_to_ten_inside(form, init):
+    """The same run from rows in any units; centres come back in those."""
+    X = blobs()
+    factor, shift = np.array([1e-3, 70.0]), np.array([5.0, -2e3])
+    raw = X * factor + shift
+    for sweeps in (1, 4, 8):
+        found = naive_run(form, sweeps)
+        model = adaptive(**FORMS[form], init=START if init == "rows" else raw[START], max_iter=sweeps, tol=0).fit(raw)
+        np.testing.assert_allclose((model.cluster_centers_ - shift) / factor, found.centers, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(model.eta_, widths(found, form, sweeps), rtol=1e-8)
+        np.testing.assert_allclose(model.memberships_, found.memberships, rtol=0, atol=1e-8)
+        np.testing.assert_array_equal(model.labels_, found.labels)
+
+
+@few_sweeps
+@pytest.mark.usefixtures("sweeps")
+@pytest.mark.parametrize("form", ["conference, auto", "squared", "journal"])
+def test_weights_are_copies_to_the_naive_twin_too(form, monkeypatch):
+    cut_raggedly(monkeypatch)
+    X, found = blobs(), naive_run(form, 6, copies=True)
+    model = adaptive(**FORMS[form], scaling=None, init=X[START], max_iter=6, tol=0).fit(X, sample_weight=weights() * 0.25)
+    np.testing.assert_allclose(model.cluster_centers_, found.centers, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(np.repeat(model.memberships_, weights(), axis=0), found.memberships, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(np.repeat(model.labels_, weights()), found.labels)
+
+
+def test_pcm_of_1996():
+    """Scales fixed and no sparsity: centres are means by exp(-d2 / eta)."""
+    X = blobs()
+    model = adaptive(3, adaptation=None, sparsity=0, scaling=None, init=START[::2][:3], tol=1e-10).fit(X)
+    d2 = naive.point_distances(X, model.cluster_centers_)
+    u = np.exp(-d2 / model.eta_)
+    np.testing.assert_allclose(model.memberships_, u, atol=1e-9)
+    np.testing.assert_allclose(model.cluster_centers_, u.T @ X / u.sum(axis=0)[:, None], atol=1e-6)
+    assert (model.labels_ >= 0).all()
+
+
+def test_where_no_cluster_wants_any_row_the_sweep_before_was_the_last():
+    X, words = blobs(), FORMS["journal, too sparse"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = adaptive(**words, scaling=None, init=X[START]).fit(X)
+    assert model.converged_
+    assert model.n_clusters_ >= 1
+    assert (model.labels_ >= 0).any()
+
+
+def test_eta_is_what_a_clusters_own_rows_deviate():
+    X = blobs(300)
+    for adaptation, sparsity in (("conference", 0.05), ("squared", 0.05), ("journal", "auto")):
+        model = adaptive(8, adaptation=adaptation, sparsity=sparsity, scaling=None, alpha=1.5, tol=1e-8, max_iter=1000).fit(X)
+        assert model.converged_
+        own = [X[model.labels_ == j] for j in range(model.n_clusters_)]
+        lengths = [np.linalg.norm(rows - rows.mean(axis=0), axis=1) for rows in own]
+        deviations = np.array([(length**2 if adaptation == "squared" else length).mean() for length in lengths])
+        ratio = model.eta_ / deviations
+        np.testing.assert_allclose(ratio, ratio[0] if adaptation == "journal" else 1.0, rtol=1e-6)
+
+
+def test_alpha_narrows():
+    X = blobs(300)
+    wide, narrow = (adaptive(10, alpha=alpha).fit(X) for alpha in (0.7, 3.0))
+    assert narrow.eta_.max() < wide.eta_.min()
+    assert narrow.n_clusters_ >= wide.n_clusters_
+
+
+# ------------------------------------------------------------------------------------------------------------------- spaces
+
+
+def same(model, other, atol=1e-7):
+    assert model.n_clusters_ == other.n_clusters_
+    np.testing.assert_array_equal(model.labels_, other.labels_)
+    np.testing.assert_allclose(model.memberships_, other.memberships_, rtol=0, atol=atol)
+    np.testing.assert_allclose(model.eta_, other.eta_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("squared, auto", "journal, too sparse")])
+@pytest.mark.parametrize(
+    "words",
+    [{"n_landmarks": 40, "landmarks": "uniform"}, {"landmarks": np.arange(N)}, {"landmarks": np.arange(N), "landmark_solver": "gradient"}],
+)
+def test_landmarks_that_span_everything_are_the_plain_space(form, words):
+    if "n_landmarks" not in words and "not sparse" in form:
+        words = {**words, "landmarks": np.arange(0, N, 5)}
+    X = blobs()
+    plain = adaptive(**FORMS[form], init=START, tol=1e-6).fit(X)
+    landmarks = adaptive(**FORMS[form], init=START, tol=1e-6, **words).fit(X)
+    same(landmarks, plain)
+    np.testing.assert_allclose(landmarks.transform(X), plain.transform(X), atol=1e-6)
+    assert not hasattr(landmarks, "cluster_centers_")
+
+
+@pytest.mark.parametrize("form", ["squared", "journal", "journal, alpha", "journal, not sparse", "fixed", "fixed, sparse"])
+def test_the_exact_space_of_inner_products_is_the_plain_space(form):
+    """Not in the conference form, which takes its unit of length from the rows' diameter for all kernels but the linear one."""
+    X = blobs()
+    words = {"kernel": "polynomial", "degree": 1, "gamma": 1.0, "coef0": 0.0}
+    plain = adaptive(**FORMS[form], init=START, tol=1e-6).fit(X)
+    same(adaptive(**FORMS[form], init=START, tol=1e-6, n_landmarks=None, **words).fit(X), plain)
+    same(adaptive(**FORMS[form], init=START, tol=1e-6, landmarks=np.arange(N), **words).fit(X), plain)
+
+
+@pytest.mark.parametrize("form", ["conference, auto", "conference, not sparse"])
+def test_the_conference_form_in_other_spaces_has_a_tenth_of_the_diameter_as_its_unit(form):
+    X = blobs()
+    one = naive_sparse.farthest_row(X, X.mean(axis=0)[None])
+    unit = 0.1 * np.linalg.norm(X[one] - X, axis=1).max()
+    plain = adaptive(**FORMS[form], scaling=None, init=START, tol=1e-6).fit(X / unit)
+    words = {"kernel": "polynomial", "degree": 1, "gamma": 1.0, "coef0": 0.0, "n_landmarks": None}
+    exact = adaptive(**FORMS[form], scaling=None, init=START, tol=1e-6, **words).fit(X)
+    np.testing.assert_array_equal(exact.labels_, plain.labels_)
+    np.testing.assert_allclose(exact.memberships_, plain.memberships_, atol=1e-7)
+    np.testing.assert_allclose(exact.eta_, plain.eta_ * unit**2, rtol=1e-7)
+
+
+@pytest.mark.parametrize("form", ["conference, auto", "squared", "journal", "fixed, sparse"])
+def test_all_landmarks_and_a_precomputed_kernel_are_the_exact_space(form):
+    X = blobs()
+    words = {**FORMS[form], "init": START, "scaling": None, "tol": 1e-6}
+    exact = adaptive(**words, kernel="rbf", gamma=0.05, n_landmarks=None).fit(X)
+    assert 1 < exact.n_clusters_ < len(START)
+    assert exact.converged_
+    same(adaptive(**words, kernel="rbf", gamma=0.05, landmarks=np.arange(N)).fit(X), exact, atol=1e-6)
+    same(adaptive(**words, kernel="precomputed").fit(rbf_kernel(X, gamma=0.05)), exact)
+
+
+def test_scaling_leaves_kernel_values_alone():
+    K = rbf_kernel(blobs(), gamma=0.05)
+    models = [adaptive(kernel="precomputed", scaling=scaling).fit(K) for scaling in ("range", None)]
+    np.testing.assert_array_equal(models[0].memberships_, models[1].memberships_)
+
+
+# ------------------------------------------------------------------------------------------------- what must not matter
+
+
+@cache
+def mixture(n=900, noise=0.03, seed=4):
+    return make_s_set(6, n, noise=noise, random_state=seed)
+
+
+def default(n=12, **words):
+    return AdaptivePossibilisticCMeans(n, random_state=0, **words)
+
+
+@cache
+def settled(**words):
+    """The fit of the mixture, which many tests compare with and none may change."""
+    return default(**words).fit(mixture()[0])
+
+
+def rate(model, X, y, rows=None):
+    rows = np.flatnonzero(y >= 0) if rows is None else rows
+    return success_rate(y[rows], model.labels_[rows], nearest=model.transform(X[rows]).argmin(axis=1))
+
+
+def test_it_finds_the_clusters():
+    X, y = mixture()
+    model = settled()
+    assert model.n_clusters_ == 6
+    assert rate(model, X, y) > 0.95
+    assert (model.labels_[y < 0] < 0).mean() > 0.5
+
+
+@pytest.mark.parametrize("scaling", ["range", None])
+@pytest.mark.parametrize("factor", [1e-3, 1e3, 2.0**40])
+def test_units_do_not_matter(scaling, factor):
+    X, y = mixture()
+    model, other = settled(scaling=scaling), default(scaling=scaling).fit(X * factor)
+    assert other.n_clusters_ == model.n_clusters_ == 6
+    assert rate(other, X * factor, y) == rate(model, X, y)
+    np.testing.assert_allclose(other.memberships_, model.memberships_, atol=1e-6)
+    np.testing.assert_allclose(other.cluster_centers_, model.cluster_centers_ * factor, rtol=1e-6)
+    if scaling is None:
+        np.testing.assert_allclose(other.eta_, model.eta_ * factor**2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shift", [np.array([-0.5, 3.0]), np.array([1e4, -1e4]), np.array([0.0, 1e9])])
+def test_the_origin_does_not_matter(shift):
+    X, y = mixture()
+    model, other = settled(), default().fit(X + shift)
+    assert other.n_clusters_ == model.n_clusters_
+    assert rate(other, X + shift, y) == pytest.approx(rate(model, X, y), abs=0.002)
+    np.testing.assert_allclose(other.memberships_, model.memberships_, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "words", [{}, {"adaptation": "conference"}, {"adaptation": None}, {"kernel": "rbf", "gamma": "median", "n_landmarks": 40}]
+)
+def test_the_order_of_rows_does_not_matter(words):
+    X, _ = mixture()
+    order = np.random.default_rng(0).permutation(len(X))
+    model, other = settled(**words), default(**words).fit(X[order])
+    assert other.n_clusters_ == model.n_clusters_
+    np.testing.assert_array_equal(other.labels_, model.labels_[order])
+    np.testing.assert_allclose(other.memberships_, model.memberships_[order], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "words", [{}, {"adaptation": "conference", "init": "max-min"}, {"kernel": "rbf", "gamma": "median", "n_landmarks": 40}]
+)
+def test_copies_are_weights_and_only_ratios_of_weights_count(words):
+    X, _ = mixture()
+    model = settled(**words)
+    copies = default(**words).fit(np.vstack([X, X]))
+    weighted = default(**words).fit(X, sample_weight=np.full(len(X), 2.0))
+    np.testing.assert_array_equal(copies.labels_, np.tile(model.labels_, 2))
+    np.testing.assert_array_equal(weighted.labels_, model.labels_)
+    np.testing.assert_allclose(copies.memberships_[: len(X)], model.memberships_, atol=1e-6)
+    np.testing.assert_allclose(weighted.memberships_, model.memberships_, atol=1e-6)
+    assert weighted.objective_ == pytest.approx(2 * model.objective_, rel=1e-9)
+    assert copies.objective_ == pytest.approx(2 * model.objective_, rel=1e-6)
+
+
+def test_uneven_weights_are_uneven_copies():
+    X, _ = mixture(600)
+    count = np.random.default_rng(1).integers(1, 4, size=len(X))
+    weighted, copies = default().fit(X, sample_weight=count), default().fit(np.repeat(X, count, axis=0))
+    np.testing.assert_array_equal(copies.labels_, np.repeat(weighted.labels_, count))
+    np.testing.assert_allclose(copies.eta_, weighted.eta_, rtol=1e-6)
+
+
+def test_float32():
+    X, y = mixture()
+    model, small = settled(), default().fit(X.astype(np.float32))
+    assert small.n_clusters_ == model.n_clusters_
+    for values in (
+        small.memberships_,
+        small.cluster_centers_,
+        small.transform(X[:5].astype(np.float32)),
+        small.typicality(X.astype(np.float32)),
+    ):
+        assert values.dtype == np.float32
+    assert small.eta_.dtype == np.float64
+    assert rate(small, X.astype(np.float32), y) == pytest.approx(rate(model, X, y), abs=0.005)
+    np.testing.assert_array_equal(small.predict(X.astype(np.float32)), small.labels_)
+
+
+@pytest.mark.parametrize("words", [{}, {"scaling": None}, {"kernel": "rbf", "gamma": "median", "n_landmarks": 40}])
+def test_csr_equals_dense(words):
+    X, _ = mixture()
+    X = np.where(X < 0.15, 0.0, X)
+    dense, rows = default(**words).fit(X), default(**words).fit(sparse.csr_array(X))
+    assert rows.n_clusters_ == dense.n_clusters_
+    np.testing.assert_array_equal(rows.labels_, dense.labels_)
+    np.testing.assert_allclose(rows.memberships_, dense.memberships_, atol=1e-6)
+    np.testing.assert_array_equal(rows.predict(sparse.csr_array(X)), rows.labels_)
+    if not words:
+        np.testing.assert_allclose(rows.cluster_centers_, dense.cluster_centers_, atol=1e-7)
+
+
+@pytest.mark.parametrize("words", [{}, {"adaptation": "conference"}, {"kernel": "rbf", "gamma": "median", "n_landmarks": 40}])
+def test_threads_change_no_bit(words, sweeps, monkeypatch):
+    cut_raggedly(monkeypatch, block=300, tasks=9)
+    X = make_s_set(6, 2150, noise=0.03, random_state=4)[0].astype(np.float32 if sweeps == "generic" else np.float64)
+    one, two = (default(n_jobs=n, **words).fit(X) for n in (1, 2))
+    np.testing.assert_array_equal(two.memberships_, one.memberships_)
+    np.testing.assert_array_equal(two.eta_, one.eta_)
+    np.testing.assert_array_equal(two.labels_, one.labels_)
+    assert (two.n_iter_, two.row_visits_) == (one.n_iter_, one.row_visits_)
+
+
+# ---------------------------------------------------------------------------------------------------------------- starts
+
+
+@pytest.mark.parametrize("init", ["k-means++", "k-means||", "max-min", "random", "random-partition"])
+@pytest.mark.parametrize("adaptation", ["journal", None])
+def test_starts_by_name(init, adaptation):
+    X, y = mixture()
+    model, again = (default(init=init, adaptation=adaptation).fit(X) for _ in range(2))
+    assert 6 <= model.n_clusters_ <= 7
+    assert rate(model, X, y) > 0.9
+    np.testing.assert_array_equal(again.memberships_, model.memberships_)
+
+
+@pytest.mark.parametrize("init", ["k-means++", "max-min"])
+@pytest.mark.parametrize("sparsity", [0, 0.05, "auto"])
+@pytest.mark.parametrize("adaptation", ["conference", "squared"])
+def test_starts_by_name_that_need_no_pilot(init, sparsity, adaptation):
+    X, y = mixture()
+    model = default(init=init, adaptation=adaptation, sparsity=sparsity).fit(X)
+    assert 5 <= model.n_clusters_ <= 7
+    assert rate(model, X, y) > 0.8
+
+
+def test_max_min_starts_where_rows_are_far_apart():
+    """All rows given are clusters to start from; with as many as there are blobs each gets one."""
+    X = blobs()[:-3]
+    model = adaptive(3, init="max-min", adaptation="conference", sparsity=0, max_iter=300).fit(X)
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(np.arange(len(X)) % 3, model.labels_) > 0.95
+
+
+def test_starts_given():
+    X = blobs()
+    words = {"tol": 1e-6, "adaptation": "journal"}
+    by_row = adaptive(init=START, **words).fit(X)
+    by_point = adaptive(init=X[START], **words).fit(X)
+    np.testing.assert_allclose(by_point.memberships_, by_row.memberships_, atol=1e-12)
+    goes_on = adaptive(by_row.n_clusters_, init=by_row, **words).fit(X)
+    assert goes_on.n_clusters_ <= by_row.n_clusters_
+    one_hot = np.eye(7)[np.arange(N) % 7]
+    partition = adaptive(init=np.arange(N) % 7, **words).fit(X)
+    np.testing.assert_array_equal(adaptive(init=one_hot, **words).fit(X).memberships_, partition.memberships_)
+
+
+def test_points_to_start_from_are_in_the_units_of_the_rows():
+    X, _ = mixture()
+    X = X * np.array([1.0, 1e4])
+    rows = np.arange(12)
+    np.testing.assert_allclose(default(init=X[rows]).fit(X).memberships_, default(init=rows).fit(X).memberships_, atol=1e-7)
+
+
+def test_several_fuzzy_runs():
+    """The best of them is built on, and all are counted."""
+    X, _ = mixture()
+    one, five = settled(init="random"), default(init="random", n_init=5).fit(X)
+    assert five.row_visits_ > one.row_visits_
+    assert 5 <= five.n_clusters_ <= 7
+
+
+def test_the_pilots_fuzzifier():
+    X, _ = mixture()
+    assert settled().pilot_m_ == 2
+    assert default(pilot_m=1.4).fit(X).pilot_m_ == 1.4
+    assert 1 < default(pilot_m="auto").fit(X).pilot_m_ <= 2
+    model = default().fit(X)
+    assert not hasattr(model.set_params(adaptation="conference").fit(X), "pilot_m_")
+
+
+def test_a_pilot_that_is_too_fuzzy_is_told_of():
+    X = np.random.default_rng(0).normal(size=(200, 8))
+    with pytest.warns(UserWarning, match=r'AdaptivePossibilisticCMeans: the 6 centres.*pilot_m=9.*pilot_m="auto"'):
+        assert adaptive(6, pilot_m=9.0, init="random-partition").fit(X).n_clusters_ == 1
+
+
+# --------------------------------------------------------------------------------------------------- noise and real data
+
+
+# On one draw in a dozen (random_state=1) a wide cluster takes the noise.
+@pytest.mark.parametrize("draw", [0, 2, 3, 4])
+def test_fifteen_clusters_in_noise(draw):
+    X, y = make_s_set(15, 5000, noise=0.05, random_state=draw)
+    model = AdaptivePossibilisticCMeans(30, random_state=0).fit(X)
+    assert model.n_clusters_ == 15
+    nowhere = model.labels_ == -1
+    assert nowhere[y < 0].mean() >= 0.5
+    assert nowhere[y >= 0].mean() <= 0.25
+    assert model.row_visits_ <= 200 * len(X)
+    assert model.converged_
+
+
+def test_number_of_clusters_of_real_data(load_data):
+    """From twice as many as there are: wrong by a tenth at most, on average. Of large sets 1,500 rows show the same."""
+    errors = {}
+    for name in ("s1", "s2", "r15", "d31", "aggregation", "unbalance", "a1"):
+        X, y = load_data(name)
+        wanted, step = len(set(y.tolist())), -(-len(X) // 1500)
+        errors[name] = abs(AdaptivePossibilisticCMeans(2 * wanted, random_state=0).fit(X[::step]).n_clusters_ - wanted) / wanted
+    assert np.mean(list(errors.values())) <= 0.1, errors
+
+
+def test_the_sample_that_clusters_of_large_inputs_are_looked_for_on(monkeypatch):
+    """They are settled on all rows."""
+    X, y = mixture(3000)
+    whole = default().fit(X)
+    monkeypatch.setattr("cmeans.fitting.adaptive_fit.PART_ROWS", 900)
+    sampled, again = (default().fit(X) for _ in range(2))
+    assert whole.n_clusters_ == sampled.n_clusters_ == 6
+    assert sampled.labels_.shape == (3000,)
+    assert rate(sampled, X, y) > 0.95
+    assert (sampled.labels_ == sampled.predict(X)).all()
+    np.testing.assert_array_equal(sampled.memberships_, again.memberships_)
+    weighted = default().fit(X, sample_weight=1.0 + (np.arange(3000) % 2))
+    assert 6 <= weighted.n_clusters_ <= 7
+
+
+# ------------------------------------------------------------------------------------------------------------ questions
+
+
+SPACES = {
+    "euclidean": {},
+    "unscaled": {"scaling": None},
+    "exact": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": None},
+    "landmarks": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 30},
+    "gradient": {"kernel": "rbf", "gamma": 0.2, "n_landmarks": 12, "landmark_solver": "gradient"},
+    "polynomial": {"kernel": "polynomial", "degree": 2, "n_landmarks": 20},
+    "laplacian": {"kernel": "laplacian", "gamma": 0.05, "n_landmarks": 30},
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")  # float32 by gradient
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.float32])
+def test_a_fit_answers_for_its_own_rows(space, form):
+    """To the last bit."""
+    rows = form(blobs(150))
+    model = adaptive(9, **SPACES[space]).fit(rows)
+    np.testing.assert_array_equal(model.predict(rows), model.labels_)
+    np.testing.assert_array_equal(model.typicality(rows), model.memberships_)
+    np.testing.assert_array_equal(model.memberships(rows), model.memberships_)
+    np.testing.assert_array_equal(model.outlier_score(rows), 1 - model.memberships_.max(axis=1))
+    np.testing.assert_array_equal(clone(model).fit_transform(rows), model.transform(rows))
+    np.testing.assert_array_equal(clone(model).fit_predict(rows), model.labels_)
+    np.testing.assert_array_equal(model.labels_ == -1, (model.memberships_ == 0).all(axis=1))
+    np.testing.assert_array_equal(model.labels_[model.labels_ >= 0], model.memberships_.argmax(axis=1)[model.labels_ >= 0])
+    assert model.score(rows) == pytest.approx(-model.objective_, rel=1e-9)
+    assert model.transform(rows).shape == (150, model.n_clusters_) == model.memberships_.shape
+    assert model.eta_.shape == (model.n_clusters_,)
+    assert not hasattr(model, "predict_proba")
+
+
+def test_rows_beyond_every_radius_belong_nowhere():
+    X = blobs(150)
+    model = adaptive(9).fit(X)
+    far = np.array([[100.0, -100.0], [1e6, 0.0]])
+    assert model.predict(far).tolist() == [-1, -1]
+    np.testing.assert_array_equal(model.typicality(far), 0)
+    np.testing.assert_array_equal(model.outlier_score(far), 1)
+    assert set(model.predict(model.cluster_centers_)) == set(range(model.n_clusters_))
+    everywhere = adaptive(9, sparsity=0).fit(X)
+    assert (everywhere.labels_ >= 0).all()
+    assert (everywhere.predict(far[:1]) >= 0).all() or everywhere.typicality(far[:1]).max() == 0
+
+
+def test_representatives_are_a_clusters_own_rows():
+    X = blobs(150)
+    model = adaptive(9).fit(X)
+    listed = model.representatives(4)
+    assert listed.shape == (model.n_clusters_, 4)
+    for j, rows in enumerate(listed):
+        assert (model.labels_[rows[rows >= 0]] == j).all()
+    assert not np.isin(listed[listed >= 0], np.flatnonzero(model.labels_ == -1)).any()
+
+
+# ------------------------------------------------------------------------------------------------------------- bad words
+
+
+def refused(pattern, X=None, **words):
+    X = blobs() if X is None else X
+    model = adaptive(6, **words)
+    with pytest.raises(ValueError, match=rf"AdaptivePossibilisticCMeans.*{pattern}") as caught:
+        model.fit(X)
+    assert not hasattr(model, "labels_")
+    return str(caught.value)
+
+
+BAD = {
+    "sparsity": ([-0.1, np.nan, np.inf, "lots", None, True, [1]], r'"auto" or a number of at least 0'),
+    "p": ([0, 1, 1.5, -1, np.nan, "half", None], r"p must"),
+    "beta": ([0, 1, 2.0, -0.1, np.nan, "x", None], r"beta must"),
+    "alpha": ([0, -1, np.nan, np.inf, "x", None], r"greater than 0"),
+    "pilot_m": ([1, 0.5, np.nan, "2", None], r"greater than 1|\"auto\""),
+    "max_clusters": ([0, -1, 2.5, None, "a", True, np.nan], r"whole number of at least 1"),
+    "n_init": ([0, None, 1.5], r"whole number of at least 1"),
+    "adaptation": (["foo", 1, True], r"known are.*journal.*conference.*squared"),
+    "scaling": (["foo", 1, True, "standard"], r"known are.*range"),
+    "sparsity_test": (["foo", None, 1], r"known are.*global.*local"),
+}
+CONFERENCE = {"beta": {"adaptation": "conference"}}
+
+
+@pytest.mark.parametrize("word", BAD)
+def test_bad_words(word):
+    values, message = BAD[word]
+    for value in values:
+        refused(rf"\({word}={re.escape(repr(value))}\).*({message})", **{word: value})
+
+
+@pytest.mark.parametrize("word", ["alpha", "beta", "adaptation", "sparsity", "p", "sparsity_test", "scaling"])
+@pytest.mark.parametrize("adaptation", ["journal", "conference", "squared", None])
+def test_bad_words_are_refused_where_the_form_has_no_use_for_them(word, adaptation):
+    """It would once another form is tried."""
+    values, message = BAD[word]
+    refused(rf"\({word}=.*({message})", **{"adaptation": adaptation, word: values[0]})
+
+
+@pytest.mark.parametrize("words", [{"sparsity_test": "local"}, {"p": 0.3}, {"adaptation": "squared"}, {"adaptation": "journal"}, {}])
+def test_a_sparsity_too_large_names_what_is_feasible(words):
+    words = {"adaptation": "conference", **words}
+    message = refused(r"sparsity=1000000.0.*no cluster wants any row.*0 <= lambda < ", sparsity=1e6, **words)
+    assert '"auto"' in message
+    limit = float(re.search(r"lambda < ([\d.e+-]+?)\. ", message)[1])
+    eta = float(re.search(r"eta ([\d.e+-]+)\)", message)[1])
+    p, edge = words.get("p", P), 1.0 if words.get("sparsity_test") == "local" else None
+    edge = p - np.log(p) if edge is None else edge
+    assert limit == pytest.approx(eta * np.exp(-edge) / (p * (1 - p)), rel=1e-3)
+    refused(r"no cluster wants any row", sparsity=1.01 * limit, **words)
+
+
+def test_automatic_sparsity_is_no_advice_where_it_is_the_word():
+    """Starts that nearly coincide are too narrow to want a row."""
+    said = []
+    for count in range(3, 9):
+        try:
+            said.append(str(adaptive(count, adaptation="conference", init=np.arange(N) % count).fit(blobs()).n_clusters_))
+        except ValueError as error:
+            said.append(str(error))
+    assert len(said) == 6
+    assert not [message for message in said if 'or "auto"' in message]
+
+
+@pytest.mark.filterwarnings("ignore:.*hold no row:UserWarning")
+def test_halving_what_is_feasible_ends_in_a_fit():
+    """What is named is what the clusters of that sweep bear; they may be narrower in a later one."""
+    sparsity, words = 1e6, {"adaptation": "conference"}
+    for _ in range(6):
+        message = refused(r"no cluster wants any row", sparsity=sparsity, **words)
+        limit = float(re.search(r"lambda < ([\d.e+-]+?)\. ", message)[1])
+        assert limit < sparsity
+        sparsity = limit / 2
+        try:
+            model = adaptive(6, sparsity=sparsity, **words).fit(blobs())
+        except ValueError:
+            continue
+        break
+    assert model.n_clusters_ >= 1
+    assert (model.labels_ >= 0).any()
+
+
+# ----------------------------------------------------------------------------------------------------------- odd rows
+
+
+over_adaptations = pytest.mark.parametrize("adaptation", ["journal", "conference", "squared", None])
+
+
+@over_adaptations
+@pytest.mark.parametrize("words", [{}, {"scaling": None}, {"kernel": "rbf", "gamma": 0.1, "n_landmarks": None}])
+@pytest.mark.parametrize("value", [0.0, 3.0, -1e9, 1e-200])
+def test_rows_that_are_all_equal(adaptation, words, value):
+    """One cluster; no warning of NumPy's, as those are errors here."""
+    X = np.full((50, 3), value)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "AdaptivePossibilisticCMeans", UserWarning)
+        model = default(5, adaptation=adaptation, **words).fit(X)
+    assert model.n_clusters_ == 1
+    np.testing.assert_array_equal(model.labels_, 0)
+    np.testing.assert_array_equal(model.predict(X), 0)
+    assert np.isfinite(model.eta_).all()
+    assert (model.eta_ > 0).all()
+
+
+@over_adaptations
+@pytest.mark.parametrize("scaling", ["range", None])
+def test_one_row(adaptation, scaling):
+    model = default(5, adaptation=adaptation, scaling=scaling).fit(np.array([[2.0, -7.0]]))
+    assert (model.n_clusters_, model.labels_.tolist()) == (1, [0])
+    np.testing.assert_allclose(model.cluster_centers_, [[2.0, -7.0]])
+
+
+@over_adaptations
+@pytest.mark.parametrize("sparsity", ["auto", 0])
+def test_two_rows(adaptation, sparsity):
+    X = np.array([[0.0, 0.0], [1.0, 2.0]])
+    model = default(5, adaptation=adaptation, sparsity=sparsity).fit(X)
+    assert model.n_clusters_ in (1, 2)
+    assert np.isfinite(model.memberships_).all()
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@over_adaptations
+def test_fewer_rows_than_clusters(adaptation):
+    X = blobs(9)
+    model = default(50, adaptation=adaptation).fit(X)
+    assert 1 <= model.n_clusters_ <= 9
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_array_equal(default(9, adaptation=adaptation).fit(X).memberships_, model.memberships_)
+
+
+@over_adaptations
+@pytest.mark.parametrize("words", [{}, {"scaling": None}, {"init": "max-min"}, {"kernel": "rbf", "gamma": 0.01, "n_landmarks": None}])
+def test_three_rows_a_hundred_times_each(adaptation, words):
+    places = np.array([[0.0, 0.0], [5.0, 1.0], [1.0, 9.0]])
+    X = np.repeat(places, 100, axis=0)
+    model = default(10, adaptation=adaptation, **words).fit(X)
+    assert model.n_clusters_ == 3
+    assert len({tuple(model.labels_[100 * j : 100 * j + 100]) for j in range(3)}) == 3
+    assert set(model.labels_) == {0, 1, 2}
+
+
+@over_adaptations
+def test_many_zeros(adaptation):
+    """Three rows of four have no entry at all."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((400, 1)) < 0.75, 0.0, rng.exponential(size=(400, 4)) + 2)
+    for rows in (X, sparse.csr_array(X)):
+        model = default(8, adaptation=adaptation, sparsity=0).fit(rows)
+        assert np.isfinite(model.memberships_).all()
+        assert (model.eta_ > 0).all()
+        empty = model.labels_[(X == 0).all(axis=1)]
+        assert len(set(empty)) == 1
+        assert empty[0] >= 0
+
+
+@pytest.mark.parametrize("zeros", [30, 100, 300])
+@pytest.mark.parametrize("adaptation", ["journal", "conference", None])
+def test_clusters_beside_rows_that_coincide(zeros, adaptation):
+    """Rows that coincide are a cluster, and no measure for the others."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(50, 2)) * 0.5 + [5, 1], rng.normal(size=(50, 2)) * 0.5 + [2, 7], np.zeros((zeros, 2))])
+    model = default(8, adaptation=adaptation).fit(X)
+    assert 3 <= model.n_clusters_ <= 6
+    assert len(set(model.labels_[100:])) == 1
+    assert model.labels_[100] >= 0
+    assert (model.labels_[:100] == -1).mean() < 0.6
+    assert not set(model.labels_[:50]) & set(model.labels_[50:100]) - {-1}
+
+
+@over_adaptations
+def test_rows_of_weight_zero_are_labelled_and_do_not_count(adaptation):
+    X, _ = mixture(600)
+    extra = np.vstack([[[0.5, 0.5]] * 40, [[1e4, 1e4]] * 40])
+    rows, weight = np.vstack([extra, X]), np.r_[np.zeros(80), np.ones(len(X))]
+    model = default(adaptation=adaptation).fit(rows, sample_weight=weight)
+    alone = default(adaptation=adaptation).fit(X)
+    assert model.n_clusters_ == alone.n_clusters_
+    np.testing.assert_allclose(model.cluster_centers_, alone.cluster_centers_, atol=1e-7)
+    np.testing.assert_array_equal(model.labels_[80:], alone.labels_)
+    np.testing.assert_array_equal(model.labels_[:80], alone.predict(extra))
+    assert (model.labels_[40:80] == -1).all()
+
+
+def test_constant_features_do_not_matter():
+    X, _ = mixture()
+    wide = np.column_stack([np.full(len(X), 1e6), X, np.zeros(len(X))])
+    model, other = default().fit(X), default().fit(wide)
+    np.testing.assert_array_equal(other.labels_, model.labels_)
+    np.testing.assert_allclose(other.memberships_, model.memberships_, atol=1e-6)
+    np.testing.assert_allclose(other.cluster_centers_[:, [0, 3]], [[1e6, 0.0]] * model.n_clusters_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scaling", ["range", None])
+@pytest.mark.parametrize("factor", [1e-120, 1e-30, 1e30, 1e120])
+def test_ranges_of_any_size(scaling, factor):
+    X, _ = mixture()
+    model, other = default(scaling=scaling).fit(X), default(scaling=scaling).fit(X * factor)
+    assert other.n_clusters_ == model.n_clusters_
+    np.testing.assert_array_equal(other.labels_, model.labels_)
+
+
+def test_advice_names_words_that_exist():
+    """Two fixed scales of one place."""
+    X = np.random.default_rng(1).uniform(size=(120, 1))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = default(6, adaptation=None, sparsity=0).fit(X)
+    words = set(model.get_params())
+    for message in (str(w.message) for w in caught):
+        assert message.startswith("AdaptivePossibilisticCMeans")
+        assert set(re.findall(r"\b[a-z]+_[a-z]+\b", message)) <= words, message
+
+
+@pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning")
+@over_adaptations
+def test_uniform_noise_and_single_columns(adaptation):
+    for d in (1, 5):
+        X = np.random.default_rng(d).uniform(size=(120, d))
+        model = default(6, adaptation=adaptation, sparsity=0).fit(X)
+        assert 1 <= model.n_clusters_ <= 6
+        assert np.isfinite(model.objective_)
+        assert len(model.eta_) == model.n_clusters_
+
+
+def test_rows_that_are_left_out_are_told_of():
+    """Where they are most."""
+    X = blobs()
+    with pytest.warns(UserWarning, match=r"AdaptivePossibilisticCMeans: [5-9]\d% of the rows belong nowhere.*smaller sparsity"):
+        model = adaptive(alpha=4.0).fit(X)
+    assert (model.labels_ == -1).mean() > 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        adaptive(alpha=4.0, sparsity=0).fit(X)
+
+
+def test_a_result_may_be_cut_short():
+    X, _ = mixture()
+    with pytest.warns(UserWarning, match=r"AdaptivePossibilisticCMeans: stopped at max_iter=2.*raise max_iter"):
+        model = default(max_iter=2).fit(X)
+    assert model.n_iter_ == 2
+    assert not model.converged_
+    assert len(model.objective_history_) == 3
+
+
+def test_largest_distances_are_no_cause_of_a_wrong_number():
+    """A single row a thousand times as far as all others."""
+    X, _ = mixture()
+    rows = np.vstack([X, [[30.0, 30.0]]])
+    model = default(scaling=None).fit(rows)
+    assert 6 <= model.n_clusters_ <= 7
+    assert pdist(model.cluster_centers_).min() > 0.1
+
+
+@pytest.mark.parametrize(("clusters", "rows", "seed"), [(6, 900, 0), (15, 3000, 2)])
+def test_an_automatic_alpha_finds_the_same_from_any_number(clusters, rows, seed):
+    """Eight times too many is as good as half as many again; alpha=1 ends with one too many there."""
+    X, y = make_s_set(clusters, rows, random_state=seed)
+    for start in (3 * clusters // 2, 2 * clusters, 4 * clusters, 8 * clusters):
+        model = AdaptivePossibilisticCMeans(start, alpha="auto", random_state=0).fit(X)
+        assert model.n_clusters_ == clusters
+        assert model.converged_
+    assert rate(model, X, y) > 0.95
+    assert AdaptivePossibilisticCMeans(8 * clusters, random_state=0).fit(X).n_clusters_ == clusters + 1
+
+
+def test_an_automatic_alpha_is_of_the_journal_form_alone():
+    """Elsewhere there is nothing to widen: it is taken as 1."""
+    X, _ = make_s_set(4, 300, random_state=0)
+    for adaptation in ("conference", None):
+        plain, automatic = (
+            AdaptivePossibilisticCMeans(8, adaptation=adaptation, alpha=alpha, random_state=0).fit(X) for alpha in (1.0, "auto")
+        )
+        np.testing.assert_array_equal(plain.labels_, automatic.labels_)
+    with pytest.raises(ValueError, match='alpha must be "auto" or a number greater than 0'):
+        AdaptivePossibilisticCMeans(8, alpha="wide").fit(X)

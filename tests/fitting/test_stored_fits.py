@@ -1,0 +1,333 @@
+"""Rows that stay in their files: every fit is the one that they give in memory, whatever the files and whoever fits."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cmeans
+from cmeans import (
+    AdaptivePossibilisticCMeans,
+    CMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    KernelPatchClustering,
+    PossibilisticCMeans,
+    ProbabilisticKMeans,
+    SequentialPossibilisticCMeans,
+    StreamingFuzzyCMeans,
+    TwoStepKernelKMeans,
+)
+from cmeans.data.files import slabs
+from cmeans.rules import Fuzzy
+from stored_rows import ELSEWHERE, EVERYWHERE, Kept, placed
+from sweep_choices import pairs
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*on the way from chunk to chunk:UserWarning")
+N, D, C = 2_100, 4, 4
+ESTIMATORS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "hard": (KernelKMeans, {}),
+    "fuzzy": (FuzzyCMeans, {"m": 1.5}),
+    "possibilistic": (PossibilisticCMeans, {"eta_scale": 0.3}),
+    "any rule": (CMeans, {"rule": Fuzzy(1.4)}),
+    "two-step": (TwoStepKernelKMeans, {}),
+    "probabilistic": (ProbabilisticKMeans, {}),
+    "adaptive": (AdaptivePossibilisticCMeans, {}),
+    "sequential": (SequentialPossibilisticCMeans, {"n_new": 2, "patience": 1}),
+    "stream": (StreamingFuzzyCMeans, {"chunk_size": 600, "n_init": 1}),
+    "projected stream": (StreamingFuzzyCMeans, {"chunk_size": 400, "n_init": 1, "method": "projection"}),
+    "patches": (KernelPatchClustering, {"patch_size": 400, "n_init": 1}),
+    "patches in a tree": (KernelPatchClustering, {"patch_size": 400, "n_init": 1, "merge": "tree"}),
+}
+SPACES: dict[str, dict[str, Any]] = {"linear": {"kernel": "linear"}, "landmarks": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 30}}
+SWEEPERS = ("hard", "fuzzy", "possibilistic", "any rule")
+OTHERS = tuple(name for name in ESTIMATORS if name not in SWEEPERS[:3])
+DTYPES = (np.float64, np.float32)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _nothing_is_small() -> Iterator[None]:
+    """Files of any size stay where they are, and are decoded in many pieces."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cmeans.fitting.validation, "SMALL", 0)
+        patch.setattr(slabs, "LEAST", 20_000)
+        yield
+
+
+@cache
+def rows(dtype: Any = np.float64, n: int = N, d: int = D) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    x = 6 * rng.normal(size=(C, d))[rng.integers(C, size=n)] + rng.normal(size=(n, d))
+    x = x.astype(dtype)
+    x.flags.writeable = False
+    return x
+
+
+@cache
+def weights() -> np.ndarray:
+    """Some of them zero, all of them whole in any type."""
+    return np.random.default_rng(1).integers(0, 5, size=N).astype(np.float64)
+
+
+def made(estimator: str, space: str, **words: Any) -> Any:
+    cls, own = ESTIMATORS[estimator]
+    known = cls().get_params()
+    words = {"random_state": 0, "n_jobs": 2, **own, **SPACES[space], **words}
+    return cls(C if "n_clusters" in known else 12, **{word: value for word, value in words.items() if word in known})
+
+
+@cache
+def in_memory(estimator: str, space: str, dtype: Any, weighted: bool = False) -> Any:
+    return made(estimator, space).fit(rows(dtype), sample_weight=weights() if weighted else None)
+
+
+def same(model: Any, other: Any) -> None:
+    """Two fits of the same rows."""
+    np.testing.assert_array_equal(model.labels_, other.labels_)
+    assert model.objective_ == pytest.approx(other.objective_, rel=1e-12)
+    np.testing.assert_allclose(model.objective_history_, other.objective_history_, rtol=1e-12)
+    for name in ("n_iter_", "converged_", "stop_reason_", "n_clusters_", "row_visits_", "gamma_", "n_landmarks_", "n_features_in_"):
+        assert getattr(model, name) == getattr(other, name), name
+    assert (model.approximation_ is None) == (other.approximation_ is None)
+    if model.approximation_ is not None:
+        mine, theirs = (np.hstack(dataclasses.astuple(one.approximation_)) for one in (model, other))
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12)
+    for name in ("cluster_centers_", "dual_coef_", "landmarks_", "landmark_indices_", "eta_", "mass_", "m_", "pilot_m_"):
+        assert hasattr(model, name) == hasattr(other, name), name
+        if getattr(other, name, None) is not None:
+            np.testing.assert_array_equal(getattr(model, name), getattr(other, name), err_msg=name)
+
+
+# ----------------------------------------------------------------------------------------------------------- everywhere the same
+
+
+COMBINATIONS = pairs(EVERYWHERE, SWEEPERS[:3], SPACES, DTYPES, [1, 2, 3], [True, False])
+COMBINATIONS += pairs(("parquet", "npy", "part"), OTHERS, SPACES, DTYPES, [1, 2, 3], [True, False])
+
+
+@pytest.mark.parametrize(("where", "estimator", "space", "dtype", "n_jobs", "opened"), COMBINATIONS)
+def test_fits_are_those_in_memory(where: str, estimator: str, space: str, dtype: Any, n_jobs: int, opened: bool, tmp_path: Path) -> None:
+    if where == "csv":  # without a word text is float64
+        opened = dtype is np.float32
+    given = placed(where, tmp_path, rows(dtype), opened=opened)
+    other = in_memory(estimator, space, dtype)
+    model = made(estimator, space, n_jobs=n_jobs).fit(given)
+    same(model, other)
+    if where in ELSEWHERE:
+        assert model.labels_.dtype == np.int8
+        assert not hasattr(model, "memberships_")
+    np.testing.assert_array_equal(model.predict(given), other.predict(rows(dtype)))
+
+
+def pieced(patch: pytest.MonkeyPatch) -> None:
+    """Rows that are picked out are read in many pieces, and what can lie on the disk does."""
+    patch.setattr(cmeans.data.row_source, "TAKEN", 300)
+    patch.setattr(cmeans.data.row_source, "SMALL", 10)
+    patch.setattr(cmeans.data.blocks, "IN_MEMORY", 0)
+    patch.setattr(cmeans.data.scratch, "IN_MEMORY", 0)
+
+
+@pytest.mark.parametrize(("estimator", "space", "where"), pairs(ESTIMATORS, SPACES, ("parquet", "npy", "csv", "part of mapped")))
+def test_weights_in_the_file(estimator: str, space: str, where: str, tmp_path: Path) -> None:
+    other = in_memory(estimator, space, np.float64, weighted=True)
+    same(made(estimator, space).fit(placed(where, tmp_path, rows(), weight=weights())), other)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_weights_beside_the_file(estimator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieced(monkeypatch)
+    given = placed("parquet", tmp_path, rows())
+    same(made(estimator, "linear").fit(given, sample_weight=weights()), in_memory(estimator, "linear", np.float64, weighted=True))
+
+
+@pytest.mark.parametrize("power", [-200, 100])
+def test_weights_far_from_one(power: int, tmp_path: Path) -> None:
+    weight = np.ldexp(weights(), power)
+    model = made("fuzzy", "linear").fit(placed("npz", tmp_path, rows(), weight=weight))
+    same(model, made("fuzzy", "linear").fit(rows(), sample_weight=weight))
+    assert model.objective_ == pytest.approx(np.ldexp(in_memory("fuzzy", "linear", np.float64, weighted=True).objective_, power), rel=1e-12)
+
+
+@pytest.mark.parametrize("progressive", [True, False])
+@pytest.mark.parametrize(("estimator", "space", "n_init", "weighted"), pairs(SWEEPERS, SPACES, [1, 2], [False, True]))
+def test_samples_that_grow(
+    estimator: str, space: str, n_init: int, weighted: bool, progressive: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cmeans.solvers.subsampling, "ABOVE", 2_000)
+    words = {"n_init": n_init, "progressive": progressive}
+    weight = weights() if weighted else None
+    other = made(estimator, space, **words).fit(rows(), sample_weight=weight)
+    pieced(monkeypatch)
+    model = made(estimator, space, **words).fit(placed("parquet", tmp_path, rows(), weight=weight))
+    same(model, other)
+    if progressive and not weighted:
+        assert model.row_visits_ != in_memory(estimator, space, np.float64).row_visits_
+
+
+# --------------------------------------------------------------------------------------------------------------------- starts
+
+
+STARTS = (
+    "k-means++",
+    "k-means||",
+    "max-min",
+    "random",
+    "random-partition",
+    "rows",
+    "labels",
+    "points",
+    "memberships",
+    "model",
+    "stored model",
+)
+
+
+def start(kind: str, space: str) -> Any:
+    if kind == "rows":
+        return np.array([5, 700, 1_400, N - 1])
+    if kind == "labels":
+        return np.arange(N) % C
+    if kind == "points":
+        return rows()[:C] + 0.5
+    if kind == "memberships":
+        return np.random.default_rng(3).dirichlet(np.ones(C), size=N)
+    if "model" in kind:
+        words = {**SPACES[space], "landmarks": np.arange(0, N, 100), "n_landmarks": "auto"} if space == "landmarks" else SPACES[space]
+        return KernelKMeans(C, random_state=4, max_iter=50, **words).fit(Kept(rows()) if kind == "stored model" else rows())
+    return kind
+
+
+def carries_over(kind: str, estimator: str, _: str) -> bool:
+    """A model of other landmarks is no start on an exact sample."""
+    return estimator != "two-step" or "model" not in kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "estimator", "space"), pairs(STARTS, ("hard", "fuzzy", "probabilistic", "two-step"), SPACES, allowed=carries_over)
+)
+def test_starts(kind: str, estimator: str, space: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cmeans.sampling.kmeanspp, "SEEDING_ROWS", 500)
+    init = start(kind, space)
+    before = init.copy() if isinstance(init, np.ndarray) else None
+    other = made(estimator, space, init=init).fit(rows())
+    pieced(monkeypatch)
+    same(made(estimator, space, init=init).fit(placed("parquet, many files", tmp_path, rows())), other)
+    if before is not None:
+        np.testing.assert_array_equal(init, before)
+
+
+@pytest.mark.parametrize(
+    ("landmarks", "estimator"),
+    [
+        *(("rpcholesky", estimator) for estimator in ("fuzzy", "two-step", "probabilistic", "stream")),
+        *(("uniform", estimator) for estimator in ("hard", "two-step")),
+        *(("row numbers", estimator) for estimator in ("hard", "two-step")),
+        ("points", "fuzzy"),
+    ],
+)
+def test_landmarks(landmarks: str, estimator: str, tmp_path: Path) -> None:
+    given = {"row numbers": np.arange(0, N, 50), "points": rows()[::50] + 0.1}.get(landmarks, landmarks)
+    words = {"n_landmarks": "auto", "landmarks": given, "gamma": "median"}
+    other = made(estimator, "landmarks", **words).fit(rows())
+    same(made(estimator, "landmarks", **words).fit(placed("arrow", tmp_path, rows())), other)
+
+
+@pytest.mark.parametrize("words", [{"gamma": "scale"}, {"gamma": "auto"}, {"kernel": "laplacian", "gamma": "scale"}, {"kernel": "cosine"}])
+def test_kernels(words: dict[str, Any], tmp_path: Path) -> None:
+    words = {"n_landmarks": 40, **words}
+    same(
+        made("hard", "landmarks", **words).fit(placed("parquet", tmp_path, rows())),
+        made("hard", "landmarks", **words).fit(rows()),
+    )
+
+
+@pytest.mark.parametrize(("estimator", "n_landmarks"), [("hard", 200), ("fuzzy", 30)])
+def test_both_kinds_of_sweeps(estimator: str, n_landmarks: int, sweeps: str, tmp_path: Path) -> None:
+    """Over many columns hard sweeps in memory keep bounds, which sweeps over files do not."""
+    words = {"n_landmarks": n_landmarks, "tol": 1e-5, "n_jobs": 1}
+    other = made(estimator, "landmarks", **words).fit(rows())
+    same(made(estimator, "landmarks", **words).fit(placed("npy", tmp_path, rows())), other)
+
+
+# ------------------------------------------------------------------------------------------------------------- projected gradients
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of what is cut short
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"quantile": 0.5},
+        {"quantile": 1.0},
+        {"polish": None},
+        {"max_iter": 3},
+        {"solver": "lloyd"},
+        {"solver": "lloyd", "max_iter": 1},
+        {"solver": "batched", "n_init": 2},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_probabilistic(words: dict[str, Any], weighted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    weight = weights() if weighted else None
+    monkeypatch.setattr(cmeans.solvers.kpkm.batched, "TOGETHER", 500)
+    other = made("probabilistic", "linear", **words).fit(rows(), sample_weight=weight)
+    pieced(monkeypatch)
+    monkeypatch.setattr(cmeans.estimators.probabilistic_kmeans, "FILLED_TOGETHER", 500)
+    model = made("probabilistic", "linear", **words).fit(placed("parquet", tmp_path, rows(), weight=weight))
+    same(model, other)
+    assert model.solver_ == other.solver_
+    assert not hasattr(model, "memberships_")
+
+
+def test_probabilistic_of_rows_that_are_all_the_same(tmp_path: Path) -> None:
+    """Flat everywhere: no row has a way down."""
+    flat = np.ones((N, 2))
+    with pytest.warns(UserWarning, match="hold no row|coincide|distinct"):
+        other = ProbabilisticKMeans(3, kernel="linear", random_state=0).fit(flat)
+    with pytest.warns(UserWarning, match="hold no row|coincide|distinct"):
+        model = ProbabilisticKMeans(3, kernel="linear", random_state=0).fit(placed("npy", tmp_path, flat))
+    np.testing.assert_array_equal(model.labels_, other.labels_)
+    assert model.objective_ == other.objective_ == 0
+
+
+# ------------------------------------------------------------------------------------------------------------- cuts, and text
+
+
+@pytest.mark.parametrize(("estimator", "space"), [(name, space) for name in (*SWEEPERS, "probabilistic") for space in SPACES])
+def test_smaller_tasks_only_round_differently(estimator: str, space: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many blocks to a task as a large input has them, or one."""
+    monkeypatch.setattr(cmeans.data.blocks, "LARGEST_BLOCK", 64)
+    monkeypatch.setattr(cmeans.data.blocks, "LARGEST_NARROW_BLOCK", 64)
+    monkeypatch.setattr(cmeans.data.blocks, "TASKS", 2)
+    whole = made(estimator, space).fit(Kept(rows()))
+    monkeypatch.setattr(cmeans.data.blocks, "LARGEST_TASK", 150)
+    cut = made(estimator, space).fit(Kept(rows()))
+    assert cut.objective_ == pytest.approx(whole.objective_, rel=1e-12)
+    np.testing.assert_array_equal(cut.labels_, whole.labels_)
+
+
+def test_text_is_as_good_as_its_digits(tmp_path: Path) -> None:
+    exact, rounded = tmp_path / "exact.csv", tmp_path / "rounded.csv"
+    exact.write_text("a,b,c,d\n" + "".join(",".join(map(repr, row)) + "\n" for row in rows().tolist()))
+    rounded.write_text("a,b,c,d\n" + "".join(",".join(f"{value:.5f}" for value in row) + "\n" for row in rows().tolist()))
+    other = in_memory("fuzzy", "linear", np.float64)
+    same(made("fuzzy", "linear").fit(exact), other)
+    close = made("fuzzy", "linear").fit(rounded)
+    assert close.objective_ != other.objective_
+    assert close.objective_ == pytest.approx(other.objective_, rel=1e-5)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_small_files_are_simply_read(estimator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cmeans.fitting.validation, "SMALL", rows().nbytes)
+    other = in_memory(estimator, "linear", np.float64)
+    model = made(estimator, "linear").fit(placed("csv", tmp_path, rows(), opened=False))
+    same(model, other)
+    np.testing.assert_array_equal(model.memberships_, other.memberships_)
+    assert model.labels_.dtype == other.labels_.dtype

@@ -1,0 +1,177 @@
+"""Maximum entropy: against SciPy and the naive loops, on both sides of its critical temperature, and where its objective is below zero."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+from sklearn.metrics.pairwise import rbf_kernel
+
+import naive
+from cmeans import CMeans, load, save
+from cmeans.rules import Entropy, Fuzzy
+from cmeans.sweeps.statistics import Statistics
+from cmeans.tuning.temperature import critical_temperature
+
+rng = np.random.default_rng(3)
+X = rng.normal(size=(60, 3)) + 3 * np.repeat([[0, 0, 0], [1, 0, 1], [0, 2, 0]], 20, axis=0)
+W = rng.integers(1, 4, size=60).astype(float)
+LONG = rng.normal(size=(60, 2)) + np.repeat([[0, 0], [5, 0], [10, 0]], 20, axis=0)  # two thirds of T* make the objective negative
+START = np.array([0, 20, 40])
+K = rbf_kernel(X, gamma=0.1)
+LINEAR, EXACT = {"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.1, "n_landmarks": None}
+
+
+def fitted(T, rows=X, weights=None, **words):
+    words = {"kernel": "linear", "init": START, "max_iter": 1000, **words}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*(have collapsed|centres coincide)")
+        return CMeans(3, rule="entropy", T=T, **words).fit(rows, sample_weight=weights)
+
+
+def covariance(rows, weights):
+    return np.cov(rows.T, bias=True, aweights=weights)
+
+
+@pytest.mark.parametrize("T", [1e-3, 0.7, 40.0])
+def test_memberships_are_scipys_softmax(T):
+    d2 = rng.exponential(size=(50, 4))
+    np.testing.assert_allclose(Entropy(T).memberships(d2, None), softmax(-d2 / T, axis=1), rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_limits_of_temperature(dtype):
+    """From hard to equal, also where the number is none of the rows' type."""
+    d2 = np.array([[1.0, 1.0000001e-3, 2.0], [0.0, 0.0, 1.0]], dtype)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(Entropy(1e-300).memberships(d2, None), [[0, 1, 0], [0.5, 0.5, 0]])
+    u = Entropy(1e300).memberships(d2, None)
+    assert u.dtype == dtype
+    np.testing.assert_allclose(u, 1 / 3, rtol=1e-6)
+
+
+@pytest.mark.parametrize("T", [0, -1.0, np.nan, np.inf, "warm", None, True])
+def test_a_temperature_that_is_none(T):
+    with pytest.raises(ValueError, match=r"Entropy\(T=.*finite number greater than 0"):
+        Entropy(T)
+
+
+@pytest.mark.parametrize("words", [LINEAR, EXACT], ids=["linear", "exact"])
+@pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
+@pytest.mark.parametrize("T", [0.3, 0.02])
+def test_fits_are_naive(T, weights, words):
+    gram, T = (X @ X.T, 10 * T) if words is LINEAR else (K, T)
+    expected = naive.cmeans(
+        lambda A: naive.exact_distances(gram, A),
+        lambda d2: naive.entropy_memberships(d2, T),
+        naive.row_start_distances_exact(gram, START),
+        7,
+        1,
+        weights,
+    )
+    with pytest.warns(UserWarning, match="max_iter"):
+        model = CMeans(3, rule="entropy", T=T, **words, init=START, max_iter=7, tol=0.0, acceleration=None).fit(X, sample_weight=weights)
+    np.testing.assert_allclose(model.memberships_, expected.memberships, rtol=0, atol=1e-10)
+    assert model.objective_ == pytest.approx(naive.entropy_objective(expected.d2, expected.memberships, T, weights), rel=1e-10)
+
+
+@pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
+def test_centres_are_weighted_means_and_the_objective_never_rises(weights):
+    model = fitted(4.0, weights=weights, tol=1e-9, acceleration=None)
+    pull = model.memberships_ * (1 if weights is None else weights[:, None])
+    np.testing.assert_allclose(model.cluster_centers_, pull.T @ X / pull.sum(axis=0)[:, None], rtol=1e-6)
+    np.testing.assert_allclose(model.memberships_.sum(axis=1), 1, rtol=1e-12)
+    history = model.objective_history_
+    assert (np.diff(history) <= 1e-11 * np.abs(history[0])).all()
+    assert history[-1] < history[0]
+
+
+@pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
+def test_centres_fall_together_from_the_critical_temperature_on(weights):
+    critical = 2 * np.linalg.eigvalsh(covariance(X, weights))[-1]
+    words = {"weights": weights, "tol": 1e-8}
+    assert fitted(1.03 * critical, **words).separation_ < 1e-6
+    assert fitted(0.97 * critical, **words).separation_ > 1e-2
+    assert critical_temperature(X @ X.T, np.ones(60) if weights is None else weights) == pytest.approx(critical, rel=1e-10)
+
+
+def test_the_critical_temperature_of_a_kernel():
+    """That of its explicit features: it decides whether centres that are nearly the mean stay there."""
+    values, vectors = np.linalg.eigh(K)
+    features = vectors * np.sqrt(np.maximum(values, 0))
+    critical = 2 * np.linalg.eigvalsh(covariance(features, W))[-1]
+    assert critical_temperature(K, W) == pytest.approx(critical, rel=1e-9)
+    start = np.random.default_rng(0).dirichlet(np.full(3, 1e5), size=60)
+    words = {"weights": W, "init": start, "tol": 1e-8, "acceleration": None, **EXACT}
+    assert fitted(1.03 * critical, **words).separation_ < 1e-6
+    assert fitted(0.97 * critical, **words).separation_ > 1e-2
+
+
+def test_advice_names_the_critical_temperature():
+    critical = 2 * np.linalg.eigvalsh(covariance(X, None))[-1]
+    with pytest.warns(UserWarning, match=rf"have collapsed.*T=100 is beyond T\*={critical:.4g}, .*take a smaller T"):
+        CMeans(3, rule="entropy", T=100.0, kernel="linear", init=START).fit(X)
+    assert Entropy(1.0).advice_on_coincidence() == "Take fewer clusters or a smaller T."
+
+
+def zero_objective_temperature():
+    """Where the fit's objective is nearly nothing, between rows that are near and a high temperature."""
+    low, high = 1.0, 25.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fitted(middle, LONG, tol=1e-9).objective_ > 0 else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("acceleration", [None, "anderson"])
+@pytest.mark.parametrize("where", ["below zero", "near zero"])
+def test_fits_stop_where_the_objective_is_no_measure(where, acceleration):
+    """Movements are compared with distances. The objective, which is negative or nearly zero, would never let a fit stop."""
+    T = 25.0 if where == "below zero" else zero_objective_temperature()
+    model, end = (fitted(T, LONG, tol=tol, acceleration=acceleration) for tol in (1e-4, 1e-9))
+    assert model.objective_ < (0 if where == "below zero" else 1e-3)
+    assert abs(end.objective_) < 1e-3 or where == "below zero"
+    assert model.stop_reason_.startswith("converged: centres stand still to tol=0.0001")
+    assert 1 < model.n_iter_ < end.n_iter_ < 400
+    typical = np.sqrt((end.memberships_ * end.transform(LONG) ** 2).sum(axis=1).mean())
+    assert np.abs(model.cluster_centers_ - end.cluster_centers_).max() < 1e-2 * typical
+
+
+def test_the_scale_is_the_objective_where_penalties_cost():
+    sums = Statistics(3.0, np.ones(2), np.ones((2, 1)), np.array([0.1, 0.7]), 1.3)
+    assert sums.scale == sums.objective == sums.magnitude
+    rewarded = replace(sums, penalty=-0.5)
+    assert (rewarded.scale, rewarded.magnitude) == (sums.spread.sum(), sums.spread.sum() + 0.5)
+
+
+def test_the_certificate_holds_where_the_objective_is_negative():
+    model = fitted(1.0, gamma=0.1, kernel="rbf", n_landmarks=8)
+    assert model.objective_ < 0
+    u = model.memberships_
+    true = naive.entropy_objective(naive.exact_distances(K, u), u, 1.0)
+    low, high = model.approximation_.cost
+    assert low - 1e-9 <= true <= high + 1e-9
+    assert low < high
+    assert model.approximation_.ranking_error > 0
+
+
+def test_a_temperature_where_it_is_needed_and_nowhere_else(tmp_path):
+    for words, told in (
+        ({"rule": "entropy"}, r"CMeans\(T=None\): rule='entropy' needs T"),
+        ({"rule": "fuzzy", "T": 1.0}, "CMeans\\(T=1.0\\): rule='fuzzy' takes no T; it is for rule=\"entropy\""),
+        ({"rule": Fuzzy(2.0), "T": 1.0}, "rule=Fuzzy.* takes no T"),
+        ({"rule": Entropy(2.0), "T": 1.0}, "rule=Entropy.* takes no T"),
+        ({"rule": "entropy", "T": -1}, "T, the temperature, must be a finite number greater than 0"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            CMeans(3, **words).fit(X)
+    named, given = fitted(2.0), CMeans(3, rule=Entropy(2.0), kernel="linear", init=START, max_iter=1000).fit(X)
+    np.testing.assert_array_equal(named.memberships_, given.memberships_)
+    save(named, tmp_path / "model.safetensors")
+    again = load(tmp_path / "model.safetensors")
+    assert again._rule == Entropy(2.0)
+    assert again.T == 2.0
+    np.testing.assert_array_equal(again.memberships(X), named.memberships(X))

@@ -1,0 +1,340 @@
+"""A fit that is broken off anywhere goes on to the same bits, and whoever interrupts it keeps the centres so far."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cmeans
+from cmeans import Checkpoint
+from cmeans.data.row_source import RowsError, StoredRows
+from cmeans.solvers import checkpoints
+from damage import Damage, changed_by_hand, flipped, truncated
+from full_disk import files_end_at
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(3000, 4)) + 3.0 * rng.normal(size=(5, 4))[rng.integers(5, size=3000)]
+WEIGHT = rng.uniform(0.5, 2.0, len(X))
+SAME = ("objective_", "n_iter_", "row_visits_", "converged_", "stop_reason_", "n_clusters_")
+
+FITS = {
+    "hard": lambda **words: cmeans.KernelKMeans(5, n_landmarks=30, n_init=3, **words),
+    "fuzzy": lambda **words: cmeans.FuzzyCMeans(5, m=1.5, n_landmarks=30, n_init=2, **words),
+    "plain": lambda **words: cmeans.FuzzyCMeans(5, kernel="linear", acceleration=None, **words),
+    "gradient": lambda **words: cmeans.FuzzyCMeans(4, n_landmarks=20, landmark_solver="gradient", max_iter=12, **words),
+    "exact": lambda **words: cmeans.FuzzyCMeans(4, n_landmarks=None, kernel="laplacian", max_iter=6, **words),
+    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(5, n_landmarks=30, **words),
+    "memberships": lambda **words: cmeans.CMeans(5, rule="fuzzy", stop="memberships", tol=1e-3, n_landmarks=30, **words),
+    "adaptive": lambda **words: cmeans.AdaptivePossibilisticCMeans(7, **words),
+    "sequential": lambda **words: cmeans.SequentialPossibilisticCMeans(7, **words),
+}
+
+
+class BrokenError(Exception):
+    """What ends a fit in these tests."""
+
+
+def fitted(name: str, checkpoint: object = None, seed: int = 3) -> object:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return FITS[name](random_state=seed, checkpoint=checkpoint, n_jobs=1).fit(X[:600] if name == "exact" else X, sample_weight=None)
+
+
+def breaking_off(monkeypatch: pytest.MonkeyPatch, at: int, error: type[BaseException] = BrokenError) -> list[int]:
+    """From now on the write number `at` succeeds, and then the fit breaks; gives the count of writes."""
+    write, counts = checkpoints.write_packed, [0]
+
+    def written(*words: object) -> None:
+        write(*words)
+        counts[0] += 1
+        if counts[0] == at:
+            raise error
+
+    monkeypatch.setattr(checkpoints, "write_packed", written)
+    return counts
+
+
+@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("share", [0.0, 0.4, 0.9])
+def test_what_is_broken_off_goes_on_to_the_same_bits(name: str, share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = fitted(name)
+    with monkeypatch.context() as patch:
+        counts = breaking_off(patch, at=-1)
+        fitted(name, Checkpoint(tmp_path / "whole", sweeps=1))
+    file = tmp_path / "fit.checkpoint"
+    with monkeypatch.context() as patch:
+        breaking_off(patch, max(1, int(share * counts[0])))
+        with pytest.raises(BrokenError):
+            fitted(name, Checkpoint(file, sweeps=1))
+    again = fitted(name, Checkpoint(file, resume=True), seed=99 if name in ("hard", "plain") else 3)  # the file knows the seed
+    for attribute in SAME:
+        assert getattr(again, attribute) == getattr(whole, attribute), attribute
+    assert np.array_equal(again.labels_, whole.labels_)
+    assert np.array_equal(again.memberships_, whole.memberships_)
+    assert np.array_equal(again.objective_history_, whole.objective_history_)
+    assert np.array_equal(again._state.centres.coordinates, whole._state.centres.coordinates)
+
+
+def test_progressive_samples_are_sections_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cmeans.solvers.subsampling.ABOVE", 1000)
+    whole = fitted("fuzzy")
+    file = tmp_path / "fit.checkpoint"
+    with monkeypatch.context() as patch:
+        breaking_off(patch, 4)
+        with pytest.raises(BrokenError):
+            fitted("fuzzy", Checkpoint(file, sweeps=1))
+    again = fitted("fuzzy", Checkpoint(file, resume=True))
+    assert (again.objective_, again.row_visits_) == (whole.objective_, whole.row_visits_)
+    assert np.array_equal(again.memberships_, whole.memberships_)
+
+
+def test_a_finished_fit_resumes_without_a_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "fit.checkpoint"
+    whole = fitted("fuzzy", file)
+    swept = []
+    monkeypatch.setattr("cmeans.solvers.fixed_point._Loop.advance", lambda *_: swept.append(1))
+    again = fitted("fuzzy", Checkpoint(file, resume=True))
+    assert not swept
+    assert np.array_equal(again.memberships_, whole.memberships_)
+
+
+@pytest.mark.parametrize("name", ["hard", "fuzzy", "possibilistic", "adaptive", "sequential"])
+def test_who_interrupts_keeps_the_centres_so_far(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    breaking_off(monkeypatch, 40 if name == "adaptive" else 5, KeyboardInterrupt)
+    model = FITS[name](random_state=3, n_jobs=1, checkpoint=Checkpoint(tmp_path / "f", sweeps=1))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert not model.converged_
+    assert "interrupted after" in model.stop_reason_
+    assert set(model.predict(X)) <= {-1, *range(7)}
+    assert not {"labels_", "memberships_", "objective_"} & set(vars(model))
+    cmeans.save(model, tmp_path / "model")
+    assert np.array_equal(cmeans.load(tmp_path / "model").predict(X), model.predict(X))
+
+
+def test_too_early_there_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    breaking_off(monkeypatch, 1, KeyboardInterrupt)  # in the fuzzy run that gives adaptive clusters their scales
+    model = FITS["adaptive"](random_state=3, checkpoint=Checkpoint(tmp_path / "f", sweeps=1))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert "_state" not in vars(model)
+
+
+def interrupted_in_the_second_solve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on the second solve of a fit is interrupted in its first sweep."""
+    advance, state = cmeans.solvers.fixed_point._Loop.advance, {"loop": None, "n": 0}
+
+    def stopping(loop: object, now: object) -> object:
+        if loop is not state["loop"]:
+            state["loop"], state["n"] = loop, state["n"] + 1
+        if state["n"] == 2:
+            raise KeyboardInterrupt
+        return advance(loop, now)
+
+    monkeypatch.setattr("cmeans.solvers.fixed_point._Loop.advance", stopping)
+
+
+def test_the_best_of_several_starts_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt in the first sweeps of a later start leaves the better end of an earlier one."""
+    first = cmeans.KernelKMeans(5, kernel="linear", n_init=1, random_state=0).fit(X)
+    interrupted_in_the_second_solve(monkeypatch)
+    model = cmeans.KernelKMeans(5, kernel="linear", n_init=2, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert np.array_equal(model.predict(X), first.labels_)
+
+
+def test_the_scales_of_an_interrupted_pilot_are_those_of_the_start_that_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = cmeans.PossibilisticCMeans(5, kernel="linear", n_init=1, random_state=0).fit(X)
+    interrupted_in_the_second_solve(monkeypatch)
+    model = cmeans.PossibilisticCMeans(5, kernel="linear", n_init=2, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert np.array_equal(model.eta_, first.eta_)
+
+
+def test_an_error_of_the_rows_leaves_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cmeans.fitting.validation.SMALL", 0)
+    monkeypatch.setattr("cmeans.sweeps.represented.RepresentedRows._reserve", lambda *_: False)  # rows are read in every sweep
+
+    class Failing(StoredRows):
+        where, shape, dtype, columns = "somewhere", X.shape, X.dtype, (0, 1, 2, 3)
+        left = 20
+
+        def memory(self, n_threads: int) -> int:
+            return 0
+
+        def _read(self, start: int, stop: int) -> np.ndarray:
+            self.left -= 1
+            if self.left < 0:
+                raise OSError(errno.EIO, "the disk is gone")
+            return X[start:stop].copy()
+
+    file, rows = tmp_path / "fit.checkpoint", Failing()
+    words = {"m": 1.5, "n_landmarks": 30, "random_state": 0, "n_jobs": 1}
+    with pytest.raises(RowsError, match=r"somewhere: rows .* cannot be read, tried twice \(the disk is gone"):
+        cmeans.FuzzyCMeans(5, **words, checkpoint=file).fit(rows)
+    assert file.exists()
+    rows.left = 10**9
+    again = cmeans.FuzzyCMeans(5, **words, checkpoint=Checkpoint(file, resume=True)).fit(rows)
+    assert again.objective_ == cmeans.FuzzyCMeans(5, **words).fit(X).objective_
+
+
+def test_a_full_disk_does_not_end_the_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("cmeans.storage.codec.save_file", full)
+    with pytest.warns(UserWarning, match="cannot write .*No space left on device.*goes on without"):
+        model = cmeans.FuzzyCMeans(5, n_landmarks=30, random_state=3, checkpoint=Checkpoint(tmp_path / "f", sweeps=1)).fit(X)
+    assert model.converged_
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_disk_that_fills_up_does_not_end_the_fit(tmp_path: Path) -> None:
+    """What safetensors itself says of it."""
+    file = tmp_path / "f"
+    with files_end_at(5_000), pytest.warns(UserWarning, match=r"checkpoint: cannot write .*/f: File too large. The fit goes on without"):
+        model = cmeans.FuzzyCMeans(5, n_landmarks=300, random_state=3, checkpoint=Checkpoint(file, sweeps=1)).fit(X)
+    assert model.converged_
+    assert not list(tmp_path.iterdir())
+
+
+class TestPlaces:
+    """Where a checkpoint cannot be kept, the fit does not begin."""
+
+    def unwritable(self, file: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        before = sorted(tmp.name for tmp in file.parent.iterdir()) if file.parent.is_dir() else None
+        monkeypatch.setattr("cmeans.fitting.fit.BaseCMeans._cluster", None)
+        for word in (file, Checkpoint(file, sweeps=1)):
+            with pytest.raises(OSError, match="cannot write") as caught:
+                cmeans.FuzzyCMeans(5, checkpoint=word).fit(X)
+            assert isinstance(caught.value, ValueError)
+            assert (caught.value.errno, caught.value.filename) == (number, str(file))
+            assert str(caught.value) == f"cannot write {file}: {os.strerror(number)}."
+        assert (sorted(tmp.name for tmp in file.parent.iterdir()) if file.parent.is_dir() else None) == before
+
+    def test_no_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.unwritable(tmp_path / "no" / "f", errno.ENOENT, monkeypatch)
+
+    def test_a_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.unwritable(tmp_path, errno.EISDIR, monkeypatch)
+
+    def test_below_a_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "file").touch()
+        self.unwritable(tmp_path / "file" / "f", errno.ENOTDIR, monkeypatch)
+
+    def test_a_full_disk(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        with files_end_at(1_000):
+            self.unwritable(tmp_path / "f", errno.EFBIG, monkeypatch)
+
+    @pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ENOSPC])
+    def test_what_else_the_system_may_say(self, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refusing(*_: object, **__: object) -> str:
+            raise OSError(number, os.strerror(number), "somewhere")
+
+        monkeypatch.setattr("cmeans.storage.atomic.tempfile.mkdtemp", refusing)
+        self.unwritable(tmp_path / "f", number, monkeypatch)
+
+    @pytest.mark.parametrize("content", [b"", b"words", b"\x93NUMPY\x01\0", None])
+    def test_other_files_are_left(self, content: bytes | None, tmp_path: Path) -> None:
+        file = tmp_path / "other"
+        if content is None:
+            cmeans.save(fitted("plain"), file)
+        else:
+            file.write_bytes(content)
+        before = file.read_bytes()
+        with pytest.raises(ValueError, match=r"checkpoint: .*other is no checkpoint of a fit, and is not written over; give another name"):
+            fitted("plain", file)
+        assert file.read_bytes() == before
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+    def test_a_pipe(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(ValueError, match="pipe is no plain file"):
+            fitted("plain", tmp_path / "pipe")
+
+    def test_one_that_cannot_be_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        file = tmp_path / "f"
+        fitted("plain", file)
+        opening = Path.open
+
+        def refusing(path: Path, *words: object, **more: object) -> object:
+            if path == file:
+                raise PermissionError(errno.EACCES, "Permission denied", str(file))
+            return opening(path, *words, **more)
+
+        monkeypatch.setattr(Path, "open", refusing)
+        with pytest.raises(PermissionError, match=r"Permission denied: .*f"):
+            fitted("plain", Checkpoint(file, resume=True))
+
+
+def test_written_when_it_is_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = itertools.count(0, 61)  # each look at the clock is a minute later
+    monkeypatch.setattr("cmeans.solvers.checkpoints.time.monotonic", lambda: float(next(times)))
+    counts = breaking_off(monkeypatch, -1)
+    model = fitted("plain", Checkpoint(tmp_path / "f", minutes=2))
+    assert 3 <= counts[0] < model.n_iter_
+    counts[0] = 0
+    fitted("plain", Checkpoint(tmp_path / "f", minutes=None))
+    assert counts[0] == 1  # at the end
+
+
+class TestRefused:
+    def refused(self, file: Path, match: str, x: np.ndarray = X, **words: object) -> None:
+        given = {"m": 1.5, "n_landmarks": 30, "n_init": 2, "random_state": 3, **words}
+        with pytest.raises(ValueError, match=match):
+            cmeans.FuzzyCMeans(5, **given, checkpoint=Checkpoint(file, resume=True)).fit(x)
+
+    def test_another_fit(self, tmp_path: Path) -> None:
+        file = tmp_path / "f"
+        fitted("fuzzy", file)
+        self.refused(file, r"was begun with m='1.5', this fit has '1.6'", m=1.6)
+        self.refused(file, r"was begun with first rows=", x=X + 1)
+        self.refused(file, r"was begun with rows=3000, this fit has 2999", x=X[:-1])
+        with pytest.raises(ValueError, match="was begun with estimator='FuzzyCMeans'"):
+            cmeans.KernelKMeans(5, checkpoint=Checkpoint(file, resume=True)).fit(X)
+
+    def test_no_file_and_no_checkpoint(self, tmp_path: Path) -> None:
+        self.refused(tmp_path / "none", "there is no .*none to resume from; take resume=False")
+        (tmp_path / "text").write_text("words")
+        self.refused(tmp_path / "text", "text is damaged, or no checkpoint")
+        cmeans.save(fitted("plain"), tmp_path / "model")
+        self.refused(tmp_path / "model", "model is damaged, or no checkpoint")
+
+    def test_half_a_file(self, tmp_path: Path) -> None:
+        fitted("fuzzy", tmp_path / "f")
+        content = (tmp_path / "f").read_bytes()
+        for size in (0, 7, len(content) // 2, len(content) - 1):
+            (tmp_path / "f").write_bytes(content[:size])
+            self.refused(tmp_path / "f", "is damaged, or no checkpoint")
+
+    @pytest.mark.parametrize("name", ["hard", "fuzzy", "adaptive"])
+    @pytest.mark.parametrize("damage", [truncated, flipped, changed_by_hand])
+    def test_damage(self, name: str, damage: Damage, tmp_path: Path) -> None:
+        """What goes on from a damaged file is the same fit, or there is none."""
+        file = tmp_path / "f"
+        whole = fitted(name, file)
+        data = file.read_bytes()
+        for what, changed in damage(data, tmp_path / "scratch"):
+            file.write_bytes(changed)
+            complaint, again = "", None
+            try:
+                again = fitted(name, Checkpoint(file, resume=True))
+            except ValueError as error:
+                complaint = str(error)
+            if again is None:
+                assert complaint.startswith(f"checkpoint: {file} is damaged, or no checkpoint of this version: "), what
+            else:
+                assert np.array_equal(again._state.centres.coordinates, whole._state.centres.coordinates), what
+
+    @pytest.mark.parametrize("word", [3, Checkpoint("f", sweeps=0), Checkpoint("f", sweeps=True), Checkpoint("f", minutes=-1)])
+    def test_wrong_words(self, word: object) -> None:
+        with pytest.raises(ValueError, match=r"FuzzyCMeans\(checkpoint="):
+            cmeans.FuzzyCMeans(2, checkpoint=word).fit(X)

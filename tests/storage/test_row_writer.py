@@ -1,0 +1,148 @@
+"""predict_to: what is in the files, and what bad words get."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cmeans
+from cmeans.storage import row_writer as writing
+from cmeans.storage.row_writer import ListColumn, OutputColumns
+from full_disk import files_end_at
+
+pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(2500, 3)) + 6.0 * rng.normal(size=(5, 3))[rng.integers(5, size=2500)]
+
+
+@pytest.fixture(scope="module")
+def model() -> cmeans.FuzzyCMeans:
+    return cmeans.FuzzyCMeans(5, m=2.0, kernel="linear", random_state=0).fit(X)
+
+
+@pytest.fixture(params=["array", "file"])
+def rows(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
+    if request.param == "array":
+        return X
+    monkeypatch.setattr("cmeans.fitting.validation.SMALL", 0)
+    np.save(tmp_path / "rows.npy", X)
+    return tmp_path / "rows.npy"
+
+
+def test_all_memberships(model: cmeans.FuzzyCMeans, rows: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "GROUP", 1000)
+    counts = model.predict_to(rows, tmp_path / "o.parquet")
+    table = pq.read_table(tmp_path / "o.parquet")
+    assert table.column_names == ["label", "u0", "u1", "u2", "u3", "u4"]
+    assert np.array_equal(table["label"], model.predict(X))
+    assert np.array_equal(np.column_stack([table[f"u{j}"] for j in range(5)]), model.memberships(X))
+    assert np.array_equal(counts, np.bincount(model.predict(X), minlength=5))
+    groups = pq.ParquetFile(tmp_path / "o.parquet").metadata
+    assert [groups.row_group(at).num_rows for at in range(groups.num_row_groups)][:-1] == [1024] * (groups.num_row_groups - 1)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_the_largest(model: cmeans.FuzzyCMeans, rows: object, tmp_path: Path, k: int) -> None:
+    model.predict_to(rows, tmp_path / "o.parquet", top_k=k)
+    table, u = pq.read_table(tmp_path / "o.parquet"), model.memberships(X)
+    assert table.column_names == ["label", *(f"{name}{place}" for place in range(1, k + 1) for name in ("cluster", "u"))]
+    for row in range(0, len(X), 97):
+        order = sorted(range(5), key=lambda j, row=row: (-u[row, j], j))[:k]
+        assert [table[f"cluster{place}"][row].as_py() for place in range(1, k + 1)] == order
+        assert [table[f"u{place}"][row].as_py() for place in range(1, k + 1)] == [u[row, j] for j in order]
+    assert np.array_equal(table["cluster1"], table["label"])
+
+
+@pytest.mark.parametrize("k", [None, 1, 2])
+def test_those_above_a_threshold(model: cmeans.FuzzyCMeans, rows: object, tmp_path: Path, k: int | None) -> None:
+    model.predict_to(rows, tmp_path / "o.parquet", threshold=0.2, top_k=k)
+    table, u = pq.read_table(tmp_path / "o.parquet").to_pydict(), model.memberships(X)
+    assert list(table) == ["label", "clusters", "u"]
+    for row in range(len(X)):
+        wanted = [j for j in range(5) if u[row, j] >= 0.2]
+        if k is not None:
+            wanted = sorted(sorted(wanted, key=lambda j, row=row: (-u[row, j], j))[:k])
+        assert table["clusters"][row] == wanted
+        assert table["u"][row] == [u[row, j] for j in wanted]
+
+
+def test_labels_alone(model: cmeans.FuzzyCMeans, rows: object, tmp_path: Path) -> None:
+    model.predict_to(rows, tmp_path / "o.npy")
+    labels = np.load(tmp_path / "o.npy")
+    assert labels.dtype == np.int32
+    assert np.array_equal(labels, model.predict(X))
+    model.predict_to(rows, tmp_path / "o.csv", memberships=False)
+    assert (tmp_path / "o.csv").read_text().splitlines() == ['"label"', *map(str, labels)]
+    hard = cmeans.KernelKMeans(3, kernel="linear", random_state=0).fit(X)
+    hard.predict_to(rows, tmp_path / "h.parquet")
+    assert pq.read_table(tmp_path / "h.parquet").column_names == ["label"]
+
+
+def test_rows_that_belong_nowhere_are_counted_nowhere(tmp_path: Path) -> None:
+    model = cmeans.AdaptivePossibilisticCMeans(6, random_state=0).fit(X)
+    far = np.vstack([X[:50], np.full((3, 3), 1e4)])
+    counts = model.predict_to(far, tmp_path / "o.parquet", threshold=0.01)
+    table = pq.read_table(tmp_path / "o.parquet").to_pydict()
+    assert table["label"][-3:] == [-1, -1, -1]
+    assert table["clusters"][-3:] == [[], [], []]
+    assert counts.sum() == np.sum(np.array(table["label"]) >= 0)
+
+
+def test_lists_join(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [ListColumn(np.array([1, 2, 3]), np.array([2, 3])), ListColumn(np.array([4]), np.array([0, 1]))]
+    joined = writing._joined(parts)
+    assert (joined.values.tolist(), joined.stops.tolist()) == ([1, 2, 3, 4], [2, 3, 3, 4])
+    assert OutputColumns(3, memberships=False, top_k=None).n_clusters == 3
+
+
+def test_a_file_is_whole_or_absent(model: cmeans.FuzzyCMeans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "o.parquet").write_text("former")
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict_to(np.where(X.mean() < X, np.nan, X), tmp_path / "o.parquet")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(writing._Gathering, "append", full)
+    with pytest.raises(ValueError, match=r"FuzzyCMeans.predict_to: cannot write .*o.parquet: No space left on device"):
+        model.predict_to(X, tmp_path / "o.parquet")
+    assert [path.name for path in tmp_path.iterdir()] == ["o.parquet"]
+    assert (tmp_path / "o.parquet").read_text() == "former"
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "npy"])
+def test_a_disk_that_fills_up_names_the_file(model: cmeans.FuzzyCMeans, tmp_path: Path, ending: str) -> None:
+    """Where it is NumPy or pyarrow that writes."""
+    file = tmp_path / f"o.{ending}"
+    for size in (0, 5_000):  # at once, and at the end
+        with files_end_at(size), pytest.raises(OSError, match="cannot write") as caught:
+            model.predict_to(X, file)
+        assert isinstance(caught.value, ValueError)
+        assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(file))
+        assert str(caught.value) == f"FuzzyCMeans.predict_to: cannot write {file}: File too large."
+        assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "message"),
+    [
+        ("o.txt", {}, "unknown ending; known are .parquet"),
+        ("o.parquet", {"top_k": 6}, r"predict_to\(top_k=6\): the model has 5 clusters; give 1 ... 5"),
+        ("o.parquet", {"top_k": 0}, "give 1 ... 5"),
+        ("o.parquet", {"threshold": 0.0}, "give a number above 0"),
+        ("o.parquet", {"threshold": 1.5}, "between 0 and 1"),
+        ("o.parquet", {"memberships": False, "top_k": 1}, "take memberships=True"),
+        ("o.npy", {"memberships": True}, "can hold labels only"),
+        ("o.npy", {"top_k": 1}, "can hold labels only"),
+        ("o.csv", {"threshold": 0.1}, "a CSV holds no lists"),
+        ("no/o.parquet", {}, "cannot write .*no/o.parquet: No such file or directory"),
+    ],
+)
+def test_refused(model: cmeans.FuzzyCMeans, tmp_path: Path, name: str, words: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        model.predict_to(X, tmp_path / name, **words)
+    assert not list(tmp_path.iterdir())
