@@ -86,7 +86,8 @@ def refuses(model: object) -> bool:
 
 
 @pytest.mark.parametrize(("cls", "word"), WORDS, ids=lambda value: getattr(value, "__name__", value))
-def test_loading_refuses_what_a_fit_refuses(cls: type, word: str, saved: dict[type, Path], tmp_path: Path) -> None:
+def test_loading_refuses_what_a_fit_refuses(cls: type, word: str, saved: dict[type, Path], tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a text is a file, for some
     for name, (stored, value) in VALUES.items():
         with_word(saved[cls], tmp_path / "model", word, stored)
         model = build(cls).set_params(**{word: value})

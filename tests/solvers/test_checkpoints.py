@@ -211,7 +211,7 @@ class TestPlaces:
 
     def unwritable(self, file: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
         before = sorted(tmp.name for tmp in file.parent.iterdir()) if file.parent.is_dir() else None
-        monkeypatch.setattr("cmeans.fitting.fit.BaseCMeans._cluster", None)
+        monkeypatch.setattr("cmeans.fitting.fit.BaseCMeans._by_sweeps", None)
         for word in (file, Checkpoint(file, sweeps=1)):
             with pytest.raises(OSError, match="cannot write") as caught:
                 cmeans.FuzzyCMeans(5, checkpoint=word).fit(X)

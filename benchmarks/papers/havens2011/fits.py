@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cmeans import CMeans
-from cmeans.fitting.fit import Method
+from cmeans.fitting.fit import Procedure
 from cmeans.kernels import Kernel
 from cmeans.metrics import purity
 from cmeans.rules import Fuzzy, Possibilistic, Rule
@@ -41,8 +41,9 @@ class PrintedPossibilistic(Possibilistic):
 class PrintedPCM(CMeans):
     """PCM whose fuzzy run, too, has the printed exponent."""
 
-    def _method(self, geometry: Any) -> Method:
-        return replace(super()._method(geometry), pilot=Pilot(fuzzy_rule(PRINTED, M)))
+    def _procedure(self) -> Procedure:
+        procedure = super()._procedure()
+        return replace(procedure, method=lambda geometry: replace(procedure.method(geometry), pilot=Pilot(fuzzy_rule(PRINTED, M))))
 
 
 def fuzzy_rule(variant: str, m: float) -> Rule:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive
-from ..fitting.fit import Method
+from ..fitting.fit import Method, Procedure
 from ..fitting.fuzzifier_argument import check_m, settled_m
 from ..fitting.init import InitContext, starts
 from ..fitting.space import Geometry
@@ -149,13 +149,14 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
     ) -> None:
         self._store(locals())
 
-    @property
-    def _automatic_share(self) -> float:
-        return SHARE
+    def _procedure(self) -> Procedure:
+        rule, name = self._sparse_rule(SHARE), type(self).__name__
+        _, _, piloted = self._form(name)
 
-    def _check_parameters(self, estimator_name: str) -> None:
-        super()._check_parameters(estimator_name)
-        self._form(estimator_name)
+        def method(geometry: Geometry) -> Method:
+            return Method(rule, Pilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry))) if piloted else None)
+
+        return self._adaptive_procedure(method, self._search)
 
     def _form(self, estimator_name: str) -> tuple[float, float, bool]:
         """Return alpha, beta, and True where a fuzzy pilot run comes first."""
@@ -171,12 +172,6 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
         if piloted:
             check_m(self.pilot_m, "pilot_m", estimator_name)
         return alpha, beta, piloted
-
-    def _method(self, geometry: Geometry) -> Method:
-        rule, estimator_name = self._sparse_rule(), type(self).__name__
-        if not self._form(estimator_name)[2]:
-            return Method(rule)
-        return Method(rule, Pilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", estimator_name, geometry))))
 
     def _search(self, given: AdaptiveProblem, method: Method) -> tuple[BestRun, SparsePossibilistic]:
         alpha, beta, _ = self._form(type(self).__name__)

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.utils.metaestimators import available_if
 
 from ..data.arrays import Array
-from ..fitting.fit import BaseCMeans, Method
+from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..fitting.fuzzifier_argument import check_m, settled_m
 from ..fitting.space import Geometry
 from ..fitting.validation import one_of, real
@@ -23,7 +23,7 @@ OF_SOME_RULES = sorted({word for rule in RULES.values() for word in rule.made_fr
 
 
 def _has_typicalities(estimator: Any) -> bool:
-    return not estimator._rule_class_sums_to_one()
+    return not estimator._sums_to_one
 
 
 class CMeans(BaseCMeans):
@@ -117,23 +117,23 @@ class CMeans(BaseCMeans):
         """Typicalities (rows, c) of new rows, for rules whose rows need not sum to one."""
         return self.memberships(X, diag=diag)
 
-    def _check_parameters(self, estimator_name: str) -> None:
-        super()._check_parameters(estimator_name)
+    def _procedure(self) -> Procedure:
+        name, cls = type(self).__name__, self._rule_class()
         self._check_parameters_of_rules()
-        cls = self._rule_class()
         if not isinstance(self.rule, Rule) and "m" in (cls.made_from or ()):
-            check_m(self.m, "m", estimator_name)
+            check_m(self.m, "m", name)
+        pilot_scale = 1.0
         if cls.needs_pilot:
-            check_m(self.pilot_m, "pilot_m", estimator_name)
-            real(self.eta_scale, "eta_scale", estimator_name, above=True)
+            check_m(self.pilot_m, "pilot_m", name)
+            pilot_scale = real(self.eta_scale, "eta_scale", name, above=True)
 
-    def _method(self, geometry: Geometry) -> Method:
-        rule = self._settled_rule(geometry)
-        if not rule.needs_pilot:
-            return Method(rule)
-        estimator_name = type(self).__name__
-        pilot = Fuzzy(settled_m(self.pilot_m, "pilot_m", estimator_name, geometry))
-        return Method(rule, Pilot(pilot, real(self.eta_scale, "eta_scale", estimator_name, above=True)))
+        def method(geometry: Geometry) -> Method:
+            rule = self._settled_rule(geometry)
+            if not rule.needs_pilot:
+                return Method(rule)
+            return Method(rule, Pilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry)), pilot_scale))
+
+        return Procedure(method, criterion=one_of(self.stop, "stop", name, ("centres", "memberships")))
 
     def _settled_rule(self, geometry: Geometry) -> Rule:
         if isinstance(self.rule, Rule):
@@ -160,8 +160,6 @@ class CMeans(BaseCMeans):
             return type(self.rule)
         return RULES[one_of(self.rule, "rule", type(self).__name__, MADE_BY_NAME)]
 
-    def _rule_class_sums_to_one(self) -> bool:
+    @property
+    def _sums_to_one(self) -> bool:  # type: ignore[override]
         return self._rule_class().rows_sum_to_one
-
-    def _criterion(self) -> str:
-        return one_of(self.stop, "stop", type(self).__name__, ("centres", "memberships"))

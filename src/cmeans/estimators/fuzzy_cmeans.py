@@ -6,9 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..fitting.fit import BaseCMeans, Method
+from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..fitting.fuzzifier_argument import check_m, settled_m
-from ..fitting.space import Geometry
 from ..kernels import Kernel
 from ..rules import Fuzzy
 from ..solvers.checkpoints import Checkpoint
@@ -92,9 +91,7 @@ class FuzzyCMeans(BaseCMeans):
     ) -> None:
         self._store(locals())
 
-    def _check_parameters(self, estimator_name: str) -> None:
-        super()._check_parameters(estimator_name)
-        check_m(self.m, "m", estimator_name)
-
-    def _method(self, geometry: Geometry) -> Method:
-        return Method(Fuzzy(settled_m(self.m, "m", type(self).__name__, geometry)))
+    def _procedure(self) -> Procedure:
+        name = type(self).__name__
+        check_m(self.m, "m", name)
+        return Procedure(lambda geometry: Method(Fuzzy(settled_m(self.m, "m", name, geometry))))

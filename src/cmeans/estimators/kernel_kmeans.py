@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..fitting.fit import BaseCMeans, Method
-from ..fitting.space import Geometry
+from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..kernels import Kernel
 from ..rules import Hard
 from ..solvers.checkpoints import Checkpoint
@@ -140,5 +139,5 @@ class KernelKMeans(BaseCMeans):
     ) -> None:
         self._store(locals())
 
-    def _method(self, geometry: Geometry) -> Method:
-        return Method(Hard())
+    def _procedure(self) -> Procedure:
+        return Procedure(lambda _: Method(Hard()))

@@ -11,7 +11,7 @@ import numpy as np
 from ..data.arrays import in_float64, numpy_dtype, stacked, take, to_numpy
 from ..data.blocks import Blocks
 from ..engines import Engine, ThreadEngine
-from ..fitting.fit import FitContext
+from ..fitting.fit import FitContext, Procedure
 from ..fitting.space import Geometry
 from ..fitting.stream_fit import StreamingBase, new_seed
 from ..fitting.stream_state import Chunk, ChunkResult, FitSummary, StreamState
@@ -112,11 +112,12 @@ class KernelPatchClustering(StreamingBase):
     ) -> None:
         self._store(locals())
 
-    def _check_parameters(self, estimator_name: str) -> None:
-        super()._check_parameters(estimator_name)
-        integer(self.patch_size, "patch_size", estimator_name, 1)
+    def _procedure(self) -> Procedure:
+        name = type(self).__name__
+        integer(self.patch_size, "patch_size", name, 1)
         self._points_asked()
-        one_of(self.merge, "merge", estimator_name, ("chain", "tree"))
+        one_of(self.merge, "merge", name, ("chain", "tree"))
+        return super()._procedure()
 
     def _begin(self, chunk: Chunk) -> ChunkResult:
         patch = _in_full(chunk)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..data.arrays import Array
-from ..fitting.fit import BaseCMeans, Method
+from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..fitting.fuzzifier_argument import check_m, settled_m
 from ..fitting.space import Geometry
 from ..fitting.validation import real
@@ -67,6 +67,8 @@ class PossibilisticCMeans(BaseCMeans):
     50
     """
 
+    _sums_to_one = False
+
     m: float
     pilot_m: str | float
     eta_scale: float
@@ -106,17 +108,14 @@ class PossibilisticCMeans(BaseCMeans):
         """Typicalities (rows, c) of new rows in [0, 1]: 1 at a centre, 1/2 at the distance sqrt(eta_j), 0 far away."""
         return self.memberships(X, diag=diag)
 
-    def _check_parameters(self, estimator_name: str) -> None:
-        super()._check_parameters(estimator_name)
-        check_m(self.m, "m", estimator_name)
-        check_m(self.pilot_m, "pilot_m", estimator_name)
-        real(self.eta_scale, "eta_scale", estimator_name, above=True)
+    def _procedure(self) -> Procedure:
+        name = type(self).__name__
+        check_m(self.m, "m", name)
+        check_m(self.pilot_m, "pilot_m", name)
+        scale = real(self.eta_scale, "eta_scale", name, above=True)
 
-    def _method(self, geometry: Geometry) -> Method:
-        estimator_name = type(self).__name__
-        rule = Possibilistic(settled_m(self.m, "m", estimator_name, geometry))
-        pilot = Fuzzy(settled_m(self.pilot_m, "pilot_m", estimator_name, geometry))
-        return Method(rule, Pilot(pilot, real(self.eta_scale, "eta_scale", estimator_name, above=True)))
+        def method(geometry: Geometry) -> Method:
+            rule, pilot = Possibilistic(settled_m(self.m, "m", name, geometry)), Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry))
+            return Method(rule, Pilot(pilot, scale))
 
-    def _rule_class_sums_to_one(self) -> bool:
-        return False
+        return Procedure(method)

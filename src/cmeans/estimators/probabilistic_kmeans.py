@@ -11,9 +11,9 @@ import numpy as np
 from ..data.arrays import Array, Partition, itemsize, numpy_dtype, to_numpy
 from ..data.blocks import Blocks, spans
 from ..data.scratch import room
-from ..fitting.fit import BaseCMeans, FitContext, FitSettings, Method
+from ..fitting.fit import BaseCMeans, FitContext, FitSettings, Method, Procedure
 from ..fitting.fitted_attributes import certified
-from ..fitting.init import InitContext, given_partition, starts
+from ..fitting.init import METHODS, InitContext, given_partition, starts
 from ..fitting.space import Geometry, build_geometry
 from ..fitting.validation import foreign_like, integer, one_of, real
 from ..kernels import Kernel
@@ -129,20 +129,27 @@ class ProbabilisticKMeans(BaseCMeans):
     ) -> None:
         self._store(locals())
 
-    def _method(self, geometry: Geometry) -> Method:
-        return Method(Hard())
+    def _procedure(self) -> Procedure:
+        name = type(self).__name__
+        one_of(self.solver, "solver", name, ("auto", "fagp", "agp", "batched", "lloyd"))
+        real(self.step, "step", name, above=True)
+        if real(self.quantile, "quantile", name) > 1:
+            raise ValueError(f"{name}(quantile={self.quantile!r}): quantile must lie between 0 and 1.")
+        if self.polish is not None:
+            one_of(self.polish, "polish", name, ("hartigan",))
+        return Procedure(
+            lambda _: Method(Hard()),
+            self._by_search,
+            most_sweeps=NO_LIMIT if self.max_iter is None else integer(self.max_iter, "max_iter", name, 1, words="None or "),
+            bounded=False,
+            starts=("dirichlet", *METHODS),
+        )
 
-    def _sweeps_asked(self, estimator_name: str) -> int:
-        return NO_LIMIT if self.max_iter is None else integer(self.max_iter, "max_iter", estimator_name, 1, words="None or ")
-
-    def _most_sweeps(self, settings: FitSettings) -> int | None:
-        return None
-
-    def _cluster(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+    def _by_search(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         settings, blocks = context.settings, context.blocks
         search = self._search_for(settings, blocks)
         geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng)
-        method = replace(self._method(geometry), attributes={"solver_": search.solver})
+        method = replace(context.procedure.method(geometry), attributes={"solver_": search.solver})
         remembered = blocks.n_rows * (1 if blocks.are_stored else 2 * settings.n_clusters * itemsize(blocks.x) + 24)
         problem = Problem(self._rows_for(context, geometry, method.rule, remembered), method.rule, context.engine, settings.stopping)
         observer = self._observer(context, geometry, method)
@@ -172,18 +179,6 @@ class ProbabilisticKMeans(BaseCMeans):
                 break
         assert best is not None, "there is always a start"
         return best, visits
-
-    def _check_parameters(self, estimator_name: str) -> None:
-        super()._check_parameters(estimator_name)
-        one_of(self.solver, "solver", estimator_name, ("auto", "fagp", "agp", "batched", "lloyd"))
-        real(self.step, "step", estimator_name, above=True)
-        if real(self.quantile, "quantile", estimator_name) > 1:
-            raise ValueError(f"{estimator_name}(quantile={self.quantile!r}): quantile must lie between 0 and 1.")
-        if self.polish is not None:
-            one_of(self.polish, "polish", estimator_name, ("hartigan",))
-
-    def _known_starts(self) -> tuple[str, ...]:
-        return ("dirichlet", *super()._known_starts())
 
     def _search_for(self, settings: FitSettings, blocks: Blocks) -> Search:
         estimator_name, solver = type(self).__name__, self.solver

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive
-from ..fitting.fit import Method
-from ..fitting.space import Geometry
+from ..fitting.fit import Method, Procedure
 from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel
 from ..rules import Hard, SparsePossibilistic
@@ -126,16 +125,9 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
     ) -> None:
         self._store(locals())
 
-    @property
-    def _automatic_share(self) -> float:
-        return SHARE
-
-    def _check_parameters(self, estimator_name: str) -> None:
-        super()._check_parameters(estimator_name)
-        self._checked_growth()
-
-    def _method(self, geometry: Geometry) -> Method:
-        return Method(self._sparse_rule())
+    def _procedure(self) -> Procedure:
+        rule, _ = self._sparse_rule(SHARE), self._checked_growth()
+        return self._adaptive_procedure(lambda _: Method(rule), self._search)
 
     def _search(self, given: AdaptiveProblem, method: Method) -> tuple[BestRun, SparsePossibilistic]:
         growth, n_neighbors, form = self._checked_growth()
@@ -162,7 +154,7 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
                 f"{estimator_name}(seed_quantile={self.seed_quantile!r}): it must lie above 0 and be at most 1, which leaves out none."
             )
         growth = Growth(
-            self._clusters_asked(estimator_name),
+            integer(self.max_clusters, "max_clusters", estimator_name, 1),
             integer(self.n_new, "n_new", estimator_name, 1),
             quantile,
             integer(self.patience, "patience", estimator_name, 1),

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64
-from ..fitting.fit import FitSettings
+from ..fitting.fit import FitSettings, Procedure
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.landmark_argument import check_landmarks, given_landmarks
 from ..fitting.space import Geometry, middle_of
@@ -173,15 +173,14 @@ class StreamingFuzzyCMeans(StreamingBase):
     ) -> None:
         self._store(locals())
 
-    def _check_parameters(self, estimator_name: str) -> None:
-        super()._check_parameters(estimator_name)
-        integer(self.chunk_size, "chunk_size", estimator_name, 1)
-        self._rows_held(estimator_name, 1)
-
-    def _check_landmark_words(self, estimator_name: str) -> None:
-        self._checked_stream_words(estimator_name)
+    def _procedure(self) -> Procedure:
+        name = type(self).__name__
+        self._checked_stream_words(name)
         if not isinstance(self.landmarks, str):
-            check_landmarks(self.landmarks, estimator_name, rows_only=False)
+            check_landmarks(self.landmarks, name, rows_only=False)
+        integer(self.chunk_size, "chunk_size", name, 1)
+        self._rows_held(name, 1)
+        return super()._procedure()
 
     def merge(self, other: StreamingFuzzyCMeans) -> Self:
         """Merge another stream into this one, as if its rows had been seen here too.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import is_sparse, one_hot
-from ..fitting.fit import BaseCMeans, FitContext, Method
+from ..fitting.fit import BaseCMeans, FitContext, Method, Procedure
 from ..fitting.init import InitContext, checked_labels, starts
 from ..fitting.landmark_argument import check_landmarks, row_numbers
 from ..fitting.prediction import Predicting
@@ -19,8 +19,6 @@ from ..fitting.validation import host_array
 from ..kernels import Kernel
 from ..rules import Hard
 from ..solvers.multistart import FitResult, best_of, concluded
-from ..spaces import LandmarkSpace, Space
-from ..spaces.centres import Centres
 from ..sweeps.choice import quick_for
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
@@ -85,25 +83,15 @@ class TwoStepKernelKMeans(BaseCMeans):
     ) -> None:
         self._store(locals())
 
-    def _check_landmark_words(self, owner: str) -> None:
-        super()._check_landmark_words(owner)
+    def _procedure(self) -> Procedure:
         if not isinstance(self.landmarks, str):
-            check_landmarks(self.landmarks, owner, rows_only=True)
+            check_landmarks(self.landmarks, type(self).__name__, rows_only=True)
+        return Procedure(lambda _: Method(Hard()), self._by_sample)
 
-    def _method(self, geometry: Geometry) -> Method:
-        return Method(Hard())
-
-    def _portable(self, geometry: Geometry, centres: Centres) -> tuple[Space, Centres]:
-        space, centres = super()._portable(geometry, centres)
-        if isinstance(space, LandmarkSpace) and geometry.is_precomputed:
-            assert geometry.landmark_rows is not None
-            space = replace(space, points=geometry.landmark_rows)  # the sample's columns, by their numbers among all
-        return space, centres
-
-    def _cluster(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+    def _by_sample(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
         whole, sample = build_sample_geometry(self, estimator_name, context.blocks, settings.n_clusters, settings.rng)
-        method = self._method(whole)
+        method = context.procedure.method(whole)
         memory = self._memory_plan(context, sample.space, whole.blocks)
         problem = Problem(RepresentedRows(sample.space, sample.blocks, memory.for_rows), method.rule, engine, settings.stopping)
         init = _init_on_sample(self.init, whole, sample, settings.n_clusters, estimator_name)
@@ -112,7 +100,7 @@ class TwoStepKernelKMeans(BaseCMeans):
         with self._interruptible(context, whole, method):
             best = best_of(first, settings.n_init, problem, observer)
         result = concluded(best, problem, observer)
-        space, _ = self._portable(whole, best.solution.state.centres)
+        space, _ = whole.portable(best.solution.state.centres)
         rows = RepresentedRows(space, whole.blocks, 0, training=False, quick=quick_for(space, whole.blocks, method.rule))
         assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter)
         visits = result.row_visits + whole.blocks.n_rows

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Array, Float64
+from ..data.arrays import Array
 from ..data.scaling import factors_to_ten
 from ..kernels import Linear
 from ..rules import SparsePossibilistic
@@ -20,7 +20,7 @@ from ..solvers.observer import Observer
 from ..solvers.steps import Verdict
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .fit import BaseCMeans, FitContext, FitSettings, Method
+from .fit import BaseCMeans, FitContext, FitSettings, Method, Procedure
 from .fitted_attributes import certified
 from .space import Geometry, build_geometry, takes_kernel_values
 from .validation import integer, one_of, real
@@ -69,8 +69,13 @@ class AdaptiveProblem:
         return 1.0 if isinstance(self.geometry.kernel, Linear) or diameter == 0 else TENTH * diameter
 
 
+Search = Callable[[AdaptiveProblem, Method], tuple[BestRun, SparsePossibilistic]]  # to the clusters, and the rule that found them
+
+
 class BaseAdaptive(BaseCMeans):
-    """Sparse adaptive possibilistic c-means; subclasses define the start."""
+    """Sparse adaptive possibilistic c-means; subclasses define the search for clusters."""
+
+    _sums_to_one = False
 
     max_clusters: int
     sparsity: str | float
@@ -79,29 +84,24 @@ class BaseAdaptive(BaseCMeans):
     adaptation: str | None
     scaling: str | None
 
-    @abstractmethod
-    def _search(self, given: AdaptiveProblem, method: Method) -> tuple[BestRun, SparsePossibilistic]:
-        """Check the remaining parameters; return the clusters and the rule that found them."""
-
-    @property
-    @abstractmethod
-    def _automatic_share(self) -> float:
-        """K of sparsity="auto"."""
-
     def typicality(self, X: Any, *, diag: Any = None) -> Array:
         """Typicalities (rows, clusters found) of new rows in [0, 1]; 0 beyond a cluster's radius."""
         return self.memberships(X, diag=diag)
 
-    def _rule_class_sums_to_one(self) -> bool:
-        return False
+    def _adaptive_procedure(self, method: Callable[[Geometry], Method], search: Search) -> Procedure:
+        """Return the procedure of a search for clusters of which there are at most `max_clusters`."""
+        name = type(self).__name__
+        scaled = self.scaling is not None and one_of(self.scaling, "scaling", name, ("range",)) and not takes_kernel_values(self.kernel)
+        return Procedure(
+            method,
+            lambda context: self._by_adaptation(context, search),
+            max_clusters=integer(self.max_clusters, "max_clusters", name, 1),
+            bounded=False,
+            factors=(lambda x, weight: factors_to_ten(x, weight, name)) if scaled else None,
+        )
 
-    def _check_parameters(self, estimator_name: str) -> None:
-        super()._check_parameters(estimator_name)
-        self._sparse_rule()
-        if self.scaling is not None:
-            one_of(self.scaling, "scaling", estimator_name, ("range",))
-
-    def _sparse_rule(self) -> SparsePossibilistic:
+    def _sparse_rule(self, automatic_share: float) -> SparsePossibilistic:
+        """Return the checked rule; `automatic_share` is K of sparsity="auto" where scales are no mean squares."""
         estimator_name = type(self).__name__
         automatic = isinstance(self.sparsity, str) and self.sparsity == "auto"
         sparsity = None if automatic else real(self.sparsity, "sparsity", estimator_name, words='"auto" or ')
@@ -110,13 +110,13 @@ class BaseAdaptive(BaseCMeans):
             raise ValueError(f"{estimator_name}(p={self.p!r}): p must lie between 0 and 1, both left out.")
         test = one_of(self.sparsity_test, "sparsity_test", estimator_name, ("global", "local"))
         rule = SparsePossibilistic(sparsity, 0.0, p, test)
-        share = SQUARED_SHARE if self.adaptation == "squared" else self._automatic_share
+        share = SQUARED_SHARE if self.adaptation == "squared" else automatic_share
         return replace(rule, share=share * min(1.0, rule.largest_share)) if sparsity is None else rule
 
-    def _cluster(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+    def _by_adaptation(self, context: FitContext, search: Search) -> tuple[Geometry, Method, FitResult]:
         settings, blocks = context.settings, context.blocks
         geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng)
-        method = self._method(geometry)
+        method = context.procedure.method(geometry)
         rule = method.rule
         assert isinstance(rule, SparsePossibilistic)
         rows = self._rows_for(context, geometry, rule, remembered=blocks.n_rows * np.dtype(np.intp).itemsize)
@@ -124,7 +124,7 @@ class BaseAdaptive(BaseCMeans):
         part = _part_of(geometry, whole, settings.rng)
         observer = self._observer(context, geometry, method)
         with self._interruptible(context, geometry, method):
-            best, found_rule = self._search(AdaptiveProblem(settings, geometry, whole, part, rule, observer), method)
+            best, found_rule = search(AdaptiveProblem(settings, geometry, whole, part, rule, observer), method)
         if best.solution.verdict is Verdict.EMPTY:
             raise ValueError(self._too_sparse(rule, best.solution.state))
         whole = replace(whole, rule=found_rule)
@@ -138,19 +138,6 @@ class BaseAdaptive(BaseCMeans):
             f"{type(self).__name__}(sparsity={self.sparsity!r}, p={rule.p:g}): no cluster wants any row. lambda is {strength:.4g}, and the "
             f"widest cluster (eta {scales.max():.4g}) bears 0 <= lambda < {limit:.4g}. Take a smaller sparsity{advice}"
         )
-
-    def _clusters_asked(self, owner: str) -> int:
-        return integer(self.max_clusters, "max_clusters", owner, 1)
-
-    def _fitting_number(self, n_clusters: int, n_rows: int) -> int:
-        return min(n_clusters, n_rows)
-
-    def _most_sweeps(self, settings: FitSettings) -> int | None:
-        return None
-
-    def _feature_factors(self, x: Array, weight: Float64) -> Float64 | None:
-        owner = type(self).__name__
-        return None if self.scaling is None or takes_kernel_values(self.kernel) else factors_to_ten(x, weight, owner)
 
 
 def _part_of(geometry: Geometry, whole: Problem, rng: np.random.RandomState) -> Problem:

@@ -25,7 +25,6 @@ from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilo
 from ..solvers.observer import AfterSweep, FitRecord, Observer
 from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
 from ..spaces import Space
-from ..spaces.centres import Centres
 from ..sweeps.choice import layout_for, memory_of, quick_for
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented import RepresentedRows
@@ -63,9 +62,33 @@ class Method:
 
 
 @dataclass(frozen=True)
+class Procedure:
+    """All that one estimator adds to the fit that estimators share, from its checked parameters."""
+
+    method: Callable[[Geometry], Method]  # the objective; the geometry serves parameters that the data determine
+    cluster: Callable[[FitContext], tuple[Geometry, Method, FitResult]] | None = None  # None: sweeps from every start
+    max_clusters: int | None = None  # upper bound of a number that is found; None: `n_clusters` are made
+    most_sweeps: int | None = None  # None: `max_iter`
+    bounded: bool = True  # True: a start takes at most `max_iter` sweeps in all
+    criterion: str = "centres"  # of `Stopping`
+    starts: tuple[str, ...] = METHODS  # names that `init` may take
+    factors: Callable[[Array, Float64], Float64] | None = None  # (d,) from rows and weights: features are multiplied by them first of all
+    too_few: str = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
+
+    def clusters_for(self, n_clusters: int, n_rows: int, estimator_name: str) -> int:
+        """Return the number of clusters to start from on these rows."""
+        if self.max_clusters is not None:
+            return min(n_clusters, n_rows)
+        if n_clusters > n_rows:
+            raise ValueError(f"{estimator_name}(n_clusters={n_clusters}): {self.too_few.format(n=n_rows)}")
+        return n_clusters
+
+
+@dataclass(frozen=True)
 class FitContext:
     """One fit: its settings, rows, engine and listeners."""
 
+    procedure: Procedure
     settings: FitSettings
     given: CheckedRows
     blocks: Blocks
@@ -77,7 +100,7 @@ class FitContext:
 
 
 class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
-    """The parameters that all estimators share, and their fit. An estimator adds its own, and `_method` for its objective."""
+    """The parameters that all estimators share, and their fit. An estimator adds its own, and the `Procedure` that they make."""
 
     n_clusters: int
     kernel: str | Kernel | Callable[..., Any]
@@ -110,11 +133,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 setattr(self, name, value)
 
     @abstractmethod
-    def _method(self, geometry: Geometry) -> Method:
-        """Return the objective from the estimator's parameters; `geometry` serves those that the data determine."""
-
-    def _criterion(self) -> str:
-        return "centres"
+    def _procedure(self) -> Procedure:
+        """Check the parameters that are the estimator's own, as far as is possible without rows, and return what they ask for."""
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -141,19 +161,19 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         """
         estimator_name, record = type(self).__name__, FitRecord()
         with restored_on_failure(self, record), verbose_log(self.verbose, estimator_name):
-            settings = self._checked_settings(estimator_name)
+            procedure, settings = self._checked()
             given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
             weight, unit = weights_of(given, sample_weight, estimator_name)
-            blocks = Blocks(given.x, weight, unit=unit, factors=self._feature_factors(given.x, weight))
-            settings = replace(settings, n_clusters=self._fitting_number(settings.n_clusters, blocks.n_rows))
+            blocks = Blocks(given.x, weight, unit=unit, factors=None if procedure.factors is None else procedure.factors(given.x, weight))
+            settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
-            hook = SweepHook(self, X, y, sample_weight, self._most_sweeps(settings))
+            hook = SweepHook(self, X, y, sample_weight, settings.stopping.max_iter * settings.n_init if procedure.bounded else None)
             log = self._checkpoint_log(settings, blocks)
             settings = settings if log is None else replace(settings, rng=log.rng)
             with self._engine(given.x) as engine:
-                context = FitContext(settings, given, blocks, engine, hook, current_listeners(), log, record)
-                geometry, method, result = self._cluster(context)
+                context = FitContext(procedure, settings, given, blocks, engine, hook, current_listeners(), log, record)
+                geometry, method, result = (procedure.cluster or self._by_sweeps)(context)
             if log is not None:
                 log.write()
             self._keep(geometry, method, result)
@@ -177,10 +197,6 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         after_sweep = self._after_sweep(context.hook, geometry, method)
         return Observer(Reporter(context.listeners), after_sweep, context.log, context.record)
 
-    def _portable(self, geometry: Geometry, centres: Centres) -> tuple[Space, Centres]:
-        """Return the centres in a space that a model can keep."""
-        return geometry.space.portable(centres)
-
     @contextmanager
     def _interruptible(self, context: FitContext, geometry: Geometry, method: Method) -> Iterator[None]:
         """Leave an interrupted fit with a model of its best centres so far, if there are any, which holds nothing of its rows."""
@@ -189,7 +205,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         except KeyboardInterrupt:
             interim = context.record.interim()
             if interim is not None:
-                space, centres = self._portable(geometry, interim.state.centres)
+                space, centres = geometry.portable(interim.state.centres)
                 for name in (*OF_ROWS, "row_visits_"):
                     self.__dict__.pop(name, None)
                 state, method = State(centres, interim.state.scales), replace(method, rule=interim.rule)
@@ -204,10 +220,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         """Find the clusters of X and return their labels: `fit(X).labels_`."""
         return self.fit(X, y, sample_weight=sample_weight).labels_
 
-    def _cluster(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+    def _by_sweeps(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+        """Sweep from every start, and return the best result."""
         settings, engine = context.settings, context.engine
         geometry = build_geometry(self, type(self).__name__, context.blocks, settings.n_clusters, settings.rng)
-        method = self._method(geometry)
+        method = context.procedure.method(geometry)
         rows = self._rows_for(context, geometry, method.rule)
         problem = Problem(rows, method.rule, engine, settings.stopping)
         starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
@@ -265,7 +282,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
 
         def after_sweep(state: State, sweeps: int) -> bool:
             def fitted() -> dict[str, Any]:
-                space, centres = self._portable(geometry, state.centres)
+                space, centres = geometry.portable(state.centres)
                 return {**self._model_attributes(geometry, method, space, State(centres, state.scales)), "n_iter_": sweeps}
 
             return hook.sweep_ended(fitted)
@@ -287,37 +304,22 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         for name, value in {**attributes, **row_attributes(geometry, result)}.items():
             setattr(self, name, value)
 
-    def _check_parameters(self, estimator_name: str) -> None:
+    def _checked(self) -> tuple[Procedure, FitSettings]:
         """Refuse parameters that are invalid for all rows: before a fit reads any, and where a model is read."""
-        check_kernel(self, estimator_name)
-        self._check_landmark_words(estimator_name)
-        check_init(self.init, estimator_name, self._known_starts())
-        count_threads(self.n_jobs, estimator_name)
-        checked_checkpoint(self.checkpoint, estimator_name)
-
-    def _check_landmark_words(self, estimator_name: str) -> None:
-        checked_words(self, estimator_name)
-
-    def _known_starts(self) -> tuple[str, ...]:
-        """Names that `init` may take."""
-        return METHODS
-
-    def _checked_settings(self, estimator_name: str) -> FitSettings:
-        self._check_parameters(estimator_name)
-        n_init = integer(self.n_init, "n_init", estimator_name, 1)
+        name, procedure = type(self).__name__, self._procedure()
+        check_kernel(self, name)
+        checked_words(self, name)
+        check_init(self.init, name, procedure.starts)
+        count_threads(self.n_jobs, name)
+        checked_checkpoint(self.checkpoint, name)
         engine_of(self)
-        integer(int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", estimator_name, 0)
-        return FitSettings(
-            self._clusters_asked(estimator_name),
-            n_init if isinstance(self.init, str) else 1,
-            self._checked_stopping(estimator_name),
-            parse_budget(self.memory_budget, estimator_name),
-            _random_state(self.random_state, estimator_name),
-        )
-
-    def _checked_stopping(self, estimator_name: str) -> Stopping:
-        tol = real(self.tol, "tol", estimator_name)
-        return Stopping(self._sweeps_asked(estimator_name), tol, self._criterion(), self._mixing(estimator_name))
+        integer(int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", name, 0)
+        n_clusters = integer(self.n_clusters, "n_clusters", name, 1) if procedure.max_clusters is None else procedure.max_clusters
+        n_init = integer(self.n_init, "n_init", name, 1)
+        max_iter = integer(self.max_iter, "max_iter", name, 1) if procedure.most_sweeps is None else procedure.most_sweeps
+        stopping = Stopping(max_iter, real(self.tol, "tol", name), procedure.criterion, self._mixing(name))
+        budget, rng = parse_budget(self.memory_budget, name), _random_state(self.random_state, name)
+        return procedure, FitSettings(n_clusters, n_init if isinstance(self.init, str) else 1, stopping, budget, rng)
 
     def _mixing(self, estimator_name: str) -> str | None:
         """Return the acceleration of sweeps, or None."""
@@ -326,31 +328,6 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         if self.acceleration is None or (isinstance(self.acceleration, str) and self.acceleration == "anderson"):
             return self.acceleration
         raise ValueError(f'{estimator_name}(acceleration={self.acceleration!r}): unknown acceleration; give "anderson" or None.')
-
-    def _clusters_asked(self, estimator_name: str) -> int:
-        """Number of clusters requested by the parameters."""
-        return integer(self.n_clusters, "n_clusters", estimator_name, 1)
-
-    def _sweeps_asked(self, estimator_name: str) -> int:
-        """Maximal number of sweeps."""
-        return integer(self.max_iter, "max_iter", estimator_name, 1)
-
-    def _fitting_number(self, n_clusters: int, n_rows: int) -> int:
-        """Number of clusters to start from on these rows."""
-        if n_clusters > n_rows:
-            estimator_name = type(self).__name__
-            raise ValueError(
-                f"{estimator_name}(n_clusters={n_clusters}): there are fewer rows than clusters, n_samples={n_rows}; take fewer clusters."
-            )
-        return n_clusters
-
-    def _feature_factors(self, x: Array, weight: Float64) -> Float64 | None:
-        """Factors (d,) applied to the features first of all, or None."""
-        return None
-
-    def _most_sweeps(self, settings: FitSettings) -> int | None:
-        """Upper bound of the sweeps reported to callbacks, if there is one."""
-        return settings.stopping.max_iter * settings.n_init
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

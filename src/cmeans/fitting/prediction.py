@@ -40,7 +40,7 @@ Part = TypeVar("Part")
 
 
 def _rows_sum_to_one(estimator: Any) -> bool:
-    return bool(estimator._rule_class_sums_to_one())
+    return bool(estimator._sums_to_one)
 
 
 class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -56,14 +56,11 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _training_diag: Any
     _nearest: Any
     _factors: Float64 | None = None
+    _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
 
     def __sklearn_is_fitted__(self) -> bool:
         """True once there are centres."""
         return "_state" in vars(self)
-
-    def _rule_class_sums_to_one(self) -> bool:
-        """True where the rule, fitted or not, has memberships that sum to one."""
-        return True
 
     @lazily
     def memberships(self, X: Any, *, diag: Any = None) -> Array:

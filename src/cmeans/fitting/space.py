@@ -18,6 +18,7 @@ from ..runtime.user_warnings import warn
 from ..sampling.pairwise import Affinity, Metric
 from ..sampling.population import Population, population_of
 from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, checked_gram, landmark_space, solver_tolerance
+from ..spaces.centres import Centres
 from ..tuning.diagnosis import kernel_complaints
 from ..tuning.fuzzifier import Fuzzifier, fuzzifier
 from ..tuning.temperature import critical_temperature
@@ -76,6 +77,14 @@ class Geometry:
         twin = replace(self, space=space, landmark_rows=landmark_rows)
         twin.__dict__.update({name: self.__dict__[name] for name in ("fuzzifier", "sampled") if name in self.__dict__})
         return twin
+
+    def portable(self, centres: Centres) -> tuple[Space, Centres]:
+        """Return centres in a space that a model can keep."""
+        space, centres = self.space.portable(centres)
+        if self.is_precomputed and self.columns_only is None and isinstance(space, LandmarkSpace):
+            assert self.landmark_rows is not None
+            space = replace(space, points=self.landmark_rows)  # columns by their numbers among all, also where the space is a sample's
+        return space, centres
 
     @cached_property
     def fuzzifier(self) -> Fuzzifier:

@@ -31,7 +31,7 @@ from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented import RepresentedRows
 from ..sweeps.state import State
-from .fit import OF_ROWS, BaseCMeans, FitContext, FitSettings, Method
+from .fit import OF_ROWS, BaseCMeans, FitContext, FitSettings, Method, Procedure
 from .fitted_attributes import model_attributes, restored_on_failure, warn_of_result
 from .fuzzifier_argument import check_m, settled_m
 from .init import InitContext, starts
@@ -65,11 +65,13 @@ class StreamingBase(BaseCMeans):
     def _rows_at_once(self, estimator_name: str) -> int:
         """Maximal number of rows that `fit` takes at a time."""
 
-    def _check_parameters(self, estimator_name: str) -> None:
-        super()._check_parameters(estimator_name)
-        self._refuse_kernel_values(estimator_name)
-        if one_of(self.rule, "rule", estimator_name, ("fuzzy", "hard")) == "fuzzy":
-            check_m(self.m, "m", estimator_name)
+    def _procedure(self) -> Procedure:
+        name = type(self).__name__
+        self._refuse_kernel_values(name)
+        if one_of(self.rule, "rule", name, ("fuzzy", "hard")) == "fuzzy":
+            check_m(self.m, "m", name)
+        too_few = "the first rows are fewer than the clusters, n_samples={n}; start with a larger chunk, or take fewer clusters."
+        return Procedure(self._method, self._by_chunks, bounded=False, too_few=too_few)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Cluster the next rows of a stream together with what is kept of those before.
@@ -98,17 +100,17 @@ class StreamingBase(BaseCMeans):
     def _take(self, X: Any, sample_weight: Any) -> Self:
         estimator_name = type(self).__name__
         stream = vars(self).get("_stream")
-        settings = self._checked_settings(estimator_name)
+        procedure, settings = self._checked()
         if _has_no_rows(X):
             return self
         given = read_rows(self, X, fitting=stream is None)
         weight, unit = weights_of(given, sample_weight, estimator_name)
         blocks = Blocks(given.x, weight, unit=unit)
         if stream is None:
-            settings = replace(settings, n_clusters=self._fitting_number(settings.n_clusters, blocks.n_rows))
+            settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
         with verbose_log(self.verbose, estimator_name):
             with self._engine(given.x) as engine:
-                context = FitContext(settings, given, blocks, engine, None, current_listeners(), None, FitRecord())
+                context = FitContext(procedure, settings, given, blocks, engine, None, current_listeners(), None, FitRecord())
                 reporter = Reporter(context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}")
                 stream, absorbed = self._absorb(stream, context, reporter)
                 result = self._result_of(absorbed.rows, replace(context, blocks=absorbed.geometry.blocks), absorbed, stream)
@@ -120,7 +122,7 @@ class StreamingBase(BaseCMeans):
         _warn_of_loss(self.projection_loss_, estimator_name)
         return self
 
-    def _cluster(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+    def _by_chunks(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         estimator_name, blocks, settings = type(self).__name__, context.blocks, context.settings
         parts = _cut(blocks, self._rows_at_once(estimator_name), settings.n_clusters)
         summary = self._summed_up(parts, context)
@@ -269,23 +271,12 @@ class StreamingBase(BaseCMeans):
         self.n_clusters_ = int(np.count_nonzero(stream.past.mass > 0))
         self._keep_stream(stream, None)
 
-    def _fitting_number(self, n_clusters: int, n_rows: int) -> int:
-        if n_clusters > n_rows:
-            raise ValueError(
-                f"{type(self).__name__}(n_clusters={n_clusters}): the first rows are fewer than the clusters, n_samples={n_rows}; start "
-                "with a larger chunk, or take fewer clusters."
-            )
-        return n_clusters
-
     def _first_chunk_of(self, size: Any, word: str, estimator_name: str) -> int:
         """Return the checked chunk size; the first chunk needs a row per cluster."""
         least, step = integer(self.n_clusters, "n_clusters", estimator_name, 1), integer(size, word, estimator_name, 1)
         if step < least:
             raise ValueError(f"{estimator_name}({word}={step}): the first one needs at least n_clusters={least} rows.")
         return step
-
-    def _most_sweeps(self, settings: FitSettings) -> int | None:
-        return None
 
     def _refuse_kernel_values(self, estimator_name: str) -> None:
         if takes_kernel_values(self.kernel):

@@ -21,7 +21,7 @@ NEEDED = {"_space", "_state", "_rule", "_training_diag", "_n_features_out", "ker
 
 def check_words(model: Any) -> None:
     """Refuse constructor parameters that a fit would refuse for any rows, with the same errors."""
-    model._checked_settings(type(model).__name__)
+    model._checked()
 
 
 def check_model(model: Any, known: Collection[type[Any]]) -> None:
@@ -62,7 +62,7 @@ def check_model(model: Any, known: Collection[type[Any]]) -> None:
 
 
 def _check_attributes(model: Any) -> None:
-    if model._rule.rows_sum_to_one != model._rule_class_sums_to_one():
+    if model._rule.rows_sum_to_one != model._sums_to_one:
         raise ValueError(f"{type(model._rule).__name__} is no rule of {type(model).__name__}")
     if model.kernel_ != model._space.kernel:
         raise ValueError("the kernel is not that of the space")

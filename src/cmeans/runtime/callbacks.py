@@ -11,10 +11,13 @@ from typing import Any
 from .progress import Progress, listening
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin, FitCallback, with_callbacks
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Empty class for a scikit-learn without callbacks."""
+
+    class FitCallback:  # type: ignore[no-redef]
         """Empty class for a scikit-learn without callbacks."""
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,7 +39,7 @@ class SweepHook:
         self._estimator = estimator
         self._data = {"X": X, "y": y, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
         self._root = None
-        if getattr(estimator, "_skl_callbacks", None) or hasattr(estimator, "_parent_callback_ctx"):
+        if _has_callbacks(estimator):
             self._root = estimator._init_callback_context(max_subtasks=max_sweeps)
             self._root.call_on_fit_task_begin(estimator=estimator, **self._data)
 
@@ -56,6 +59,12 @@ class SweepHook:
         """Call the callbacks after the fit."""
         if self._root is not None:
             self._root.call_on_fit_task_end(estimator=self._estimator, reconstruction_attributes={}, **self._data)
+
+
+def _has_callbacks(estimator: Any) -> bool:
+    """Return True where `set_callbacks` was called, by the user or by a meta-estimator that passes its own on."""
+    lists = (value for value in vars(estimator).values() if isinstance(value, list))
+    return any(isinstance(item, FitCallback) for items in lists for item in items)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,9 +27,8 @@ def naming(estimator_name: str) -> Iterator[None]:
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the first frame outside this package and scikit-learn's wrappers around it."""
-    level = 2
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in SKIPPED_PACKAGES:
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in SKIPPED_PACKAGES:
         frame = frame.f_back
         level += 1
     warnings.warn(message, category, stacklevel=level)

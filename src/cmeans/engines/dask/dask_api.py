@@ -28,6 +28,13 @@ def is_array(x: Any) -> bool:
     return hasattr(type(x), "map_blocks")
 
 
+def empty_chunk(x: Any) -> Any:
+    """Return an empty array of the kind that the chunks of an array are."""
+    from dask.array.utils import meta_from_array
+
+    return meta_from_array(x)
+
+
 def default_client() -> Any | None:
     """Return the client that was started last, if there is any."""
     try:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...data.row_source import RowArray, RowsError, StoredRows
 from ..threads import ThreadEngine
-from .dask_api import is_array, is_frame, settled, started
+from .dask_api import empty_chunk, is_array, is_frame, settled, started
 from .shards import as_rows, look, some_rows
 
 NUMBERS = "biuf"  # NumPy's kinds that are real numbers
@@ -121,8 +121,9 @@ def type_and_columns(x: Any, owner: str) -> tuple[Any, tuple[Any, ...]]:
         raise ValueError(f"{owner}: expected a 2-D array of rows and features, got one of shape {x.shape}. Reshape your data.")
     if x.dtype.kind not in NUMBERS:
         raise ValueError(f"{owner}: X has dtype {x.dtype}; real numbers are needed.")
-    if not isinstance(x._meta, np.ndarray):
-        raise ValueError(f"{owner}: X has chunks of {type(x._meta).__name__}; NumPy arrays are needed, x.map_blocks(...) makes them.")
+    kind = type(empty_chunk(x))
+    if not issubclass(kind, np.ndarray):
+        raise ValueError(f"{owner}: X has chunks of {kind.__name__}; NumPy arrays are needed, x.map_blocks(...) makes them.")
     if not np.isfinite(x.shape[1]) or x.shape[1] == 0:
         raise ValueError(f"{owner}: X has shape {x.shape}; the number of features must be known and not 0: call x.compute_chunk_sizes().")
     return (np.float32 if x.dtype == np.float32 else np.float64), tuple(range(x.shape[1]))
