@@ -114,6 +114,15 @@ def rounding(dtype: Any) -> float:
     return 8 * 2.0**-23 if resolution(dtype) > 1e-10 else 64 * 2.0**-52
 
 
+def binary_exponent(values: Any) -> int:
+    """e, where the largest absolute value lies in [2^(e-1), 2^e); 0 where all are zero, or one is not finite.
+
+    Multiplication by 2^-e is exact, so squares of the products have the same digits and stay in range.
+    """
+    largest = float(np.max(np.abs(values), initial=0.0))
+    return int(np.frexp(largest)[1]) if np.isfinite(largest) else 0
+
+
 def itemsize(x: Array) -> int:
     """Bytes of one number of x."""
     return 4 if resolution(x.dtype) > 1e-10 else 8

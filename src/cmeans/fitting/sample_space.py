@@ -64,4 +64,5 @@ def build_sample_geometry(
         alone.complain(owner)
     else:
         alone = replace(alone, space=EuclideanSpace(middle_of(part, alone.population)))
+        alone.refuse_range(owner)
     return Geometry(blocks, kernel, alone.space, people, gamma, rows), alone

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, host_float64, is_foreign, is_sparse, resolution, to_numpy
-from ..data.blocks import Block, Blocks
+from ..data.arrays import Array, Float64, IntArray, host_float64, is_foreign, is_sparse, numpy_dtype, resolution, to_numpy
+from ..data.blocks import LARGEST_SUM, Block, Blocks
 from ..kernels import Kernel, Linear, Precomputed, checked_params
 from ..landmarks.count import EXACT_UP_TO, enough_landmarks
 from ..landmarks.select import METHODS, choose, spanning_rows
@@ -19,7 +19,7 @@ from ..sampling.pairwise import Affinity, Metric
 from ..sampling.population import Population, population_of
 from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, checked_gram, landmark_space, solver_tolerance
 from ..spaces.centres import Centres
-from ..tuning.diagnosis import kernel_complaints
+from ..tuning.diagnosis import kernel_complaints, out_of_range
 from ..tuning.fuzzifier import Fuzzifier, fuzzifier
 from ..tuning.temperature import critical_temperature
 from .kernel_width import build_named_kernel, kernel_words
@@ -100,10 +100,33 @@ class Geometry:
     def sampled(self) -> tuple[Float64, Float64]:
         """Return the kernel matrix and weights of a fair sample of at most 1,000 rows, the same for every random_state."""
         positions, weights = self.population.fixed_sample
-        return checked_gram(self.affinity(positions).between(np.arange(len(positions)))), weights
+        return checked_gram(self.affinity(positions).between(np.arange(len(positions))), self.kernel), weights
+
+    def refuse_range(self, owner: str) -> None:
+        """Refuse rows whose squares are too small or too large for their type."""
+        positions, _ = self.population.fixed_sample
+        self._refuse_range(self.affinity(positions).diag(), owner)
+
+    def _refuse_range(self, values: Float64, owner: str) -> None:
+        dtype, weight = numpy_dtype(self.blocks.x), self.blocks.weight
+        total = float(weight.sum()) if dtype == np.float64 else float(weight.mean()) * min(len(weight), LARGEST_SUM)
+        fault = out_of_range(values, dtype, total)
+        if fault is None and not values.any() and self.kernel.zero_at_zero_alone and self._any_number():
+            fault = "its values on these rows are all 0, though the rows are not: their products are smaller than any number"
+        if fault is not None:
+            raise ValueError(
+                f"{owner}(kernel={self.kernel!r}): {fault}. Scale X, or divide the kernel by the size of its values: clusters do not "
+                "depend on it."
+            )
+
+    def _any_number(self) -> bool:
+        """True where a row of the sample differs from 0, or, where rows are centred first, from the others."""
+        x = host_float64(self.blocks.take(self.population.at(self.population.fixed_sample[0])).x)
+        return bool((x != x[0] if self.metric.shifted else x != 0).any())
 
     def complain(self, owner: str) -> None:
-        """Warn of a kernel that cannot show clusters on these rows."""
+        """Warn of a kernel that cannot show clusters on these rows; refuse one whose values cannot be computed with."""
+        self._refuse_range(self.sampled[0], owner)
         for complaint in kernel_complaints(
             *self.sampled, known_definite=self.kernel.positive_definite, rounding=resolution(self.blocks.x.dtype)
         ):
@@ -121,7 +144,9 @@ def build_geometry(words: SpaceParameters, owner: str, blocks: Blocks, n_cluster
     kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.at(positions)), weights, n_clusters)
     given = given_landmarks(words.landmarks, owner, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
-        return Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, people)), people, gamma)
+        plain = Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, people)), people, gamma)
+        plain.refuse_range(owner)
+        return plain
     everything = None if blocks.are_stored else np.arange(blocks.n_rows)
     exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
     geometry = Geometry(blocks, kernel, exact, people, gamma, everything)

@@ -241,8 +241,9 @@ def _refuse_non_finite(x: Array, owner: str) -> None:
     values = x.data if is_sparse(x) else x
     xp = namespace(values)
     # A sum shows NaN or infinity without a temporary; it may overflow by itself, so then the entries are checked.
-    if bool(xp.isfinite(xp.sum(values))):
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if bool(xp.isfinite(xp.sum(values))):
+            return
     step = max(1, 2**20 // max(1, int(x.shape[1])))
     for start, stop in spans(int(x.shape[0]), step):
         part = piece(x, start, stop)

@@ -49,6 +49,11 @@ class Kernel(ABC):
         """False where k may have negative eigenvalues on some data."""
         return True
 
+    @property
+    def zero_at_zero_alone(self) -> bool:
+        """True: k(x, x) is 0 for no row but one of zeros, so that 0 for another is an underflow."""
+        return False
+
     @abstractmethod
     def prepare(self, y: Array) -> Columns:
         """k(., y) for fixed y."""

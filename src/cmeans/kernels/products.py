@@ -33,6 +33,10 @@ class ProductKernel(Kernel):
     def coefficients(self) -> tuple[float, float]:
         """alpha and beta."""
 
+    @property
+    def zero_at_zero_alone(self) -> bool:
+        return self.coefficients[1] == 0.0
+
     def factor(self, x: Array) -> Array | None:
         """r(x) (b,), or None for 1."""
         return None
@@ -41,9 +45,9 @@ class ProductKernel(Kernel):
         """p(x) (b,), or None for 0."""
         return None
 
-    @abstractmethod
     def transform(self, s: Array) -> Array:
-        """f(s), in place where the array library allows it."""
+        """f(s), in place where the array library allows it; s itself unless overridden."""
+        return s
 
     def prepare(self, y: Array) -> Columns:
         if isinstance(y, np.ndarray):
@@ -140,9 +144,6 @@ class Linear(ProductKernel):
     @property
     def coefficients(self) -> tuple[float, float]:
         return 1.0, 0.0
-
-    def transform(self, s: Array) -> Array:
-        return s
 
 
 @dataclass(frozen=True)
@@ -369,9 +370,6 @@ class Cosine(ProductKernel):
 
     def factor(self, x: Array) -> Array:
         return inverse_root(squared_norms(x))
-
-    def transform(self, s: Array) -> Array:
-        return s
 
 
 def _exp(s: Array) -> Array:

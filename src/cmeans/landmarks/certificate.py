@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data.arrays import Float64, host_float64, in_float64, rounding
+from ..data.arrays import Float64, binary_exponent, host_float64, in_float64, rounding
 from ..data.blocks import Block, Blocks
 from ..kernels import Precomputed
 from ..rules import Rule
@@ -126,7 +126,9 @@ class _Mean:
         if self.exact:
             return mean, mean
         # Weights of the sample are multiplicities: the interval depends on the number of different rows.
-        half = NORMAL * math.sqrt(float(self.share @ (values - mean) ** 2) * float(self.share @ self.share))
+        scale = binary_exponent(values)
+        squares = np.ldexp(values - mean, -scale) ** 2
+        half = math.ldexp(NORMAL * math.sqrt(float(self.share @ squares) * float(self.share @ self.share)), scale)
         return max(mean - half, 0.0), mean + half
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from ..data.arrays import Float64, IntArray, rounding
+from ..data.arrays import Float64, IntArray, binary_exponent, rounding
 from ..sampling.pairwise import Affinity
 
 PROPOSALS = 64  # columns proposed at a time
@@ -87,7 +87,8 @@ def _pivots(
     least: Float64,  # (b,)
 ) -> IntArray:
     """Return the rows whose residual, after those before them, is above `least`."""
-    gram = gram.copy()
+    scale = -binary_exponent(np.diag(gram))  # entries are multiplied with each other
+    gram, least = np.ldexp(gram, scale), np.ldexp(least, scale)
     kept: list[int] = []
     for i in range(len(gram)):
         if gram[i, i] > least[i]:

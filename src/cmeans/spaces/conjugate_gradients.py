@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Float64, resolution
+from ..data.arrays import Float64, binary_exponent, resolution
 
 
 def solver_tolerance(dtype: Any) -> float:
@@ -25,7 +25,10 @@ def conjugate_gradients(
     """Return a with a (G + ridge I) = t, all right-hand sides side by side.
 
     The start is always zero: a warm start would carry components in the null space of G from sweep to sweep and let them grow.
+    Squares are taken of t and of products with G, so powers of two bring both to a size of about 1 first.
     """
+    of_t, of_g = binary_exponent(t), binary_exponent(ridge)
+    t, ridge = np.ldexp(t, -of_t), float(np.ldexp(ridge, -of_g))
     a = np.zeros_like(t)
     residual, direction = t.copy(), t.copy()
     rho = _row_squares(residual)
@@ -35,7 +38,7 @@ def conjugate_gradients(
         running = rho > goal
         if not running.any():
             break
-        image = product(direction) + ridge * direction
+        image = np.ldexp(product(direction), -of_g) + ridge * direction
         curvature = np.einsum("ij,ij->i", direction, image)
         lengths = _row_squares(direction)
         largest = max(largest, float(np.sqrt((_row_squares(image) / np.where(lengths > 0, lengths, 1.0)).max())))
@@ -53,7 +56,7 @@ def conjugate_gradients(
         new = _row_squares(residual)
         direction = residual + np.where(running, new / np.where(running, rho, 1.0), 0.0)[:, None] * direction
         rho = np.where(running, new, 0.0)
-    return a
+    return np.ldexp(a, of_t - of_g)
 
 
 def _row_squares(x: Float64) -> Float64:

@@ -187,7 +187,7 @@ def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: A
     if not factor and s > LARGEST_KEPT_GRAM and gram is None and not kernel.constant_part:
         size = float(np.abs(host_float64(kernel.diag(points))).mean())
         return LandmarkSpace(kernel, points, solver_tolerance=solver_tolerance(dtype), mean_square=size)
-    gram = gram_matrix(kernel, points) if gram is None else checked_gram(gram)
+    gram = gram_matrix(kernel, points) if gram is None else checked_gram(gram, kernel)
     centring = Centring.of(gram) if kernel.constant_part else None
     basis_gram = gram if centring is None else centring.gram(gram)
     raw, size = (float(np.abs(np.diag(matrix)).mean()) for matrix in (gram, basis_gram))
@@ -198,7 +198,7 @@ def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: A
     cut = max(10.0 * s * np.finfo(float).eps, 1e-6 if coarse else 1e-11)
     # Values carry rounding of the size of the raw kernel; in a direction of eigenvalue e it adds noise^2 / e to a squared distance.
     noise = 30 * resolution(dtype) * raw
-    floor = noise**2 / size if size > 0 else 0.0
+    floor = noise * (noise / size) if size > 0 else 0.0
     w = cholesky_whitener(gram, max(cut * estimated_largest_eigenvalue(basis_gram), floor))
     if w is None:
         return replace(space, whitener=whitener(basis_gram, cut, floor))
@@ -208,18 +208,20 @@ def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: A
 def gram_matrix(kernel: Kernel, points: Array) -> Float64:
     """Return K_ss in float64, for rows of any dtype."""
     points = in_float64(points)
-    return checked_gram(host_float64(kernel(points, points)))
+    return checked_gram(host_float64(kernel(points, points)), kernel)
 
 
-def checked_gram(gram: Float64) -> Float64:
+def checked_gram(gram: Float64, kernel: Kernel) -> Float64:
     """Return a Gram matrix made exactly symmetric; ValueError where it is not finite, or asymmetric beyond rounding."""
     if not np.isfinite(gram).all():
         i, j = np.argwhere(~np.isfinite(gram))[0]
+        finite = gram[np.isfinite(gram)]
+        others = f", others from {finite.min():.3g} to {finite.max():.3g}" if len(finite) else ""
         raise ValueError(
-            f"the kernel gives {gram[i, j]} for a pair of rows (landmarks or sample, {i} and {j}): it must be finite. "
+            f"kernel={kernel!r} gives {gram[i, j]} for a pair of rows (landmarks or sample, {i} and {j}){others}: it must be finite. "
             "Polynomials overflow on large features: scale the data, or use NormalizedPolynomial."
         )
     asymmetry = float(np.abs(gram - gram.T).max())
     if asymmetry > ASYMMETRY * max(float(np.abs(gram).max()), np.finfo(float).tiny):
-        raise ValueError(f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {asymmetry:.3g}.")
+        raise ValueError(f"kernel={kernel!r} is not symmetric: k(x, y) and k(y, x) differ by up to {asymmetry:.3g}.")
     return (gram + gram.T) / 2.0

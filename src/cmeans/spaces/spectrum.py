@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
 
-from ..data.arrays import Float64
+from ..data.arrays import Float64, binary_exponent
 
 MORE = 10  # additional vectors, so that the last of those wanted converges
 STEPS = 12  # of subspace iteration
@@ -33,12 +33,13 @@ def estimated_largest_eigenvalue(matrix: Float64) -> float:
 
 def estimated_largest_eigenvalue_by_products(product: Callable[[Float64], Float64], n: int) -> float:
     """Return the same for a matrix (n, n) given by its products; infinite where a number is not finite, or all are zero."""
-    v, size = np.random.RandomState(SEED).normal(size=n), 0.0
+    v = np.random.RandomState(SEED).normal(size=n)
+    size = float(np.linalg.norm(v))
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(POWERS):
-            v /= np.linalg.norm(v)
-            v = product(v)
-            size = float(np.linalg.norm(v))
+            v = product(v / size)
+            scale = binary_exponent(v)
+            size = float(np.ldexp(np.linalg.norm(np.ldexp(v, -scale)), scale))
             if not 0.0 < size < np.inf:
                 return np.inf
     return size

@@ -42,6 +42,8 @@ def _sparse(centres: Centres, space: LandmarkSpace, rows: Block) -> Centres:
     design = np.asfortranarray(space.coordinates(rows).T)  # (k, n)
     aims = centres.coordinates + origin
     out = np.zeros_like(aims)
+    if not design.size:  # the kernel is zero on all rows
+        return Centres.orthonormal(out)
     for aim, row in zip(aims, out, strict=True):
         penalty = L1_SHARE * float(np.abs(aim @ design).max()) / len(aim)
         if penalty > 0:

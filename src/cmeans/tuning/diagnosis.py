@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 
@@ -9,6 +11,7 @@ from ..data.arrays import Float64
 from ..spaces.centres import Centres
 
 COLLAPSED = 1e-2  # separation below which all centres count as one
+VANISHING = 128.0  # factor by which kernel values may lie below the smallest normal number: seven bits are lost there
 COINCIDENT = 1e-4  # squared distance of two centres, as a fraction of the rows' typical one, below which they count as one
 
 
@@ -50,6 +53,20 @@ def kernel_complaints(
             'rounding hides the clusters. Take a larger gamma, for instance gamma="median", or centre the data.'
         )
     return messages
+
+
+def out_of_range(
+    values: Float64,  # kernel of a fair sample of rows, whole or its diagonal
+    dtype: Any,  # of the rows, and so of the kernel values in sweeps
+    total_weight: float,  # weight of the rows that a sum in that type covers
+) -> str | None:
+    """Return the reason for which the type cannot hold the values of a kernel, or sums of them; None where it can."""
+    limits, size = np.finfo(dtype), float(np.abs(values).max(initial=0.0))
+    least, most = float(limits.tiny) / VANISHING, float(limits.max) / max(total_weight, 4.0)
+    if size == 0.0 or least <= size <= most:
+        return None
+    beyond = f"below {least:.3g}, where digits are lost" if size < least else f"above {most:.3g}, where sums of them overflow"
+    return f"its values on these rows run from {values.min():.3g} to {values.max():.3g}, in {limits.dtype} {beyond}"
 
 
 def separation(centres: Centres, mean_distance: float) -> float:
