@@ -57,6 +57,7 @@ class Geometry:
     landmark_rows: IntArray | None = None  # row numbers of the landmarks, where they are rows
     basis: Block | None = None  # the landmarks as rows of data, where the points themselves are column numbers
     columns_only: LandmarkSpace | None = None  # set where a precomputed kernel has only its landmarks' columns
+    former: Geometry | None = None  # the same rows in another space, whose sample need not be computed again
 
     @property
     def is_precomputed(self) -> bool:
@@ -73,10 +74,8 @@ class Geometry:
         return Metric(self.kernel, self.blocks, self.columns_only)
 
     def over(self, space: Space, landmark_rows: IntArray | None) -> Geometry:
-        """Return the same rows in another space, with the cached properties of them."""
-        twin = replace(self, space=space, landmark_rows=landmark_rows)
-        twin.__dict__.update({name: self.__dict__[name] for name in ("fuzzifier", "sampled") if name in self.__dict__})
-        return twin
+        """Return the same rows in another space."""
+        return replace(self, space=space, landmark_rows=landmark_rows, former=self)
 
     def portable(self, centres: Centres) -> tuple[Space, Centres]:
         """Return centres in a space that a model can keep."""
@@ -99,6 +98,8 @@ class Geometry:
     @cached_property
     def sampled(self) -> tuple[Float64, Float64]:
         """Return the kernel matrix and weights of a fair sample of at most 1,000 rows, the same for every random_state."""
+        if self.former is not None:
+            return self.former.sampled
         positions, weights = self.population.fixed_sample
         return checked_gram(self.affinity(positions).between(np.arange(len(positions))), self.kernel), weights
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from ..kernels import Columns, Kernel
 from .centres import Centres
 
 Quick: TypeAlias = Callable[[Columns], Columns]
-AnySpace = TypeVar("AnySpace", bound="Space")
 
 
 @dataclass(frozen=True)
@@ -172,15 +171,9 @@ class Space(ABC):
         return View(as_like(self.coefficients(centres), like), as_like(centres.squared_norms(), like))
 
 
-def with_columns(space: AnySpace, columns: Columns, points: Array) -> AnySpace:
-    """Return a copy of a space whose `_columns`, the kernel's columns against `points`, are replaced."""
-    copy = replace(space)  # type: ignore[type-var]
-    copy.__dict__["_columns"] = columns_of(columns, points)
-    return copy
-
-
-def columns_of(columns: Columns, points: Array) -> Columns:
-    """Return the same columns for rows of any form (dense or CSR)."""
+def columns_of(kernel: Kernel, points: Array, quick: Quick | None) -> Columns:
+    """Return the kernel's columns against points, for rows of any form (dense or CSR)."""
+    columns = kernel.prepare(points) if quick is None else quick(kernel.prepare(points))
     return lambda x, room=None: columns(in_form_of(x, points), room)
 
 

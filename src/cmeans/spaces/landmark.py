@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +23,7 @@ from ..data.arrays import (
 )
 from ..data.blocks import Block, pieces
 from ..kernels import Columns, Kernel, Precomputed
-from .base import ProductRows, Quick, Rows, Space, columns_of, kernel_room, mean_products, with_columns
+from .base import ProductRows, Quick, Rows, Space, columns_of, kernel_room, mean_products
 from .centres import Centres
 from .centring import Centring
 from .conjugate_gradients import conjugate_gradients, solver_tolerance
@@ -53,6 +53,7 @@ class LandmarkSpace(Space):
     whitener: Float64 | None = None  # (r, k)
     solver_tolerance: float = 1e-12
     mean_square: float = 1.0  # mean |b_l|^2 of the basis, the scale of the gradient form's ridge; no less than raw values can tell
+    quick: Quick | None = field(default=None, compare=False)  # makes the kernel's columns faster
 
     @property
     def size(self) -> int:
@@ -76,7 +77,7 @@ class LandmarkSpace(Space):
         return kernel_room(n_rows, self.size, like)
 
     def quickened(self, quick: Quick) -> LandmarkSpace:
-        return with_columns(self, quick(self.kernel.prepare(self.points)), self.points)
+        return replace(self, quick=quick)
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
@@ -170,11 +171,11 @@ class LandmarkSpace(Space):
 
     @cached_property
     def _columns(self) -> Columns:
-        return columns_of(self.kernel.prepare(self.points), self.points)
+        return columns_of(self.kernel, self.points, self.quick)
 
     def __getstate__(self) -> dict[str, Any]:
         # Cached properties are computed again: prepared kernels may hold closures, which do not pickle.
-        return {k: v for k, v in self.__dict__.items() if k not in ("_columns", "_basis_gram")}
+        return {k: v for k, v in self.__dict__.items() if k not in ("quick", "_columns", "_basis_gram")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

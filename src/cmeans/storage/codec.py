@@ -112,7 +112,7 @@ class Packer:
                 return {"$strings": [str(item) for item in value]}
             return self._array(value, where)
         if dataclasses.is_dataclass(value) and type(value) in self._stored_names:
-            fields = {f.name: self.encode(getattr(value, f.name), f"{where}.{f.name}") for f in dataclasses.fields(value)}
+            fields = {f.name: self.encode(getattr(value, f.name), f"{where}.{f.name}") for f in stored_fields(type(value))}
             return {"$object": self._stored_names[type(value)], "fields": fields}
         if isinstance(value, (list, tuple)):
             return {"$list": [self.encode(item, f"{where}.{i}") for i, item in enumerate(value)]}
@@ -129,6 +129,11 @@ class Packer:
             self._referenced.append(value)
             self.arrays[where] = np.ascontiguousarray(value)
         return {"$array": self._names[id(value)]}
+
+
+def stored_fields(cls: type[Any]) -> list[dataclasses.Field[Any]]:
+    """Return the fields that make the value of a dataclass: those by which two are compared."""
+    return [field for field in dataclasses.fields(cls) if field.compare]
 
 
 def unpacked(value: Any, arrays: Arrays, objects: Objects) -> Any:
@@ -152,7 +157,9 @@ def unpacked(value: Any, arrays: Arrays, objects: Objects) -> Any:
         return {k: unpacked(v, arrays, objects) for k, v in value["$dict"].items()}
     cls = objects[value["$object"]]
     fields = {k: unpacked(v, arrays, objects) for k, v in value["fields"].items()}
-    for field in dataclasses.fields(cls):
+    if unknown := fields.keys() - {field.name for field in stored_fields(cls)}:
+        raise ValueError(f"{cls.__name__} has no {sorted(unknown)}")
+    for field in stored_fields(cls):
         _check_field(cls.__name__, field, fields.get(field.name), objects)
     return cls(**{name: tuple(part) if isinstance(part, list) else part for name, part in fields.items()})
 
