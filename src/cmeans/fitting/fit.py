@@ -144,7 +144,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             settings = self._checked_settings(estimator_name)
             given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
             weight, unit = weights_of(given, sample_weight, estimator_name)
-            blocks = Blocks(given.x, weight, unit=unit, factors=self._feature_factors(given.x, weight))
+            blocks = Blocks(given.x, weight, unit=unit, factors=self._feature_factors(given.x, weight), limits=self._limits)
             settings = replace(settings, n_clusters=self._fitting_number(settings.n_clusters, blocks.n_rows))
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
