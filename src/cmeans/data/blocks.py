@@ -66,7 +66,7 @@ class Blocks:
     kxx: Array | None = None  # (n,)
     unit: float = 1.0  # the user's weight that a weight of 1 here corresponds to
     factors: Float64 | None = None  # (d,) by which features are multiplied as they are read
-    limits: Limits = DEFAULT
+    limits: Limits = DEFAULT  # that all work over these rows keeps to
 
     @property
     def n_rows(self) -> int:
