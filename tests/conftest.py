@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from limited import limited
+
 # One thread for tensors of a few rows: more take longer to wake than to work. PyTorch reads this when it is imported.
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 
@@ -22,7 +24,7 @@ settings.load_profile("cmeans")
 def sweeps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both kinds of sweeps; small inputs would never see the compiled ones."""
     if request.param == "compiled":
-        monkeypatch.setattr("cmeans.sweeps.choice.LEAST_SAVING", float("-inf"))
+        limited(monkeypatch, compiled_saving=float("-inf"))
     return request.param
 
 

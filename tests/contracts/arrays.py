@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import cmeans.data.blocks
+from cmeans.data.limits import Limits
+from limited import limited
 
 DENSE = ("numpy", "torch", "array_api_strict")
 FORMS = (*DENSE, "csr", "csr64")
@@ -37,7 +38,6 @@ def on_host(x: Any) -> np.ndarray:
     return x.numpy() if hasattr(x, "numpy") else np.asarray(np.from_dlpack(x) if hasattr(x, "__dlpack__") else x)
 
 
-def cut_raggedly(monkeypatch: pytest.MonkeyPatch, block: int = 9, tasks: int = 3) -> None:
+def cut_raggedly(monkeypatch: pytest.MonkeyPatch, block: int = 9, tasks: int = 3) -> Limits:
     """Blocks of `block` rows in about `tasks` tasks. With 67 rows: blocks of 9, three to a task, the last block of 4."""
-    monkeypatch.setattr(cmeans.data.blocks, "LARGEST_BLOCK", block)
-    monkeypatch.setattr(cmeans.data.blocks, "TASKS", tasks)
+    return limited(monkeypatch, block_rows=block, tasks=tasks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, replace
 from functools import cache
 from typing import Any, ClassVar
 
@@ -15,15 +15,17 @@ import pytest
 import naive
 from cmeans.data.arrays import as_like, namespace, resolution
 from cmeans.data.blocks import Block, Blocks
+from cmeans.data.limits import Limits
 from cmeans.kernels import Kernel, Precomputed
 from cmeans.rules import Hard
 from cmeans.spaces import ExactSpace, Rows, Space
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.generic import gather
 from cmeans.sweeps.represented import RepresentedRows
-from contracts.arrays import DENSE, FORMS, as_form, cut_raggedly, on_host
+from contracts.arrays import DENSE, FORMS, as_form, on_host
 
 N, NEW, C = 31, 6, 3
+RAGGED = Limits(block_rows=7, tasks=2)
 KINDS = tuple([(form, "float64") for form in FORMS] + [(form, "float32") for form in ("numpy", "torch", "csr")])
 DENSE_KINDS = tuple(kind for kind in KINDS if kind[0] in DENSE)
 FEW_KINDS = (("numpy", "float64"), ("torch", "float32"), ("csr", "float64"))  # for a space whose twin meets all of them
@@ -67,17 +69,16 @@ class SpaceContract(ABC):
             metafunc.parametrize("given", self.kinds, indirect=True, ids="-".join)
 
     @pytest.fixture
-    def given(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Given:
+    def given(self, request: pytest.FixtureRequest) -> Given:
         form, dtype = request.param
-        cut_raggedly(monkeypatch, block=7, tasks=2)
         X, K = rows_and_kernel(type(self).loop)
         A = np.random.default_rng(5).uniform(0.1, 1, size=(N, C))
         if isinstance(self.kernel, Precomputed):
             rows, kxx = as_form(K[:, :N], form, dtype), as_form(np.diag(K), form, dtype)
-            blocks = Blocks(rows[:N, :], np.ones(N), kxx[:N])
+            blocks = Blocks(rows[:N, :], np.ones(N), kxx[:N], limits=RAGGED)
             return Given(blocks, Block(rows[N:, :], np.ones(NEW), 0, kxx[N:]), A, K, dtype)
         rows = as_form(X, form, dtype)
-        blocks = Blocks(rows[:N, :], np.ones(N))
+        blocks = Blocks(rows[:N, :], np.ones(N), limits=RAGGED)
         return Given(blocks, Block(rows[N:, :], np.ones(NEW), 0), A, K, dtype)
 
     def whole(self, blocks: Blocks) -> ExactSpace:
@@ -209,20 +210,19 @@ class SpaceContract(ABC):
         home = space.project(carried, portable, self.basis(given.blocks))
         given.close((home - centres).squared_norms(), np.zeros(C))
 
-    def test_moments_add_over_blocks_and_tasks(self, given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_moments_add_over_blocks_and_tasks(self, given: Given) -> None:
         space = self.make(given.blocks)
         u = as_like(given.A, given.blocks.x)
 
-        def summed() -> tuple[np.ndarray, np.ndarray, int]:
-            rows = RepresentedRows(space, given.blocks, 0)
+        def summed(blocks: Blocks) -> tuple[np.ndarray, np.ndarray, int]:
+            rows = RepresentedRows(space, blocks, 0)
             parts = [gather(rows, Hard(), u, task) for task in range(rows.n_tasks)]
             total = sum(parts[1:], parts[0])
             return total.mass, total.moment, len(parts)
 
-        mass, moment, tasks = summed()
+        mass, moment, tasks = summed(given.blocks)
         assert tasks > 1
-        cut_raggedly(monkeypatch, block=N, tasks=1)
-        whole_mass, whole_moment, tasks = summed()
+        whole_mass, whole_moment, tasks = summed(replace(given.blocks, limits=Limits(block_rows=N, tasks=1)))
         assert tasks == 1
         given.close(mass, whole_mass)
         given.close(moment, whole_moment)

@@ -18,6 +18,7 @@ import naive
 import naive_sparse
 from cmeans.data.arrays import resolution
 from cmeans.data.blocks import Blocks
+from cmeans.data.limits import Limits
 from cmeans.data.outputs import RowOutputs
 from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule, SparsePossibilistic
@@ -28,7 +29,7 @@ from cmeans.sweeps.generic import FinalSums
 from cmeans.sweeps.represented import Layout, RepresentedRows
 from cmeans.sweeps.state import State
 from cmeans.sweeps.statistics import Statistics
-from contracts.arrays import DTYPES, cut_raggedly
+from contracts.arrays import DTYPES
 from sweep_choices import pairs
 
 RULES: dict[str, Any] = {
@@ -56,6 +57,7 @@ SIZES = {  # rows, columns, clusters; with blocks of 150 rows, which are no whol
     "far": (333, 3, 5),
 }
 BLOCK = 150
+RAGGED = Limits(block_rows=BLOCK, tasks=2)
 STEPS = ("sweep", "labelling", "change", "assign")  # where they take turns, a change is asked for with a sweep
 
 
@@ -193,7 +195,7 @@ class Given:
         return Truth(d2, u, sums._replace(penalty=total))
 
     def blocks(self) -> Blocks:
-        return Blocks(self.problem.X.astype(self.dtype), self.problem.weight)
+        return Blocks(self.problem.X.astype(self.dtype), self.problem.weight, limits=RAGGED)
 
     @cached_property
     def rounding(self) -> Rounding:
@@ -301,10 +303,6 @@ class SweepContract(ABC):
             return DTYPES
         turn = sorted({own.tile_functions.name for own in RULES.values() if own.tile_functions}).index(functions.name) + STEPS.index(step)
         return (DTYPES[turn % 2],)
-
-    @pytest.fixture(autouse=True)
-    def _ragged(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        cut_raggedly(monkeypatch, block=BLOCK, tasks=2)
 
     def represented(self, given: Given, blocks: Blocks | None = None) -> RepresentedRows:
         space = EuclideanSpace(np.zeros(given.problem.X.shape[1]))
@@ -416,7 +414,7 @@ class SweepContract(ABC):
             read_only = x.copy()
             read_only.setflags(write=False)
             for array in (np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], read_only):
-                rows = self.represented(given, Blocks(array, given.problem.weight))
+                rows = self.represented(given, Blocks(array, given.problem.weight, limits=RAGGED))
                 self._check(given, total(self.sweep(given.rule, dtype), rows, given.rule, given.state))
 
     @pytest.mark.parametrize("dtype", DTYPES)
@@ -424,7 +422,7 @@ class SweepContract(ABC):
         """All of them, none, or one task of two; and whoever sweeps again sees the same."""
         X = problem("plain").X.astype(dtype)
         space = landmark_space(RBF(0.1), X[:7], None, X.dtype)
-        blocks = Blocks(X, problem("plain").weight)
+        blocks = Blocks(X, problem("plain").weight, limits=RAGGED)
         one_task = 2 * BLOCK * (space.size + 2) * X.itemsize
         for name in self.rules:
             if dtype not in self.dtypes("sweep", name):
@@ -448,7 +446,7 @@ class SweepContract(ABC):
             x = given.problem.X.astype(dtype)
             x[row, 1] = bad
             for weight in (given.problem.weight, np.where(np.arange(len(x)) == row, 0.0, 1.0)):
-                rows = self.represented(given, Blocks(x, weight))
+                rows = self.represented(given, Blocks(x, weight, limits=RAGGED))
                 with np.errstate(all="ignore"):
                     if dtype in self.dtypes("sweep", name):
                         assert not total(self.sweep(given.rule, dtype), rows, given.rule, given.state).is_finite()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cmeans
+from cmeans.data.limits import Limits
 from stored_rows import Kept
 
 X = np.random.default_rng(0).normal(size=(1_000, 3))
@@ -31,12 +32,10 @@ def test_views_of_views() -> None:
 
 
 @pytest.mark.parametrize("taken", [1, 10, 10_000])
-def test_rows_are_taken_in_the_order_asked_for(taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cmeans.data.row_source, "TAKEN", taken)
-    monkeypatch.setattr(cmeans.data.row_source, "SMALL", 50)
+def test_rows_are_taken_in_the_order_asked_for(taken: int) -> None:
     for size in (0, 1, 30, 300):
         chosen = np.random.default_rng(size).integers(0, 1_000, size=size)
-        np.testing.assert_array_equal(Kept(X).take(chosen), X[chosen])
+        np.testing.assert_array_equal(Kept(X).take(chosen, Limits(read_rows=taken, cached_rows=50)), X[chosen])
 
 
 def test_few_samples_are_remembered() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cmeans.data import scratch
 from cmeans.data.row_source import RowsError
 from cmeans.data.scratch import Scratch, ScratchRows, room
 
@@ -44,11 +43,10 @@ def test_the_file_is_closed_with_its_holder() -> None:
         os.fstat(descriptor)
 
 
-def test_room_is_memory_where_it_is_small_and_a_file_where_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    small = room((10, 3), np.float32)
+def test_room_is_memory_where_it_is_small_and_a_file_where_not() -> None:
+    small = room((10, 3), np.float32, 200)
     assert (small.shape, small.dtype, small.base) == ((10, 3), np.float32, None)
-    monkeypatch.setattr(scratch, "IN_MEMORY", 100)
-    large = room((1_000, 3), np.float64)
+    large = room((1_000, 3), np.float64, 200)
     assert type(large) is np.ndarray
     assert isinstance(large.base, np.memmap)
     large[...] = 7
@@ -59,12 +57,11 @@ def test_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RowsError, match=r"no room for 1,000,000,000,000,000,000 bytes of scratch in .* \(set TMPDIR"):
         Scratch(10**18)
     with pytest.raises(RowsError, match="no room"):
-        room((10**9, 10**8), np.float64)
-    monkeypatch.setattr(scratch, "IN_MEMORY", 100)
+        room((10**9, 10**8), np.float64, 100)
 
     def full(*_: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(RowsError, match=r"no room for 800 bytes .*No space left on device"):
-        room((100,), np.float64)
+        room((100,), np.float64, 100)

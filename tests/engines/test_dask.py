@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import cmeans
 from cmeans.runtime.progress import listening
+from limited import limited
 
 pytest.importorskip("dask", reason="Dask is not installed: pip install cmeans[dask]")
 distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
@@ -40,7 +41,7 @@ FOUR = ["CMeans", "FuzzyCMeans", "KernelKMeans", "PossibilisticCMeans"]
 @pytest.fixture(autouse=True)
 def nothing_is_small(monkeypatch):
     """Collections of a few MB would be read and clustered here."""
-    monkeypatch.setattr("cmeans.fitting.validation.SMALL", 0)
+    limited(monkeypatch, loaded_bytes=0)
 
 
 def local(workers, **words):
@@ -118,7 +119,7 @@ def test_the_rest_of_the_family(client, name, words):
 
 def test_hard_clusters_over_many_landmarks(client, monkeypatch):
     """Sweeps that keep bounds of distances: one of them serves all partitions of a worker, and must not mix up their rows."""
-    monkeypatch.setattr("cmeans.sweeps.choice.LEAST_SAVING", float("-inf"))
+    limited(monkeypatch, compiled_saving=float("-inf"))
     words = {"landmarks": np.arange(140), "gamma": 0.05, "init": [1, 5, 9]}
     here, there = (model("KernelKMeans", **words).fit(x) for x in (X, rows()))
     np.testing.assert_allclose(there.objective_history_, here.objective_history_, rtol=1e-9)
@@ -126,7 +127,7 @@ def test_hard_clusters_over_many_landmarks(client, monkeypatch):
 
 
 def test_progressive_samples_come_here(client, monkeypatch):
-    monkeypatch.setattr("cmeans.solvers.subsampling.ABOVE", 1000)
+    limited(monkeypatch, subsampled_above=1000)
     words = {"init": "k-means++", "n_landmarks": 30, "progressive": True}
     here, there = (model("FuzzyCMeans", **words).fit(x) for x in (X, rows()))
     assert abs(there.objective_ / here.objective_ - 1) < 1e-9

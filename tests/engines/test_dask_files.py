@@ -10,6 +10,7 @@ import pytest
 
 import cmeans
 from cmeans.cli import main
+from limited import limited
 
 pytest.importorskip("dask", reason="Dask is not installed: pip install cmeans[dask]")
 distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
@@ -24,8 +25,7 @@ WEIGHT = rng.integers(1, 4, len(X)).astype(float)
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cmeans.fitting.validation.SMALL", 0)
-    monkeypatch.setattr("cmeans.engines.dask.engine.READ_TOGETHER", 700)
+    limited(monkeypatch, loaded_bytes=0, partition_rows=700)
 
 
 @pytest.fixture(scope="module")

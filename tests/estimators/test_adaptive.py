@@ -22,6 +22,7 @@ from cmeans import AdaptivePossibilisticCMeans
 from cmeans.datasets import make_s_set
 from cmeans.metrics import success_rate
 from contracts.arrays import cut_raggedly
+from limited import limited
 from naive_sparse import Recipe
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
@@ -509,7 +510,7 @@ def test_the_sample_that_clusters_of_large_inputs_are_looked_for_on(monkeypatch)
     """They are settled on all rows."""
     X, y = mixture(3000)
     whole = default().fit(X)
-    monkeypatch.setattr("cmeans.fitting.adaptive_fit.PART_ROWS", 900)
+    limited(monkeypatch, adaptive_rows=900)
     sampled, again = (default().fit(X) for _ in range(2))
     assert whole.n_clusters_ == sampled.n_clusters_ == 6
     assert sampled.labels_.shape == (3000,)

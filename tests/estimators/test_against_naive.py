@@ -113,8 +113,7 @@ def assert_same(model: Any, expected: naive.Result, dtype: str) -> None:
 
 
 def test_blocks_are_ragged(monkeypatch):
-    cut_raggedly(monkeypatch)
-    blocks = Blocks(problem()[0], problem()[1])
+    blocks = Blocks(problem()[0], problem()[1], limits=cut_raggedly(monkeypatch))
     sizes = [[block.x.shape[0] for block in blocks.task(task, 4)] for task in range(blocks.n_tasks(4))]
     assert sizes == [[9, 9, 9], [9, 9, 9], [9, 4]]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from contextlib import contextmanager
 from functools import partial
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -14,9 +13,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from sklearn.exceptions import ConvergenceWarning
 
-import cmeans.data.blocks
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.data.blocks import Blocks
+from cmeans.data.limits import Limits
 from cmeans.kernels import RBF, Linear
 from cmeans.rules import Fuzzy, Hard, Possibilistic
 from cmeans.spaces import EuclideanSpace, landmark_space
@@ -24,6 +23,7 @@ from cmeans.sweeps.generic import sweep
 from cmeans.sweeps.represented import RepresentedRows
 from cmeans.sweeps.state import State
 from contracts.arrays import as_form
+from limited import limited
 from sweep_choices import pairs
 
 # Anything may be drawn: data that collapse, coincide, hold fewer distinct rows than clusters, or take long.
@@ -75,8 +75,8 @@ def words(draw, X, kernels=("linear", "rbf", "laplacian", "polynomial", "normali
 
 @contextmanager
 def blocks_of(rows, tasks=3):
-    with mock.patch.multiple(cmeans.data.blocks, LARGEST_BLOCK=rows, TASKS=tasks):
-        yield
+    with pytest.MonkeyPatch.context() as patch:
+        yield limited(patch, block_rows=rows, tasks=tasks)
 
 
 # ---------------------------------------------------------------------------------------------------------------- within one run
@@ -305,8 +305,9 @@ def test_statistics_of_two_halves_merge_into_those_of_the_whole(rule, form, data
     weights = np.random.default_rng(2).uniform(size=len(X))
     cut = data.draw(st.integers(1, len(X) - 1))
     x = as_form(X, form)
-    whole = Blocks(x, weights)
-    halves = [Blocks(x[:cut, :], weights[:cut]), Blocks(x[cut:, :], weights[cut:])]
+    limits = Limits(block_rows=9, tasks=3)
+    whole = Blocks(x, weights, limits=limits)
+    halves = [Blocks(x[:cut, :], weights[:cut], limits=limits), Blocks(x[cut:, :], weights[cut:], limits=limits)]
     kernel = RBF(1.0 / max(float(np.var(X, axis=0).sum()), 1e-12))
     space = data.draw(st.sampled_from([EuclideanSpace(X.mean(axis=0)), landmark_space(kernel, x[:5, :], None, x.dtype)]))
     scales = np.ones(3) if rule.needs_pilot else None
@@ -317,8 +318,7 @@ def test_statistics_of_two_halves_merge_into_those_of_the_whole(rule, form, data
         parts = [sweep(rows, rule, state, task) for task in range(rows.n_tasks)]
         return sum(parts[1:], parts[0])
 
-    with blocks_of(9):
-        total, merged = statistics(whole), statistics(halves[0]) + statistics(halves[1])
+    total, merged = statistics(whole), statistics(halves[0]) + statistics(halves[1])
     for name in ("weight", "mass", "moment", "spread", "penalty", "objective"):
         size = np.abs(getattr(total, name)).max()
         np.testing.assert_allclose(getattr(merged, name), getattr(total, name), rtol=1e-10, atol=1e-12 * size)
@@ -354,9 +354,9 @@ def bits(model):
 def test_a_seed_gives_the_same_bits_for_any_number_of_threads_and_any_memory(rule, space, form):
     X = many_rows(space, form)
     make = partial(ESTIMATORS[rule], 4, random_state=1, max_iter=4, **BITS[space])
-    with blocks_of(50, tasks=20), warnings.catch_warnings():
+    with blocks_of(50, tasks=20) as limits, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        assert Blocks(X, np.ones(len(X) if form == "numpy" else X.shape[0])).n_tasks(40) > 4
+        assert Blocks(X, np.ones(len(X) if form == "numpy" else X.shape[0]), limits=limits).n_tasks(40) > 4
         expected = bits(make(n_jobs=1).fit(X))
         least = least_budget(make(n_jobs=5, memory_budget=1), X)
         for other in ({"n_jobs": 2}, {"n_jobs": 5}, {"n_jobs": 5, "memory_budget": least}, {"n_jobs": 2, "memory_budget": least + 100_000}):

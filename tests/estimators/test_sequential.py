@@ -16,6 +16,7 @@ import naive
 import naive_sparse
 from cmeans import SequentialPossibilisticCMeans
 from cmeans.data.blocks import Blocks
+from cmeans.data.limits import Limits
 from cmeans.datasets import make_s_set
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Linear
@@ -30,6 +31,7 @@ from cmeans.sweeps.state import State
 from cmeans.tuning.initial_scale import Spacing
 from contracts.arrays import cut_raggedly
 from euclidean_rows import euclidean_rows
+from limited import limited
 from naive_sparse import Recipe
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
@@ -59,7 +61,7 @@ def sequential(**words):
 def problem_of():
     """The problem of hard clusters of rows, and of their weights."""
     with ThreadEngine(1) as engine:
-        yield lambda *rows: Problem(euclidean_rows(*rows), Hard(), engine)
+        yield lambda *rows: Problem(euclidean_rows(*rows, limits=Limits(block_rows=9, tasks=3)), Hard(), engine)
 
 
 # ----------------------------------------------------------------------------------------------------------- the naive twin
@@ -170,8 +172,7 @@ def test_scales_of_rows_that_are_few_or_equal():
 # ------------------------------------------------------------------------------------------------------------- far rows
 
 
-def test_diametral_rows_are_the_naive_ones(problem_of, monkeypatch):
-    cut_raggedly(monkeypatch)
+def test_diametral_rows_are_the_naive_ones(problem_of):
     for X in (blobs(), grid(), blobs(31, seed=4)):
         far, squared = diametral_rows(problem_of(X))
         one, two = naive_sparse.diametral_rows(X)
@@ -189,8 +190,7 @@ def test_diametral_rows_have_weight(problem_of):
     assert squared == 0
 
 
-def test_farthest_rows_one_after_the_other(problem_of, monkeypatch):
-    cut_raggedly(monkeypatch)
+def test_farthest_rows_one_after_the_other(problem_of):
     X = blobs()
     start = Centres.orthonormal(X[:2])
     far = farthest_rows(problem_of(X), start, 4)
@@ -288,8 +288,7 @@ def test_the_sample_that_clusters_of_large_inputs_are_looked_for_on(monkeypatch)
     """They are settled on all rows."""
     X, y = mixture(3000)
     whole = sequential().fit(X)
-    monkeypatch.setattr("cmeans.fitting.adaptive_fit.PART_ROWS", 900)
-    monkeypatch.setattr("cmeans.estimators.sequential_cmeans.SPACED_ROWS", 400)
+    limited(monkeypatch, adaptive_rows=900, spaced_rows=400)
     sampled, again = (sequential().fit(X) for _ in range(2))
     assert whole.n_clusters_ == sampled.n_clusters_ == 6
     assert sampled.row_visits_ < whole.row_visits_

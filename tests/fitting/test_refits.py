@@ -19,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 import cmeans
 from cmeans.fitting.fitted_attributes import is_fitted_name
 from cmeans.runtime.progress import listening
+from limited import limited
 from stored_rows import Kept
 from sweep_choices import once
 
@@ -136,8 +137,7 @@ def remembered(model: Any) -> dict[str, Any]:
 
 
 def broken_by(cause: str, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cmeans.fitting.validation.SMALL", 0)
-    monkeypatch.setattr("cmeans.fitting.validation.CANONICAL_ROWS", 0)
+    limited(monkeypatch, loaded_bytes=0, canonical_rows=0)
     monkeypatch.setattr(
         "cmeans.sweeps.represented.RepresentedRows._reserve", lambda *_: False
     )  # rows are read, and kernels asked, in every sweep

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cmeans
 from cmeans import (
     AdaptivePossibilisticCMeans,
     CMeans,
@@ -26,6 +25,7 @@ from cmeans import (
 )
 from cmeans.data.files import slabs
 from cmeans.rules import Fuzzy
+from limited import limited
 from stored_rows import ELSEWHERE, EVERYWHERE, Kept, placed
 from sweep_choices import pairs
 
@@ -55,7 +55,7 @@ DTYPES = (np.float64, np.float32)
 def _nothing_is_small() -> Iterator[None]:
     """Files of any size stay where they are, and are decoded in many pieces."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cmeans.fitting.validation, "SMALL", 0)
+        limited(patch, loaded_bytes=0)
         patch.setattr(slabs, "LEAST", 20_000)
         yield
 
@@ -127,10 +127,7 @@ def test_fits_are_those_in_memory(where: str, estimator: str, space: str, dtype:
 
 def pieced(patch: pytest.MonkeyPatch) -> None:
     """Rows that are picked out are read in many pieces, and what can lie on the disk does."""
-    patch.setattr(cmeans.data.row_source, "TAKEN", 300)
-    patch.setattr(cmeans.data.row_source, "SMALL", 10)
-    patch.setattr(cmeans.data.blocks, "IN_MEMORY", 0)
-    patch.setattr(cmeans.data.scratch, "IN_MEMORY", 0)
+    limited(patch, read_rows=300, cached_rows=10, array_bytes=0)
 
 
 @pytest.mark.parametrize(("estimator", "space", "where"), pairs(ESTIMATORS, SPACES, ("parquet", "npy", "csv", "part of mapped")))
@@ -159,7 +156,7 @@ def test_weights_far_from_one(power: int, tmp_path: Path) -> None:
 def test_samples_that_grow(
     estimator: str, space: str, n_init: int, weighted: bool, progressive: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cmeans.solvers.subsampling, "ABOVE", 2_000)
+    limited(monkeypatch, subsampled_above=2_000)
     words = {"n_init": n_init, "progressive": progressive}
     weight = weights() if weighted else None
     other = made(estimator, space, **words).fit(rows(), sample_weight=weight)
@@ -212,7 +209,7 @@ def carries_over(kind: str, estimator: str, _: str) -> bool:
     ("kind", "estimator", "space"), pairs(STARTS, ("hard", "fuzzy", "probabilistic", "two-step"), SPACES, allowed=carries_over)
 )
 def test_starts(kind: str, estimator: str, space: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cmeans.sampling.kmeanspp, "SEEDING_ROWS", 500)
+    limited(monkeypatch, seeding_rows=500)
     init = start(kind, space)
     before = init.copy() if isinstance(init, np.ndarray) else None
     other = made(estimator, space, init=init).fit(rows())
@@ -275,10 +272,9 @@ def test_both_kinds_of_sweeps(estimator: str, n_landmarks: int, sweeps: str, tmp
 @pytest.mark.parametrize("weighted", [False, True])
 def test_probabilistic(words: dict[str, Any], weighted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     weight = weights() if weighted else None
-    monkeypatch.setattr(cmeans.solvers.kpkm.batched, "TOGETHER", 500)
+    limited(monkeypatch, rows_at_once=500)
     other = made("probabilistic", "linear", **words).fit(rows(), sample_weight=weight)
     pieced(monkeypatch)
-    monkeypatch.setattr(cmeans.estimators.probabilistic_kmeans, "FILLED_TOGETHER", 500)
     model = made("probabilistic", "linear", **words).fit(placed("parquet", tmp_path, rows(), weight=weight))
     same(model, other)
     assert model.solver_ == other.solver_
@@ -302,11 +298,9 @@ def test_probabilistic_of_rows_that_are_all_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("estimator", "space"), [(name, space) for name in (*SWEEPERS, "probabilistic") for space in SPACES])
 def test_smaller_tasks_only_round_differently(estimator: str, space: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many blocks to a task as a large input has them, or one."""
-    monkeypatch.setattr(cmeans.data.blocks, "LARGEST_BLOCK", 64)
-    monkeypatch.setattr(cmeans.data.blocks, "LARGEST_NARROW_BLOCK", 64)
-    monkeypatch.setattr(cmeans.data.blocks, "TASKS", 2)
+    limited(monkeypatch, block_rows=64, narrow_block_rows=64, tasks=2)
     whole = made(estimator, space).fit(Kept(rows()))
-    monkeypatch.setattr(cmeans.data.blocks, "LARGEST_TASK", 150)
+    limited(monkeypatch, task_rows=150)
     cut = made(estimator, space).fit(Kept(rows()))
     assert cut.objective_ == pytest.approx(whole.objective_, rel=1e-12)
     np.testing.assert_array_equal(cut.labels_, whole.labels_)
@@ -325,7 +319,7 @@ def test_text_is_as_good_as_its_digits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_small_files_are_simply_read(estimator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cmeans.fitting.validation, "SMALL", rows().nbytes)
+    limited(monkeypatch, loaded_bytes=rows().nbytes)
     other = in_memory(estimator, "linear", np.float64)
     model = made(estimator, "linear").fit(placed("csv", tmp_path, rows(), opened=False))
     same(model, other)

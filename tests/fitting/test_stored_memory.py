@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cmeans
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ProbabilisticKMeans, StreamingFuzzyCMeans, TwoStepKernelKMeans
+from cmeans.data.limits import Limits
 from cmeans.data.row_source import StoredRows
 from cmeans.sampling.population import Population, draw
+from limited import limited
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # a few sweeps show it all
 D, C = 4, 3
@@ -60,19 +61,14 @@ class Endless(StoredRows):
 @pytest.fixture(autouse=True)
 def _nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stays constant is small beside what could grow, so that growth shows."""
-    monkeypatch.setattr(cmeans.fitting.validation, "SMALL", 0)
-    for module in (cmeans.data.blocks, cmeans.data.scratch, cmeans.fitting.memory):
-        monkeypatch.setattr(module, "IN_MEMORY", 2**16)
-    for module in (cmeans.data.blocks, cmeans.fitting.memory):
-        monkeypatch.setattr(module, "LARGEST_TASK", 4_096)
-    monkeypatch.setattr(cmeans.data.row_source, "TAKEN", 4_096)
-    monkeypatch.setattr(cmeans.sampling.population, "DRAWN_TOGETHER", 4_096)
-    monkeypatch.setattr(cmeans.sampling.population, "FIXED_ROWS", 200)
-    monkeypatch.setattr(cmeans.sampling.kmeanspp, "SEEDING_ROWS", 200)
-    monkeypatch.setattr(cmeans.solvers.subsampling, "LARGEST", 4_096)
-    monkeypatch.setattr(cmeans.fitting.fitted_attributes, "LOOKED_AT", 4_096)
-    monkeypatch.setattr(cmeans.solvers.kpkm.batched, "TOGETHER", 4_096)
-    monkeypatch.setattr(cmeans.estimators.probabilistic_kmeans, "FILLED_TOGETHER", 4_096)
+    limited(
+        monkeypatch,
+        **dict.fromkeys(("task_rows", "rows_at_once", "read_rows", "drawn_rows", "last_sample_rows"), 4_096),
+        loaded_bytes=0,
+        array_bytes=2**16,
+        fixed_rows=200,
+        seeding_rows=200,
+    )
 
 
 FITS: dict[str, Any] = {
@@ -175,21 +171,18 @@ def test_weights_take_what_the_plan_says(name: str, zeros: bool) -> None:
 
 @pytest.mark.parametrize(("together", "size"), [(1, 5), *((step, size) for step in (7, 100, 10**6) for size in (1, 5, 99, 1_000, 2_000))])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_draws_a_few_rows_at_a_time_are_those_of_all_at_once(
-    together: int, size: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_draws_a_few_rows_at_a_time_are_those_of_all_at_once(together: int, size: int, weighted: bool) -> None:
     n = 1_000
     weights = np.random.default_rng(0).uniform(0.1, 9, size=n) if weighted else np.ones(n)
-    monkeypatch.setattr(cmeans.sampling.population, "DRAWN_TOGETHER", together)
-    drawn = draw(Population(None, weights, None, n), size, np.random.RandomState(3))
+    drawn = draw(Population(None, weights, None, n, Limits(drawn_rows=together)), size, np.random.RandomState(3))
     keys = np.random.RandomState(3).exponential(size=n) / weights
     np.testing.assert_array_equal(drawn, np.argsort(keys, kind="stable")[:size])
 
 
-def test_equal_lots_keep_the_order_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_lots_keep_the_order_of_rows() -> None:
     class Alike(np.random.RandomState):
         def exponential(self, scale: float = 1.0, size: Any = None) -> Any:
             return np.ones(size)
 
-    monkeypatch.setattr(cmeans.sampling.population, "DRAWN_TOGETHER", 7)
-    np.testing.assert_array_equal(draw(Population(None, np.ones(50), None, 50), 20, Alike(0)), np.arange(20))
+    population = Population(None, np.ones(50), None, 50, Limits(drawn_rows=7))
+    np.testing.assert_array_equal(draw(population, 20, Alike(0)), np.arange(20))

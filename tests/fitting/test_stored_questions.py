@@ -29,6 +29,7 @@ from cmeans import (
 )
 from cmeans.data.files import slabs
 from file_formats import csv, npy, parquet, table
+from limited import limited
 from stored_rows import ELSEWHERE, Kept, placed
 from sweep_choices import pairs
 
@@ -51,7 +52,7 @@ NAMES = ["a", "b", "c", "d"]
 @pytest.fixture(autouse=True, scope="module")
 def _nothing_is_small() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cmeans.fitting.validation, "SMALL", 0)
+        limited(patch, loaded_bytes=0)
         patch.setattr(slabs, "LEAST", 20_000)
         yield
 
@@ -241,7 +242,7 @@ def test_models_are_saved_and_loaded(name: str, with_rows: bool, tmp_path: Path)
 
 @pytest.mark.parametrize("name", MODELS)
 def test_models_are_pickled_and_cloned(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cmeans.data.scratch, "IN_MEMORY", 0)  # labels on the disk
+    limited(monkeypatch, array_bytes=0)  # labels on the disk
     given = placed("parquet", tmp_path, rows())
     model = clone(MODELS[name]).fit(given)
     again = pickle.loads(pickle.dumps(model))
@@ -254,7 +255,7 @@ def test_models_are_pickled_and_cloned(name: str, tmp_path: Path, monkeypatch: p
 
 
 def test_labels_on_the_disk_outlive_rows_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cmeans.data.scratch, "IN_MEMORY", 0)
+    limited(monkeypatch, array_bytes=0)
     path = parquet(tmp_path, rows())
     labels = clone(MODELS["hard"]).fit(path).labels_
     path.unlink()

@@ -30,6 +30,7 @@ from cmeans import (
 from cmeans.data.files import slabs
 from cmeans.data.row_source import RowsError, StoredRows
 from file_formats import ipc, npy, parquet
+from limited import limited
 from stored_rows import Kept, placed
 
 N, C = 2_100, 3
@@ -53,7 +54,7 @@ over_everybody = pytest.mark.parametrize("name", EVERYBODY)
 @pytest.fixture(autouse=True, scope="module")
 def _nothing_is_small() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cmeans.fitting.validation, "SMALL", 0)
+        limited(patch, loaded_bytes=0)
         patch.setattr(slabs, "LEAST", 4_000)
         yield
 
@@ -335,8 +336,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("full_disk")
 @pytest.mark.parametrize("name", ["hard", "fuzzy", "possibilistic"])
 def test_no_room_for_samples(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cmeans.solvers.subsampling, "ABOVE", 2_000)
-    monkeypatch.setattr(cmeans.data.blocks, "IN_MEMORY", 0)
+    limited(monkeypatch, subsampled_above=2_000, array_bytes=N + 1)  # there is room for labels
     model = EVERYBODY[name](progressive=True)
     with pytest.raises(RowsError, match=r"no room for [\d,]+ bytes of scratch in .* \(set TMPDIR .*No space left on device"):
         model.fit(Kept(rows()))
@@ -348,7 +348,7 @@ def test_no_room_for_samples(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 @over_everybody
 def test_no_room_for_labels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And none for P, of which the first is needed at once, nor for how far rows are, by which the sequential one begins."""
-    monkeypatch.setattr(cmeans.data.scratch, "IN_MEMORY", 0)
+    limited(monkeypatch, array_bytes=0)
     model = EVERYBODY[name]()
     size = {"probabilistic": N * C * 8, "sequential": N * 8}.get(name, N)
     with pytest.raises(RowsError, match=rf"no room for {size:,} bytes of scratch in .*No space left on device"):
@@ -358,7 +358,7 @@ def test_no_room_for_labels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("name", "size"), [("fuzzy", N), ("probabilistic", 8 * C * N)])
 def test_what_the_disk_cannot_hold_is_told_before_anything_is_written(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cmeans.data.scratch, "IN_MEMORY", 0)
+    limited(monkeypatch, array_bytes=0)
     monkeypatch.setattr(cmeans.data.scratch, "_free", lambda _: 10)
     with pytest.raises(RowsError, match=rf"no room for {size:,} bytes of scratch in"):
         EVERYBODY[name]().fit(Kept(rows()))
@@ -367,6 +367,6 @@ def test_what_the_disk_cannot_hold_is_told_before_anything_is_written(name: str,
 @pytest.mark.usefixtures("full_disk")
 def test_no_room_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     model = EVERYBODY["fuzzy"]().fit(rows())
-    monkeypatch.setattr(cmeans.data.scratch, "IN_MEMORY", 0)
+    limited(monkeypatch, array_bytes=0)
     with pytest.raises(RowsError, match="no room"):
         model.predict(Kept(rows()))

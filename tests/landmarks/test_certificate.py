@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-import cmeans.landmarks.certificate
 import naive
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, StreamingFuzzyCMeans, TwoStepKernelKMeans, load, save
+from cmeans.data.limits import Limits
 from cmeans.landmarks.certificate import Approximation
 from cmeans.persistence.model_file import read_metadata
+from limited import limited
 
 C, N = 3, 90
 
@@ -230,8 +231,7 @@ def test_it_is_the_same_for_any_number_of_threads():
 @pytest.mark.parametrize("weighted", [False, True])
 def test_from_a_sample_the_truth_lies_within_99_percent_intervals_nearly_always(weighted, monkeypatch):
     """Of 40 data sets at most three outside; where 100 of 400 rows are measured."""
-    monkeypatch.setattr(cmeans.landmarks.certificate, "ALL_UP_TO", 150)
-    monkeypatch.setattr(cmeans.sampling.population, "FIXED_ROWS", 100)
+    limited(monkeypatch, certified_rows=150, fixed_rows=100)
     missed, widths = np.zeros(3, dtype=int), []
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -258,8 +258,7 @@ def test_from_a_sample_the_truth_lies_within_99_percent_intervals_nearly_always(
 
 def test_the_sample_is_the_same_whatever_the_seed(monkeypatch):
     """So that certificates of different seeds compare: the same partition, the same words about it."""
-    monkeypatch.setattr(cmeans.landmarks.certificate, "ALL_UP_TO", 150)
-    monkeypatch.setattr(cmeans.sampling.population, "FIXED_ROWS", 100)
+    limited(monkeypatch, certified_rows=150, fixed_rows=100)
     X = rows(3, 400)
     words = {"gamma": 0.3, "landmarks": np.arange(0, 400, 20), "init": np.arange(C)}
     first, second = (KernelKMeans(C, random_state=seed, **words).fit(X).approximation_ for seed in (0, 1))
@@ -267,7 +266,7 @@ def test_the_sample_is_the_same_whatever_the_seed(monkeypatch):
 
 
 def test_all_rows_are_measured_up_to_5000():
-    assert (cmeans.landmarks.certificate.ALL_UP_TO, cmeans.sampling.population.FIXED_ROWS) == (5000, 1000)
+    assert (Limits().certified_rows, Limits().fixed_rows) == (5000, 1000)
     X = rows(4, 600)
     assert KernelKMeans(C, gamma=0.3, n_landmarks=20, random_state=0).fit(X).approximation_.rows_measured == 600
     weight = np.ones(600)

@@ -10,14 +10,13 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 from threadpoolctl import threadpool_limits
 
-import cmeans.fitting.space
-import cmeans.landmarks.count
-import cmeans.landmarks.select
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ProbabilisticKMeans
 from cmeans.data.blocks import Blocks
+from cmeans.data.limits import DEFAULT, Limits
 from cmeans.landmarks.count import enough_landmarks, quick_cost
 from cmeans.sampling.pairwise import MatrixAffinity
 from cmeans.sampling.population import population_of
+from limited import limited
 
 METHODS = ("rpcholesky", "k-means++", "uniform")
 C = 3
@@ -45,10 +44,10 @@ X = groups()
 K = rbf(X)
 
 
-def found(method="rpcholesky", tol=0.02, c=C, seed=0, K=K, weight=None):
+def found(method="rpcholesky", tol=0.02, c=C, seed=0, K=K, weight=None, limits=DEFAULT):
     """Row numbers chosen among rows known by their kernel matrix alone."""
     n = len(K)
-    people = population_of(Blocks(np.arange(n, dtype=float)[:, None], np.ones(n) if weight is None else weight))
+    people = population_of(Blocks(np.arange(n, dtype=float)[:, None], np.ones(n) if weight is None else weight, limits=limits))
     diag = np.diag(K)
     known = lambda positions: MatrixAffinity(K, diag[people.at(positions)], people.at(positions))  # noqa: E731
     return enough_landmarks(method, tol, c, known, people, np.random.RandomState(seed))
@@ -130,15 +129,14 @@ def test_there_is_a_least_number(method):
 
 
 @over_methods
-def test_there_is_a_largest_number(method, monkeypatch):
-    monkeypatch.setattr(cmeans.landmarks.count, "MOST", 150)
+def test_there_is_a_largest_number(method):
     flat = rbf(X, gamma=50.0)
-    chosen = found(method, 0.0, K=flat)
+    chosen = found(method, 0.0, K=flat, limits=Limits(most_landmarks=150))
     assert len(set(chosen.tolist())) == len(chosen) == 150
 
 
 def test_the_largest_number_is_2048():
-    assert cmeans.landmarks.select.MOST == cmeans.landmarks.count.MOST == 2048
+    assert Limits().most_landmarks == 2048
 
 
 @over_methods
@@ -201,11 +199,11 @@ def test_the_quick_partition_costs_hardly_more_than_the_best(weighted):
 
 @pytest.fixture
 def _above_300(monkeypatch):
-    monkeypatch.setattr(cmeans.fitting.space, "EXACT_UP_TO", 300)
+    limited(monkeypatch, exact_rows=300)
 
 
 def test_up_to_2000_rows_all_are_taken():
-    assert cmeans.landmarks.count.EXACT_UP_TO == cmeans.fitting.space.EXACT_UP_TO == 2000
+    assert Limits().exact_rows == 2000
     rows = groups(2000, 6)
     model = KernelKMeans(C, gamma=2.0, random_state=0, max_iter=2, tol=10.0).fit(rows)
     assert model.n_landmarks_ is None

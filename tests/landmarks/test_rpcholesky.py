@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import chi2_contingency
 from threadpoolctl import threadpool_limits
 
-import cmeans.landmarks.select
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans
+from cmeans.data.limits import Limits
 from cmeans.landmarks.rpcholesky import PartialCholesky
 from cmeans.landmarks.select import spanning_rows
 from cmeans.sampling.pairwise import MatrixAffinity
@@ -164,7 +164,7 @@ def test_a_kernel_that_is_zero_has_nothing_to_choose():
     assert not cholesky.residual.any()
     assert cholesky.given(np.arange(9)) == 0
     assert cholesky.chosen == []
-    assert spanning_rows(matrix(np.zeros((9, 9))), np.ones(9), 0.0) is None
+    assert spanning_rows(matrix(np.zeros((9, 9))), np.ones(9), 0.0, Limits().most_landmarks) is None
 
 
 def test_what_is_known_is_taken_out_first():
@@ -243,14 +243,14 @@ def test_spanning_rows_leave_a_billionth_of_the_variance(kernel, d, weighted):
     weights = np.random.default_rng(0).uniform(0, 3, size=400) * (np.arange(400) % 5 > 0) if weighted else np.ones(400)
     p = weights / weights.sum()
     variance = p @ np.diag(K) - p @ K @ p
-    chosen = spanning_rows(matrix(K), weights, variance)
+    chosen = spanning_rows(matrix(K), weights, variance, Limits().most_landmarks)
     assert chosen is not None
     assert len(set(chosen.tolist())) == len(chosen) <= 100
     assert (weights[chosen] > 0).all()
     if kernel is squares:
         assert len(chosen) == 15
     assert p @ np.diag(left(K, chosen)) <= 1.001e-9 * variance
-    np.testing.assert_array_equal(spanning_rows(matrix(K), weights, variance), chosen)
+    np.testing.assert_array_equal(spanning_rows(matrix(K), weights, variance, Limits().most_landmarks), chosen)
 
 
 def test_slowly_falling_spectra_are_given_up():
@@ -258,20 +258,19 @@ def test_slowly_falling_spectra_are_given_up():
     for gamma, most in ((50.0, 128), (2.0, 200)):
         K = rbf(rows(800, 6, seed=11), gamma=gamma)
         watched = Watched(K, np.diag(K).copy(), np.arange(800))
-        assert spanning_rows(watched, np.ones(800), float(1 - K.mean())) is None
+        assert spanning_rows(watched, np.ones(800), float(1 - K.mean()), Limits().most_landmarks) is None
         assert len(watched.asked) <= most
     flat = np.eye(40)
-    assert spanning_rows(matrix(flat), np.ones(40), 1 - 1 / 40) is None
+    assert spanning_rows(matrix(flat), np.ones(40), 1 - 1 / 40, Limits().most_landmarks) is None
 
 
-def test_no_more_spanning_rows_than_a_quarter_or_the_limit(monkeypatch):
+def test_no_more_spanning_rows_than_a_quarter_or_the_limit():
     K = squares(rows(400, 4, seed=12))  # of rank 15
     variance = float(np.diag(K).mean() - K.mean())
-    assert len(spanning_rows(matrix(K), np.ones(400), variance)) == 15
+    assert len(spanning_rows(matrix(K), np.ones(400), variance, Limits().most_landmarks)) == 15
     few = np.arange(56)  # a quarter of these is 14
-    assert spanning_rows(matrix(K[np.ix_(few, few)]), np.ones(56), variance) is None
-    monkeypatch.setattr(cmeans.landmarks.select, "MOST", 14)
-    assert spanning_rows(matrix(K), np.ones(400), variance) is None
+    assert spanning_rows(matrix(K[np.ix_(few, few)]), np.ones(56), variance, Limits().most_landmarks) is None
+    assert spanning_rows(matrix(K), np.ones(400), variance, 14) is None
 
 
 # ---------------------------------------------------------------------------------------------------- exact fits over those rows

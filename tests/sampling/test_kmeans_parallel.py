@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,13 +13,15 @@ from numpy.random import RandomState
 import cmeans.sampling.kmeans_parallel
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ProbabilisticKMeans, TwoStepKernelKMeans
 from cmeans.data.blocks import Blocks
+from cmeans.data.limits import Limits
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, CallableKernel, Laplacian, Linear, Polynomial, Precomputed
 from cmeans.sampling.kmeans_parallel import scalable_kmeans_plus_plus
 from cmeans.sampling.pairwise import Metric
 from cmeans.sampling.population import Population, population_of
 from cmeans.spaces import LandmarkSpace, landmark_space
-from contracts.arrays import DTYPES, FORMS, as_form, cut_raggedly, on_host
+from contracts.arrays import DTYPES, FORMS, as_form, on_host
+from limited import limited
 
 N = 67
 KERNELS = {"rbf": RBF(0.3), "linear": Linear(), "polynomial": Polynomial(gamma=0.5, degree=3, coef0=1.0), "laplacian": Laplacian(0.2)}
@@ -39,8 +42,7 @@ def X():
 @pytest.fixture
 def large(monkeypatch):
     """Inputs of more than 20 rows are large."""
-    monkeypatch.setattr("cmeans.sampling.kmeanspp.SEEDING_ROWS", 20)
-    monkeypatch.setattr("cmeans.sampling.kmeanspp.ROWS_A_CLUSTER", 1)
+    limited(monkeypatch, seeding_rows=20, cluster_rows=1)
 
 
 def everybody(weights):
@@ -102,12 +104,11 @@ def distances(gram):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_against_loops(kernel, weighted, monkeypatch):
+def test_against_loops(kernel, weighted):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(N, 3))
     weights = rng.choice([0.0, 0.3, 1.0, 4.0], size=N) if weighted else np.ones(N)
-    cut_raggedly(monkeypatch)
-    metric, d2 = Metric(KERNELS[kernel], Blocks(X, weights)), distances(KERNELS[kernel](X, X))
+    metric, d2 = Metric(KERNELS[kernel], Blocks(X, weights, limits=Limits(block_rows=9, tasks=3))), distances(KERNELS[kernel](X, X))
     for seed in range(5):
         found = seeds(metric, everybody(weights), 4, seed)
         assert found.tolist() == naive_scalable(d2, weights, 4, RandomState(seed))
@@ -162,13 +163,13 @@ def test_a_row_is_nearest_to_itself_and_its_copies_at_zero(kernel, X):
 # ----------------------------------------------------------------------------------------------------- threads, memory, kinds of arrays
 
 
-def test_threads_and_blocks_change_nothing(monkeypatch):
+def test_threads_and_blocks_change_nothing():
     X = np.random.default_rng(4).normal(size=(3000, 4))
     metric, people = Metric(RBF(0.2), Blocks(X, np.ones(len(X)))), population_of(Blocks(X, np.ones(len(X))))
     once = seeds(metric, people, 9, 0)
     for n_threads in (2, 5):
         np.testing.assert_array_equal(seeds(metric, people, 9, 0, n_threads), once)
-    cut_raggedly(monkeypatch, block=97, tasks=5)
+    metric = replace(metric, blocks=replace(metric.blocks, limits=Limits(block_rows=97, tasks=5)))
     np.testing.assert_array_equal(seeds(metric, people, 9, 0, 2), once)
 
 

@@ -17,6 +17,7 @@ from cmeans.data.row_source import RowsError, StoredRows
 from cmeans.solvers import checkpoints
 from damage import Damage, changed_by_hand, flipped, truncated
 from full_disk import files_end_at
+from limited import limited
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(3000, 4)) + 3.0 * rng.normal(size=(5, 4))[rng.integers(5, size=3000)]
@@ -82,7 +83,7 @@ def test_what_is_broken_off_goes_on_to_the_same_bits(name: str, share: float, tm
 
 
 def test_progressive_samples_are_sections_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cmeans.solvers.subsampling.ABOVE", 1000)
+    limited(monkeypatch, subsampled_above=1000)
     whole = fitted("fuzzy")
     file = tmp_path / "fit.checkpoint"
     with monkeypatch.context() as patch:
@@ -160,7 +161,7 @@ def test_the_scales_of_an_interrupted_pilot_are_those_of_the_start_that_is_kept(
 
 
 def test_an_error_of_the_rows_leaves_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cmeans.fitting.validation.SMALL", 0)
+    limited(monkeypatch, loaded_bytes=0)
     monkeypatch.setattr("cmeans.sweeps.represented.RepresentedRows._reserve", lambda *_: False)  # rows are read in every sweep
 
     class Failing(StoredRows):

@@ -29,6 +29,7 @@ from cmeans.solvers.kpkm.projection import follow
 from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space
 from cmeans.sweeps.problem import Problem
 from cmeans.sweeps.represented import RepresentedRows
+from limited import limited
 from stored_rows import Kept
 
 SOLVERS = ("fagp", "agp", "batched", "lloyd")
@@ -303,7 +304,7 @@ def test_labels_of_a_search_that_k_means_could_not_end(solver):
 
 @pytest.mark.parametrize("words", [{"solver": "batched", "max_iter": 3}, {"solver": "lloyd", "max_iter": 1, "polish": None}])
 def test_labels_of_rows_in_files_are_those_of_rows_in_memory(words, monkeypatch):
-    monkeypatch.setattr("cmeans.fitting.validation.SMALL", 0)
+    limited(monkeypatch, loaded_bytes=0)
     X = np.random.default_rng(8).normal(size=(2500, 3))
     inside = cut_short(X=X, kernel="linear", **words)
     stored = cut_short(X=Kept(X), kernel="linear", **words)

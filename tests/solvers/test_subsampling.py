@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-import cmeans.solvers.subsampling
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
 from cmeans.data.blocks import Blocks
+from cmeans.data.limits import Limits
 from cmeans.engines import ThreadEngine
 from cmeans.rules import Fuzzy, Hard
 from cmeans.runtime.progress import listening
@@ -20,8 +22,10 @@ from cmeans.sweeps.problem import Problem, Stopping
 from cmeans.sweeps.state import State
 from contracts.arrays import cut_raggedly
 from euclidean_rows import euclidean_rows
+from limited import limited
 
 C, N = 3, 4100
+FEW = Limits(subsampled_above=4000)
 SIZES = [N // 64, N // 16, N // 4]  # a 256th of the rows is fewer than 20 a cluster
 SPACES = {"euclidean": {"kernel": "linear"}, "landmarks": {"gamma": 0.1, "landmarks": np.arange(0, N, 200)}}
 RULES = {"hard": (KernelKMeans, {}), "fuzzy": (FuzzyCMeans, {"m": 1.3}), "own": (CMeans, {"rule": Fuzzy(1.3)})}
@@ -33,7 +37,7 @@ over_rules = pytest.mark.parametrize("rule", RULES)
 def _small():
     """Samples for a few thousand rows, and one thread for their products."""
     with threadpool_limits(1), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cmeans.solvers.subsampling, "ABOVE", 4000)
+        limited(patch, subsampled_above=FEW.subsampled_above)
         yield
 
 
@@ -90,29 +94,28 @@ def last_move(model, rows, space, m, weight=None):
 # -------------------------------------------------------------------------------------------------------------------- sizes, samples
 
 
-def test_sizes(monkeypatch):
+def test_sizes():
     """A 256th, a 64th, a 16th and a quarter, those that have 20 rows a cluster; none up to the number where it begins to pay."""
-    monkeypatch.setattr(cmeans.solvers.subsampling, "ABOVE", 50_000)
-    assert sample_sizes(50_000, 3) == []
-    assert sample_sizes(50_001, 3) == [195, 781, 3125, 12500]
-    assert sample_sizes(50_001, 10) == [781, 3125, 12500]
-    assert sample_sizes(50_001, 9) == [195, 781, 3125, 12500]
-    assert sample_sizes(50_001, 157) == [12500]
-    assert sample_sizes(50_001, 626) == []
-    assert sample_sizes(1_000_000, 8) == [3906, 15625, 62500, 250000]
+    sizes = partial(sample_sizes, limits=Limits())
+    assert sizes(50_000, 3) == []
+    assert sizes(50_001, 3) == [195, 781, 3125, 12500]
+    assert sizes(50_001, 10) == [781, 3125, 12500]
+    assert sizes(50_001, 9) == [195, 781, 3125, 12500]
+    assert sizes(50_001, 157) == [12500]
+    assert sizes(50_001, 626) == []
+    assert sizes(1_000_000, 8) == [3906, 15625, 62500, 250000]
 
 
-def population(weight, n=N):
-    return population_of(Blocks(np.arange(n, dtype=float)[:, None], weight))
+def population(weight, n=N, limits=FEW):
+    return population_of(Blocks(np.arange(n, dtype=float)[:, None], weight, limits=limits))
 
 
-def test_it_begins_above_50000_rows_that_count(monkeypatch):
-    monkeypatch.setattr(cmeans.solvers.subsampling, "ABOVE", 50_000)
+def test_it_begins_above_50000_rows_that_count():
     weight = np.ones(50_001)
-    schedule = subsample_schedule(population(weight, 50_001), 3, np.random.RandomState(0))
+    schedule = subsample_schedule(population(weight, 50_001, Limits()), 3, np.random.RandomState(0))
     assert [len(rows) for rows, _ in schedule.samples()] == [195, 781, 3125, 12500]
     weight[7] = 0
-    assert subsample_schedule(population(weight, 50_001), 3, np.random.RandomState(0)) is None
+    assert subsample_schedule(population(weight, 50_001, Limits()), 3, np.random.RandomState(0)) is None
 
 
 def test_rows_without_weight_are_in_no_sample():
@@ -219,7 +222,7 @@ def test_starts_by_name_go_through_samples(init):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("words", [{"kernel": "rbf", "gamma": 2000.0}, {"kernel": "precomputed"}], ids=str)
 def test_exact_spaces_are_not_sampled(words, monkeypatch):
-    monkeypatch.setattr(cmeans.solvers.subsampling, "ABOVE", 300)
+    limited(monkeypatch, subsampled_above=300)
     rows = groups(400)
     given = np.exp(-2000.0 * ((rows[:, None] - rows[None]) ** 2).sum(axis=2)) if words["kernel"] == "precomputed" else rows
     model, sweeps = watched(KernelKMeans(C, n_landmarks=None, random_state=0, **words), given)
@@ -255,7 +258,7 @@ def test_of_several_starts_the_best_on_the_largest_sample_is_kept(rule):
     """Each run alone through the same samples; their objectives on the largest, by hand."""
     c = 8
     X = groups(N, 2, c, seed=5)
-    rows = euclidean_rows(X, keep_bytes=10**8)
+    rows = euclidean_rows(X, keep_bytes=10**8, limits=FEW)
 
     def schedule():  # with the same samples every time
         return subsample_schedule(population_of(rows.blocks), c, np.random.RandomState(0))

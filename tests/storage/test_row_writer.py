@@ -12,6 +12,7 @@ import cmeans
 from cmeans.storage import row_writer as writing
 from cmeans.storage.row_writer import ListColumn, OutputColumns
 from full_disk import files_end_at
+from limited import limited
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 
@@ -28,7 +29,7 @@ def model() -> cmeans.FuzzyCMeans:
 def rows(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
     if request.param == "array":
         return X
-    monkeypatch.setattr("cmeans.fitting.validation.SMALL", 0)
+    limited(monkeypatch, loaded_bytes=0)
     np.save(tmp_path / "rows.npy", X)
     return tmp_path / "rows.npy"
 

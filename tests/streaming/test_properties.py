@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans, save
+from limited import limited
 
 C, D, CHUNK = 3, 4, 40
 BLOBS = np.array([[0.0, 0, 0, 1], [3, 1, 0, 0], [0.5, 3, 1, 0]])
@@ -242,7 +243,7 @@ def test_gamma_and_m_are_those_of_the_first_rows():
 @over_streams
 def test_compiled_sweeps_agree(name, monkeypatch):
     generic = plain(name)
-    monkeypatch.setattr("cmeans.sweeps.choice.LEAST_SAVING", float("-inf"))
+    limited(monkeypatch, compiled_saving=float("-inf"))
     compiled = feed(build(name), CHUNKS)
     assert_agree(compiled, generic, 1e-5 if name == "l1" else 1e-8)
     again = feed(build(name, n_jobs=2), CHUNKS)

@@ -10,6 +10,7 @@ import pytest
 
 from cmeans import KernelKMeans
 from cmeans.data.blocks import Blocks
+from cmeans.data.limits import Limits
 from cmeans.data.outputs import RowOutputs
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF
@@ -24,10 +25,12 @@ from cmeans.sweeps.state import State
 from cmeans.sweeps.statistics import Statistics
 from contracts.arrays import DTYPES, cut_raggedly
 from euclidean_rows import euclidean_rows
+from limited import limited
 
 OBJECTIVE = {"float64": 1e-11, "float32": 1e-7}  # of sum_i weight_i k(x_i, x_i) and of what is taken from it
 SUMS = {"float64": 1e-12, "float32": 2e-6}  # of the sum of the absolute values; float32 sums of up to 150 rows, and then float64
 LAYOUT = compiled.layout("wide")
+RAGGED = Limits(block_rows=150, tasks=2)
 
 
 def points(n: int = 500, d: int = 5, blobs: int = 9, seed: int = 0) -> np.ndarray:
@@ -38,7 +41,7 @@ def points(n: int = 500, d: int = 5, blobs: int = 9, seed: int = 0) -> np.ndarra
 
 
 def rows_of(X: np.ndarray, dtype: str, weight: np.ndarray | None = None) -> RepresentedRows:
-    return euclidean_rows(X.astype(dtype), weight, 10**9, LAYOUT)
+    return euclidean_rows(X.astype(dtype), weight, 10**9, LAYOUT, RAGGED)
 
 
 @dataclass
@@ -107,11 +110,6 @@ def lloyd(sweep: Watched, rows: RepresentedRows, state: State, steps: int) -> St
 
 def start(rows: RepresentedRows, numbers) -> State:
     return State(rows.space.embed(rows.blocks.take(np.asarray(numbers))))
-
-
-@pytest.fixture(autouse=True)
-def _ragged(monkeypatch):
-    cut_raggedly(monkeypatch, block=150, tasks=2)
 
 
 @pytest.mark.parametrize("weights", ["equal", "whole", "any"])
@@ -222,7 +220,7 @@ def test_in_a_kernels_space(dtype, factor):
     """The triangle inequality holds there too, with what the landmarks leave out of a row; pairs of coefficients and products included."""
     X = points(600, 3).astype(dtype)
     space = landmark_space(RBF(0.05), X[:40], None, X.dtype, factor=factor)
-    blocks = Blocks(X, np.random.default_rng(1).uniform(0.1, 2, size=600))
+    blocks = Blocks(X, np.random.default_rng(1).uniform(0.1, 2, size=600), limits=RAGGED)
     rows, sweep = RepresentedRows(space, blocks, 10**9, layout=LAYOUT), Watched(dtype)
     lloyd(sweep, rows, start(rows, np.arange(12)), 25)
     assert sum(sweep.read[1:]) < 24 * 600 / 2
@@ -233,8 +231,9 @@ def test_whole_fits_say_the_same(dtype, monkeypatch):
     """Every run of the solver, emptied clusters and all."""
     X = points(400, 60, 6, seed=2).astype(dtype)
     make = partial(KernelKMeans, 25, kernel="linear", random_state=0, n_init=3, tol=0)
+    cut_raggedly(monkeypatch, block=150, tasks=2)
     generic = make().fit(X)
-    monkeypatch.setattr("cmeans.sweeps.choice.LEAST_SAVING", float("-inf"))
+    limited(monkeypatch, compiled_saving=float("-inf"))
     bounded = make().fit(X)
     np.testing.assert_array_equal(bounded.labels_, generic.labels_)
     assert bounded.n_iter_ == generic.n_iter_

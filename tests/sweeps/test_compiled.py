@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import cmeans
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
 from cmeans.data.arrays import resolution
 from cmeans.data.blocks import Blocks
+from cmeans.data.limits import DEFAULT, Limits
 from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
 from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space
@@ -29,6 +30,7 @@ from cmeans.sweeps.compiled import bounds, door, passes
 from cmeans.sweeps.compiled.elementary import TileScratch, exp_row, format_of, integers_of, log_row, power_row
 from cmeans.sweeps.compiled.rules import RULES
 from contracts.arrays import DTYPES, as_form
+from limited import limited
 
 # ------------------------------------------------------------------------------------------------------------- the elementary functions
 
@@ -103,8 +105,8 @@ PLANE = EuclideanSpace(np.zeros(2))
 HARD = Hard()
 
 
-def shape(rule: Rule = HARD, x: Any = LARGE, space: Any = PLANE, c: int = 8) -> str | None:
-    layout = choice.layout_for(space, Blocks(x, np.ones(x.shape[0])), rule, c)
+def shape(rule: Rule = HARD, x: Any = LARGE, space: Any = PLANE, c: int = 8, limits: Limits = DEFAULT) -> str | None:
+    layout = choice.layout_for(space, Blocks(x, np.ones(x.shape[0]), limits=limits), rule, c)
     return None if layout is None else layout.shape
 
 
@@ -126,16 +128,16 @@ def test_the_shape_follows_the_columns():
     assert shape_of(6000, 100) is None  # for matrix products
 
 
-def test_what_has_no_compiled_twin(monkeypatch):
-    monkeypatch.setattr(choice, "LEAST_SAVING", float("-inf"))
+def test_what_has_no_compiled_twin():
+    always = partial(shape, limits=Limits(compiled_saving=float("-inf")))
     x = np.random.default_rng(0).normal(size=(20, 2))
     landmarks = landmark_space(RBF(1.0), x[:5], None, x.dtype)
-    assert shape(x=x) == shape(x=x, space=landmarks) == shape(x=sparse.csr_array(x), space=landmarks) == "narrow"
-    assert shape(Own(), x) is None
-    assert shape(x=sparse.csr_array(x)) is None
-    assert shape(x=as_form(x, "array_api_strict")) is None
-    assert shape(x=as_form(x, "torch")) is None
-    assert shape(x=x, space=ExactSpace(RBF(1.0), Blocks(x, np.ones(20)))) is None
+    assert always(x=x) == always(x=x, space=landmarks) == always(x=sparse.csr_array(x), space=landmarks) == "narrow"
+    assert always(Own(), x) is None
+    assert always(x=sparse.csr_array(x)) is None
+    assert always(x=as_form(x, "array_api_strict")) is None
+    assert always(x=as_form(x, "torch")) is None
+    assert always(x=x, space=ExactSpace(RBF(1.0), Blocks(x, np.ones(20)))) is None
 
 
 def test_the_generic_sweeps_are_not_touched_where_the_compiled_ones_run(monkeypatch):
@@ -153,7 +155,7 @@ def test_the_generic_sweeps_are_not_touched_where_the_compiled_ones_run(monkeypa
                 patch.setattr(choice.generic, name, refuse)
             compiled_fit = dict(vars(model.fit(X)), distances=model.transform(X))
         with monkeypatch.context() as patch:
-            patch.setattr(choice, "LEAST_SAVING", float("inf"))
+            limited(patch, compiled_saving=float("inf"))
             for name in ("CompiledSweep", "BoundedSweep", "CompiledAssign", "CompiledMeasure"):
                 patch.setattr(compiled, name, refuse)
             generic_fit = dict(vars(model.fit(X)), distances=model.transform(X))
@@ -168,7 +170,7 @@ def test_a_fit_with_anything_else_ends_well(model, monkeypatch):
     """Rules that only the generic sweep knows, and the papers' stopping rule."""
     X = np.eye(3)[np.arange(90) % 3] * 5 + np.random.default_rng(0).normal(size=(90, 3))
     expected = model.set_params(random_state=0).fit(X).labels_
-    monkeypatch.setattr(choice, "LEAST_SAVING", float("-inf"))
+    limited(monkeypatch, compiled_saving=float("-inf"))
     np.testing.assert_array_equal(model.fit(X).labels_, expected)
 
 
@@ -188,7 +190,7 @@ def signatures() -> list[int]:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_kind_of_rows_runs_what_was_compiled_for_all(dtype, monkeypatch, tmp_path):
     """Nothing compiles unannounced in the middle of a fit: read-only rows, memory maps, rows in any order, kernel values as given."""
-    monkeypatch.setattr(choice, "LEAST_SAVING", float("-inf"))
+    limited(monkeypatch, compiled_saving=float("-inf"))
     X = (4 * np.eye(3)[np.arange(150) % 2] + np.random.default_rng(0).normal(size=(150, 3))).astype(dtype)
     K, ones = np.exp(-((X[:, None] - X[:60]) ** 2).sum(axis=2) / 8), np.ones(150, dtype=dtype)
     for values in (X, K, ones):

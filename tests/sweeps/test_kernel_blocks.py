@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from cmeans.data.blocks import Block
 from cmeans.kernels import RBF, Cosine, Laplacian, NormalizedPolynomial, Polynomial, Sigmoid
 from cmeans.spaces import landmark_space
 from cmeans.sweeps.compiled import kernel_blocks
-from cmeans.sweeps.compiled.kernel_blocks import DEPTH, quick
+from cmeans.sweeps.compiled.kernel_blocks import DEPTH
 from sweep_choices import pairs
 
 KERNELS = {
@@ -32,10 +33,7 @@ COLUMNS = [1, 2, 7, 54, DEPTH - 2, DEPTH, DEPTH + 1, 3 * DEPTH + 5]
 SHAPES = pairs(list(KERNELS), [1, 3, 4, 37, 1024], COLUMNS, [1, 5, 16, 64, 65, 130, 582], ["float32", "float64"])
 
 
-@pytest.fixture(autouse=True)
-def _any_number_of_columns(monkeypatch):
-    """Machines with few registers leave many columns to a library."""
-    monkeypatch.setattr(kernel_blocks, "FEW_COLUMNS", None)
+quick = partial(kernel_blocks.quick, few_columns=None)  # machines with few registers leave many columns to a library
 
 
 @pytest.mark.parametrize(("name", "rows", "columns", "landmarks", "dtype"), SHAPES)
@@ -111,16 +109,15 @@ def test_what_is_not_finite_stays_so(kernel, dtype):
     np.testing.assert_allclose(fast[3], slow[3], rtol=1e-6)
 
 
-def test_other_kernels_and_rows_are_left_alone(monkeypatch):
+def test_other_kernels_and_rows_are_left_alone():
     y = np.random.default_rng(0).uniform(size=(5, 3))
     for kernel in (Laplacian(1.0), Sigmoid(1.0)):
         columns = kernel.prepare(y)
         assert quick(columns) is columns
     rows = sparse.csr_array(np.where(y > 0.5, y, 0.0))
     np.testing.assert_array_equal(quick(RBF(1.0).prepare(sparse.csr_array(y)))(rows), RBF(1.0).prepare(sparse.csr_array(y))(rows))
-    monkeypatch.setattr(kernel_blocks, "FEW_COLUMNS", 256)
     wide = RBF(1.0).prepare(np.zeros((2, 1000)))
-    assert quick(wide) is wide
+    assert quick(wide, few_columns=256) is wide
 
 
 def test_a_quickened_space_represents_rows_alike():

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .arrays import Array, Float64, IntArray, as_like, is_sparse, is_stored, take
-from .scratch import IN_MEMORY, ScratchRows
+from .limits import DEFAULT, Limits
+from .scratch import ScratchRows, room
 
 LARGEST_SUM = 1024  # rows that a float32 sum may cover before it is added to a float64 total
-NARROW = 128  # columns up to which blocks are larger
-LARGEST_BLOCK = 1024  # rows of a block at most
-LARGEST_NARROW_BLOCK = 4096  # rows of a block with few columns, where the fixed cost of a block is large against that of its rows
-LEAST_BLOCKS = 16  # blocks at least, so that many threads have work
-BLOCK_ELEMENTS = 2**22  # kernel values of one block, so that a basis of 70,000 rows still makes blocks of 32 MB
-TASKS = 64  # tasks of a large input: enough for any number of threads
-LARGEST_TASK = 65_536  # rows of a task at most: results by row are kept until all tasks before it are done
-
-
-def _selected(x: Array, rows: IntArray) -> Array:
-    """Return the given rows: in memory, or on the disk where they are many and not in memory."""
-    if not is_stored(x) or len(rows) * x.shape[1] * x.dtype.itemsize <= IN_MEMORY:
-        return take(x, rows)
-    selected = ScratchRows(x.where, x.columns, x.dtype, len(rows))
-    for start, stop in spans(len(rows), LARGEST_TASK):
-        selected.append(x.take(rows[start:stop]))
-    return selected
 
 
 def spans(n: int, step: int) -> Iterator[tuple[int, int]]:
@@ -80,6 +66,7 @@ class Blocks:
     kxx: Array | None = None  # (n,)
     unit: float = 1.0  # the user's weight that a weight of 1 here corresponds to
     factors: Float64 | None = None  # (d,) by which features are multiplied as they are read
+    limits: Limits = DEFAULT  # that all work over these rows keeps to
 
     @property
     def n_rows(self) -> int:
@@ -123,11 +110,17 @@ class Blocks:
     def take(self, rows: IntArray) -> Block:
         """Return the given rows as one block (its `start` has no meaning)."""
         kxx = None if self.kxx is None else take(self.kxx, rows)
-        return Block(self.scaled(take(self.x, rows)), self.weight[rows], 0, kxx)
+        return Block(self.scaled(self._taken(rows)), self.weight[rows], 0, kxx)
 
     def part(self, rows: IntArray, weights: Float64) -> Blocks:
         """Return the given rows alone, with the given weights."""
-        return Blocks(_selected(self.x, rows), weights, None if self.kxx is None else take(self.kxx, rows), self.unit, self.factors)
+        kxx = None if self.kxx is None else take(self.kxx, rows)
+        return replace(self, x=self._selected(rows), weight=weights, kxx=kxx)
+
+    def room(self, columns: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """Return an uninitialised array (n, *columns): in memory, or on the disk where it is large and the rows are not in memory."""
+        shape = self.n_rows, *columns
+        return room(shape, dtype, self.limits.array_bytes) if self.are_stored else np.empty(shape, dtype)
 
     def scaled(self, x: Array) -> Array:
         """Convert rows or points (b, d) from the user's units to those of the blocks."""
@@ -145,12 +138,26 @@ class Blocks:
 
     def block_rows(self, basis_size: int) -> int:
         """Number of rows of a block: a function of shapes only, so that results do not depend on memory or threads."""
-        if basis_size <= NARROW:
-            even = self.n_rows // LEAST_BLOCKS
-            return min(max(even - even % LARGEST_BLOCK, LARGEST_BLOCK), max(LARGEST_NARROW_BLOCK, LARGEST_BLOCK))
-        return min(max(BLOCK_ELEMENTS // basis_size, 32), LARGEST_BLOCK)
+        most = self.limits.block_rows
+        if basis_size <= self.limits.narrow_columns:
+            even = self.n_rows // self.limits.least_blocks
+            return min(max(even - even % most, most), max(self.limits.narrow_block_rows, most))
+        return min(max(self.limits.block_values // basis_size, 32), most)
 
     def _task_rows(self, basis_size: int) -> int:
         step = self.block_rows(basis_size)
         blocks = -(-self.n_rows // step)
-        return step * max(1, min(-(-blocks // TASKS), LARGEST_TASK // step))
+        return step * max(1, min(-(-blocks // self.limits.tasks), self.limits.task_rows // step))
+
+    def _taken(self, rows: IntArray) -> Array:
+        return self.x.take(rows, self.limits) if self.are_stored else take(self.x, rows)
+
+    def _selected(self, rows: IntArray) -> Array:
+        """Return the given rows: in memory, or on the disk where they are many and not in memory."""
+        x = self.x
+        if not self.are_stored or len(rows) * x.shape[1] * x.dtype.itemsize <= self.limits.array_bytes:
+            return self._taken(rows)
+        selected = ScratchRows(x.where, x.columns, x.dtype, len(rows))
+        for start, stop in spans(len(rows), self.limits.task_rows):
+            selected.append(self._taken(rows[start:stop]))
+        return selected

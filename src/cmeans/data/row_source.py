@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .limits import DEFAULT, Limits
+
 RowArray = npt.NDArray[Any]  # (b, d) float32 or float64, C-contiguous
 ColumnLabel = str | int  # a column's name, or its position where there are no names
 
-TAKEN = 65_536  # rows that are read at once where only some of them are needed
 REMEMBERED = 4  # samples that are cached, as the same few rows are often needed again
-SMALL = 2_048  # rows of a cached sample at most
 
 
 class RowsError(ValueError):
@@ -57,29 +57,29 @@ class StoredRows(ABC):
                 where = error.filename or self.where
                 raise RowsError(f"{where}: rows {start} to {stop - 1} cannot be read, tried twice ({reason}).") from error
 
-    def take(self, rows: npt.NDArray[np.intp]) -> RowArray:
+    def take(self, rows: npt.NDArray[np.intp], limits: Limits = DEFAULT) -> RowArray:
         """Return the given rows, in that order; callers must not write to them."""
-        if len(rows) > SMALL:
-            return self._take(rows)
+        if len(rows) > limits.cached_rows:
+            return self._take(rows, limits.read_rows)
         samples: dict[bytes, RowArray] = self.__dict__.setdefault("_samples", {})
         key = np.asarray(rows, dtype=np.int64).tobytes()
         taken = samples.get(key)
         if taken is None:
-            taken = self._take(rows)
+            taken = self._take(rows, limits.read_rows)
             taken.flags.writeable = False
             for former in list(samples)[: max(0, len(samples) + 1 - REMEMBERED)]:
                 samples.pop(former, None)  # another thread may have removed it
             samples[key] = taken
         return taken
 
-    def _take(self, rows: npt.NDArray[np.intp]) -> RowArray:
+    def _take(self, rows: npt.NDArray[np.intp], at_once: int) -> RowArray:
         out = np.empty((len(rows), self.shape[1]), self.dtype)
         order = np.argsort(rows, kind="stable")
         ordered = rows[order]
         done = 0
         while done < len(ordered):
             start = int(ordered[done])
-            stop = int(np.searchsorted(ordered, start + TAKEN))
+            stop = int(np.searchsorted(ordered, start + at_once))
             out[order[done:stop]] = self.read(start, int(ordered[stop - 1]) + 1)[ordered[done:stop] - start]
             done = stop
         return out
@@ -131,8 +131,8 @@ class _Part(_View):
     def _read(self, start: int, stop: int) -> RowArray:
         return self._rows.read(self._start + start, self._start + max(start, min(stop, len(self))))
 
-    def _take(self, rows: npt.NDArray[np.intp]) -> RowArray:
-        return self._rows._take(rows + self._start)
+    def _take(self, rows: npt.NDArray[np.intp], at_once: int) -> RowArray:
+        return self._rows._take(rows + self._start, at_once)
 
 
 class _Mapped(_View):
@@ -144,8 +144,8 @@ class _Mapped(_View):
     def _read(self, start: int, stop: int) -> RowArray:
         return self._function(self._rows.read(start, stop))
 
-    def _take(self, rows: npt.NDArray[np.intp]) -> RowArray:
-        return self._function(self._rows._take(rows))
+    def _take(self, rows: npt.NDArray[np.intp], at_once: int) -> RowArray:
+        return self._function(self._rows._take(rows, at_once))
 
 
 def _open_part(again: Callable[[], StoredRows], start: int, stop: int) -> StoredRows:

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from .row_source import ColumnLabel, RowArray, RowsError, StoredRows
 
-IN_MEMORY = 2**26  # bytes of an array up to which it is in memory
 _PIECE = 2**24  # bytes that are written at a time
 
 
@@ -116,13 +115,13 @@ class ScratchRows(StoredRows):
         return out
 
 
-def room(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return an uninitialised array: in memory where it is small, else in a scratch file that is allocated completely.
+def room(shape: tuple[int, ...], dtype: npt.DTypeLike, in_memory: int) -> npt.NDArray[Any]:
+    """Return an uninitialised array: in memory below that many bytes, else in a scratch file that is allocated completely.
 
     RowsError where the disk is too full; later writes cannot fail for that reason.
     """
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    if size < IN_MEMORY:
+    if size < in_memory:
         return np.empty(shape, dtype)
     scratch = Scratch(size)
     scratch.reserve(size)

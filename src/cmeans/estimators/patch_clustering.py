@@ -129,7 +129,7 @@ class KernelPatchClustering(StreamingBase):
 
     def _joined(self, chunk: Chunk, rule: Rule, rows: Blocks | None, pasts: list[StreamSummary]) -> ChunkResult:
         """Cluster a patch of rows, or none, with the points of former patches, from the pseudo-centres of the first of these."""
-        patch, first = _in_full(chunk.over(_together(rows, pasts, chunk.blocks.unit))), pasts[0]
+        patch, first = _in_full(chunk.over(_together(rows, pasts, chunk.blocks))), pasts[0]
         space = self._span(patch, first.space.kernel, patch.blocks)
         geometry = self._later_geometry(patch, space)
         return self._carried(chunk, geometry, *self._followed(patch, geometry, rule, space.project(first.centres, first.space)))
@@ -201,11 +201,11 @@ def _in_full(chunk: Chunk) -> Chunk:
     return chunk.over(replace(chunk.blocks, x=in_float64(chunk.blocks.x)))
 
 
-def _together(rows: Blocks | None, pasts: list[StreamSummary], unit: float) -> Blocks:
-    """Return the rows of a patch, if any, and the points of former ones, with their weights."""
+def _together(rows: Blocks | None, pasts: list[StreamSummary], chunk: Blocks) -> Blocks:
+    """Return the rows of a patch, if any, and the points of former ones, with their weights, in blocks like those of a chunk."""
     parts = [] if rows is None else [(rows.x, rows.weight)]
     parts += [points_of(past) for past in pasts]
     x, weight = parts[0]
     for more, its in parts[1:]:
         x, weight = stacked(x, more), np.concatenate([weight, its])
-    return Blocks(x, weight, unit=unit)
+    return replace(chunk, x=x, weight=weight)

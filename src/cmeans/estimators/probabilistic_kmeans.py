@@ -10,7 +10,6 @@ import numpy as np
 
 from ..data.arrays import Array, Partition, itemsize, numpy_dtype, to_numpy
 from ..data.blocks import Blocks, spans
-from ..data.scratch import room
 from ..fitting.fit import BaseCMeans, FitContext, FitSettings, Method, Procedure
 from ..fitting.fitted_attributes import certified
 from ..fitting.init import METHODS, InitContext, given_partition, starts
@@ -27,7 +26,6 @@ from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 
-FILLED_TOGETHER = 65_536  # rows of a start per block
 FAGP_STEPS = 3000  # n (c - 1), up to which "auto" follows the paper's algorithm step by step
 NO_LIMIT = 10**9
 
@@ -252,9 +250,8 @@ def _cut_short(result: FitResult, found: Found, problem: Problem) -> FitResult:
 
 def _filled(blocks: Blocks, n_clusters: int, values: Callable[[int, int], Array]) -> Array:
     """Return (n, c) in the rows' dtype on the host, filled block by block; on the disk for rows that are not in memory."""
-    shape = blocks.n_rows, n_clusters
-    out = (room if blocks.are_stored else np.empty)(shape, numpy_dtype(blocks.x))
-    for start, stop in spans(blocks.n_rows, FILLED_TOGETHER):
+    out = blocks.room((n_clusters,), numpy_dtype(blocks.x))
+    for start, stop in spans(blocks.n_rows, blocks.limits.rows_at_once):
         out[start:stop] = values(start, stop)
     return out
 

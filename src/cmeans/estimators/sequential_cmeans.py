@@ -18,7 +18,7 @@ from ..solvers.adaptive import Adaptation
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import BestRun
 from ..solvers.sequential import Growth, diametral_rows, grow
-from ..tuning.initial_scale import SPACED_ROWS, Spacing
+from ..tuning.initial_scale import Spacing
 
 SHARE = 0.4  # K of the automatic sparsity
 
@@ -165,5 +165,5 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
     def _spacing(self, given: AdaptiveProblem) -> Spacing:
         blocks, geometry = given.part.rows.blocks, given.geometry
         population = population_of(blocks, comparable=not geometry.is_precomputed)
-        positions, _ = sample(population, SPACED_ROWS, given.settings.rng)
+        positions, _ = sample(population, blocks.limits.spaced_rows, given.settings.rng)
         return Spacing(geometry.kernel, blocks, population.at(positions), geometry.columns_only)

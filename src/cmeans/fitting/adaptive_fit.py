@@ -25,7 +25,6 @@ from .fitted_attributes import certified
 from .space import Geometry, build_geometry, takes_kernel_values
 from .validation import integer, one_of, real
 
-PART_ROWS = 20_000  # clusters of larger inputs are sought on a fair sample, then refined on all rows
 SQUARED_SHARE = 0.2  # K of the automatic sparsity where scales are mean squares: more, and rows within the radius make it smaller yet
 REACH = 3.0  # squared radius of every cluster over its squared deviation, at least, in the conference form
 TENTH = 0.1  # of the longest distance: the unit of length for kernels without features in [0, 10]
@@ -143,8 +142,8 @@ class BaseAdaptive(BaseCMeans):
 def _part_of(geometry: Geometry, whole: Problem, rng: np.random.RandomState) -> Problem:
     """Return the problem over a fair sample of the rows; the same problem for few rows, or where a row is given by its kernel values
     with all others."""
-    population = geometry.population
-    if len(population) <= PART_ROWS or geometry.is_precomputed or not whole.space.sweeps_products:
+    population, most = geometry.population, geometry.blocks.limits.adaptive_rows
+    if len(population) <= most or geometry.is_precomputed or not whole.space.sweeps_products:
         return whole
-    positions, weights = sample(population, PART_ROWS, rng)
+    positions, weights = sample(population, most, rng)
     return replace(whole, rows=whole.rows.part(population.at(positions), weights))

@@ -164,7 +164,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             procedure, settings = self._checked()
             given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
             weight, unit = weights_of(given, sample_weight, estimator_name)
-            blocks = Blocks(given.x, weight, unit=unit, factors=None if procedure.factors is None else procedure.factors(given.x, weight))
+            factors = None if procedure.factors is None else procedure.factors(given.x, weight)
+            blocks = Blocks(given.x, weight, unit=unit, factors=factors, limits=self._limits)
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters

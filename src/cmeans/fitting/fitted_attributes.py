@@ -26,7 +26,6 @@ from ..tuning.diagnosis import COLLAPSED, coincident_pairs, separation
 from .space import Geometry
 from .validation import foreign_like
 
-LOOKED_AT = 65_536  # labels per block
 MOSTLY = 0.6  # share of rows without a cluster from which on a warning is issued
 OPTIONAL = (
     "cluster_centers_",
@@ -152,8 +151,8 @@ def warn_of_result(geometry: Geometry, result: FitResult, owner: str) -> None:
             f"{owner}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers {dead[:10].tolist()}). "
             "Take fewer clusters, or another init."
         )
-    labels = result.assignment.labels  # there may be more of them than memory holds
-    nowhere = sum(int(np.count_nonzero(part < 0)) for part in pieces(labels, LOOKED_AT)) / len(labels)
+    labels, step = result.assignment.labels, geometry.blocks.limits.rows_at_once  # there may be more labels than memory holds
+    nowhere = sum(int(np.count_nonzero(part < 0)) for part in pieces(labels, step)) / len(labels)
     if nowhere > MOSTLY:
         warn(
             f"{owner}: {100 * nowhere:.0f}% of the rows belong nowhere: their typicality is 0 in every cluster. "

@@ -12,7 +12,7 @@ from ..data.arrays import Array, IntArray, Partition, as_like, is_sparse, one_ho
 from ..data.blocks import Block, pieces
 from ..runtime.user_warnings import warn
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
-from ..sampling.kmeanspp import kmeans_plus_plus, max_min, seeding_rows
+from ..sampling.kmeanspp import kmeans_plus_plus, max_min
 from ..sampling.population import draw, sample
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
@@ -65,6 +65,7 @@ def starts(init: Any, n_init: int, context: InitContext, rng: np.random.RandomSt
 def _drawn(init: str, context: InitContext, rng: np.random.RandomState) -> Centres:
     geometry, people = context.geometry, context.geometry.population
     count = min(context.n_clusters, len(people))
+    seeding_rows = people.limits.seeding_rows_for(count)
     if init == "random-partition":
         _warn_if_fewer(count, context)
         labels = rng.permutation(len(people)) % count
@@ -72,10 +73,10 @@ def _drawn(init: str, context: InitContext, rng: np.random.RandomState) -> Centr
         return context.problem.centres_of(Partition(np.where(members >= 0, labels[members], 0), count, geometry.blocks.x))
     if init == "random":
         rows = people.at(draw(people, count, rng))
-    elif init == "k-means||" and len(people) > seeding_rows(count):
+    elif init == "k-means||" and len(people) > seeding_rows:
         rows = scalable_kmeans_plus_plus(geometry.metric, people, count, rng, context.problem.engine)
     else:
-        positions, weights = sample(people, seeding_rows(count), rng)
+        positions, weights = sample(people, seeding_rows, rng)
         method = max_min if init == "max-min" else kmeans_plus_plus
         rows = people.at(positions[method(geometry.affinity(positions), weights, count, rng)])
     _warn_if_fewer(len(rows), context)

@@ -9,10 +9,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..data.blocks import LARGEST_TASK, Blocks
-from ..data.scratch import IN_MEMORY
+from ..data.blocks import Blocks
 from ..kernels import Precomputed
-from ..sampling.kmeanspp import seeding_rows
 from ..solvers.subsampling import sample_sizes
 from ..spaces import Space
 from ..sweeps.final_pass import label_type
@@ -87,7 +85,7 @@ def plan(
     n, r, c = blocks.n_rows, space.size, n_clusters
     features = 0 if isinstance(space.kernel, Precomputed) else int(blocks.x.shape[1])
     outputs, drawing, reading = _in_memory(blocks, c, itemsize) if not blocks.are_stored else _stored(blocks, c, n_threads)
-    seeding = 8 * min(n, seeding_rows(c)) * (2 * features + 4 * (2 + int(math.log(c))))
+    seeding = 8 * min(n, blocks.limits.seeding_rows_for(c)) * (2 * features + 4 * (2 + int(math.log(c))))
     b = blocks.block_rows(r)
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
     waiting = (2 * n_threads + 3) * 8 * c * space.moment_width
@@ -113,13 +111,13 @@ def _in_memory(blocks: Blocks, n_clusters: int, itemsize: int) -> tuple[int, int
 
 def _stored(blocks: Blocks, n_clusters: int, n_threads: int) -> tuple[int, int, int]:
     """The same for rows that are not in memory: only labels are kept, other outputs of a task until they are passed on, and samples
-    beyond `IN_MEMORY` go to the disk."""
-    n, itemsize = blocks.n_rows, blocks.x.dtype.itemsize
-    said = n_threads * LARGEST_TASK * (n_clusters * itemsize + 16)
-    labels = min(n * label_type(n_clusters)().itemsize, IN_MEMORY)
+    beyond `Limits.array_bytes` go to the disk."""
+    n, itemsize, limits = blocks.n_rows, blocks.x.dtype.itemsize, blocks.limits
+    said = n_threads * limits.task_rows * (n_clusters * itemsize + 16)
+    labels = min(n * label_type(n_clusters)().itemsize, limits.array_bytes)
     drawing = 0 if blocks.alike else n * (WEIGHED + SIFTED * bool(blocks.weight.min() <= 0))
-    drawing += SAMPLED * max(sample_sizes(n, n_clusters), default=0)
-    return labels + said, drawing, blocks.x.memory(n_threads) + IN_MEMORY
+    drawing += SAMPLED * max(sample_sizes(n, n_clusters, limits), default=0)
+    return labels + said, drawing, blocks.x.memory(n_threads) + limits.array_bytes
 
 
 def require(budget: int | None, owner: str, needed: int, what: str, advice: str) -> None:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Array, Float64, IntArray, as_like, dense_like, is_foreign, is_stored, namespace, numpy_dtype, to_numpy
 from ..data.blocks import Block, Blocks
+from ..data.limits import Limits
 from ..data.outputs import RowOutputs
 from ..engines import Engine, ThreadEngine, count_threads
 from ..kernels import Kernel, Precomputed
@@ -57,6 +58,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _nearest: Any
     _factors: Float64 | None = None
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
+    _limits: Limits = Limits()  # no parameter, and not saved
 
     def __sklearn_is_fitted__(self) -> bool:
         """True once there are centres."""
@@ -240,7 +242,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         owner = type(self).__name__
         given = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed))
         x, (weight, unit) = given.x, weights_of(given, sample_weight, owner)
-        blocks = Blocks(x, weight, unit=unit, factors=self._factors)
+        blocks = Blocks(x, weight, unit=unit, factors=self._factors, limits=self._limits)
         known = True
         if isinstance(self.kernel_, Precomputed):
             kxx = diagonal_for_prediction(diag, x, owner, self._training_diag)

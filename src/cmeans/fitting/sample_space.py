@@ -42,7 +42,7 @@ def build_sample_geometry(
         if not weights.any():
             raise ValueError(f"{owner}(landmarks=...): every row of the sample has a weight of zero; name rows of positive weight.")
     else:
-        size = automatic_number(blocks.n_rows, n_clusters) if number == "auto" else number
+        size = automatic_number(blocks.n_rows, n_clusters, blocks.limits.exact_rows) if number == "auto" else number
         size = len(people) if size is None else int(size)
         if method == "uniform":
             positions, weights = sample(people, size, rng)
@@ -52,7 +52,7 @@ def build_sample_geometry(
             weights = people.weights[people.members()[rows]]
     chosen = blocks.take(rows)
     x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
-    part = Blocks(x, weights, chosen.kxx, blocks.unit)
+    part = Blocks(x, weights, chosen.kxx, blocks.unit, limits=blocks.limits)
     alone = Geometry(
         part,
         kernel,

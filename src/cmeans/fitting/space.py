@@ -12,7 +12,7 @@ import numpy as np
 from ..data.arrays import Array, Float64, IntArray, host_float64, is_foreign, is_sparse, numpy_dtype, resolution, to_numpy
 from ..data.blocks import LARGEST_SUM, Block, Blocks
 from ..kernels import Kernel, Linear, Precomputed, checked_params
-from ..landmarks.count import EXACT_UP_TO, enough_landmarks
+from ..landmarks.count import enough_landmarks
 from ..landmarks.select import METHODS, choose, spanning_rows
 from ..runtime.user_warnings import warn
 from ..sampling.pairwise import Affinity, Metric
@@ -40,9 +40,6 @@ class SpaceParameters(Protocol):
     landmarks: Any
     landmark_tol: float
     landmark_solver: str
-
-
-SPANNING_FROM = 1000  # rows above which an exact fit tests if a few of them span all
 
 
 @dataclass(frozen=True)
@@ -180,15 +177,14 @@ def _chosen_rows(
     words: SpaceParameters, number: int | str | None, geometry: Geometry, n_clusters: int, rng: np.random.RandomState, *, factor: bool
 ) -> IntArray | None:
     """Return the rows chosen as landmarks; None where all are."""
-    people, n = geometry.population, geometry.blocks.n_rows
-    if number is None or (number == "auto" and n <= EXACT_UP_TO):
-        if len(people) <= SPANNING_FROM or not factor or not geometry.kernel.positive_definite:
+    people, n, limits = geometry.population, geometry.blocks.n_rows, geometry.blocks.limits
+    if number is None or (number == "auto" and n <= limits.exact_rows):
+        if len(people) <= limits.spanned_above or not factor or not geometry.kernel.positive_definite:
             return None
         gram, weights = geometry.sampled
         share = weights / weights.sum()
-        spanning = spanning_rows(
-            geometry.affinity(np.arange(len(people))), people.weights, float(share @ np.diag(gram) - share @ gram @ share)
-        )
+        variance = float(share @ np.diag(gram) - share @ gram @ share)
+        spanning = spanning_rows(geometry.affinity(np.arange(len(people))), people.weights, variance, limits.most_landmarks)
         return None if spanning is None else people.at(spanning)
     if number == "auto":
         return enough_landmarks(words.landmarks, words.landmark_tol, n_clusters, geometry.affinity, people, rng)

@@ -105,7 +105,7 @@ class StreamingBase(BaseCMeans):
             return self
         given = read_rows(self, X, fitting=stream is None)
         weight, unit = weights_of(given, sample_weight, estimator_name)
-        blocks = Blocks(given.x, weight, unit=unit)
+        blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
         if stream is None:
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
         with verbose_log(self.verbose, estimator_name):
@@ -262,7 +262,7 @@ class StreamingBase(BaseCMeans):
         """Keep a stream that has changed without rows: attributes of the last rows are removed."""
         space, centres = stream.past.space.portable(stream.past.centres)
         row = np.zeros((1, self.n_features_in_), dtype=stream.dtype)
-        blocks = Blocks(row, np.ones(1))
+        blocks = Blocks(row, np.ones(1), limits=self._limits)
         geometry = Geometry(blocks, self.kernel_, stream.past.space, population_of(blocks), self.gamma_)
         for name, value in model_attributes(geometry, stream.rule, space, State(centres)).items():
             setattr(self, name, value)
@@ -294,7 +294,7 @@ def _with_weight(blocks: Blocks) -> Blocks:
 def _renumbered(absorbed: ChunkResult, former: StreamState, engine: Engine) -> ChunkResult:
     """Renumber newly found clusters like the former ones that share most of the held rows with them."""
     assert former.held is not None
-    rows = Blocks(former.held.x, former.held.weight)
+    rows = Blocks(former.held.x, former.held.weight, limits=absorbed.geometry.blocks.limits)
     before, now = (_memberships(past, rule, rows, engine) for past, rule in ((former.past, former.rule), (absorbed.past, absorbed.rule)))
     old, new = linear_sum_assignment((before * rows.weight[:, None]).T @ now, maximize=True)
     others = np.setdiff1d(np.arange(now.shape[1]), new)
@@ -316,7 +316,7 @@ def _cut(blocks: Blocks, step: int, least: int) -> list[Blocks]:
     projected into a short last one."""
     count = min(-(-blocks.n_rows // step), max(1, blocks.n_rows // least))
     bounds = np.linspace(0, blocks.n_rows, count + 1).astype(int)
-    cuts = [Blocks(stretch(blocks.x, a, b), blocks.weight[a:b], unit=blocks.unit) for a, b in itertools.pairwise(bounds)]
+    cuts = [replace(blocks, x=stretch(blocks.x, a, b), weight=blocks.weight[a:b]) for a, b in itertools.pairwise(bounds)]
     return [part for part in cuts if part.weight.any()]
 
 

@@ -30,13 +30,11 @@ from ..data.arrays import (
 from ..data.blocks import piece, spans
 from ..data.files import open_blocks
 from ..data.files.files import found
+from ..data.limits import Limits
 from ..data.row_source import StoredRows
 from ..engines import DaskEngine
 from ..engines.dask.dask_api import is_collection
-from ..sampling.population import CANONICAL_ROWS
 from ..storage.overwriting import mapped_file
-
-SMALL = 2**24  # bytes up to which stored rows are read into memory
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     if is_collection(X):
         X = (engine or DaskEngine()).rows(X, type(estimator).__name__)
     elif is_stored(X) and engine is not None:
-        X = engine.read(X, type(estimator).__name__)
+        X = engine.read(X, type(estimator).__name__, estimator._limits.partition_rows)
     if is_stored(X):
         return _stored_rows(estimator, X, fitting=fitting)
     if type(X).__name__ == "LazyFrame":
@@ -193,7 +191,8 @@ def one_of(value: Any, name: str, owner: str, known: tuple[str, ...]) -> str:
 def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> CheckedRows:
     """Return stored rows as they are; a small number of them is read into memory."""
     check_columns(estimator, X.columns, X.where, fitting=fitting)
-    if X.nbytes <= SMALL or X.shape[0] <= CANONICAL_ROWS:
+    limits: Limits = estimator._limits
+    if X.nbytes <= limits.loaded_bytes or X.shape[0] <= limits.canonical_rows:
         return CheckedRows(X.read(0, X.shape[0]), X.nbytes, X.weight)
     return CheckedRows(X, 0, X.weight)
 

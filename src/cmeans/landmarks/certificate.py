@@ -17,7 +17,6 @@ from ..spaces.spectrum import leading_sum
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 
-ALL_UP_TO = 5000  # rows up to which every residual is measured; beyond, only those of the fixed sample, so that certificates compare
 NORMAL = 2.576  # standard deviations to either side of the mean that cover 99%
 INDEFINITE = 1e-6  # an eigenvalue below minus this share of the largest is not rounding
 
@@ -76,7 +75,7 @@ def certify(
 ) -> Approximation | None:
     """Return the certificate of a partition; None for kernels that are not positive semidefinite, where the bounds do not hold."""
     fixed, weights = population.fixed_sample
-    all_measured = len(population) <= ALL_UP_TO
+    all_measured = len(population) <= population.limits.certified_rows
     positions, weights = (np.arange(len(population)), population.weights) if all_measured else (fixed, weights)
     rows, share, total = population.at(positions), weights / weights.sum(), float(blocks.weight.sum())
     block = blocks.take(rows)

@@ -12,18 +12,17 @@ from ..sampling.pairwise import Affinity
 from ..sampling.population import Population, sample
 from ..spaces.spectrum import leading_sum
 from .rpcholesky import PROPOSALS, PartialCholesky
-from .select import MOST, AffinityOf, rows_for
+from .select import AffinityOf, rows_for
 
-EXACT_UP_TO = 2000  # rows up to which "auto" takes no landmarks
 JUDGED_ROWS = 1000  # rows on which the stopping rule is evaluated
 LEAST_RESIDUAL = 0.01  # share of the variance in feature space below which nothing more needs to be represented
 QUICK_SWEEPS = 5  # of the kernel k-means that estimates the cost of a partition
 
 
-def automatic_number(n_rows: int, n_clusters: int) -> int | None:
-    """Number of landmarks from the number of clusters alone: None (all rows) up to 2,000 rows, else 20 a cluster, but at least 300 and
+def automatic_number(n_rows: int, n_clusters: int, exact_rows: int) -> int | None:
+    """Number of landmarks from the number of clusters alone: None (all rows) up to `exact_rows`, else 20 a cluster, but at least 300 and
     at most 2,000."""
-    if n_rows <= EXACT_UP_TO:
+    if n_rows <= exact_rows:
         return None
     return min(n_rows, int(np.clip(20 * n_clusters, 300, 2000)))
 
@@ -37,8 +36,8 @@ def enough_landmarks(
     falls to `tol` times the cost of a partition (which bounds the error in the difference of two partitions' costs), or the landmarks
     leave out less than 1% of the variance, or there are 2,048. Both are measured on at most 1,000 rows.
     """
-    limit = min(MOST, len(population))
-    positions, weights = sample(population, rows_for(limit), rng)
+    limit = min(population.limits.most_landmarks, len(population))
+    positions, weights = sample(population, rows_for(limit, population.limits), rng)
     affinity = affinity_of(positions)
     judged = np.sort(rng.permutation(len(positions))[:JUDGED_ROWS])
     rule = _StoppingRule(affinity_of(positions[judged]), weights[judged], len(population), n_clusters, tol)

@@ -8,13 +8,13 @@ from collections.abc import Callable
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
-from ..sampling.kmeanspp import SEEDING_ROWS, kmeans_plus_plus
+from ..data.limits import Limits
+from ..sampling.kmeanspp import kmeans_plus_plus
 from ..sampling.pairwise import Affinity
 from ..sampling.population import Population, draw, sample
 from .rpcholesky import PartialCholesky
 
 METHODS = ("rpcholesky", "k-means++", "uniform")
-MOST = 2048  # landmarks, where their number is not given
 FACTOR_ELEMENTS = 2**22  # numbers of the factor that landmarks are chosen with; but at least four rows a landmark
 SPANNED = 1e-9  # share of the variance left out below which landmarks represent all rows exactly
 PACE = 0.25  # share of the way to the goal (of the residual's logarithm) that the rows left must cover at the latest pace
@@ -31,9 +31,9 @@ def choose(
     if method == "uniform":
         return population.at(np.sort(draw(population, count, rng)))
     if method == "k-means++":
-        positions, weights = sample(population, max(SEEDING_ROWS, count), rng)
+        positions, weights = sample(population, max(population.limits.seeding_rows, count), rng)
         return population.at(positions[kmeans_plus_plus(affinity_of(positions), weights, count, rng, candidates=1)])
-    positions, weights = sample(population, rows_for(count), rng)
+    positions, weights = sample(population, rows_for(count, population.limits), rng)
     affinity = affinity_of(positions)
     chosen = rpcholesky(affinity, weights, count, rng)
     if shifted and 0 < len(chosen) < count:  # they span all rows about that origin, but maybe not the origin itself
@@ -50,9 +50,9 @@ def _row_off_the_plane(affinity: Affinity, rows: IntArray) -> int:
     return int(np.argmax(np.abs(1.0 - shares)))
 
 
-def rows_for(count: int) -> int:
+def rows_for(count: int, limits: Limits) -> int:
     """Number of rows among which `count` landmarks are chosen."""
-    return int(np.clip(FACTOR_ELEMENTS // count, 4 * count, SEEDING_ROWS))
+    return int(np.clip(FACTOR_ELEMENTS // count, 4 * count, limits.seeding_rows))
 
 
 def rpcholesky(
@@ -73,13 +73,13 @@ def rpcholesky(
     return np.array(cholesky.chosen, dtype=np.intp)
 
 
-def spanning_rows(affinity: Affinity, weights: Float64, variance: float) -> IntArray | None:
-    """Return rows whose span holds all rows but for 1e-9 of the variance; None where that takes more than a quarter of them, or 2,048.
+def spanning_rows(affinity: Affinity, weights: Float64, variance: float, most: int) -> IntArray | None:
+    """Return rows whose span holds all rows but for 1e-9 of the variance; None where that takes more than a quarter of them, or `most`.
 
     The search ends as soon as the residual falls too slowly. Chance decides only which of many such sets is returned.
     """
     cholesky, p, rng = PartialCholesky(affinity), weights / weights.sum(), np.random.RandomState(0)
-    limit, goal = min(len(p) // 4, MOST), SPANNED * variance
+    limit, goal = min(len(p) // 4, most), SPANNED * variance
     residual = float(p @ cholesky.residual)
     while residual > goal:
         known = len(cholesky.chosen)

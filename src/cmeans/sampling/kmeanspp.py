@@ -9,14 +9,6 @@ import numpy as np
 from ..data.arrays import Float64, IntArray
 from .pairwise import Affinity
 
-SEEDING_ROWS = 20_000  # rows that k-means++ draws from: a fair sample of a larger input
-ROWS_A_CLUSTER = 20  # of these rows at least: with 10 the objective ends 3 percent higher, with more hardly lower (benchmarks/seeding.py)
-
-
-def seeding_rows(count: int) -> int:
-    """Number of rows from which k-means++ draws `count` initial centres."""
-    return max(SEEDING_ROWS, ROWS_A_CLUSTER * count)
-
 
 def kmeans_plus_plus(
     affinity: Affinity,

@@ -12,11 +12,9 @@ from scipy import sparse
 
 from ..data.arrays import Array, Float64, IntArray, is_sparse, to_numpy
 from ..data.blocks import Blocks, piece, spans
+from ..data.limits import DEFAULT, Limits
 
-CANONICAL_ROWS = 2000  # inputs up to this size are represented by their distinct rows in a canonical order
-FIXED_ROWS = 1000
 FIXED_SEED = 0
-DRAWN_TOGETHER = 2**20  # rows whose random keys are drawn together: few, to save memory
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,7 @@ class Population:
     weights: Float64  # (p,) all positive
     member: IntArray | None  # (n,) entry that each row belongs to (-1: weight zero throughout); None: rows are not grouped
     n_rows: int
+    limits: Limits = DEFAULT
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -52,7 +51,7 @@ class Population:
     def fixed_sample(self) -> tuple[IntArray, Float64]:
         """Positions and weights of the sample that decides a kernel's width and m: the same for every random_state, so that
         objectives of different seeds compare."""
-        return sample(self, FIXED_ROWS, np.random.RandomState(FIXED_SEED))
+        return sample(self, self.limits.fixed_rows, np.random.RandomState(FIXED_SEED))
 
     def members(self) -> IntArray:
         """Entry (n,) that each row belongs to, -1 for rows that cannot be drawn."""
@@ -67,23 +66,23 @@ class Population:
 
 def population_of(blocks: Blocks, *, comparable: bool = True) -> Population:
     """Return the rows of an input that may be drawn; `comparable` is False where equal rows cannot be found by their entries."""
-    n, weight = blocks.n_rows, blocks.weight
-    if n > CANONICAL_ROWS or not comparable:
+    n, weight, limits = blocks.n_rows, blocks.weight, blocks.limits
+    if n > limits.canonical_rows or not comparable:
         if weight.min() > 0:
-            return Population(None, weight, None, n)
+            return Population(None, weight, None, n, limits)
         rows = np.flatnonzero(weight > 0)
-        return Population(rows, weight[rows], None, n)
+        return Population(rows, weight[rows], None, n, limits)
     first, member = distinct_rows(piece(blocks.x, 0, n))
     total: Float64 = np.bincount(member, weights=weight, minlength=len(first)).astype(np.float64)
     kept = total > 0
     number = np.where(kept, np.cumsum(kept) - 1, -1)
-    return Population(first[kept], total[kept], number[member], n)
+    return Population(first[kept], total[kept], number[member], n, limits)
 
 
 def draw(population: Population, size: int, rng: np.random.RandomState) -> IntArray:
     """Draw `size` different entries (positions in the population), one after the other in proportion to weight."""
     kept, positions = np.empty(0), np.empty(0, dtype=np.intp)  # the smallest keys so far
-    for start, stop in spans(len(population), DRAWN_TOGETHER):
+    for start, stop in spans(len(population), population.limits.drawn_rows):
         keys = np.concatenate([kept, rng.exponential(size=stop - start) / population.weights[start:stop]])
         order = np.argsort(keys, kind="stable")[:size]
         kept, positions = keys[order], np.concatenate([positions, np.arange(start, stop)])[order]

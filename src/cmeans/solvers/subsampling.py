@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
+from ..data.limits import Limits
 from ..sampling.population import Population, sample
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from .fixed_point import solve
 from .observer import Observer
 
-ABOVE = 50_000  # rows above which it pays
 STAGES, GROWTH = 4, 4  # so many samples, each so many times the one before, the last a quarter of the rows
-LARGEST = 2**22  # rows of the last one at most: what they leave open is a few sweeps' work
 LEAST_ROWS = 20  # a cluster, in the smallest sample
 RESOLVED = 0.2  # share of a sample's own uncertainty of the centres to which it is worth while to settle them
 
@@ -73,15 +72,15 @@ class SubsampleSchedule:
 
 def subsample_schedule(population: Population, n_clusters: int, rng: np.random.RandomState) -> SubsampleSchedule | None:
     """The samples for a fit; None where it is too small for them to pay."""
-    sizes = sample_sizes(len(population), n_clusters)
+    sizes = sample_sizes(len(population), n_clusters, population.limits)
     return SubsampleSchedule(population, sizes, rng) if sizes else None
 
 
-def sample_sizes(n_rows: int, n_clusters: int) -> list[int]:
+def sample_sizes(n_rows: int, n_clusters: int, limits: Limits) -> list[int]:
     """Rows of each sample, from small to large: n/256, n/64, n/16 and n/4 of those that give every cluster rows enough; where n/4 are
     too many, a fixed number of rows in place of n/4."""
-    if n_rows <= ABOVE:
+    if n_rows <= limits.subsampled_above:
         return []
-    last = min(n_rows // GROWTH, LARGEST)
+    last = min(n_rows // GROWTH, limits.last_sample_rows)
     sizes = [last // GROWTH**stage for stage in reversed(range(STAGES))]
     return [size for size in sizes if size >= LEAST_ROWS * n_clusters]

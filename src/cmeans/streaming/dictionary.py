@@ -10,7 +10,6 @@ from ..data.arrays import Array, Float64, stacked
 from ..data.blocks import Blocks, piece
 from ..kernels import Kernel
 from ..landmarks.select import rpcholesky
-from ..sampling.kmeanspp import SEEDING_ROWS
 from ..sampling.pairwise import affinity
 from ..sampling.population import Population, sample
 from ..solvers.fixed_point import Carried, Solution
@@ -93,7 +92,7 @@ def unknown_share(former: Space, space: Space, solution: Solution, carried: Carr
 def _chosen(
     kernel: Kernel, blocks: Blocks, people: Population, count: int, rng: np.random.RandomState, space: LandmarkSpace | None
 ) -> Array:
-    positions, weights = sample(people, SEEDING_ROWS, rng)
+    positions, weights = sample(people, people.limits.seeding_rows, rng)
     rows = people.at(positions)
     known: Float64 | None = None if space is None else space.coordinates(blocks.take(rows))
     enough = WELL * _variance(kernel, blocks, people, rng)

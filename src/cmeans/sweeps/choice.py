@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from ..data.arrays import Array, Float64, IntArray, is_foreign, is_sparse, itemsize, numpy_dtype
-from ..data.blocks import NARROW, Blocks
+from ..data.blocks import Blocks
 from ..data.outputs import RowOutputs
 from ..rules import Rule, TileFunctions
 from ..runtime.signals import held_back
@@ -19,7 +19,6 @@ from .represented import Layout, RepresentedRows
 from .state import State
 from .statistics import Statistics
 
-LEAST_SAVING = 5e-3  # seconds a sweep below which compiled code, half a second to load, is not worth loading
 LARGEST_CENTRES = 4 * 2**20  # bytes of centres above which a matrix product of the whole block is faster
 
 
@@ -54,15 +53,15 @@ def layout_for(space: Space, blocks: Blocks, rule: Rule, n_clusters: int, rows_i
 
     `rows_in_all`: of all the tables that will be swept, where there are several.
     """
-    x, r, c = blocks.x, space.size, n_clusters
+    x, r, c, limits = blocks.x, space.size, n_clusters, blocks.limits
     stays_sparse = is_sparse(x) and not space.keeps_rows_cheaply
     if rule.tile_functions is None or not space.sweeps_products or is_foreign(x) or stays_sparse:
         return None
-    if _saving(max(blocks.n_rows, rows_in_all), r, c, rule.tile_functions) < LEAST_SAVING:
+    if _saving(max(blocks.n_rows, rows_in_all), r, c, rule.tile_functions) < limits.compiled_saving:
         return None
-    if r > NARROW and r * c * itemsize(x) > LARGEST_CENTRES:
+    if r > limits.narrow_columns and r * c * itemsize(x) > LARGEST_CENTRES:
         return None
-    layout: Layout = _compiled().layout("narrow" if r <= NARROW else "wide")
+    layout: Layout = _compiled().layout("narrow" if r <= limits.narrow_columns else "wide")
     return layout
 
 
@@ -72,7 +71,9 @@ def quick_for(space: Space, blocks: Blocks, rule: Rule, rows_in_all: int = 0) ->
     The number of clusters does not enter: it may change, and new rows must be represented as the training rows were.
     """
     x, n = blocks.x, max(blocks.n_rows, rows_in_all)
-    if rule.tile_functions is None or is_foreign(x) or is_sparse(x) or _saving(n, space.size, 1, rule.tile_functions) < LEAST_SAVING:
+    if rule.tile_functions is None or is_foreign(x) or is_sparse(x):
+        return None
+    if _saving(n, space.size, 1, rule.tile_functions) < blocks.limits.compiled_saving:
         return None
     compiled = _compiled()
     quick: Quick | None = compiled.quick if compiled.is_open() else None

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, dense_like
 from ..data.outputs import RowOutputs
-from ..data.scratch import room
 from ..engines import Engine, Pass
 from ..rules import Rule
 from ..runtime.progress import SILENT, Reporter
@@ -125,7 +124,7 @@ def assign_all(rows: RepresentedRows, space: Space, rule: Rule, state: State, en
         out = whole.outputs
         return Assignment(out.labels, out.memberships, out.nearest, sums.objective, sums.total_distance, sums.mass)
     dtype = label_type(c)
-    labels, done = room((rows.n_rows,), dtype), 0
+    labels, done = rows.blocks.room((), dtype), 0
 
     def keep(part: npt.NDArray[Any]) -> None:
         nonlocal done

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, itemsize
 from ..data.blocks import Blocks
+from ..data.limits import Limits
 from ..spaces import Quick, Rows, Space
 
 
@@ -52,11 +53,12 @@ class RepresentationSpec:
     rows_in_all: int
     unit: float
     factors: Float64 | None
+    limits: Limits
 
     def over(self, x: Array, weight: Float64 | None, keep_bytes: int) -> RepresentedRows:
         """The table of some of the rows; without weights they weigh 1."""
         weight = np.broadcast_to(1.0, (int(x.shape[0]),)) if weight is None else weight
-        blocks = Blocks(x, weight, unit=self.unit, factors=self.factors)
+        blocks = Blocks(x, weight, unit=self.unit, factors=self.factors, limits=self.limits)
         return RepresentedRows(self.space, blocks, keep_bytes, layout=self.layout, quick=self.quick, rows_in_all=self.rows_in_all)
 
     def bytes_to_keep(self, x: Array) -> int:
@@ -104,7 +106,8 @@ class RepresentedRows:
     @property
     def spec(self) -> RepresentationSpec:
         """All of the table but its rows."""
-        return RepresentationSpec(self.space, self.layout, self._quick, self.rows_in_all, self.blocks.unit, self.blocks.factors)
+        blocks = self.blocks
+        return RepresentationSpec(self.space, self.layout, self._quick, self.rows_in_all, blocks.unit, blocks.factors, blocks.limits)
 
     def task(self, task: int) -> Iterator[RepresentedBlock]:
         """The represented blocks of one task, in order; where they are not kept, each holds only until the next is asked for."""

@@ -13,8 +13,7 @@ from ..kernels import Kernel
 from ..sampling.pairwise import affinity
 from ..spaces import LandmarkSpace
 
-SPACED_ROWS = 5000  # rows of which all pairs' distances are computed
-COLUMNS = 512  # at a time
+COLUMNS = 512  # of all pairs' distances that are computed at a time
 EQUAL = 1e-7  # of the largest distance: distances that differ by less are equal
 
 

@@ -19,7 +19,6 @@ from .rows import DaskRows
 from .shards import PreparedOnce, Shard, folded, mapped, read_part, total, unchanged
 
 ARITY = 8  # sums that are added in one task
-READ_TOGETHER = 2**18  # rows of files that become one partition
 PATIENCE = 2  # seconds between checks that all workers are alive
 LOSSES = 5  # times that a pass is submitted
 
@@ -71,13 +70,13 @@ class DaskEngine:
         client = self._known_client(owner, "X is a Dask collection", "or pass the array: X.compute()")
         return DaskRows(x, client, owner, self.memory_per_worker)
 
-    def read(self, rows: StoredRows, owner: str) -> StoredRows:
+    def read(self, rows: StoredRows, owner: str, partition_rows: int) -> StoredRows:
         """Return rows of files as rows that workers read part by part; the files need the same paths there. Files that cannot be opened
-        again, or have few rows, are read in this process."""
-        if rows.again is None or len(rows) <= READ_TOGETHER:
+        again, or have no more rows than a partition, are read in this process."""
+        if rows.again is None or len(rows) <= partition_rows:
             return rows
         client = self._known_client(owner, "engine is a DaskEngine", "or take engine=None")
-        held = DaskRows(in_parts(read_part, rows, READ_TOGETHER), client, owner, self.memory_per_worker)
+        held = DaskRows(in_parts(read_part, rows, partition_rows), client, owner, self.memory_per_worker)
         held.where, held.columns, held.weight = rows.where, rows.columns, rows.weight
         return held
 

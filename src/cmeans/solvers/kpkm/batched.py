@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from ...data.arrays import Array, Float64, IntArray, as_like, device, namespace, resolution, take, to_numpy
 from ...data.blocks import spans
-from ...data.scratch import room
 from ...runtime.user_warnings import NOT_FINITE
 from ...sampling.farthest import farthest_rows
 from ...sampling.quantiles import Parts, weighted_quantile
@@ -31,7 +30,6 @@ from .projection import AfterStep, Path
 
 SETTLED = 1e-7  # a membership below this is none
 SELECTED = 0.7  # of a block's rows: fewer are worth picking out
-TOGETHER = 65_536  # rows that step together, so that a step takes no memory to speak of
 
 
 @dataclass
@@ -110,7 +108,7 @@ class _BatchedWalk:
 
     def _some(self) -> Iterator[IntArray]:
         """The active rows, a few at a time."""
-        for start, stop in spans(len(self.active), TOGETHER):
+        for start, stop in spans(len(self.active), self.problem.rows.blocks.limits.rows_at_once):
             rows = start + np.flatnonzero(self.active[start:stop])
             if len(rows):
                 yield rows
@@ -145,8 +143,9 @@ class _BatchedWalk:
     def _follow(self) -> None:
         """Sums after a step, from what has changed."""
         self.moment = self.moment + reduce(operator.add, self.problem.engine.run(self._moved, self.problem.rows.n_tasks))
-        weight, mass = self.problem.rows.blocks.weight, np.zeros(self.p.shape[1])
-        for start, stop in spans(len(weight), TOGETHER):
+        blocks, mass = self.problem.rows.blocks, np.zeros(self.p.shape[1])
+        weight = blocks.weight
+        for start, stop in spans(len(weight), blocks.limits.rows_at_once):
             mass += (weight[start:stop, None] * self.p[start:stop]).sum(axis=0, dtype=np.float64)
         self.mass = mass
         self.row_visits += int(self.active.sum())
@@ -199,11 +198,11 @@ def follow_batched(
     Where rows are not in memory, neither is `start`, and it is written over.
     """
     blocks = problem.rows.blocks
-    weight, (made, p) = blocks.weight, (room, start) if blocks.are_stored else (np.empty, start.copy())
+    weight, p = blocks.weight, start if blocks.are_stored else start.copy()
     active = np.empty(len(weight), np.bool_)
-    for first, last in spans(len(weight), TOGETHER):
+    for first, last in spans(len(weight), blocks.limits.rows_at_once):
         active[first:last] = (weight[first:last] > 0) & ((start[first:last] > 0).sum(axis=1) > 1)
-    direction, reach, lost = made(start.shape, start.dtype), made(weight.shape, np.float64), made(weight.shape, np.int32)
+    direction, reach, lost = blocks.room(start.shape[1:], start.dtype), blocks.room((), np.float64), blocks.room((), np.int32)
     walk = _BatchedWalk(problem, p, direction, reach, lost, active, constant)
     walk.renew()
     walk.refill()

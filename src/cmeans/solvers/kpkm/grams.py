@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...data.arrays import Float64, IntArray
-from ...data.blocks import LARGEST_BLOCK, spans
+from ...data.blocks import spans
 from ...spaces.centres import Centres
 from ...sweeps.represented import RepresentedRows
 
@@ -73,7 +73,7 @@ class FeatureGram(Gram):
 def gram_of(table: RepresentedRows, rows: IntArray) -> Gram:
     """Rows of a table, in memory and float64: their coordinates where the space has orthonormal ones, else their kernel matrix."""
     space, blocks = table.space, table.blocks
-    parts = [space.embed(blocks.take(rows[start:stop]), rows[start:stop]) for start, stop in spans(len(rows), LARGEST_BLOCK)]
+    parts = [space.embed(blocks.take(rows[a:b]), rows[a:b]) for a, b in spans(len(rows), blocks.limits.block_rows)]
     points = Centres.stack(parts)
     if points.coordinates is points.duals:
         return FeatureGram(points.coordinates, points.squared_norms())

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data.arrays import Array, Float64, Partition, one_hot, to_numpy
-from ...data.blocks import spans
-from ...data.scratch import room
+from ...data.blocks import Blocks, spans
 from ...sampling.population import Population
 from ...spaces.centres import Centres
 from ...sweeps.final_pass import assign_all, label_type
@@ -26,7 +25,6 @@ from .projection import AfterStep, Path, follow
 from .transfer import transfer, transfer_in_memory
 
 MOST_STEPS = 10**6  # small steps of an indefinite kernel might never end
-LOOKED_AT = 65_536  # memberships of rows that are looked at together
 PASSES = 100  # of single moves over all rows
 
 
@@ -100,7 +98,7 @@ class Search:
             centres = problem.centres_of(path.memberships)
             ended = path.n_iter < min(self.max_iter, MOST_STEPS)
             soft = None if problem.rows.blocks.are_stored else path.memberships
-            labels, history = largest(path.memberships, stored=soft is None), path.history
+            labels, history = largest(path.memberships, problem.rows.blocks), path.history
             observer.solved()
             return Found(soft, labels, centres, history[-1], history, path.n_iter, visits, False, ended)
         # What FAGP and AGP end in is a fixed point of k-means already.
@@ -179,10 +177,9 @@ class _OfAllRows:
         return np.where(member[:, None] >= 0, p[member].astype(self.start.dtype), self.start)
 
 
-def largest(memberships: Array, *, stored: bool) -> npt.NDArray[Any]:
+def largest(memberships: Array, blocks: Blocks) -> npt.NDArray[Any]:
     """The number of each row's largest membership (n,), ties to the lowest; in few bytes where the rows are not in memory."""
-    n, c = memberships.shape
-    labels = room((n,), label_type(c)) if stored else np.empty(n, dtype=np.intp)
-    for start, stop in spans(n, LOOKED_AT):
+    labels = blocks.room((), label_type(memberships.shape[1]) if blocks.are_stored else np.intp)
+    for start, stop in spans(blocks.n_rows, blocks.limits.rows_at_once):
         labels[start:stop] = memberships[start:stop].argmax(axis=1)
     return labels

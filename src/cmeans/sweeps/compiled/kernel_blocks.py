@@ -24,11 +24,11 @@ ROWS_PER_PASS = 32  # rows for which all landmarks are computed before the next 
 DEPTH = 128  # columns whose products are summed together, so that those of a panel stay in the first-level cache
 
 
-def quick(columns: Columns) -> Columns:
+def quick(columns: Columns, few_columns: int | None = FEW_COLUMNS) -> Columns:
     """Return the same kernel values, faster for NumPy rows of the kernels that have a compiled form."""
     if not isinstance(columns, PreparedColumns) or is_sparse(columns.right):
         return columns
-    if FEW_COLUMNS is not None and columns.right.shape[1] > FEW_COLUMNS:
+    if few_columns is not None and columns.right.shape[1] > few_columns:
         return columns
     kernel = columns.kernel
     if isinstance(kernel, RBF):

@@ -1,0 +1,52 @@
+"""Sizes by which work is divided, and from which inputs are sampled or left on the disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes that a fit or a prediction keeps to. They depend on no machine, so that results do not either; tests take smaller ones."""
+
+    # Blocks and tasks
+    block_rows: int = 1024  # rows of a block at most
+    narrow_block_rows: int = 4096  # rows of a block with few columns, where the fixed cost of a block is large against that of its rows
+    narrow_columns: int = 128  # columns up to which blocks are larger
+    least_blocks: int = 16  # blocks at least, so that many threads have work
+    block_values: int = 2**22  # kernel values of one block, so that a basis of 70,000 rows still makes blocks of 32 MB
+    tasks: int = 64  # tasks of a large input: enough for any number of threads
+    task_rows: int = 65_536  # rows of a task at most: results by row are kept until all tasks before it are done
+    rows_at_once: int = 65_536  # rows whose labels or memberships are handled together outside tasks, in little memory
+    compiled_saving: float = 5e-3  # seconds a sweep below which compiled code, half a second to load, is not worth loading
+
+    # Rows outside memory
+    loaded_bytes: int = 2**24  # bytes up to which stored rows are read into memory
+    array_bytes: int = 2**26  # bytes of an array up to which it is in memory, for rows that are not
+    read_rows: int = 65_536  # rows that are read at once where only some of them are needed
+    cached_rows: int = 2_048  # rows of a cached sample at most
+    partition_rows: int = 2**18  # rows of files that become one partition on Dask workers
+
+    # Samples
+    canonical_rows: int = 2000  # inputs up to this size are represented by their distinct rows in a canonical order
+    fixed_rows: int = 1000  # rows of the sample that decides a kernel's width and m
+    drawn_rows: int = 2**20  # rows whose random keys are drawn together: few, to save memory
+    seeding_rows: int = 20_000  # rows that k-means++ draws from: a fair sample of a larger input
+    cluster_rows: int = 20  # of these for each cluster at least: half as many end 3 percent higher (benchmarks/seeding.py)
+    subsampled_above: int = 50_000  # rows above which fits on samples first pay
+    last_sample_rows: int = 2**22  # rows of the last of these samples at most: what they leave open is a few sweeps' work
+    adaptive_rows: int = 20_000  # adaptive clusters of larger inputs are sought on a fair sample, then refined on all rows
+    spaced_rows: int = 5000  # rows of which all pairs' distances are computed
+
+    # Landmarks
+    exact_rows: int = 2000  # rows up to which "auto" takes no landmarks
+    spanned_above: int = 1000  # rows above which an exact fit tests if a few of them span all
+    most_landmarks: int = 2048  # landmarks, where their number is not given
+    certified_rows: int = 5000  # rows up to which every residual is measured; beyond, only the fixed sample's, so that certificates compare
+
+    def seeding_rows_for(self, n_clusters: int) -> int:
+        """Number of rows from which k-means++ draws that many initial centres."""
+        return max(self.seeding_rows, self.cluster_rows * n_clusters)
+
+
+DEFAULT = Limits()
