@@ -83,7 +83,7 @@ class Kept(StoredRows):
     """Rows of an array that pretend to be elsewhere; `before` hears of every read."""
 
     def __init__(self, x: np.ndarray, before: Callable[[int, int], None] = lambda *_: None, where: str = "far away") -> None:
-        self.where, self.shape, self.dtype, self.columns = where, x.shape, x.dtype, tuple(range(x.shape[1]))
+        super().__init__(where, range(x.shape[1]), x.dtype, len(x))
         self._x, self._before = x, before
 
     def memory(self, n_threads: int) -> int:

@@ -34,10 +34,8 @@ PATTERN = pattern()
 class Endless(StoredRows):
     """The same rows again and again, that know how many bytes of themselves are alive."""
 
-    where, dtype, columns = "nowhere", np.dtype(np.float32), tuple(range(D))
-
     def __init__(self, n: int) -> None:
-        self.shape = (n, D)
+        super().__init__("nowhere", range(D), np.float32, n)
         self.alive = self.most = self.largest = 0
         self._lock = threading.RLock()  # a collection may come while it is held
 
@@ -61,9 +59,9 @@ class Endless(StoredRows):
 def _nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stays constant is small beside what could grow, so that growth shows."""
     monkeypatch.setattr(cmeans.fitting.validation, "SMALL", 0)
-    for module in (cmeans.data.blocks, cmeans.data.scratch, cmeans.fitting.memory):
+    for module in (cmeans.data.blocks, cmeans.data.scratch, cmeans.data.footprint):
         monkeypatch.setattr(module, "IN_MEMORY", 2**16)
-    for module in (cmeans.data.blocks, cmeans.fitting.memory):
+    for module in (cmeans.data.blocks, cmeans.data.footprint):
         monkeypatch.setattr(module, "LARGEST_TASK", 4_096)
     monkeypatch.setattr(cmeans.data.row_source, "TAKEN", 4_096)
     monkeypatch.setattr(cmeans.sampling.population, "DRAWN_TOGETHER", 4_096)

@@ -15,7 +15,7 @@ from ..data.files.files import found
 from ..data.files.gathering import ColumnSelection
 from ..data.files.one_file import Ask, number_type, open_file
 from ..data.files.opening import open_chosen
-from ..data.row_source import ColumnLabel, RowsError, StoredRows
+from ..data.row_source import ColumnLabel, RowsError, as_source
 from ..fitting.memory import free_memory
 from ..storage.overwriting import lies_in
 from .errors import InputError
@@ -43,6 +43,7 @@ class InputRows:
     x: Any  # (n, d) array, a CSR array, or rows read from their files block by block
     columns: tuple[ColumnLabel, ...]
     weight: NDArray[np.float64] | None = None
+    stay: bool = False  # in their files, which bring the weights
 
 
 def read_rows(wish: ReadOptions, known: Sequence[ColumnLabel] | None = None, most: int | None = None) -> InputRows:
@@ -56,11 +57,12 @@ def read_rows(wish: ReadOptions, known: Sequence[ColumnLabel] | None = None, mos
         if (source.n_rows or 0) * len(choice.picked) * choice.dtype.itemsize <= most:  # the rows of a CSV take no more than its text
             x, weights = source.read(choice)
             return InputRows(x, source.header.labels(choice.picked), weights)
-    stored = open_chosen(wish.file, ask, lambda header, weight: chosen_columns(header, wish, weight, known))
-    if not isinstance(stored, StoredRows):
-        return InputRows(stored, tuple(range(stored.shape[1])))
-    x = stored.read(0, len(stored)) if stored.nbytes <= most else stored
-    return InputRows(x, stored.columns, stored.weight)
+    opened = open_chosen(wish.file, ask, lambda header, weight: chosen_columns(header, wish, weight, known))
+    stored = as_source(opened)
+    if stored is None:
+        return InputRows(opened, tuple(range(opened.shape[1])))
+    x = stored.loaded(most)
+    return InputRows(x, stored.columns, stored.weight, stay=x is stored)
 
 
 def chosen_columns(

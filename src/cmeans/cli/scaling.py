@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..data.blocks import piece
-from ..data.row_source import StoredRows
+from ..data.blocks import mapped, piece
 from .errors import InputError
 
 _CELLS = 1_000_000  # numbers scaled at a time: what is copied to float64 stays small
@@ -27,12 +26,13 @@ class Scaling:
     factor: tuple[float, ...] = ()
 
     def apply(self, x: Any) -> Any:
-        """Scale the rows of x (n, d): in place where x is writeable, else in a new array of its type; stored rows as they are read."""
+        """Scale the rows of x (n, d): in place where x is writeable, else in a new array of its type; rows of files as they are read."""
         if self.kind == "none":
             return x
         _refuse_sparse(self.kind, x)
-        if isinstance(x, StoredRows):
-            return x.mapped(self.apply)
+        return mapped(x, self._scaled)
+
+    def _scaled(self, x: NDArray[Any]) -> NDArray[Any]:
         scaled = x if x.flags.writeable else np.empty(x.shape, x.dtype)
         shift, factor = np.array(self.shift), np.array(self.factor)
         for rows in _cuts(*x.shape):

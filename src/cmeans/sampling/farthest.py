@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import spans
-from ..data.scratch import room
 from ..spaces.centres import Centres
 from ..sweeps.passes import NearestDistancePass
 from ..sweeps.problem import Problem
@@ -39,7 +38,7 @@ def farthest_rows(problem: Problem, centres: Centres, count: int, quantile: floa
     1 - quantile of the weight, are passed over.
     """
     blocks, space = problem.rows.blocks, problem.space
-    distance = (room if blocks.are_stored else np.empty)((problem.n_rows,), np.float64)
+    distance = blocks.by_row(np.float64)
     distance.fill(np.inf)
     rows: list[int] = []
     chosen: list[Centres] = []

@@ -7,9 +7,12 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
-from ..row_source import RowsError
+import numpy as np
+
+from ..row_source import RowsError, as_source
 from .stamps import StampedFile, naming
 
 PathWord = str | os.PathLike[str]
@@ -68,6 +71,20 @@ def found(path: PathWord | Sequence[PathWord]) -> list[Path]:
     if not files:
         raise RowsError(f"{path}: matches no file.")
     return files
+
+
+def files_of(x: Any) -> Sequence[PathWord]:
+    """Return the files that rows come from, as far as known: those of a path, of opened files, of a memory map or a part of one."""
+    if isinstance(x, (str, os.PathLike)):
+        return found(x)
+    source = as_source(x)
+    if source is not None:
+        return source.files
+    while isinstance(x, np.ndarray):
+        if isinstance(x, np.memmap) and x.filename is not None:
+            return (os.fspath(x.filename),)
+        x = x.base
+    return ()
 
 
 def kind_of_file(file: Path) -> str:

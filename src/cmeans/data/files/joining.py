@@ -140,9 +140,8 @@ class JoinedRows(StoredRows):
     """Rows of several files, one after the other."""
 
     def __init__(self, where: str, parts: Sequence[StoredRows]) -> None:
-        self.where, self.columns, self.dtype = where, parts[0].columns, parts[0].dtype
+        super().__init__(where, parts[0].columns, parts[0].dtype, sum(len(part) for part in parts))
         self._parts, self._stops = parts, list(accumulate(len(part) for part in parts))
-        self.shape = (self._stops[-1], len(self.columns))
         weights = [part.weight for part in parts if part.weight is not None]
         self.weight = np.concatenate(weights) if weights else None
 

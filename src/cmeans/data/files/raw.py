@@ -82,8 +82,7 @@ class RawRows(StoredRows):
     """Some columns of an array in a file, converted as they are read."""
 
     def __init__(self, source: Bytes, layout: RawFormat, choice: ColumnSelection, plan: ReadPlan) -> None:
-        self.where, self.columns, self.dtype = plan.where, plan.columns, choice.dtype
-        self.shape = (layout.shape[0], len(plan.columns))
+        super().__init__(plan.where, plan.columns, choice.dtype, layout.shape[0])
         self._source, self._layout, self._picked, self._plan = source, layout, choice.picked, plan
 
     def memory(self, n_threads: int) -> int:

@@ -32,8 +32,7 @@ class RowGroups(StoredRows):
 
     def __init__(self, where: str, columns: Sequence[ColumnLabel], dtype: DTypeLike, groups: Sequence[Group], transient: int = 0) -> None:
         """`transient`: bytes that decoding takes beside the rows."""
-        self.where, self.columns, self.dtype = where, tuple(columns), np.dtype(dtype)
-        self.shape = (sum(group.rows for group in groups), len(self.columns))
+        super().__init__(where, columns, dtype, sum(group.rows for group in groups))
         slabs = _joined(groups, max(1, LEAST // (self.shape[1] * self.dtype.itemsize)))
         sizes = [sum(group.rows for group in slab) for slab in slabs]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])

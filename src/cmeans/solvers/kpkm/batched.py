@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from ...data.arrays import Array, Float64, IntArray, as_like, device, namespace, resolution, take, to_numpy
 from ...data.blocks import spans
-from ...data.scratch import room
 from ...runtime.user_warnings import NOT_FINITE
 from ...sampling.farthest import farthest_rows
 from ...sampling.quantiles import Parts, weighted_quantile
@@ -194,17 +193,13 @@ def follow_batched(
     after_step: AfterStep | None = None,
     observer: Observer = UNOBSERVED,
 ) -> tuple[Path, int]:
-    """From `start` to a partition, and how many rows were visited; `after_step` may end the walk.
-
-    Where rows are not in memory, neither is `start`, and it is written over.
-    """
-    blocks = problem.rows.blocks
-    weight, (made, p) = blocks.weight, (room, start) if blocks.are_stored else (np.empty, start.copy())
+    """From `start`, which is written over, to a partition, and how many rows were visited; `after_step` may end the walk."""
+    blocks, weight = problem.rows.blocks, problem.rows.blocks.weight
     active = np.empty(len(weight), np.bool_)
     for first, last in spans(len(weight), TOGETHER):
         active[first:last] = (weight[first:last] > 0) & ((start[first:last] > 0).sum(axis=1) > 1)
-    direction, reach, lost = made(start.shape, start.dtype), made(weight.shape, np.float64), made(weight.shape, np.int32)
-    walk = _BatchedWalk(problem, p, direction, reach, lost, active, constant)
+    direction, reach, lost = blocks.by_row(start.dtype, start.shape[1]), blocks.by_row(np.float64), blocks.by_row(np.int32)
+    walk = _BatchedWalk(problem, start, direction, reach, lost, active, constant)
     walk.renew()
     walk.refill()
     centres = walk.centres

@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data.arrays import Array, Float64, Partition, one_hot, to_numpy
-from ...data.blocks import spans
-from ...data.scratch import room
+from ...data.blocks import Blocks, spans
 from ...sampling.population import Population
 from ...spaces.centres import Centres
-from ...sweeps.final_pass import assign_all, label_type
+from ...sweeps.final_pass import assign_all
 from ...sweeps.passes import TotalNormPass
 from ...sweeps.problem import Problem, Stopping
 from ...sweeps.state import State
@@ -99,8 +98,8 @@ class Search:
         if not path.finished:
             centres = problem.centres_of(path.memberships)
             ended = path.n_iter < min(self.max_iter, MOST_STEPS)
-            soft = None if problem.rows.blocks.are_stored else path.memberships
-            labels, history = largest(path.memberships, stored=soft is None), path.history
+            blocks, history = problem.rows.blocks, path.history
+            soft, labels = path.memberships if blocks.keep_memberships else None, largest(path.memberships, blocks)
             observer.solved()
             return Found(soft, labels, centres, history[-1], history, path.n_iter, visits, False, ended)
         # What FAGP and AGP end in is a fixed point of k-means already.
@@ -153,7 +152,7 @@ class Search:
         history = history[:-1] or [value / rows.blocks.unit for value in solution.history]
         n_iter = n_iter or solution.n_iter
         finished = solution.converged or self.solver in ("fagp", "agp")
-        soft = None if finished or rows.blocks.are_stored else to_numpy(one_hot(labels, c, like))
+        soft = to_numpy(one_hot(labels, c, like)) if rows.blocks.keep_memberships and not finished else None
         kept = None if finished else labels
         return Found(soft, kept, centres, objective, [*history, objective], n_iter, visits, finished, solution.ended)
 
@@ -179,10 +178,10 @@ class _OfAllRows:
         return np.where(member[:, None] >= 0, p[member].astype(self.start.dtype), self.start)
 
 
-def largest(memberships: Array, *, stored: bool) -> npt.NDArray[Any]:
-    """The number of each row's largest membership (n,), ties to the lowest; in few bytes where the rows are not in memory."""
+def largest(memberships: Array, blocks: Blocks) -> npt.NDArray[Any]:
+    """The number of each row's largest membership (n,), ties to the lowest."""
     n, c = memberships.shape
-    labels = room((n,), label_type(c)) if stored else np.empty(n, dtype=np.intp)
+    labels = blocks.empty_labels(c)
     for start, stop in spans(n, LOOKED_AT):
         labels[start:stop] = memberships[start:stop].argmax(axis=1)
     return labels
