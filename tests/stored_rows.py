@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cmeans
-from cmeans.data.files import slabs
+from cmeans.data.files import group_cache
 from cmeans.data.row_source import StoredRows
 from file_formats import csv, ipc, ipc_stream, npy, npy_by_columns, npz, packed_npz, parquet, parquet_folder, parquet_pattern
 
@@ -61,7 +61,7 @@ def placed(where: str, folder: Path, x: np.ndarray, *, weight: np.ndarray | None
         words["dtype"] = "float32"
     with pytest.MonkeyPatch.context() as patch:
         if where == "parquet, one huge group":
-            patch.setattr(slabs, "LARGEST", 1_000)
+            patch.setattr(group_cache, "LARGEST", 1_000)
             opened = True
         return cmeans.open_blocks(path, **words) if opened or words else path
 

@@ -27,7 +27,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
-from cmeans.data.files import slabs
+from cmeans.data.files import group_cache
 from cmeans.data.row_source import RowsError, StoredRows
 from file_formats import ipc, npy, parquet
 from stored_rows import Kept, placed
@@ -54,7 +54,7 @@ over_everybody = pytest.mark.parametrize("name", EVERYBODY)
 def _nothing_is_small() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cmeans.fitting.validation, "SMALL", 0)
-        patch.setattr(slabs, "LEAST", 4_000)
+        patch.setattr(group_cache, "LEAST", 4_000)
         yield
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cmeans
-from cmeans.data.files.files import files_of
+from cmeans.data.files.discovery import files_of
 from cmeans.storage.overwriting import lies_in, refuse_overwriting
 
 X = np.random.default_rng(0).normal(size=(60, 3)) + 5 * np.repeat(np.eye(3), 20, axis=0)

@@ -26,22 +26,20 @@ from .. import (
     __version__,
 )
 from ..data.blocks import spans
-from ..data.files.spelling import one_line
 from ..data.outputs import RowOutputs
 from ..engines.dask.dask_api import connected
 from ..fitting.memory import parse_budget
 from ..persistence.model_file import read_metadata, save
 from ..rules import RULES
 from ..runtime.signals import held_back
+from ..runtime.user_warnings import one_line
 from ..solvers.checkpoints import check_place
 from ..storage.overwriting import refuse_overwriting
 from ..storage.row_writer import OutputColumns, checked_columns, row_file
 from .errors import InputError, Stopped
-from .outputs import results_folder, staged, write_text
-from .rows import SHARE, InputRows, ReadOptions, files_of, read_rows, refuse_inside
-from .scaling import Scaling, learn_scaling
+from .outputs import Stopwatch, as_json, caught_warnings, results_folder, sizes, staged, write_text
+from .rows import SHARE, InputRows, ReadOptions, Scaling, files_of, learn_scaling, read_rows, refuse_inside
 from .screen import Screen
-from .summaries import Stopwatch, as_json, caught_warnings, sizes
 from .words import listed, option_of
 
 WRITTEN_TOGETHER = 65_536  # rows

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Array, Float64, IntArray, as_like, dense_like, foreign_like, is_foreign, namespace, numpy_dtype, to_numpy
 from ..data.blocks import Block, Blocks, engine_for
-from ..data.files.files import files_of
+from ..data.files.discovery import files_of
 from ..data.outputs import RowOutputs
 from ..engines import Engine, ThreadEngine, count_threads
 from ..kernels import Kernel, Precomputed

@@ -11,7 +11,7 @@ from typing import Any
 from ...storage.overwriting import FileWord, is_plain_file, refuse_overwriting
 from ..errors import InputError
 from ..rows import ReadOptions
-from .folder import parquet_files
+from .columnar import parquet_files
 from .labels import STDOUT
 from .sources import STDIN, Wanted
 

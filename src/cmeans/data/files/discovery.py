@@ -1,4 +1,4 @@
-"""Which files a path means, and of which kind each is."""
+"""Files that a path means, and the kind of each."""
 
 from __future__ import annotations
 
@@ -16,13 +16,8 @@ from ..row_source import RowsError, as_source
 from .stamps import StampedFile, naming
 
 PathWord = str | os.PathLike[str]
-_MAGIC = {
-    b"PAR1": "parquet",
-    b"\x93NUMPY": "npy",
-    b"PK\x03\x04": "npz",
-    b"ARROW1": "arrow",
-    b"\xff\xff\xff\xff": "arrow",
-}
+PARQUET, NPY, ZIP, IPC_FILE, IPC_STREAM = b"PAR1", b"\x93NUMPY", b"PK\x03\x04", b"ARROW1", b"\xff\xff\xff\xff"  # their first bytes
+_MAGIC = {PARQUET: "parquet", NPY: "npy", ZIP: "npz", IPC_FILE: "arrow", IPC_STREAM: "arrow"}
 _ENDINGS = {  # of files and, but for those that notes have as well, of what is looked for in a folder
     "parquet": {".parquet", ".pq"},
     "arrow": {".arrow", ".arrows", ".feather", ".ipc"},
