@@ -34,10 +34,11 @@ from ..rules import RULES
 from ..runtime.signals import held_back
 from ..runtime.user_warnings import one_line
 from ..solvers.checkpoints import check_place
+from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
 from ..storage.row_writer import OutputColumns, checked_columns, row_file
 from .errors import InputError, Stopped
-from .outputs import Stopwatch, as_json, caught_warnings, results_folder, sizes, staged, write_text
+from .outputs import Stopwatch, as_json, caught_warnings, results_folder, sizes
 from .rows import SHARE, InputRows, ReadOptions, Scaling, files_of, learn_scaling, read_rows, refuse_inside
 from .screen import Screen
 from .words import listed, option_of

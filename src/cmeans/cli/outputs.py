@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import time
 import warnings
@@ -18,11 +19,9 @@ from numpy.typing import NDArray
 from ..data.files.arrow import pa
 from ..runtime.user_warnings import one_line
 from ..storage import atomic as staging
-from ..storage.atomic import new_staging, remove_leftovers, staged, write_text, writing_to
+from ..storage.atomic import new_staging, remove_leftovers, writing_to
 from .errors import InputError
 from .standard_streams import standard_output
-
-__all__ = ["results_folder", "staged", "staged_file", "write_text"]
 
 
 def write_columns(file: Path, columns: Mapping[str, NDArray[Any]]) -> None:
@@ -65,6 +64,14 @@ def staged_file(file: Path, option: str = "--out") -> Iterator[Path]:
         raise InputError(f"{option} {file}: cannot be written ({error.strerror or error}).") from error
     with staging.staged_file(file) as place:
         yield place
+
+
+def refuse_unwritable(option: str, file: Path, *, in_place: bool = False) -> None:
+    """Refuse a file that cannot be written: into its folder, or in place where it is there already."""
+    if not file.parent.is_dir():
+        raise InputError(f"{option} {file}: cannot be written (no such folder).")
+    if not os.access(file if in_place else file.parent, os.W_OK):
+        raise InputError(f"{option} {file}: cannot be written (permission denied).")
 
 
 def _remove_empty(folders: list[Path]) -> None:

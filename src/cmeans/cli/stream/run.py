@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from ... import StreamingFuzzyCMeans, __version__
 from ...runtime.signals import held_back
+from ...storage.atomic import write_text
 from ..errors import InputError, Stopped
 from ..models import Preprocessing
-from ..outputs import Stopwatch, as_json, caught_warnings, staged_file, write_text
+from ..outputs import Stopwatch, as_json, caught_warnings, staged_file
 from ..rows import learn_scaling
 from ..screen import Screen
 from .batches import Batch, ColumnPicker

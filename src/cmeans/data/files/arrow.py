@@ -20,7 +20,7 @@ from ..row_source import RowsError
 from .schema import Field, Header, Spelling, in_python
 from .stamps import StampedFile
 
-__all__ = ["batch_rows", "file_bytes", "header_of", "is_numeric", "kind_of", "pa", "readable", "reading", "release", "values"]
+__all__ = ["RowTable", "batch_rows", "file_bytes", "header_of", "is_numeric", "kind_of", "pa", "readable", "reading", "release", "values"]
 
 ROWS, CELLS = 65_536, 4_000_000  # rows, and numbers, that are decoded or written at a time, at most
 
