@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cmeans
-from cmeans.data.files import slabs
+from cmeans.data.files import group_cache
 from cmeans.data.row_source import StoredRows
 from file_formats import csv, ipc, ipc_stream, npy, npy_by_columns, npz, packed_npz, parquet, parquet_folder, parquet_pattern
 
@@ -61,7 +61,7 @@ def placed(where: str, folder: Path, x: np.ndarray, *, weight: np.ndarray | None
         words["dtype"] = "float32"
     with pytest.MonkeyPatch.context() as patch:
         if where == "parquet, one huge group":
-            patch.setattr(slabs, "LARGEST", 1_000)
+            patch.setattr(group_cache, "LARGEST", 1_000)
             opened = True
         return cmeans.open_blocks(path, **words) if opened or words else path
 
@@ -83,7 +83,7 @@ class Kept(StoredRows):
     """Rows of an array that pretend to be elsewhere; `before` hears of every read."""
 
     def __init__(self, x: np.ndarray, before: Callable[[int, int], None] = lambda *_: None, where: str = "far away") -> None:
-        self.where, self.shape, self.dtype, self.columns = where, x.shape, x.dtype, tuple(range(x.shape[1]))
+        super().__init__(where, range(x.shape[1]), x.dtype, len(x))
         self._x, self._before = x, before
 
     def memory(self, n_threads: int) -> int:

@@ -10,9 +10,9 @@ import pytest
 
 from cmeans.cli import outputs
 from cmeans.cli.errors import InputError
-from cmeans.cli.outputs import results_folder, staged, staged_file
+from cmeans.cli.outputs import results_folder, staged_file
 from cmeans.storage import atomic as staging
-from cmeans.storage.atomic import PREFIX
+from cmeans.storage.atomic import PREFIX, staged
 
 
 def names(folder: Path) -> list[str]:

@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from cmeans.cli.errors import InputError
-from cmeans.cli.scaling import Scaling, learn_scaling
+from cmeans.cli.rows import Scaling, learn_scaling
 
 
 @pytest.fixture

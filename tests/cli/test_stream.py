@@ -26,9 +26,7 @@ from sklearn.metrics import adjusted_rand_score
 import cmeans as library
 from cli.command import Command
 from cli.streams import LINEAR, answers, arrow, by_hand, csv, groups, refused, table
-from cmeans.cli.stream import delimited_source
 from cmeans.cli.stream.waiting import StreamInput
-from cmeans.data.files import lines
 from cmeans.persistence.model_file import read_metadata
 
 Feed = Callable[[bytes], None]
@@ -285,8 +283,7 @@ class TestMalformedRows:
         assert pa.csv.read_csv(out)["label"].to_pylist() == by_hand(x, 7)[1]
 
     def test_a_first_line_without_an_end(self, cmeans: Command, feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(lines, "LONGEST", 1 << 20)
-        monkeypatch.setattr(delimited_source, "LONGEST", 1 << 20)
+        monkeypatch.setattr("cmeans.cli.stream.csv.LONGEST", 1 << 20)
         feed(b"\n" + b"7" * (3 << 20))
         assert refused(cmeans("stream", *LINEAR)) == "cmeans: standard input: the first line is longer than 1 MiB; it is no CSV."
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise, repeat
 
 import numpy as np
@@ -12,15 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cmeans.cli.stream import delimited
 from cmeans.cli.stream.batches import Batch, PickedBatch
 from cmeans.cli.stream.chunks import joined
-from cmeans.cli.stream.delimited import LineReader
-from cmeans.cli.stream.delimited_source import _judged
-from cmeans.data.files import lines
-from cmeans.data.files.dialect import Dialect, OpenQuoteError, split
-from cmeans.data.files.encoding import CONVERT
-from cmeans.data.files.lines import Lines, numbered_lines
+from cmeans.cli.stream.csv import LineReader, _judged
+from cmeans.data.files.tables import ColumnSelection
+from cmeans.data.files.text import CONVERT, LONGEST, Dialect, Lines, OpenQuoteError, numbered_lines, split
 
 NUMBERS = ["1", "-2.5", "+3", ".5", "5.", "1e3", "1e400", "1e-400", " 1 ", '"1"']
 OTHERS = ["", " ", "nan", "inf", "NA", "x", "1_0", "0x1", "true", "False", "\u0661", "\u00e4", '"1,2"', '"', 'a"b', '"a"b', '""']
@@ -35,14 +32,15 @@ LINES = st.one_of(
 )
 
 
-def found(texts: Iterable[bytes | None]) -> list[tuple[int, bytes]]:
-    parts = [part for part in numbered_lines(iter(texts)) if part is not None]
+def found(texts: Iterable[bytes | None], longest: int = LONGEST) -> list[tuple[int, bytes]]:
+    parts = [part for part in numbered_lines(iter(texts), longest) if part is not None]
     return [pair for part in parts for pair in zip(part.numbers, part.texts, strict=True)]
 
 
 def reader(width: int = 2, picked: tuple[int, ...] = (0,), weight: int | None = None, dtype: str = "float64") -> LineReader:
-    dialect = Dialect(",", tuple("abc"[:width]), True)
-    return LineReader(dialect, PickedBatch(picked, tuple("abc"[at] for at in picked), np.dtype(dtype), weight, weight and "abc"[weight]))
+    choice = ColumnSelection(picked, weight, np.dtype(dtype))
+    labels = tuple("abc"[at] for at in picked)
+    return LineReader(Dialect(",", tuple("abc"[:width]), True), PickedBatch(choice, labels, weight and "abc"[weight]))
 
 
 def batch_of(text: bytes, at: LineReader) -> Batch:
@@ -62,17 +60,15 @@ def test_cuts_between_blocks_change_nothing(text: bytes, cuts: list[int]) -> Non
     assert found(blocks) == list(enumerate(whole[:-1] if whole and not whole[-1] else whole, 1))
 
 
-def test_endless_lines_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "LONGEST", 10)
-    assert found([b"12345", b"67890", b"1234", b"5\n12\n", None]) == [(1, b"12345678901"), (2, b"12")]
-    assert found([b"1\n2", b"3" * 20, b"4", b"5\r", b"\n6"]) == [(1, b"1"), (2, b"23333333333"), (3, b"6")]
-    assert found([b"3" * 20]) == [(1, b"3" * 11)]
+def test_endless_lines_are_cut_off() -> None:
+    assert found([b"12345", b"67890", b"1234", b"5\n12\n", None], 10) == [(1, b"12345678901"), (2, b"12")]
+    assert found([b"1\n2", b"3" * 20, b"4", b"5\r", b"\n6"], 10) == [(1, b"1"), (2, b"23333333333"), (3, b"6")]
+    assert found([b"3" * 20], 10) == [(1, b"3" * 11)]
 
 
-def test_a_line_too_long_is_known_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_too_long_is_known_at_once() -> None:
     """Its end may never come."""
-    monkeypatch.setattr(lines, "LONGEST", 10)
-    first = next(numbered_lines(repeat(b"12345")))
+    first = next(numbered_lines(repeat(b"12345"), 10))
     assert first is not None
     assert first.texts == [b"12345123451"]
 
@@ -117,11 +113,9 @@ def test_malformed_lines_do_not_pile_up_before_the_first_sound_one() -> None:
     assert len(seen) == next(read) <= 20
 
 
-def test_long_lines_are_malformed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (lines, delimited):
-        monkeypatch.setattr(module, "LONGEST", 1 << 20)
+def test_long_lines_are_malformed() -> None:
     for copies in (1, 100):  # line by line, and a block that would else be read at once
-        batch = batch_of(b"1,2\n" * copies + b"1," + b"2" * (1 << 20) + b"\n3,4", reader())
+        batch = batch_of(b"1,2\n" * copies + b"1," + b"2" * (1 << 20) + b"\n3,4", replace(reader(), longest=1 << 20))
         assert [fault.why for fault in batch.faults] == ["is longer than 1 MiB"]
         assert batch.x.ravel().tolist() == [1] * copies + [3]
 
@@ -130,11 +124,7 @@ def test_long_lines_are_malformed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_at_once_and_one_by_one_find_the_same(texts: list[str]) -> None:
     text = "\n".join(texts).encode(errors="surrogateescape")
     for at in (reader(), reader(picked=(1,), weight=0), reader(1), reader(dtype="float32")):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(delimited, "_FEW", 10**9)
-            slow = batch_of(text, at)
-            patch.setattr(delimited, "_FEW", 0)
-            fast = batch_of(text, at)
+        slow, fast = (batch_of(text, replace(at, few=few)) for few in (10**9, 0))
         assert facts(fast) == facts(slow)
         assert len(slow) + len(slow.faults) == slow.stop
 

@@ -11,8 +11,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from cmeans.cli.outputs import read_labels
 from cmeans.cli.rows import ReadOptions, read_rows
-from cmeans.cli.tables import read_labels
 from cmeans.data.files import arrow
 from cmeans.data.outputs import RowOutputs
 from cmeans.data.row_source import RowsError

@@ -23,7 +23,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
-from cmeans.data.files import slabs
+from cmeans.data.files import group_cache
 from cmeans.rules import Fuzzy
 from limited import limited
 from stored_rows import ELSEWHERE, EVERYWHERE, Kept, placed
@@ -56,7 +56,7 @@ def _nothing_is_small() -> Iterator[None]:
     """Files of any size stay where they are, and are decoded in many pieces."""
     with pytest.MonkeyPatch.context() as patch:
         limited(patch, loaded_bytes=0)
-        patch.setattr(slabs, "LEAST", 20_000)
+        patch.setattr(group_cache, "LEAST", 20_000)
         yield
 
 

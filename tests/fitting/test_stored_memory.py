@@ -35,10 +35,8 @@ PATTERN = pattern()
 class Endless(StoredRows):
     """The same rows again and again, that know how many bytes of themselves are alive."""
 
-    where, dtype, columns = "nowhere", np.dtype(np.float32), tuple(range(D))
-
     def __init__(self, n: int) -> None:
-        self.shape = (n, D)
+        super().__init__("nowhere", range(D), np.float32, n)
         self.alive = self.most = self.largest = 0
         self._lock = threading.RLock()  # a collection may come while it is held
 

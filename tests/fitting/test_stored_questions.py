@@ -27,7 +27,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
-from cmeans.data.files import slabs
+from cmeans.data.files import group_cache
 from file_formats import csv, npy, parquet, table
 from limited import limited
 from stored_rows import ELSEWHERE, Kept, placed
@@ -53,7 +53,7 @@ NAMES = ["a", "b", "c", "d"]
 def _nothing_is_small() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         limited(patch, loaded_bytes=0)
-        patch.setattr(slabs, "LEAST", 20_000)
+        patch.setattr(group_cache, "LEAST", 20_000)
         yield
 
 

@@ -27,7 +27,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
-from cmeans.data.files import slabs
+from cmeans.data.files import group_cache
 from cmeans.data.row_source import RowsError, StoredRows
 from file_formats import ipc, npy, parquet
 from limited import limited
@@ -55,7 +55,7 @@ over_everybody = pytest.mark.parametrize("name", EVERYBODY)
 def _nothing_is_small() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         limited(patch, loaded_bytes=0)
-        patch.setattr(slabs, "LEAST", 4_000)
+        patch.setattr(group_cache, "LEAST", 4_000)
         yield
 
 

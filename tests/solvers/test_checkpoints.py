@@ -165,7 +165,6 @@ def test_an_error_of_the_rows_leaves_a_checkpoint(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("cmeans.sweeps.represented.RepresentedRows._reserve", lambda *_: False)  # rows are read in every sweep
 
     class Failing(StoredRows):
-        where, shape, dtype, columns = "somewhere", X.shape, X.dtype, (0, 1, 2, 3)
         left = 20
 
         def memory(self, n_threads: int) -> int:
@@ -177,7 +176,7 @@ def test_an_error_of_the_rows_leaves_a_checkpoint(tmp_path: Path, monkeypatch: p
                 raise OSError(errno.EIO, "the disk is gone")
             return X[start:stop].copy()
 
-    file, rows = tmp_path / "fit.checkpoint", Failing()
+    file, rows = tmp_path / "fit.checkpoint", Failing("somewhere", range(4), X.dtype, len(X))
     words = {"m": 1.5, "n_landmarks": 30, "random_state": 0, "n_jobs": 1}
     with pytest.raises(RowsError, match=r"somewhere: rows .* cannot be read, tried twice \(the disk is gone"):
         cmeans.FuzzyCMeans(5, **words, checkpoint=file).fit(rows)

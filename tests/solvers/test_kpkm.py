@@ -150,7 +150,7 @@ def test_quantile_zero_ends_where_the_papers_algorithm_does(X):
     rows = RepresentedRows(ExactSpace(RBF(0.3), Blocks(X, np.ones(len(X)))), Blocks(X, np.ones(len(X))), 10**8)
     with ThreadEngine(1) as engine:
         problem = PartitionProblem(Problem(rows, Hard(), engine), population_of(rows.blocks))
-        batched, visits = follow_batched(problem.problem, P, 0.0, 10**4, problem.total_norm())
+        batched, visits = follow_batched(problem.problem, P.copy(), 0.0, 10**4, problem.total_norm())
     assert batched.finished
     vertices = next(i for i, p in enumerate(walk(K, P)[1]) if ((p > 0).sum(axis=1) == 1).all())
     assert batched.n_iter == vertices

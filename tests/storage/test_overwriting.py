@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import cmeans
-from cmeans.storage.overwriting import lies_in, mapped_file, refuse_overwriting
+from cmeans.data.files.discovery import files_of
+from cmeans.storage.overwriting import lies_in, refuse_overwriting
 
 X = np.random.default_rng(0).normal(size=(60, 3)) + 5 * np.repeat(np.eye(3), 20, axis=0)
 
@@ -73,9 +74,9 @@ class TestIdentity:
 
     def test_maps(self, file: Path) -> None:
         rows = np.load(file, mmap_mode="r")
-        assert mapped_file(np.asarray(rows)[3:, :2]) == str(file)
-        assert mapped_file(X) is None
-        assert mapped_file([[1.0]]) is None
+        assert files_of(np.asarray(rows)[3:, :2]) == (str(file),)
+        assert files_of(X) == ()
+        assert files_of([[1.0]]) == ()
 
 
 class TestPredictTo:

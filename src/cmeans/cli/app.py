@@ -15,18 +15,17 @@ from .. import __version__
 from .demo import demo as run_demo
 from .errors import DONE, FAULT, INTERRUPTED, UNREAD, verdict
 from .fitting import fit as run_fit
+from .models import PredictRequest, briefly, describe_model
+from .models import predict as run_predict
 from .options import RUN, SCREEN, Array, Columns, Debug, File, FitOptions, HeaderLine, ModelFile, Quiet, StreamOptions, Threshold, TopK
-from .predicting import PredictRequest
-from .predicting import predict as run_predict
+from .outputs import show
 from .rows import ReadOptions
 from .screen import Screen, print_table
 from .shell import Exit, call, echo, new_app, option, taking
-from .showing import briefly, describe_model
 from .standard_streams import NAME as STANDARD_OUTPUT
 from .standard_streams import at_terminal as _at_terminal
 from .standard_streams import open_closed_streams, silence
-from .stream.command import stream as run_stream
-from .summaries import show
+from .stream.run import stream as run_stream
 
 E = TypeVar("E", bound=BaseException)
 

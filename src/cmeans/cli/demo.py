@@ -13,11 +13,10 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from .fitting import LABELS, MODEL, FitRequest, fit
-from .outputs import results_folder, staged_file
-from .predicting import PredictRequest, predict
+from .models import PredictRequest, predict
+from .outputs import read_labels, results_folder, staged_file, write_columns
 from .rows import ReadOptions
 from .screen import Screen
-from .tables import read_labels, write_columns
 
 _DATA, _PREDICTED, _SEED, _STARTS = "wine.parquet", "predicted.parquet", 0, 5
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..data.files.spelling import one_line
+from ..runtime.user_warnings import one_line
 
 DONE, FAULT, WRONG_INPUT = 0, 1, 2
 INTERRUPTED, UNREAD = 130, 141  # 128 + SIGINT and 128 + SIGPIPE, what shells expect

@@ -26,23 +26,21 @@ from .. import (
     __version__,
 )
 from ..data.blocks import spans
-from ..data.files.spelling import one_line
 from ..data.outputs import RowOutputs
-from ..data.row_source import StoredRows
 from ..engines.dask.dask_api import connected
 from ..fitting.memory import parse_budget
 from ..persistence.model_file import read_metadata, save
 from ..rules import RULES
 from ..runtime.signals import held_back
+from ..runtime.user_warnings import one_line
 from ..solvers.checkpoints import check_place
+from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
 from ..storage.row_writer import OutputColumns, checked_columns, row_file
 from .errors import InputError, Stopped
-from .outputs import results_folder, staged, write_text
-from .rows import SHARE, InputRows, ReadOptions, files_of, read_rows, refuse_inside
-from .scaling import Scaling, learn_scaling
+from .outputs import Stopwatch, as_json, caught_warnings, results_folder, sizes
+from .rows import SHARE, InputRows, ReadOptions, Scaling, files_of, learn_scaling, read_rows, refuse_inside
 from .screen import Screen
-from .summaries import Stopwatch, as_json, caught_warnings, sizes
 from .words import listed, option_of
 
 WRITTEN_TOGETHER = 65_536  # rows
@@ -143,7 +141,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
 
 def _write_labels(file: Path, model: Any, rows: InputRows, columns: OutputColumns) -> None:
     """Write the labels that the fit has kept, or, for rows that are not in memory, those of one more pass."""
-    if columns.memberships and isinstance(rows.x, StoredRows) and "memberships_" not in vars(model):
+    if columns.memberships and "memberships_" not in vars(model):
         model.predict_to(rows.x, file, memberships=True, top_k=columns.top_k, threshold=columns.threshold)
         return
     labels, n = model.labels_, len(model.labels_)
@@ -199,7 +197,7 @@ def _read(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[InputRow
     screen.say(f"reading {request.wish.file}")
     budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
     rows = read_rows(request.wish, most=0 if stays else None if budget is None else budget // SHARE)
-    if isinstance(rows.x, StoredRows):
+    if rows.stay:
         who = "the workers read them" if stays else "they are read again in every sweep"
         screen.say(f"{rows.x.nbytes / 1e9:.3g} GB of rows stay where they are; {who}")
     scaling = learn_scaling(request.scale, rows.x, rows.weight)
@@ -223,7 +221,7 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen) -> No
     n, d = rows.x.shape
     screen.say(f"fitting {type(model).__name__} to {n:,} rows and {d:,} columns of {rows.x.dtype.name}")
     with screen.progress(model.tol), screen.telling("cmeans.memory"):
-        model.fit(rows.x, sample_weight=None if isinstance(rows.x, StoredRows) else rows.weight)  # stored rows have their own
+        model.fit(rows.x, sample_weight=None if rows.stay else rows.weight)
     if model.converged_:  # else there is a warning
         screen.say(model.stop_reason_)
     if model.approximation_ is not None:

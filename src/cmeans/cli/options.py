@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from .. import Checkpoint, StreamingFuzzyCMeans
-from .choices import (
+from .errors import InputError
+from .fitting import METHODS, FitRequest
+from .rows import ReadOptions
+from .shell import argument, option
+from .stream.columnar import Follow
+from .stream.labels import STDOUT
+from .stream.request import Checkpoints, StreamRequest
+from .stream.sources import STDIN, Wanted
+from .words import (
     AccelerationChoice,
     AdaptationChoice,
     DtypeChoice,
@@ -28,16 +36,11 @@ from .choices import (
     StreamFormatChoice,
     StreamMethodChoice,
     StreamRuleChoice,
+    landmark_number,
+    listed,
+    number_or_word,
+    option_of,
 )
-from .errors import InputError
-from .fitting import METHODS, FitRequest
-from .rows import ReadOptions
-from .shell import argument, option
-from .stream.folder import Follow
-from .stream.labels import STDOUT
-from .stream.request import Checkpoints, StreamRequest
-from .stream.sources import STDIN, Wanted
-from .words import landmark_number, listed, number_or_word, option_of
 
 T = TypeVar("T")
 

@@ -1,16 +1,38 @@
-"""Folders and files for a command's results, prepared before any work is done."""
+"""Results of a command: folders and files prepared before any work is done, and the summary in JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import math
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.files.arrow import pa
+from ..runtime.user_warnings import one_line
 from ..storage import atomic as staging
-from ..storage.atomic import new_staging, remove_leftovers, staged, write_text
+from ..storage.atomic import new_staging, remove_leftovers, writing_to
 from .errors import InputError
+from .standard_streams import standard_output
 
-__all__ = ["results_folder", "staged", "staged_file", "write_text"]
+
+def write_columns(file: Path, columns: Mapping[str, NDArray[Any]]) -> None:
+    """Write a small table as Parquet; WriteError where that fails."""
+    with writing_to(file):
+        pa.parquet.write_table(pa.table(dict(columns)), file)
+
+
+def read_labels(file: Path) -> NDArray[np.int32]:
+    """Return the labels that a command wrote as Parquet."""
+    return np.asarray(pa.parquet.read_table(file, columns=["label"])["label"].to_numpy())
 
 
 @contextmanager
@@ -44,7 +66,78 @@ def staged_file(file: Path, option: str = "--out") -> Iterator[Path]:
         yield place
 
 
+def refuse_unwritable(option: str, file: Path, *, in_place: bool = False) -> None:
+    """Refuse a file that cannot be written: into its folder, or in place where it is there already."""
+    if not file.parent.is_dir():
+        raise InputError(f"{option} {file}: cannot be written (no such folder).")
+    if not os.access(file if in_place else file.parent, os.W_OK):
+        raise InputError(f"{option} {file}: cannot be written (permission denied).")
+
+
 def _remove_empty(folders: list[Path]) -> None:
     for folder in folders:
         with suppress(OSError):  # not empty, or never made
             folder.rmdir()
+
+
+_OTHERS_BUSINESS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
+
+
+def as_json(summary: Mapping[str, Any]) -> str:
+    text = json.dumps(plain(summary), indent=2, allow_nan=False, ensure_ascii=False)
+    return text.encode(errors="backslashreplace").decode()  # names of files that are not UTF-8; JSON has the same escapes
+
+
+def show(summary: Mapping[str, Any], needed: bool = False) -> None:
+    """Write the summary to stdout; where stdout is closed, an error if the command has no other output."""
+    if sys.stdout is None and not needed:
+        return
+    with standard_output() as stream:
+        print(as_json(summary), file=stream, flush=True)
+
+
+def plain(value: Any) -> Any:
+    """Convert NumPy numbers and arrays to Python's; values that JSON lacks (NaN, infinity) become None."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
+def sizes(labels: NDArray[Any], n_clusters: int) -> dict[str, Any]:
+    """Number of rows of each label, and of noise."""
+    return {"sizes": np.bincount(labels[labels >= 0], minlength=n_clusters), "noise": int((labels < 0).sum())}
+
+
+class Stopwatch:
+    """Seconds that the parts of a command take."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = round(time.perf_counter() - start, 3)
+
+
+@contextmanager
+def caught_warnings(tell: Callable[[str], None]) -> Iterator[list[str]]:
+    """Collect warnings for the user, each once; when the block ends, even by an error, they are reported and in the list."""
+    texts: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for category in _OTHERS_BUSINESS:  # for programmers, not for users of a command
+            warnings.simplefilter("ignore", category)
+        try:
+            yield texts
+        finally:
+            texts.extend(dict.fromkeys(one_line(warning.message) for warning in caught))
+            for text in texts:
+                tell(text)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .row_source import StoredRows
+from .row_source import as_source
 
 Array: TypeAlias = Any  # an array of any array-API library, or a CSR matrix where that is noted
 Float64: TypeAlias = npt.NDArray[np.float64]
@@ -26,7 +26,7 @@ def is_sparse(x: Array) -> bool:
 
 def is_stored(x: Array) -> bool:
     """True where x represents rows that are not in memory."""
-    return isinstance(x, StoredRows)
+    return as_source(x) is not None
 
 
 def is_foreign(x: Array) -> bool:
@@ -74,6 +74,11 @@ def as_like(values: Array, like: Array, dtype: Any = None) -> Array:
     if is_foreign(values):
         return xp.astype(values, dtype, copy=False)
     return xp.asarray(np.ascontiguousarray(values), dtype=dtype, device=device(like))
+
+
+def foreign_like(values: Array, like: Array) -> Array:
+    """Return host results as arrays of the caller's library, where that is not NumPy."""
+    return namespace(like).asarray(values, device=device(like)) if is_foreign(like) else values
 
 
 def host_float64(x: Array) -> Float64:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Array, Float64, IntArray, as_like, is_sparse, is_stored, take
+from .arrays import Array, Float64, IntArray, as_like, foreign_like, is_sparse, is_stored, take
 from .limits import DEFAULT, Limits
+from .outputs import label_type
 from .scratch import ScratchRows, room
 
 LARGEST_SUM = 1024  # rows that a float32 sum may cover before it is added to a float64 total
@@ -37,6 +39,17 @@ def stretch(x: Array, start: int, stop: int) -> Array:
 def pieces(x: Array, step: int) -> Iterator[Array]:
     """Consecutive blocks of `step` rows of an array, the last one shorter."""
     return (piece(x, start, stop) for start, stop in spans(int(x.shape[0]), step))
+
+
+def mapped(x: Array, function: Callable[[Array], Array]) -> Array:
+    """Return rows with a function applied to them: at once to those in memory, to others block by block as they are read."""
+    return x.mapped(function) if is_stored(x) else function(x)
+
+
+def engine_for(x: Array, here: Any) -> AbstractContextManager[Any]:
+    """Return a context with the engine for passes over rows; `here`: the engine of this process, already entered."""
+    engine: AbstractContextManager[Any] = x.engine(here) if is_stored(x) else nullcontext(here)
+    return engine
 
 
 @dataclass(frozen=True)
@@ -74,13 +87,45 @@ class Blocks:
         return int(self.x.shape[0])
 
     @property
-    def are_stored(self) -> bool:
-        """True where the rows are not in memory."""
+    def read_anew(self) -> bool:
+        """True where every pass reads all rows again: represented rows are worth keeping then, and to skip single rows saves nothing."""
         return is_stored(self.x)
+
+    @property
+    def keep_memberships(self) -> bool:
+        """True where memberships (n, c) are kept in memory beside the rows; else of a pass over them labels alone are kept."""
+        return not is_stored(self.x)
+
+    @property
+    def whereabouts(self) -> str:
+        """Remark for messages on rows that are not in memory."""
+        return f"; they stay in {self.x.where}" if is_stored(self.x) else ""
 
     def in_memory(self) -> Blocks:
         """Return the same blocks with the rows in memory."""
-        return replace(self, x=piece(self.x, 0, self.n_rows)) if self.are_stored else self
+        return replace(self, x=piece(self.x, 0, self.n_rows)) if is_stored(self.x) else self
+
+    def require_in_memory(self, message: Callable[[str], str]) -> None:
+        """Refuse rows that are not in memory, by a message about their place."""
+        if is_stored(self.x):
+            raise ValueError(message(self.x.where))
+
+    def by_row(self, dtype: npt.DTypeLike, *shape: int) -> npt.NDArray[Any]:
+        """Return an uninitialised array (n, *shape); a large one in scratch where the rows are not in memory."""
+        whole = self.n_rows, *shape
+        return room(whole, dtype, self.limits.array_bytes) if is_stored(self.x) else np.empty(whole, dtype)
+
+    def bytes_by_row(self, bytes_of_a_row: int) -> int:
+        """Bytes of memory that large arrays from `by_row` take."""
+        return 0 if is_stored(self.x) else self.n_rows * bytes_of_a_row
+
+    def empty_labels(self, n_clusters: int) -> npt.NDArray[Any]:
+        """Return an uninitialised array (n,) for labels; of the smallest integers where the rows are not in memory."""
+        return self.by_row(label_type(n_clusters) if is_stored(self.x) else np.intp)
+
+    def returned(self, labels: IntArray) -> Array:
+        """Return labels (n,) as fits and models return them: int64 in the rows' library, unchanged where the rows are not in memory."""
+        return labels if is_stored(self.x) else foreign_like(labels.astype(np.int64), self.x)
 
     @property
     def alike(self) -> bool:
@@ -117,11 +162,6 @@ class Blocks:
         kxx = None if self.kxx is None else take(self.kxx, rows)
         return replace(self, x=self._selected(rows), weight=weights, kxx=kxx)
 
-    def room(self, columns: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        """Return an uninitialised array (n, *columns): in memory, or on the disk where it is large and the rows are not in memory."""
-        shape = self.n_rows, *columns
-        return room(shape, dtype, self.limits.array_bytes) if self.are_stored else np.empty(shape, dtype)
-
     def scaled(self, x: Array) -> Array:
         """Convert rows or points (b, d) from the user's units to those of the blocks."""
         if self.factors is None:
@@ -150,12 +190,12 @@ class Blocks:
         return step * max(1, min(-(-blocks // self.limits.tasks), self.limits.task_rows // step))
 
     def _taken(self, rows: IntArray) -> Array:
-        return self.x.take(rows, self.limits) if self.are_stored else take(self.x, rows)
+        return self.x.take(rows, self.limits) if is_stored(self.x) else take(self.x, rows)
 
     def _selected(self, rows: IntArray) -> Array:
         """Return the given rows: in memory, or on the disk where they are many and not in memory."""
         x = self.x
-        if not self.are_stored or len(rows) * x.shape[1] * x.dtype.itemsize <= self.limits.array_bytes:
+        if not is_stored(x) or len(rows) * x.shape[1] * x.dtype.itemsize <= self.limits.array_bytes:
             return self._taken(rows)
         selected = ScratchRows(x.where, x.columns, x.dtype, len(rows))
         for start, stop in spans(len(rows), self.limits.task_rows):

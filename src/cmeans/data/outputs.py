@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,3 +29,8 @@ class RowOutputs:
     def place(self, start: int, n_rows: int) -> slice:
         """Return the slice of the arrays for `n_rows` rows from number `start` on."""
         return slice(start - self.start, start - self.start + n_rows)
+
+
+def label_type(n_clusters: int) -> Any:
+    """Return the smallest signed integers that number so many clusters, and -1."""
+    return next(dtype for dtype in (np.int8, np.int16, np.int32, np.int64) if n_clusters - 1 <= np.iinfo(dtype).max)

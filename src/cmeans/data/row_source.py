@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -29,14 +29,16 @@ class StoredRows(ABC):
     All methods are thread-safe. Values are finite: the decoders check them and report where they are not.
     """
 
-    where: str  # the file or folder, for messages
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]  # float32 or float64
-    columns: tuple[ColumnLabel, ...]
     weight: npt.NDArray[np.float64] | None = None  # (n,) where the rows have a column of weights
     files: tuple[str, ...] = ()  # that the rows come from, where they come from files
     again: Callable[[], StoredRows] | None = None  # opens the same rows in another process, where possible
     ndim = 2
+
+    def __init__(self, where: str, columns: Iterable[ColumnLabel], dtype: npt.DTypeLike, n_rows: int) -> None:
+        """`where`: the file or folder, for messages; `dtype`: float32 or float64."""
+        self.where, self.columns, self.dtype = where, tuple(columns), np.dtype(dtype)
+        self.shape = (n_rows, len(self.columns))
+        self._samples: dict[bytes, RowArray] = {}  # those taken of late, by their row numbers
 
     @abstractmethod
     def memory(self, n_threads: int) -> int:
@@ -61,8 +63,7 @@ class StoredRows(ABC):
         """Return the given rows, in that order; callers must not write to them."""
         if len(rows) > limits.cached_rows:
             return self._take(rows, limits.read_rows)
-        samples: dict[bytes, RowArray] = self.__dict__.setdefault("_samples", {})
-        key = np.asarray(rows, dtype=np.int64).tobytes()
+        samples, key = self._samples, np.asarray(rows, dtype=np.int64).tobytes()
         taken = samples.get(key)
         if taken is None:
             taken = self._take(rows, limits.read_rows)
@@ -83,6 +84,10 @@ class StoredRows(ABC):
             out[order[done:stop]] = self.read(start, int(ordered[stop - 1]) + 1)[ordered[done:stop] - start]
             done = stop
         return out
+
+    def loaded(self, most_bytes: int, most_rows: int = 0) -> RowArray | StoredRows:
+        """Return the rows in memory where they are that few, else as they are."""
+        return self.read(0, len(self)) if self.nbytes <= most_bytes or len(self) <= most_rows else self
 
     def engine(self, here: Any) -> Any:
         """Return a context with the engine for passes over these rows; `here`: the engine of this process, already entered."""
@@ -109,12 +114,17 @@ class StoredRows(ABC):
         return f"<{n:,} x {d:,} {self.dtype.name} rows of {self.where}>"
 
 
+def as_source(x: Any) -> StoredRows | None:
+    """Return the rows that x stands for where they are not in memory, else None."""
+    return x if isinstance(x, StoredRows) else None
+
+
 class _View(StoredRows):
     """Rows derived from other stored rows."""
 
-    def __init__(self, rows: StoredRows) -> None:
-        self.where, self.shape, self.dtype, self.columns, self.weight = rows.where, rows.shape, rows.dtype, rows.columns, rows.weight
-        self.files = rows.files
+    def __init__(self, rows: StoredRows, n_rows: int) -> None:
+        super().__init__(rows.where, rows.columns, rows.dtype, n_rows)
+        self.weight, self.files = rows.weight, rows.files
         self._rows = rows
 
     def memory(self, n_threads: int) -> int:
@@ -123,9 +133,9 @@ class _View(StoredRows):
 
 class _Part(_View):
     def __init__(self, rows: StoredRows, start: int, stop: int) -> None:
-        super().__init__(rows)
+        super().__init__(rows, stop - start)
         self.again = None if rows.again is None else partial(_open_part, rows.again, start, stop)
-        self.shape, self._start = (stop - start, rows.shape[1]), start
+        self._start = start
         self.weight = None if rows.weight is None else rows.weight[start:stop]
 
     def _read(self, start: int, stop: int) -> RowArray:
@@ -137,7 +147,7 @@ class _Part(_View):
 
 class _Mapped(_View):
     def __init__(self, rows: StoredRows, function: Callable[[RowArray], RowArray]) -> None:
-        super().__init__(rows)
+        super().__init__(rows, len(rows))
         self.again = None if rows.again is None else partial(_open_mapped, rows.again, function)
         self._function = function
 

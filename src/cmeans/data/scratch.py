@@ -93,8 +93,7 @@ class ScratchRows(StoredRows):
 
     def __init__(self, where: str, columns: Sequence[ColumnLabel], dtype: npt.DTypeLike, n_rows: int | None = None) -> None:
         """`n_rows`: number of rows to come, as far as known."""
-        self.where, self.columns, self.dtype = where, tuple(columns), np.dtype(dtype)
-        self.shape = (0, len(self.columns))
+        super().__init__(where, columns, dtype, 0)
         self._scratch = Scratch((n_rows or 0) * self._row_bytes)
 
     def append(self, x: RowArray) -> None:

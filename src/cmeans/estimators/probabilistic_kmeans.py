@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Array, Partition, itemsize, numpy_dtype, to_numpy
+from ..data.arrays import Array, Partition, foreign_like, itemsize, numpy_dtype, to_numpy
 from ..data.blocks import Blocks, spans
 from ..fitting.fit import BaseCMeans, FitContext, FitSettings, Method, Procedure
 from ..fitting.fitted_attributes import certified
 from ..fitting.init import METHODS, InitContext, given_partition, starts
 from ..fitting.space import Geometry, build_geometry
-from ..fitting.validation import foreign_like, integer, one_of, real
+from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel
 from ..rules import Hard
 from ..solvers.fixed_point import Solution
@@ -148,7 +148,7 @@ class ProbabilisticKMeans(BaseCMeans):
         search = self._search_for(settings, blocks)
         geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng)
         method = replace(context.procedure.method(geometry), attributes={"solver_": search.solver})
-        remembered = blocks.n_rows * (1 if blocks.are_stored else 2 * settings.n_clusters * itemsize(blocks.x) + 24)
+        remembered = blocks.n_rows + blocks.bytes_by_row(2 * settings.n_clusters * itemsize(blocks.x) + 23)
         problem = Problem(self._rows_for(context, geometry, method.rule, remembered), method.rule, context.engine, settings.stopping)
         observer = self._observer(context, geometry, method)
         with self._interruptible(context, geometry, method):
@@ -181,12 +181,14 @@ class ProbabilisticKMeans(BaseCMeans):
     def _search_for(self, settings: FitSettings, blocks: Blocks) -> Search:
         estimator_name, solver = type(self).__name__, self.solver
         if solver == "auto":
-            few = blocks.n_rows * (settings.n_clusters - 1) <= FAGP_STEPS and not blocks.are_stored
+            few = blocks.n_rows * (settings.n_clusters - 1) <= FAGP_STEPS and not blocks.read_anew
             solver = "fagp" if few else "batched"
-        if blocks.are_stored and solver in ("fagp", "agp"):
-            raise ValueError(
-                f'{estimator_name}(solver={solver!r}): it follows single rows, which must all be in memory; take "batched" or "lloyd", or '
-                f"load {blocks.x.where} and pass the array."
+        if solver in ("fagp", "agp"):
+            blocks.require_in_memory(
+                lambda where: (
+                    f"{estimator_name}(solver={solver!r}): it follows single rows, which must all be in memory; "
+                    f'take "batched" or "lloyd", or load {where} and pass the array.'
+                )
             )
         return Search(solver, float(self.step), float(self.quantile), self.polish is not None, settings.stopping.max_iter)
 
@@ -250,7 +252,7 @@ def _cut_short(result: FitResult, found: Found, problem: Problem) -> FitResult:
 
 def _filled(blocks: Blocks, n_clusters: int, values: Callable[[int, int], Array]) -> Array:
     """Return (n, c) in the rows' dtype on the host, filled block by block; on the disk for rows that are not in memory."""
-    out = blocks.room((n_clusters,), numpy_dtype(blocks.x))
+    out = blocks.by_row(numpy_dtype(blocks.x), n_clusters)
     for start, stop in spans(blocks.n_rows, blocks.limits.rows_at_once):
         out[start:stop] = values(start, stop)
     return out

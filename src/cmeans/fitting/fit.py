@@ -15,6 +15,7 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 
 from ..data.arrays import Array, Float64, itemsize
 from ..data.blocks import Blocks
+from ..data.footprint import of_start
 from ..engines import Engine, count_threads
 from ..kernels import Kernel
 from ..rules import Rule
@@ -256,8 +257,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         space, blocks, c = geometry.space, geometry.blocks, context.settings.n_clusters
         layout = layout_for(space, blocks, rule, c, rows_in_all)
         remembered += memory_of(layout, rule, blocks, space.size, c)
-        if blocks.are_stored and isinstance(init := vars(self).get("init"), str):
-            remembered += OF_INIT.get(init, 0) * blocks.n_rows
+        if isinstance(init := vars(self).get("init"), str):
+            remembered += of_start(blocks, OF_INIT.get(init, 0))
         memory = self._memory_plan(context, space, blocks, remembered)
         quick = quick_for(space, blocks, rule, rows_in_all)
         rows = RepresentedRows(space, blocks, memory.for_rows, layout=layout, quick=quick, rows_in_all=rows_in_all)

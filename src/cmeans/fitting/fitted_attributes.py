@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..data.arrays import numpy_dtype, to_numpy
+from ..data.arrays import foreign_like, numpy_dtype, to_numpy
 from ..data.blocks import pieces
 from ..landmarks.certificate import certify
 from ..rules import Rule
@@ -24,7 +24,6 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from ..tuning.diagnosis import COLLAPSED, coincident_pairs, separation
 from .space import Geometry
-from .validation import foreign_like
 
 MOSTLY = 0.6  # share of rows without a cluster from which on a warning is issued
 OPTIONAL = (
@@ -123,10 +122,9 @@ def _sums_of_a_fixed_point(best: BestRun) -> Statistics | None:
 def row_attributes(geometry: Geometry, result: FitResult) -> dict[str, Any]:
     """Attributes from the solver and the final pass."""
     solution, assignment = result.solution, result.assignment
-    rows: dict[str, Any] = {"labels_": assignment.labels}
+    rows: dict[str, Any] = {"labels_": geometry.blocks.returned(assignment.labels)}
     if assignment.memberships is not None:
-        labels = foreign_like(assignment.labels.astype(np.int64), geometry.blocks.x)
-        rows = {"labels_": labels, "memberships_": assignment.memberships, "_nearest": assignment.nearest}
+        rows |= {"memberships_": assignment.memberships, "_nearest": assignment.nearest}
     return {
         **rows,
         "objective_": assignment.objective,

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..data.blocks import Blocks
+from ..data.footprint import footprint
 from ..kernels import Precomputed
 from ..solvers.subsampling import sample_sizes
 from ..spaces import Space
-from ..sweeps.final_pass import label_type
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
-DRAWN, WEIGHED, SIFTED = 28, 24, 16  # bytes a row for drawing among all rows, for rows that have weights, and where some of these are zero
 SAMPLED = 32  # bytes for each row of the largest sample: its number, its weight, and what drawing takes
 FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
 
@@ -65,8 +64,7 @@ class MemoryPlan:
         else:
             rest = "" if kept_share == 1.0 else f", {1 - kept_share:.0%} made again in every sweep"
             rows = f"{kept_share:.0%} of the rows kept as the space sees them{rest}"
-        where = f"; they stay in {blocks.x.where}" if blocks.are_stored else ""
-        return f"works in up to {self.needed / 1e6:,.0f} MB; {rows} (room for {self.for_rows / 1e6:,.0f} MB){where}"
+        return f"works in up to {self.needed / 1e6:,.0f} MB; {rows} (room for {self.for_rows / 1e6:,.0f} MB){blocks.whereabouts}"
 
 
 def plan(
@@ -84,40 +82,24 @@ def plan(
     """Divide the budget, or raise an error with the least that suffices."""
     n, r, c = blocks.n_rows, space.size, n_clusters
     features = 0 if isinstance(space.kernel, Precomputed) else int(blocks.x.shape[1])
-    outputs, drawing, reading = _in_memory(blocks, c, itemsize) if not blocks.are_stored else _stored(blocks, c, n_threads)
+    beside = footprint(blocks, c, itemsize, n_threads, SAMPLED * max(sample_sizes(n, c, blocks.limits), default=0))
     seeding = 8 * min(n, blocks.limits.seeding_rows_for(c)) * (2 * features + 4 * (2 + int(math.log(c))))
     b = blocks.block_rows(r)
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
     waiting = (2 * n_threads + 3) * 8 * c * space.moment_width
     factoring = 6 * 8 * space.factored_size**2
     prepared = 2 * itemsize * r * (features + 4) * space.keeps_rows_cheaply  # the basis in the kernel's prepared form
-    needed = copied + reading + remembered + outputs + drawing + seeding + prepared + n_threads * per_thread + waiting + factoring + FIXED
+    rows = copied + beside.reading + remembered + beside.results + beside.drawing
+    needed = rows + seeding + prepared + n_threads * per_thread + waiting + factoring + FIXED
     if budget is None:
         return MemoryPlan(needed, max(0, free_memory() // 2 - needed))
     if budget < needed:
         raise ValueError(
             f"{owner}(memory_budget={budget}): {n} rows, {c} clusters and a basis of {r} need at least {needed} bytes "
-            f"(about {needed / 1e9:.3g} GB: {outputs / 1e9:.3g} for the results, {factoring / 1e9:.3g} to factor the landmarks' kernel). "
-            "Raise it, or take fewer landmarks or threads."
+            f"(about {needed / 1e9:.3g} GB: {beside.results / 1e9:.3g} for the results, {factoring / 1e9:.3g} to factor the "
+            "landmarks' kernel). Raise it, or take fewer landmarks or threads."
         )
     return MemoryPlan(needed, budget - needed)
-
-
-def _in_memory(blocks: Blocks, n_clusters: int, itemsize: int) -> tuple[int, int, int]:
-    """Bytes of the results, for drawing, and for reading."""
-    n = blocks.n_rows
-    return n * (n_clusters * itemsize + 16), n * (DRAWN + (0 if blocks.alike else WEIGHED)), 0
-
-
-def _stored(blocks: Blocks, n_clusters: int, n_threads: int) -> tuple[int, int, int]:
-    """The same for rows that are not in memory: only labels are kept, other outputs of a task until they are passed on, and samples
-    beyond `Limits.array_bytes` go to the disk."""
-    n, itemsize, limits = blocks.n_rows, blocks.x.dtype.itemsize, blocks.limits
-    said = n_threads * limits.task_rows * (n_clusters * itemsize + 16)
-    labels = min(n * label_type(n_clusters)().itemsize, limits.array_bytes)
-    drawing = 0 if blocks.alike else n * (WEIGHED + SIFTED * bool(blocks.weight.min() <= 0))
-    drawing += SAMPLED * max(sample_sizes(n, n_clusters, limits), default=0)
-    return labels + said, drawing, blocks.x.memory(n_threads) + limits.array_bytes
 
 
 def require(budget: int | None, owner: str, needed: int, what: str, advice: str) -> None:

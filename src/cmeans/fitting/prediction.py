@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,8 +14,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.arrays import Array, Float64, IntArray, as_like, dense_like, is_foreign, is_stored, namespace, numpy_dtype, to_numpy
-from ..data.blocks import Block, Blocks
+from ..data.arrays import Array, Float64, IntArray, as_like, dense_like, foreign_like, is_foreign, namespace, numpy_dtype, to_numpy
+from ..data.blocks import Block, Blocks, engine_for
+from ..data.files.discovery import files_of
 from ..data.limits import Limits
 from ..data.outputs import RowOutputs
 from ..engines import Engine, ThreadEngine, count_threads
@@ -35,7 +36,7 @@ from ..sweeps.represented import RepresentedRows
 from ..sweeps.state import State
 from .dask_prediction import lazily
 from .precomputed import diagonal_for_prediction
-from .validation import files_of, foreign_like, integer, read_rows, weights_of
+from .validation import integer, read_rows, weights_of
 
 Part = TypeVar("Part")
 
@@ -82,7 +83,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
                 labels: Array = assign_all(*self._pass(table), engine, Reporter(current_listeners())).labels
             else:  # the nearest centre is the same whatever k(x, x) is
                 labels = np.concatenate(list(engine.map(table, NearestPass(self._state))))
-        return labels if table.blocks.are_stored else foreign_like(labels.astype(np.int64), table.blocks.x)
+        return table.blocks.returned(labels)
 
     @available_if(_rows_sum_to_one)
     def predict_proba(self, X: Any, *, diag: Any = None) -> Array:
@@ -224,7 +225,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _engine(self, x: Array) -> Iterator[Engine]:
         """The engine for passes over these rows: threads, or the workers that hold them."""
         here = ThreadEngine(self._threads(x))
-        with here, x.engine(here) if is_stored(x) else nullcontext(here) as engine, naming(type(self).__name__):
+        with here, engine_for(x, here) as engine, naming(type(self).__name__):
             yield engine
 
     def _known_table(self, X: Any, diag: Any, sample_weight: Any = None) -> RepresentedRows:

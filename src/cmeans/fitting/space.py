@@ -145,9 +145,8 @@ def build_geometry(words: SpaceParameters, owner: str, blocks: Blocks, n_cluster
         plain = Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, people)), people, gamma)
         plain.refuse_range(owner)
         return plain
-    everything = None if blocks.are_stored else np.arange(blocks.n_rows)
     exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
-    geometry = Geometry(blocks, kernel, exact, people, gamma, everything)
+    geometry = Geometry(blocks, kernel, exact, people, gamma)
     geometry.complain(owner)
     rows: IntArray | None
     if given is not None:
@@ -155,21 +154,23 @@ def build_geometry(words: SpaceParameters, owner: str, blocks: Blocks, n_cluster
     else:
         rows = _chosen_rows(words, number, geometry, n_clusters, rng, factor=factor)
         if rows is None:
-            return geometry
+            return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
     return geometry.over(landmark_space(kernel, points, None, blocks.x.dtype, factor=factor), rows)
 
 
 def refuse_stored(words: SpaceParameters, owner: str, blocks: Blocks, number: int | str | None) -> None:
     """Refuse rows that are not in memory where the space does not read them block by block."""
-    if not blocks.are_stored:
-        return
     if takes_kernel_values(words.kernel):
-        raise ValueError(f'{owner}(kernel="precomputed"): kernel values must be in memory; load {blocks.x.where} first, or pass rows.')
+        blocks.require_in_memory(
+            lambda where: f'{owner}(kernel="precomputed"): kernel values must be in memory; load {where} first, or pass rows.'
+        )
     if number is None and isinstance(words.landmarks, str):
-        raise ValueError(
-            f"{owner}(n_landmarks=None): the exact kernel needs all {blocks.n_rows:,} rows in memory; take landmarks "
-            f'(n_landmarks="auto" or a number), or load {blocks.x.where} and pass the array.'
+        blocks.require_in_memory(
+            lambda where: (
+                f"{owner}(n_landmarks=None): the exact kernel needs all {blocks.n_rows:,} rows in memory; take landmarks "
+                f'(n_landmarks="auto" or a number), or load {where} and pass the array.'
+            )
         )
 
 

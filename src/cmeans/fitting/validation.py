@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +15,8 @@ from sklearn.utils.validation import validate_data
 from ..data.arrays import (
     Array,
     Float64,
-    device,
     is_foreign,
     is_sparse,
-    is_stored,
     itemsize,
     masked_entries,
     namespace,
@@ -29,12 +26,10 @@ from ..data.arrays import (
 )
 from ..data.blocks import piece, spans
 from ..data.files import open_blocks
-from ..data.files.files import found
 from ..data.limits import Limits
-from ..data.row_source import StoredRows
+from ..data.row_source import StoredRows, as_source
 from ..engines import DaskEngine
 from ..engines.dask.dask_api import is_collection
-from ..storage.overwriting import mapped_file
 
 
 @dataclass(frozen=True)
@@ -76,10 +71,11 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     engine = engine_of(estimator)
     if is_collection(X):
         X = (engine or DaskEngine()).rows(X, type(estimator).__name__)
-    elif is_stored(X) and engine is not None:
-        X = engine.read(X, type(estimator).__name__, estimator._limits.partition_rows)
-    if is_stored(X):
-        return _stored_rows(estimator, X, fitting=fitting)
+    source = as_source(X)
+    if source is not None:
+        if engine is not None:
+            source = engine.read(source, type(estimator).__name__, estimator._limits.partition_rows)
+        return _stored_rows(estimator, source, fitting=fitting)
     if type(X).__name__ == "LazyFrame":
         raise ValueError(f"{type(estimator).__name__}: X is a LazyFrame, whose rows are not there yet; pass X.collect().")
     X = intact(X, "X", type(estimator).__name__)
@@ -100,16 +96,6 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     _refuse_non_finite(x, type(estimator).__name__)
     copied = 0 if x is X or (isinstance(x, np.ndarray) and np.shares_memory(x, X) if isinstance(X, np.ndarray) else False) else _nbytes(x)
     return CheckedRows(x, copied)
-
-
-def files_of(X: Any) -> Sequence[str | os.PathLike[str]]:
-    """Return the files that rows come from, as far as known."""
-    if isinstance(X, (str, os.PathLike)):
-        return found(X)
-    if is_stored(X):
-        return tuple(X.files)
-    mapped = mapped_file(X)
-    return () if mapped is None else (mapped,)
 
 
 def weights_of(given: CheckedRows, sample_weight: Any, owner: str) -> tuple[Float64, float]:
@@ -192,9 +178,8 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> C
     """Return stored rows as they are; a small number of them is read into memory."""
     check_columns(estimator, X.columns, X.where, fitting=fitting)
     limits: Limits = estimator._limits
-    if X.nbytes <= limits.loaded_bytes or X.shape[0] <= limits.canonical_rows:
-        return CheckedRows(X.read(0, X.shape[0]), X.nbytes, X.weight)
-    return CheckedRows(X, 0, X.weight)
+    x = X.loaded(limits.loaded_bytes, limits.canonical_rows)
+    return CheckedRows(x, 0 if x is X else X.nbytes, X.weight)
 
 
 def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str, *, fitting: bool) -> None:
@@ -261,10 +246,3 @@ def _nbytes(x: Array) -> int:
     if is_sparse(x):
         return int(x.data.nbytes + x.indices.nbytes + x.indptr.nbytes)
     return int(np.prod(x.shape)) * itemsize(x)
-
-
-def foreign_like(values: Array, like: Array) -> Array:
-    """Return host results as arrays of the caller's library, where that is not NumPy."""
-    if not is_foreign(like):
-        return values
-    return namespace(like).asarray(values, device=device(like))

@@ -32,3 +32,13 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
         frame = frame.f_back
         level += 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def one_line(text: object) -> str:
+    """Return the text in one line: messages of other libraries may have several. Control characters from files are escaped."""
+    line = " ".join(str(text).split())
+    return line if line.isprintable() else "".join(map(_shown, line))
+
+
+def _shown(letter: str) -> str:
+    return letter if letter.isprintable() else letter.encode("unicode_escape").decode()

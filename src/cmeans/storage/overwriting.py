@@ -9,9 +9,6 @@ import os
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 FileWord = str | os.PathLike[str] | int  # a path, or the descriptor of an open file
 Identity = tuple[object, ...]
@@ -47,15 +44,6 @@ def is_plain_file(descriptor: int) -> bool:
         return stat.S_ISREG(os.fstat(descriptor).st_mode)
     except OSError:
         return False
-
-
-def mapped_file(x: Any) -> str | None:
-    """The file of an array that is a memory map, or part of one."""
-    while isinstance(x, np.ndarray):
-        if isinstance(x, np.memmap) and x.filename is not None:
-            return os.fspath(x.filename)
-        x = x.base
-    return None
 
 
 def _identity(file: FileWord) -> Identity:

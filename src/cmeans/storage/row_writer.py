@@ -109,7 +109,7 @@ def row_file(path: Path, n_rows: int, columns: OutputColumns, dtype: npt.DTypeLi
 
 
 def _table(place: Path, columns: OutputColumns, dtype: npt.DTypeLike) -> _OpenFile:
-    from ..data.files.row_tables import RowTable
+    from ..data.files.arrow import RowTable
 
     blank = RowOutputs(np.empty(0, np.intp), np.empty((0, columns.n_clusters), dtype), np.empty(0))
     return _Gathering(RowTable(place, columns.of(blank)))

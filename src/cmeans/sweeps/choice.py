@@ -136,7 +136,7 @@ def _compiled() -> Any:
 def _remembers(layout: Layout, rule: Rule, blocks: Blocks) -> bool:
     """Hard sweeps over many columns keep bounds of distances; over few, reading a row costs no more than asking whether to. Rows that
     are not in memory must be read and represented anyway, and bounds could be longer than there is memory."""
-    return layout.shape == "wide" and not rule.is_soft and not blocks.are_stored
+    return layout.shape == "wide" and not rule.is_soft and not blocks.read_anew
 
 
 def _saving(n: int, r: int, c: int, functions: TileFunctions) -> float:

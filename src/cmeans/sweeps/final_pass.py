@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-import numpy as np
 import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, dense_like
@@ -118,20 +117,19 @@ def assign_all(rows: RepresentedRows, space: Space, rule: Rule, state: State, en
     Of rows that are not in memory labels alone are kept, in the smallest integers that hold them.
     """
     c, like = len(state.centres), dense_like(rows.blocks.x)
-    if not rows.blocks.are_stored:
+    if rows.blocks.keep_memberships:
         whole = ArraySink(rows.n_rows, c, like)
         sums = assign_into(whole, rows, space, rule, state, engine, reporter)
         out = whole.outputs
         return Assignment(out.labels, out.memberships, out.nearest, sums.objective, sums.total_distance, sums.mass)
-    dtype = label_type(c)
-    labels, done = rows.blocks.room((), dtype), 0
+    labels, done = rows.blocks.empty_labels(c), 0
 
     def keep(part: npt.NDArray[Any]) -> None:
         nonlocal done
         labels[done : done + len(part)] = part
         done += len(part)
 
-    sink = StreamSink(c, like, CompactLabels(dtype), keep)
+    sink = StreamSink(c, like, CompactLabels(labels.dtype), keep)
     sums = assign_into(sink, rows, space, rule, state, engine, reporter)
     return Assignment(labels, None, None, sums.objective, sums.total_distance, sums.mass)
 
@@ -152,8 +150,3 @@ def assign_into(
     if not math.isfinite(total.objective):
         raise ValueError(NOT_FINITE)
     return FinalSums(total.objective * rows.blocks.unit, total.total_distance, total.mass)
-
-
-def label_type(n_clusters: int) -> Any:
-    """The smallest signed integers that number so many clusters, and -1."""
-    return next(dtype for dtype in (np.int8, np.int16, np.int32, np.int64) if n_clusters - 1 <= np.iinfo(dtype).max)

@@ -86,7 +86,7 @@ class RepresentedRows:
         self.rows_in_all = max(rows_in_all, blocks.n_rows)
         self.n_tasks = blocks.n_tasks(space.size)
         self._training = training
-        self._left = self.room_to_keep = keep_bytes if _pays_to_keep(space, layout) or blocks.are_stored else 0
+        self._left = self.room_to_keep = keep_bytes if _pays_to_keep(space, layout) or blocks.read_anew else 0
         self._kept: dict[int, list[RepresentedBlock]] = {}
         self._weights: dict[int, float] = {}
         self._quick, self._quick_space = quick, space if quick is None else space.quickened(quick)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cmeans
-from cmeans.data.files import joining, slabs
+from cmeans.data.files import group_cache, joining
 from cmeans.data.row_source import RowsError
 from file_formats import (
     EVERY,
@@ -35,7 +35,7 @@ from file_formats import (
 
 @pytest.fixture(autouse=True)
 def tiny_slabs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slabs, "LEAST", 2_000)
+    monkeypatch.setattr(group_cache, "LEAST", 2_000)
 
 
 @pytest.fixture
@@ -297,7 +297,7 @@ def test_weights_that_are_all_zero(written: Written, tmp_path: Path, x: np.ndarr
 def test_groups_too_large_to_seek_in_lie_in_scratch(
     written: Written, tmp_path: Path, x: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slabs, "LARGEST", 41 * 3 * 8 - 1)
+    monkeypatch.setattr(group_cache, "LARGEST", 41 * 3 * 8 - 1)
     x = np.abs(x)
     file = Path(str(written(tmp_path, x)))
     rows = cmeans.open_blocks(file, weight="d")
@@ -307,7 +307,7 @@ def test_groups_too_large_to_seek_in_lie_in_scratch(
 
 
 def test_only_the_file_with_a_huge_group_is_spooled(tmp_path: Path, x: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slabs, "LARGEST", 100 * 4 * 8)
+    monkeypatch.setattr(group_cache, "LARGEST", 100 * 4 * 8)
     small, huge, last = np.split(x, [300, 700])
     files = [parquet(tmp_path, small, "1.parquet"), parquet(tmp_path, huge, "2.parquet", 400), parquet(tmp_path, last, "3.parquet")]
     spooled: list[int] = []
@@ -334,7 +334,7 @@ def test_a_full_disk(written: Written, tmp_path: Path, x: np.ndarray, monkeypatc
 def test_without_pyarrow(tmp_path: Path, x: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [parquet(tmp_path, x), npy(tmp_path, x)]
     for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow" or name.startswith("cmeans.data.files.")]:
-        if name.rpartition(".")[2] in ("pyarrow", "arrow", "parquet", "ipc", "delimited") or name.startswith("pyarrow"):
+        if name.rpartition(".")[2] in ("pyarrow", "arrow", "columnar", "csv") or name.startswith("pyarrow"):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"x\.parquet: Parquet is read through pyarrow; run: python -m pip install pyarrow"):

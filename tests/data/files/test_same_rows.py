@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cmeans
-from cmeans.data.files import slabs
+from cmeans.data.files import group_cache
 from cmeans.data.limits import Limits
 from cmeans.data.row_source import StoredRows
 from file_formats import EVERY, NAMED, TEXT, Written
@@ -17,7 +17,7 @@ from file_formats import EVERY, NAMED, TEXT, Written
 
 @pytest.fixture(autouse=True)
 def tiny_slabs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slabs, "LEAST", 2_000)  # so that there are many
+    monkeypatch.setattr(group_cache, "LEAST", 2_000)  # so that there are many
 
 
 @pytest.fixture(params=[np.float32, np.float64], ids=["float32", "float64"])

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...data.files.arrow import pa
 from ..errors import InputError
+from ..outputs import refuse_unwritable
 from ..standard_streams import NAME, silence
 
 STDOUT = Path("-")
@@ -123,15 +124,13 @@ class LabelWriter:
         return self._kept > 0 or (self._state is not None and not self.to_file and _is_file_with_content(sys.stdout))
 
     def _check(self) -> None:
-        folder = self._out.parent
         if self._out.suffix not in (".csv", ".arrow"):
             raise InputError(f"--out {self._out}: unknown ending; known are .csv and .arrow (an Arrow stream), and - for standard output.")
         if self._out.is_dir():
             raise InputError(f"--out {self._out}: is a folder; give a file, e.g. {self._out / 'labels.csv'}.")
         if self._out.exists() and not self._out.is_file():
             raise InputError(f"--out {self._out}: is no plain file; use - and let the shell send that there.")
-        if not folder.is_dir() or not os.access(folder if not self._out.exists() else self._out, os.W_OK):
-            raise InputError(f"--out {self._out}: cannot be written ({'no such folder' if not folder.is_dir() else 'permission denied'}).")
+        refuse_unwritable("--out", self._out, in_place=self._out.exists())
 
     def _known(self, former: Written | None) -> int:
         if former is None or former.name != self._out.name:

@@ -10,8 +10,9 @@ from typing import Any
 
 from ...storage.overwriting import FileWord, is_plain_file, refuse_overwriting
 from ..errors import InputError
+from ..outputs import refuse_unwritable
 from ..rows import ReadOptions
-from .folder import parquet_files
+from .columnar import parquet_files
 from .labels import STDOUT
 from .sources import STDIN, Wanted
 
@@ -57,18 +58,11 @@ def refuse_clashes(request: StreamRequest) -> None:
     if clusters is not None and request.chunk_size < clusters:
         raise InputError(f"--chunk-size {request.chunk_size}: a chunk must hold at least --clusters {clusters} rows.")
     for option, file in (("--checkpoint", checkpoint), ("--summary", request.summary)):
+        if file is not None and file.is_dir():
+            raise InputError(f"{option} {file}: is a folder; give a file.")
         if file is not None:
-            _refuse_unwritable(option, file)
+            refuse_unwritable(option, file)
     _refuse_same(request)
-
-
-def _refuse_unwritable(option: str, file: Path) -> None:
-    if file.is_dir():
-        raise InputError(f"{option} {file}: is a folder; give a file.")
-    if not file.parent.is_dir():
-        raise InputError(f"{option} {file}: cannot be written (no such folder).")
-    if not os.access(file.parent, os.W_OK):
-        raise InputError(f"{option} {file}: cannot be written (permission denied).")
 
 
 def _refuse_same(request: StreamRequest) -> None:

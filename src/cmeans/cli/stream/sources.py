@@ -10,22 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ...data.files.files import PACKED
-from ...data.files.ipc import IPC_FILE, IPC_STREAM
+from ...data.files.discovery import IPC_FILE, IPC_STREAM, NPY, PACKED, PARQUET, ZIP
 from ..errors import InputError
-from .batches import Batches, Patience, Pick
-from .delimited_source import CsvRows
-from .folder import Follow, ParquetFiles, parquet_files
-from .frames import ArrowRows
-from .places import Offset, Origin
+from .batches import Batches, Offset, Origin, Patience, Pick
+from .columnar import ArrowRows, Follow, ParquetFiles, parquet_files
+from .csv import CsvRows
 from .waiting import StreamInput
 
 STDIN = Path("-")
-_PARQUET = b"PAR1"
 _OTHERS = {  # name of the format, and advice
     **{magic: (f"packed by {packer.name}", f"unpack it on the way: {packer.cat} FILE | cmeans stream") for magic, packer in PACKED.items()},
-    b"PK\x03\x04": ("npz or zip", "cmeans stream reads CSV, Arrow and Parquet; cmeans fit reads npz"),
-    b"\x93NUMPY": ("npy", "cmeans stream reads CSV, Arrow and Parquet; cmeans fit reads npy"),
+    ZIP: ("npz or zip", "cmeans stream reads CSV, Arrow and Parquet; cmeans fit reads npz"),
+    NPY: ("npy", "cmeans stream reads CSV, Arrow and Parquet; cmeans fit reads npy"),
 }
 
 
@@ -95,7 +91,7 @@ def _opened(wanted: Wanted, source: StreamInput, origin: Origin, begun: Offset, 
 
 
 def _kind(source: StreamInput, where: str) -> str:
-    if source.begins_with(_PARQUET):
+    if source.begins_with(PARQUET):
         if source.is_file and where != _name(STDIN):
             return "parquet"
         raise InputError(f"{where}: is Parquet, which cannot be read from a pipe; give the file's name.")

@@ -15,13 +15,11 @@ from ... import StreamingFuzzyCMeans, load
 from ...persistence.model_file import KEY, packed
 from ...storage.codec import digest_of, read_packed, text_in, write_packed
 from ..errors import InputError
-from ..outputs import staged_file
-from ..predicting import Preprocessing, open_model, read_recipe
-from ..summaries import plain
+from ..models import Preprocessing, open_model, read_recipe
+from ..outputs import plain, staged_file
 from ..words import option_of
-from .batches import Batch
+from .batches import Batch, Offset
 from .labels import Written
-from .places import Offset
 
 METHOD = "stream"  # the method in the metadata of a state, and their key for the stream
 FREE = {"chunk_size", "max_iter", "tol", "memory_budget", "n_jobs"}  # parameters that may change from run to run

@@ -1,4 +1,4 @@
-"""Access to PyArrow: its schemas as headers, its columns as NumPy arrays, its errors as messages of one line."""
+"""Access to PyArrow: its schemas as headers, its columns as NumPy arrays, its errors as messages of one line, its writers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pyarrow.ipc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from ...runtime.user_warnings import one_line
 from ..row_source import RowsError
-from .columns import Field, Header
-from .spelling import Spelling, in_python, one_line
+from .schema import Field, Header, Spelling, in_python
 from .stamps import StampedFile
 
-__all__ = ["batch_rows", "file_bytes", "header_of", "is_numeric", "kind_of", "pa", "readable", "reading", "release", "values"]
+__all__ = ["RowTable", "batch_rows", "file_bytes", "header_of", "is_numeric", "kind_of", "pa", "readable", "reading", "release", "values"]
 
 ROWS, CELLS = 65_536, 4_000_000  # rows, and numbers, that are decoded or written at a time, at most
 
@@ -100,3 +100,30 @@ def _index_names(schema: pa.Schema) -> frozenset[str]:
     """Return the columns that pandas wrote for the index of its frame: row numbers and the like, not data."""
     index = (schema.pandas_metadata or {}).get("index_columns", [])
     return frozenset(name for name in index if isinstance(name, str))
+
+
+class RowTable:
+    """A file of results by row. Columns are (name, array or list of values); the file is complete when it is closed."""
+
+    def __init__(self, file: Path, blank: Sequence[tuple[str, Any]]) -> None:
+        """`blank`: the columns without rows, whose names and types are those of the table."""
+        self._schema = pa.schema([(name, _array(column).type) for name, column in blank])
+        if file.suffix == ".csv":
+            self._writer: Any = pa.csv.CSVWriter(file, self._schema)
+        else:
+            self._writer = pa.parquet.ParquetWriter(file, self._schema, use_dictionary=["label"])
+
+    def append(self, columns: Sequence[tuple[str, Any]]) -> None:
+        """Append rows as a group of their own."""
+        self._writer.write_batch(pa.record_batch([_array(column) for _, column in columns], schema=self._schema))
+
+    def close(self) -> None:
+        """Write the end of the file and close it."""
+        self._writer.close()
+
+
+def _array(column: Any) -> pa.Array:
+    if isinstance(column, np.ndarray):
+        return pa.array(column)
+    offsets = np.concatenate([[0], column.stops]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(column.values))

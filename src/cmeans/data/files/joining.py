@@ -10,11 +10,10 @@ import numpy as np
 
 from ..row_source import RowArray, RowsError, StoredRows
 from ..scratch import ScratchRows
-from . import slabs
-from .columns import Field, Header, shortened
-from .gathering import ColumnSelection, ReadPlan, fill, rows_of, weights_of
-from .slabs import Group, RowGroups
-from .tables import FileTable
+from . import group_cache
+from .group_cache import Group, RowGroups
+from .schema import Field, Header, shortened
+from .tables import ColumnSelection, FileTable, ReadPlan, fill, rows_of, weights_of
 
 AT_ONCE = 8  # columns of a group that are decoded together
 
@@ -122,11 +121,11 @@ class _Decoder:
 
 def _sought(table: FileTable, plan: ReadPlan) -> bool:
     """True where blocks of rows can be decoded one by one without too much memory."""
-    return table.groups is not None and max(table.groups, default=0) * len(plan.columns) * plan.dtype.itemsize <= slabs.LARGEST
+    return table.groups is not None and max(table.groups, default=0) * len(plan.columns) * plan.dtype.itemsize <= group_cache.LARGEST
 
 
 def _stretches(scratch: ScratchRows, start: int) -> Iterator[Group]:
-    step = max(1, slabs.LEAST // (scratch.shape[1] * scratch.dtype.itemsize))
+    step = max(1, group_cache.LEAST // (scratch.shape[1] * scratch.dtype.itemsize))
     for first in range(start, len(scratch), step):
         stop = min(first + step, len(scratch))
 
@@ -140,9 +139,8 @@ class JoinedRows(StoredRows):
     """Rows of several files, one after the other."""
 
     def __init__(self, where: str, parts: Sequence[StoredRows]) -> None:
-        self.where, self.columns, self.dtype = where, parts[0].columns, parts[0].dtype
+        super().__init__(where, parts[0].columns, parts[0].dtype, sum(len(part) for part in parts))
         self._parts, self._stops = parts, list(accumulate(len(part) for part in parts))
-        self.shape = (self._stops[-1], len(self.columns))
         weights = [part.weight for part in parts if part.weight is not None]
         self.weight = np.concatenate(weights) if weights else None
 

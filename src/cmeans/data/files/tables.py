@@ -1,18 +1,140 @@
-"""Files of named columns that are read in batches: the interface of each format, and what all formats share."""
+"""Files of named columns, read in batches: the interface of each format, and blocks of columns made rows of checked numbers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import Field, Header
-from .dialect import is_number
-from .gathering import Block, ColumnSelection, ReadPlan, gather
+from ..row_source import ColumnLabel, RowArray, RowsError
+from .schema import Field, Header
+from .text import is_number
+
+Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
+
+
+@dataclass(frozen=True)
+class ColumnSelection:
+    """The selected columns of a file, by position, and the dtype of the rows."""
+
+    picked: tuple[int, ...]
+    weight: int | None
+    dtype: np.dtype[Any]
+
+    @property
+    def places(self) -> list[int]:
+        """Positions of all columns to read, the weight last."""
+        return [*self.picked, *([] if self.weight is None else [self.weight])]
+
+
+@dataclass(frozen=True)
+class ReadPlan:
+    """The columns that are read from a file, and the dtype of the rows."""
+
+    where: str  # the file, for messages
+    columns: tuple[ColumnLabel, ...]
+    dtype: np.dtype[Any]
+    weight: ColumnLabel | None = None  # if given, the last array of every block
+    n_rows: int | None = None  # None: known only at the end of the file
+
+
+def copy_columns(block: Block, x: RowArray) -> None:
+    """Copy the columns of data of a block to the rows x (b, d); what overflows becomes infinite."""
+    with np.errstate(over="ignore"):
+        for place, values in zip(range(x.shape[1]), block, strict=False):
+            x[:, place] = values
+
+
+def fill(x: RowArray, block: Block, first_row: int, plan: ReadPlan) -> None:
+    """Copy a block of columns to the rows x (b, d); `first_row`: number of the first in its file. Missing values are refused."""
+    copy_columns(block, x)
+    check_finite(x, first_row, plan)
+
+
+def rows_of(block: Block, first_row: int, plan: ReadPlan) -> RowArray:
+    """Return a block of columns as a new array of rows (b, d)."""
+    x = np.empty((len(block[0]), len(plan.columns)), plan.dtype)
+    fill(x, block, first_row, plan)
+    return x
+
+
+def gather(blocks: Iterable[Block], plan: ReadPlan) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Return the rows (n, d) and weights (n,) of blocks of columns."""
+    x = np.empty((plan.n_rows or 0, len(plan.columns)), plan.dtype)
+    weights = np.empty(0 if plan.weight is None else plan.n_rows or 0)
+    done = 0
+    for block in blocks:
+        stop = done + len(block[0])
+        if stop > len(x):
+            # The system moves pages instead of copying them when a large array grows in place.
+            x.resize((max(stop, len(x) * 3 // 2), x.shape[1]), refcheck=False)
+        fill(x[done:stop], block, done, plan)
+        if plan.weight is not None:
+            if stop > len(weights):
+                weights.resize(len(x), refcheck=False)
+            weights[done:stop] = block[-1]
+            _check_weights(weights[done:stop], done, plan)
+        done = stop
+    if done == 0:
+        raise RowsError(f"{plan.where}: has no rows.")
+    x.resize((done, x.shape[1]), refcheck=False)
+    if plan.weight is None:
+        return x, None
+    weights.resize(done, refcheck=False)
+    refuse_zero(weights, plan.where, plan.weight)
+    return x, weights
+
+
+def refuse_zero(weights: NDArray[np.float64], where: str, label: ColumnLabel | None) -> None:
+    if not weights.any():
+        raise RowsError(f"{where}: weight column {label!r} is zero in every row.")
+
+
+def check_finite(x: NDArray[Any], first_row: int, plan: ReadPlan) -> None:
+    """Refuse rows (b, d) with missing or infinite values, naming the first one."""
+    finite = np.isfinite(x)
+    if not finite.all():
+        row, place = np.argwhere(~finite)[0]
+        raise RowsError(
+            f"{plan.where}: column {plan.columns[place]!r} {fault(x[row, place], x.dtype)} in row {first_row + row} (rows count from 0)."
+            " Fill or drop such rows first."
+        )
+
+
+def weights_of(values: NDArray[Any], first_row: int, plan: ReadPlan) -> NDArray[np.float64]:
+    """Return a column as weights (b,)."""
+    weights = np.asarray(values, np.float64)
+    _check_weights(weights, first_row, plan)
+    return weights
+
+
+def _check_weights(weights: NDArray[np.float64], first_row: int, plan: ReadPlan) -> None:
+    wrong = ~are_weights(weights)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise RowsError(
+            f"{plan.where}: weight column {plan.weight!r} {weight_fault(weights[row])} in row {first_row + row} (rows count from 0);"
+            " weights are 0 or more."
+        )
+
+
+def fault(value: Any, dtype: np.dtype[Any]) -> str:
+    """Describe a number that is not finite."""
+    return "is empty or not a number (NaN)" if np.isnan(value) else f"is infinite or too large for {dtype.name}"
+
+
+def are_weights(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """True for each value that is a valid weight."""
+    return np.asarray((values >= 0) & (values < np.inf))
+
+
+def weight_fault(value: Any) -> str:
+    """Describe a number that is no valid weight."""
+    return f"is {value:g}" if value < 0 else fault(value, np.dtype(np.float64))
 
 
 class FileTable(ABC):

@@ -23,21 +23,19 @@ class DaskRows(StoredRows):
     """
 
     def __init__(self, x: Any, client: Any, owner: str, memory_per_worker: int | None = None) -> None:
-        self.where = "a Dask data frame" if is_frame(x) else "a Dask array"
-        dtype, self.columns = type_and_columns(x, owner)
-        self.dtype, self.client, self.memory_per_worker = np.dtype(dtype), client, memory_per_worker
-        parts = started(client, x, as_rows, self.dtype, owner)
+        where, (dtype, columns) = "a Dask data frame" if is_frame(x) else "a Dask array", type_and_columns(x, owner)
+        parts = started(client, x, as_rows, np.dtype(dtype), owner)
         looks = client.gather(client.map(look, parts, pure=False))
         kept = [number for number, seen in enumerate(looks) if seen.shape[0]]
         if not kept:
-            raise ValueError(f"{owner}: X is {self.where} without rows; at least one row is needed.")
-        d = len(self.columns)
+            raise ValueError(f"{owner}: X is {where} without rows; at least one row is needed.")
+        super().__init__(where, columns, dtype, sum(looks[number].shape[0] for number in kept))
+        self.client, self.memory_per_worker = client, memory_per_worker
         starts = [0, *accumulate(seen.shape[0] for seen in looks)]
         for number in kept:
-            self._complain(owner, number, starts[number], looks[number], d)
+            self._complain(owner, number, starts[number], looks[number])
         self.parts = [parts[number] for number in kept]  # futures of (b, d) arrays, none of them empty
         self.starts = np.array([0, *accumulate(looks[number].shape[0] for number in kept)])
-        self.shape = (int(self.starts[-1]), d)
 
     def engine(self, here: ThreadEngine) -> Any:
         from .engine import DaskSession
@@ -90,7 +88,8 @@ class DaskRows(StoredRows):
         brought: list[Any] = self.client.gather(self.client.map(some_rows, parts, which, pure=False))
         return [np.ascontiguousarray(piece) for piece in brought]
 
-    def _complain(self, owner: str, number: int, start: int, seen: Any, d: int) -> None:
+    def _complain(self, owner: str, number: int, start: int, seen: Any) -> None:
+        d = self.shape[1]
         if len(seen.shape) != 2 or seen.shape[1] != d:
             raise RowsError(f"{owner}: partition {number} of {self.where} has shape {seen.shape}, where {d} columns were announced.")
         if seen.bad is not None:

@@ -193,17 +193,13 @@ def follow_batched(
     after_step: AfterStep | None = None,
     observer: Observer = UNOBSERVED,
 ) -> tuple[Path, int]:
-    """From `start` to a partition, and how many rows were visited; `after_step` may end the walk.
-
-    Where rows are not in memory, neither is `start`, and it is written over.
-    """
-    blocks = problem.rows.blocks
-    weight, p = blocks.weight, start if blocks.are_stored else start.copy()
+    """From `start`, which is written over, to a partition, and how many rows were visited; `after_step` may end the walk."""
+    blocks, weight = problem.rows.blocks, problem.rows.blocks.weight
     active = np.empty(len(weight), np.bool_)
     for first, last in spans(len(weight), blocks.limits.rows_at_once):
         active[first:last] = (weight[first:last] > 0) & ((start[first:last] > 0).sum(axis=1) > 1)
-    direction, reach, lost = blocks.room(start.shape[1:], start.dtype), blocks.room((), np.float64), blocks.room((), np.int32)
-    walk = _BatchedWalk(problem, p, direction, reach, lost, active, constant)
+    direction, reach, lost = blocks.by_row(start.dtype, start.shape[1]), blocks.by_row(np.float64), blocks.by_row(np.int32)
+    walk = _BatchedWalk(problem, start, direction, reach, lost, active, constant)
     walk.renew()
     walk.refill()
     centres = walk.centres

@@ -13,7 +13,7 @@ from ...data.arrays import Array, Float64, Partition, one_hot, to_numpy
 from ...data.blocks import Blocks, spans
 from ...sampling.population import Population
 from ...spaces.centres import Centres
-from ...sweeps.final_pass import assign_all, label_type
+from ...sweeps.final_pass import assign_all
 from ...sweeps.passes import TotalNormPass
 from ...sweeps.problem import Problem, Stopping
 from ...sweeps.state import State
@@ -97,8 +97,8 @@ class Search:
         if not path.finished:
             centres = problem.centres_of(path.memberships)
             ended = path.n_iter < min(self.max_iter, MOST_STEPS)
-            soft = None if problem.rows.blocks.are_stored else path.memberships
-            labels, history = largest(path.memberships, problem.rows.blocks), path.history
+            blocks, history = problem.rows.blocks, path.history
+            soft, labels = path.memberships if blocks.keep_memberships else None, largest(path.memberships, blocks)
             observer.solved()
             return Found(soft, labels, centres, history[-1], history, path.n_iter, visits, False, ended)
         # What FAGP and AGP end in is a fixed point of k-means already.
@@ -151,7 +151,7 @@ class Search:
         history = history[:-1] or [value / rows.blocks.unit for value in solution.history]
         n_iter = n_iter or solution.n_iter
         finished = solution.converged or self.solver in ("fagp", "agp")
-        soft = None if finished or rows.blocks.are_stored else to_numpy(one_hot(labels, c, like))
+        soft = to_numpy(one_hot(labels, c, like)) if rows.blocks.keep_memberships and not finished else None
         kept = None if finished else labels
         return Found(soft, kept, centres, objective, [*history, objective], n_iter, visits, finished, solution.ended)
 
@@ -178,8 +178,8 @@ class _OfAllRows:
 
 
 def largest(memberships: Array, blocks: Blocks) -> npt.NDArray[Any]:
-    """The number of each row's largest membership (n,), ties to the lowest; in few bytes where the rows are not in memory."""
-    labels = blocks.room((), label_type(memberships.shape[1]) if blocks.are_stored else np.intp)
+    """The number of each row's largest membership (n,), ties to the lowest."""
+    labels = blocks.empty_labels(memberships.shape[1])
     for start, stop in spans(blocks.n_rows, blocks.limits.rows_at_once):
         labels[start:stop] = memberships[start:stop].argmax(axis=1)
     return labels

@@ -30,11 +30,18 @@ class Group:
 class RowGroups(StoredRows):
     """Rows of many groups, one after the other."""
 
-    def __init__(self, where: str, columns: Sequence[ColumnLabel], dtype: DTypeLike, groups: Sequence[Group], transient: int = 0) -> None:
-        """`transient`: bytes that decoding takes beside the rows."""
-        self.where, self.columns, self.dtype = where, tuple(columns), np.dtype(dtype)
-        self.shape = (sum(group.rows for group in groups), len(self.columns))
-        slabs = _joined(groups, max(1, LEAST // (self.shape[1] * self.dtype.itemsize)))
+    def __init__(
+        self,
+        where: str,
+        columns: Sequence[ColumnLabel],
+        dtype: DTypeLike,
+        groups: Sequence[Group],
+        transient: int = 0,
+        least: int | None = None,
+    ) -> None:
+        """`transient`: bytes that decoding takes beside the rows; `least`: of a slab, if not LEAST."""
+        super().__init__(where, columns, dtype, sum(group.rows for group in groups))
+        slabs = _joined(groups, max(1, (least or LEAST) // (self.shape[1] * self.dtype.itemsize)))
         sizes = [sum(group.rows for group in slab) for slab in slabs]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         self._largest = max(sizes, default=0) * self.shape[1] * self.dtype.itemsize

@@ -1,4 +1,4 @@
-"""`cmeans predict`: a saved model and new rows in; labels and memberships out."""
+"""`cmeans predict` and `cmeans info`: a saved model with new rows, or its contents."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from ..data.row_source import ColumnLabel
 from ..persistence.model_file import read_metadata
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
-from .outputs import staged_file
-from .rows import ReadOptions, files_of, read_rows, refuse_inside
-from .scaling import Scaling
+from .outputs import Stopwatch, caught_warnings, staged_file
+from .rows import ReadOptions, Scaling, files_of, read_rows, refuse_inside
 from .screen import Screen
-from .summaries import Stopwatch, caught_warnings
 
 HARD = {"KernelKMeans", "ProbabilisticKMeans", "TwoStepKernelKMeans"}  # estimators with hard memberships
 _ENDINGS = {".parquet", ".pq", ".csv", ".npy"}
@@ -107,3 +105,25 @@ def _check(request: PredictRequest) -> None:
         raise InputError(f"--out {request.out}: is a folder; give a file, e.g. {request.out / 'labels.parquet'}.")
     refuse_inside(request.wish.file, request.out, "a file outside")
     refuse_overwriting({f"--out {request.out}": request.out}, [request.model, *files_of(request.wish)])
+
+
+def describe_model(file: Path) -> dict[str, Any]:
+    """Return the header of a model file as flat facts; arrays by type and shape."""
+    stored = open_model(file)
+    return {
+        "model": str(file),
+        "bytes": file.stat().st_size,
+        "estimator": stored["estimator"],
+        "version": stored["version"],
+        "params": stored["params"],
+        "fitted": stored["fitted"],
+        "arrays": stored["arrays"],
+        "metadata": stored.get("metadata") or {},
+    }
+
+
+def briefly(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts for display: without the arrays and entries for the library alone."""
+    brief = {name: value for name, value in facts.items() if name != "arrays"}
+    brief["fitted"] = {name: value for name, value in facts["fitted"].items() if not name.startswith("_")}
+    return brief

@@ -15,8 +15,7 @@ import pytest
 
 import cmeans
 from cmeans.cli.rows import ReadOptions, read_rows
-from cmeans.data.files import csv_text, lines
-from cmeans.data.files.encoding import CONVERT
+from cmeans.data.files.text import CONVERT
 from cmeans.data.row_source import RowsError
 from file_formats import parquet, table
 
@@ -157,8 +156,7 @@ def test_what_cannot_be_read(tmp_path: Path, content: str | bytes, message: str)
 
 
 def test_a_first_line_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "LONGEST", 1 << 20)
-    monkeypatch.setattr(csv_text, "LONGEST", 1 << 20)
+    monkeypatch.setattr("cmeans.data.files.csv.LONGEST", 1 << 20)
     assert refused(written(tmp_path, "7" * (3 << 20))).endswith("x.csv: the first line is longer than 1 MiB; it is no CSV.")
 
 

@@ -1,12 +1,19 @@
-"""Selection of a file's columns: by name, by position, by range, or all of them."""
+"""Columns of a file, and their selection: by name, by position, by range, or all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..row_source import ColumnLabel, RowsError
-from .spelling import Spelling, in_python
+
+Spelling = Callable[..., str]  # of a name alone, or of a name and its value
+
+
+def in_python(name: str, *value: Any) -> str:
+    """Return an argument as Python writes it: `columns`, or `columns=['a', 'b']`."""
+    return f"{name}={value[0]!r}" if value else name
 
 
 @dataclass(frozen=True)

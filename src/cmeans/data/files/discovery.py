@@ -1,4 +1,4 @@
-"""Which files a path means, and of which kind each is."""
+"""Files that a path means, and the kind of each."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
-from ..row_source import RowsError
+import numpy as np
+
+from ..row_source import RowsError, as_source
 from .stamps import StampedFile, naming
 
 PathWord = str | os.PathLike[str]
-_MAGIC = {
-    b"PAR1": "parquet",
-    b"\x93NUMPY": "npy",
-    b"PK\x03\x04": "npz",
-    b"ARROW1": "arrow",
-    b"\xff\xff\xff\xff": "arrow",
-}
+PARQUET, NPY, ZIP, IPC_FILE, IPC_STREAM = b"PAR1", b"\x93NUMPY", b"PK\x03\x04", b"ARROW1", b"\xff\xff\xff\xff"  # their first bytes
+_MAGIC = {PARQUET: "parquet", NPY: "npy", ZIP: "npz", IPC_FILE: "arrow", IPC_STREAM: "arrow"}
 _ENDINGS = {  # of files and, but for those that notes have as well, of what is looked for in a folder
     "parquet": {".parquet", ".pq"},
     "arrow": {".arrow", ".arrows", ".feather", ".ipc"},
@@ -68,6 +66,20 @@ def found(path: PathWord | Sequence[PathWord]) -> list[Path]:
     if not files:
         raise RowsError(f"{path}: matches no file.")
     return files
+
+
+def files_of(x: Any) -> Sequence[PathWord]:
+    """Return the files that rows come from, as far as known: those of a path, of opened files, of a memory map or a part of one."""
+    if isinstance(x, (str, os.PathLike)):
+        return found(x)
+    source = as_source(x)
+    if source is not None:
+        return source.files
+    while isinstance(x, np.ndarray):
+        if isinstance(x, np.memmap) and x.filename is not None:
+            return (os.fspath(x.filename),)
+        x = x.base
+    return ()
 
 
 def kind_of_file(file: Path) -> str:

@@ -1,21 +1,23 @@
-"""The text of a CSV file by lines: where it begins, and in which line something is wrong."""
+"""CSV files, which can only be read from the beginning to the end, and the line in which something is wrong."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..row_source import RowsError
-from .arrow import file_bytes, pa
-from .dialect import Dialect, OpenQuoteError, brief, fields, split
-from .encoding import CONVERT, MARK, first_text, is_utf8
-from .files import PACKED
-from .lines import LONGEST, numbered_lines
-from .spelling import Spelling
+from .arrow import file_bytes, header_of, is_numeric, kind_of, pa, reading, release, values
+from .discovery import PACKED
+from .schema import Field, Header, Spelling, in_python
+from .stamps import StampedFile
+from .tables import Block, FileTable
+from .text import CONVERT, LONGEST, MARK, Dialect, OpenQuoteError, brief, fields, first_text, is_utf8, numbered_lines, split
 
-_BLOCK = 1 << 20  # bytes read at a time
+_BLOCK = 1 << 20  # bytes read at a time, and parsed at a time at least
+_LINES = 4  # times the longest of the first lines are parsed at a time: those that follow may be longer
 _NAMES = 20  # lines that names go over, at most; with more of them, a quote too many has swallowed rows
 _JOINED = 1_000  # lines with quotes that are taken for one, at most
 _NO_NUMBER = re.compile(r"In CSV column #(\d+): CSV conversion error to \w+: invalid value '(.*)'", re.DOTALL)
@@ -120,7 +122,7 @@ def opened(file: Path) -> pa.NativeFile:
 def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
     """Each line and its number."""
     with opened(file) as stream:
-        for part in numbered_lines(iter(lambda: stream.read(_BLOCK), b"")):
+        for part in numbered_lines(iter(lambda: stream.read(_BLOCK), b""), LONGEST):
             assert part is not None
             for number, line in zip(part.numbers, part.texts, strict=True):
                 yield number, line.removeprefix(MARK) if number == 1 else line
@@ -137,3 +139,72 @@ def _to_the_next_quote(lines: Iterator[tuple[int, bytes]]) -> bytes:
         if size > LONGEST:
             break
     return b""
+
+
+class CsvTable(FileTable):
+    """One CSV file, with names in its first line or without any. Also separated by semicolons, tabs or bars; also compressed."""
+
+    kind = "CSV"
+    groups = None
+
+    def __init__(self, file: Path, header: bool | None = None, spell: Spelling = in_python) -> None:
+        """`header`: whether the first line holds names; None looks for itself, and asks where it cannot tell."""
+        self._file = StampedFile.of(file)
+        with reading(self._file, self.kind):
+            self._text = CsvText.of(file, header, spell)
+        self._dialect = self._text.dialect
+        with self._reading(), self._open({}) as reader:
+            schema = reader.schema
+        self._raw_names = schema.names
+        if self._dialect.named:
+            self.header = header_of(str(file), schema, [name.strip() for name in schema.names], spell)
+        else:
+            fields = (Field(at, kind_of(kind), is_numeric(kind)) for at, kind in enumerate(schema.types))
+            self.header = Header(str(file), tuple(fields), spell)
+        if pa.binary() in schema.types:  # what pyarrow makes of text that is not UTF-8
+            kind = f"text that is not UTF-8, first in line {self._text.foreign()}; {CONVERT}"
+            known = (replace(field, kind=kind) if field.kind == str(pa.binary()) else field for field in self.header.fields)
+            self.header = replace(self.header, fields=tuple(known))
+        self._types = dict(zip(schema.names, schema.types, strict=True))
+
+    def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
+        names = [self._raw_names[at] for at in places]
+        # What looks whole in the first block may turn out fractional later, so that every number is read as one kind.
+        types = {name: pa.bool_() if pa.types.is_boolean(self._types[name]) else pa.float64() for name in names}
+        with self._reading(), self._open(types) as reader:
+            for batch in reader:
+                yield [values(batch.column(name)) for name in names]
+        self._file.check()  # of a file that grew, the last line may have come in half
+        release()
+
+    def transient(self, n_columns: int) -> int:
+        return 0  # it is read before the first row is asked for
+
+    def _open(self, types: dict[str, pa.DataType]) -> pa.csv.CSVStreamingReader:
+        start = self._text.start
+        # pyarrow takes a single line without an end for nothing at all.
+        source = pa.BufferReader(start.line + b"\n") if start.alone else opened(self._file.path)
+        return pa.csv.open_csv(
+            source,
+            read_options=pa.csv.ReadOptions(
+                autogenerate_column_names=not self._dialect.named,
+                skip_rows=0 if start.alone else start.number - 1,
+                block_size=max(_BLOCK, _LINES * start.longest),
+            ),
+            parse_options=pa.csv.ParseOptions(
+                delimiter=self._dialect.delimiter, ignore_empty_lines=not self._dialect.blank_is_missing, newlines_in_values=True
+            ),
+            convert_options=pa.csv.ConvertOptions(column_types=types, include_columns=list(types)),
+        )
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Errors of pyarrow, told with the number of the line."""
+        try:
+            with reading(self._file, self.kind):
+                yield
+        except RowsError as error:
+            if isinstance(error.__cause__, pa.ArrowException):
+                with reading(self._file, self.kind):
+                    self._text.refuse(str(error.__cause__))
+            raise

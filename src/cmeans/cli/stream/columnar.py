@@ -1,18 +1,83 @@
-"""Parquet files read one after the other, each once; those of a folder in the order of their names, also while more arrive."""
+"""Arrow record batches as they arrive, and Parquet files one after the other, also while more arrive."""
 
 from __future__ import annotations
 
+import io
+import os
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from ...data.files.parquet import ParquetTable
+import numpy as np
+
+from ...data.files.arrow import batch_rows, header_of, pa, readable, values
+from ...data.files.columnar import ParquetTable
+from ...data.files.discovery import IPC_FILE
+from ...data.files.tables import Block
 from ...data.row_source import RowsError
 from ..words import as_option
-from .batches import Batch, Batches, Patience, Pick
-from .frames import sound_rows
-from .places import Offset, Origin
+from .batches import Batch, Batches, Fault, Offset, Origin, Patience, Pick, PickedBatch, complaint, numbers_of
+from .waiting import Ahead, StreamInput
+
+_BUFFER = 1 << 16
+
+
+@dataclass(frozen=True)
+class ArrowRows:
+    """Rows of record batches: those of an IPC stream as they arrive, or those of an IPC file."""
+
+    origin: Origin
+    source: StreamInput
+
+    def batches(self, pick: Pick, patience: Patience) -> Batches:
+        arriving = Ahead(self._read())
+        try:
+            yield from self._rows(arriving.items(patience), pick)
+        finally:
+            self.source.end()
+            arriving.close()
+
+    def _rows(self, arriving: Iterator[Any], pick: Pick) -> Iterator[Batch | None]:
+        picked = pick(header_of(self.origin.where, next(arriving), spell=as_option))
+        row, fresh = self.origin.first, self.origin.first + self.origin.skip
+        yield self.origin.opening(picked)
+        for batch in arriving:
+            if batch is None:
+                yield None
+                continue
+            new = batch.slice(max(0, fresh - row))
+            row += batch.num_rows
+            step = batch_rows(len(picked.choice.places), least=1_024)
+            for start in range(0, new.num_rows, step):
+                piece = new.slice(start, step)
+                yield sound_rows([values(piece.column(at)) for at in picked.choice.places], picked, row - new.num_rows + start, self.origin)
+        self.origin.refuse_shrunk(row)
+
+    def _read(self) -> Iterator[Any]:
+        """Yield the schema, then each record batch."""
+        with readable(self.origin.where, "Arrow"):
+            if not self.source.begins_with(IPC_FILE):
+                with pa.ipc.open_stream(io.BufferedReader(self.source, _BUFFER)) as reader:
+                    yield reader.schema
+                    yield from reader
+                return
+            with os.fdopen(os.dup(self.source.descriptor), "rb") as file, pa.ipc.open_file(file) as opened:
+                yield opened.schema
+                yield from (opened.get_batch(at) for at in range(opened.num_record_batches))
+
+
+def sound_rows(block: Block, picked: PickedBatch, first: int, origin: Origin) -> Batch:
+    """Return the sound rows of a block of columns, whose first row has the number `first`."""
+    x, weight, sound = numbers_of(block, picked)
+    faults = tuple(
+        Fault(int(first + at), origin.place_of(int(first + at)), complaint(x[at], None if weight is None else weight[at], picked))
+        for at in np.flatnonzero(~sound)
+    )
+    rows = first + np.flatnonzero(sound)
+    return Batch(x[sound], None if weight is None else weight[sound], rows, first + len(sound), faults)
+
 
 _LONGEST_NAP = 86_400.0  # seconds
 
@@ -99,7 +164,7 @@ def _rows(source: ParquetTable, origin: Origin, pick: Pick) -> Generator[Batch, 
     origin.refuse_shrunk(origin.first + sum(source.groups))
     yield origin.opening(picked)
     row = origin.first + origin.skip
-    for block in source.blocks(picked.places, skip=origin.skip):
+    for block in source.blocks(picked.choice.places, skip=origin.skip):
         batch = sound_rows(block, picked, row, origin)
         row = batch.stop
         yield batch

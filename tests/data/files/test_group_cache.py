@@ -12,16 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from cmeans.data.files import slabs
-from cmeans.data.files.slabs import Group, RowGroups
+from cmeans.data.files import group_cache
+from cmeans.data.files.group_cache import Group, RowGroups
 from cmeans.data.row_source import RowArray, RowsError
 
 WIDE = 3
-
-
-@pytest.fixture(autouse=True)
-def tiny_slabs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slabs, "LEAST", 10 * WIDE * 8)  # 10 rows
 
 
 class Decoder:
@@ -46,7 +41,7 @@ class Decoder:
         return fill
 
     def rows(self) -> RowGroups:
-        return RowGroups("somewhere", "abc", np.float64, self.groups)
+        return RowGroups("somewhere", "abc", np.float64, self.groups, least=10 * WIDE * 8)  # 10 rows
 
 
 def waited_for(what: Callable[[], bool]) -> None:
@@ -59,7 +54,7 @@ def waited_for(what: Callable[[], bool]) -> None:
 def test_tiny_groups_are_joined_and_large_ones_stand_alone() -> None:
     decoder = Decoder([1] * 25 + [40] + [3] * 4)
     rows = decoder.rows()
-    assert [len(slab) for slab in slabs._joined(decoder.groups, 10)] == [10, 10, 6, 4]
+    assert [len(slab) for slab in group_cache._joined(decoder.groups, 10)] == [10, 10, 6, 4]
     assert np.array_equal(rows.read(0, decoder.n_rows)[:, 0], np.arange(decoder.n_rows))
 
 
