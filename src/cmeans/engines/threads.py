@@ -26,12 +26,12 @@ def usable_cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def count_threads(n_jobs: int | None, owner: str) -> int:
+def count_threads(n_jobs: int | None, estimator_name: str) -> int:
     """Return n_jobs as scikit-learn counts it, but None means every usable CPU: None -> all, k -> k, -1 -> all, -2 -> all but one."""
     if n_jobs is None:
         return usable_cpus()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
-        raise ValueError(f"{owner}(n_jobs={n_jobs!r}): give a positive number of threads, -1 for every CPU, or None.")
+        raise ValueError(f"{estimator_name}(n_jobs={n_jobs!r}): give a positive number of threads, -1 for every CPU, or None.")
     n_jobs = int(n_jobs)
     return n_jobs if n_jobs > 0 else max(1, usable_cpus() + 1 + n_jobs)
 

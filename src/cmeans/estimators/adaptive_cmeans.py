@@ -161,7 +161,7 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
     def _form(self, estimator_name: str) -> tuple[float, float, bool]:
         """Return alpha, beta, and True where a fuzzy pilot run comes first."""
         automatic = isinstance(self.alpha, str) and self.alpha == "auto"
-        alpha = 1.0 if automatic else real(self.alpha, "alpha", estimator_name, above=True, words='"auto" or ')
+        alpha = 1.0 if automatic else real(self.alpha, "alpha", estimator_name, above=True, others='"auto" or ')
         beta = real(self.beta, "beta", estimator_name)
         if not 0 < beta < 1:
             raise ValueError(f"{estimator_name}(beta={self.beta!r}): beta must lie between 0 and 1, both left out.")

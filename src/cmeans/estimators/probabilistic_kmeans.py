@@ -138,7 +138,7 @@ class ProbabilisticKMeans(BaseCMeans):
         return Procedure(
             lambda _: Method(Hard()),
             self._by_search,
-            most_sweeps=NO_LIMIT if self.max_iter is None else integer(self.max_iter, "max_iter", name, 1, words="None or "),
+            most_sweeps=NO_LIMIT if self.max_iter is None else integer(self.max_iter, "max_iter", name, 1, others="None or "),
             bounded=False,
             starts=("dirichlet", *METHODS),
         )

@@ -301,7 +301,7 @@ class StreamingFuzzyCMeans(StreamingBase):
 
     def _rows_held(self, estimator_name: str, n_clusters: int) -> int:
         automatic = isinstance(self.warm_up, str) and self.warm_up == "auto"
-        return WARM_UP * n_clusters if automatic else integer(self.warm_up, "warm_up", estimator_name, 0, words='"auto" or ')
+        return WARM_UP * n_clusters if automatic else integer(self.warm_up, "warm_up", estimator_name, 0, others='"auto" or ')
 
     def _rows_at_once(self, estimator_name: str) -> int:
         return self._first_chunk_of(self.chunk_size, "chunk_size", estimator_name)
@@ -327,7 +327,7 @@ class StreamingFuzzyCMeans(StreamingBase):
         limit = (
             int(np.clip(20 * c, 300, 2000))
             if automatic
-            else integer(self.n_landmarks, "n_landmarks", estimator_name, 1, words='"auto" or ')
+            else integer(self.n_landmarks, "n_landmarks", estimator_name, 1, others='"auto" or ')
         )
         return (self.method == "projection" if membership == "auto" else membership == "update"), limit
 

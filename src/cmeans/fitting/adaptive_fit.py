@@ -103,7 +103,7 @@ class BaseAdaptive(BaseCMeans):
         """Return the checked rule; `automatic_share` is K of sparsity="auto" where scales are no mean squares."""
         estimator_name = type(self).__name__
         automatic = isinstance(self.sparsity, str) and self.sparsity == "auto"
-        sparsity = None if automatic else real(self.sparsity, "sparsity", estimator_name, words='"auto" or ')
+        sparsity = None if automatic else real(self.sparsity, "sparsity", estimator_name, others='"auto" or ')
         p = real(self.p, "p", estimator_name)
         if not 0 < p < 1:
             raise ValueError(f"{estimator_name}(p={self.p!r}): p must lie between 0 and 1, both left out.")

@@ -27,10 +27,10 @@ def lazily(method: Method) -> Method:
         if not is_collection(X):
             return method(self, X, diag=diag)
         check_is_fitted(self)
-        owner, name = type(self).__name__, method.__name__
+        estimator_name, name = type(self).__name__, method.__name__
         if diag is not None:
-            raise ValueError(f"{owner}: diag cannot be given with a Dask collection; pass arrays, part by part.")
-        dtype, columns = type_and_columns(X, owner)
+            raise ValueError(f"{estimator_name}: diag cannot be given with a Dask collection; pass arrays, part by part.")
+        dtype, columns = type_and_columns(X, estimator_name)
         check_columns(self, columns, "the Dask data frame", fitting=False)
         dtype = np.int64 if name == "predict" else dtype
         width = None if name in ("predict", "outlier_score") else len(self._state.centres)

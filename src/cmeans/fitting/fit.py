@@ -21,7 +21,7 @@ from ..kernels import Kernel
 from ..rules import Rule
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, memory_logger, verbose_log, with_callbacks
 from ..runtime.progress import Listener, Reporter, current_listeners
-from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, spelt
+from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
 from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot
 from ..solvers.observer import AfterSweep, FitRecord, Observer
 from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
@@ -191,7 +191,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         if checkpoint is None:
             return None
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in MAY_CHANGE}
-        identity = {"estimator": type(self).__name__, **spelt(parameters), **fingerprint(blocks)}
+        identity = {"estimator": type(self).__name__, **formatted(parameters), **fingerprint(blocks)}
         return CheckpointLog(checkpoint, identity, settings.rng)
 
     def _observer(self, context: FitContext, geometry: Geometry, method: Method) -> Observer:
@@ -342,9 +342,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         return tags
 
 
-def _random_state(value: Any, owner: str) -> np.random.RandomState:
+def _random_state(value: Any, estimator_name: str) -> np.random.RandomState:
     try:
         rng: np.random.RandomState = check_random_state(value)
         return rng
     except ValueError:
-        raise ValueError(f"{owner}(random_state={value!r}): give a whole number from 0 to 2^32 - 1, a RandomState, or None.") from None
+        raise ValueError(
+            f"{estimator_name}(random_state={value!r}): give a whole number from 0 to 2^32 - 1, a RandomState, or None."
+        ) from None

@@ -139,37 +139,37 @@ def row_attributes(geometry: Geometry, result: FitResult) -> dict[str, Any]:
     }
 
 
-def warn_of_result(geometry: Geometry, result: FitResult, owner: str) -> None:
+def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -> None:
     """Warn of a run cut short, of clusters without rows, and of coinciding centres."""
     if not result.solution.converged and not result.solution.ended:
-        warn(f"{owner}: {result.reason}.", ConvergenceWarning)
+        warn(f"{estimator_name}: {result.reason}.", ConvergenceWarning)
     dead = np.flatnonzero(~result.alive)
     if len(dead):
         warn(
-            f"{owner}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers {dead[:10].tolist()}). "
+            f"{estimator_name}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers {dead[:10].tolist()}). "
             "Take fewer clusters, or another init."
         )
     labels, step = result.assignment.labels, geometry.blocks.limits.rows_at_once  # there may be more labels than memory holds
     nowhere = sum(int(np.count_nonzero(part < 0)) for part in pieces(labels, step)) / len(labels)
     if nowhere > MOSTLY:
         warn(
-            f"{owner}: {100 * nowhere:.0f}% of the rows belong nowhere: their typicality is 0 in every cluster. "
+            f"{estimator_name}: {100 * nowhere:.0f}% of the rows belong nowhere: their typicality is 0 in every cluster. "
             "Take a smaller sparsity; 0 leaves no row out."
         )
     if result.rule.is_soft and len(result.alive) > 1:
-        _complain_of_fallen_centres(geometry, result, owner)
+        _complain_of_fallen_centres(geometry, result, estimator_name)
 
 
-def _complain_of_fallen_centres(geometry: Geometry, result: FitResult, owner: str) -> None:
+def _complain_of_fallen_centres(geometry: Geometry, result: FitResult, estimator_name: str) -> None:
     rule, mean = result.rule, _mean_distance(geometry, result)
     apart = separation(result.state.centres, mean)
     if apart < COLLAPSED:
         advice = rule.advice_on_collapse(geometry)
-        warn(f"{owner}: the clusters have collapsed, all centres are nearly the same point (separation_={apart:.2g}); {advice}.")
+        warn(f"{estimator_name}: the clusters have collapsed, all centres are nearly the same point (separation_={apart:.2g}); {advice}.")
         return
     pairs = coincident_pairs(result.state.centres, mean)
     if pairs:
-        warn(f"{owner}: {pairs} pairs of centres coincide. {rule.advice_on_coincidence()}")
+        warn(f"{estimator_name}: {pairs} pairs of centres coincide. {rule.advice_on_coincidence()}")
 
 
 def _mean_distance(geometry: Geometry, result: FitResult) -> float:

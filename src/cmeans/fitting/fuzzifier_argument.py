@@ -22,4 +22,4 @@ def check_m(value: Any, name: str, estimator_name: str) -> float | None:
         raise ValueError(
             f"{estimator_name}({name}={value!r}): {name} must be greater than 1; for m = 1, hard memberships, use KernelKMeans."
         )
-    return real(value, name, estimator_name, least=1.0, above=True, words='"auto" or ')
+    return real(value, name, estimator_name, least=1.0, above=True, others='"auto" or ')

@@ -36,19 +36,20 @@ class InitContext:
     at_most: bool = False  # n_clusters is a bound: fewer starts are as good
 
 
-def check_init(init: Any, owner: str, known: tuple[str, ...]) -> None:
+def check_init(init: Any, estimator_name: str, known: tuple[str, ...]) -> None:
     """Refuse an `init` that is invalid for all rows."""
     if isinstance(init, str):
         if init not in known:
-            raise ValueError(f"{owner}(init={init!r}): unknown init; known are {list(known)}, arrays and fitted estimators.")
+            raise ValueError(f"{estimator_name}(init={init!r}): unknown init; known are {list(known)}, arrays and fitted estimators.")
         return
     if isinstance(init, (Centres, Predicting)):
         return
-    values = intact(init, "init", owner) if is_sparse(init) else host_array(init, "init", owner)
+    values = intact(init, "init", estimator_name) if is_sparse(init) else host_array(init, "init", estimator_name)
     numbers = np.issubdtype(values.dtype, np.integer if values.ndim == 1 else np.number)
     if values.ndim not in (1, 2) or 0 in values.shape or not numbers:
         raise ValueError(
-            f"{owner}(init=array of shape {values.shape}, {values.dtype}): init is one of {list(known)}, row numbers or labels (integers), "
+            f"{estimator_name}(init=array of shape {values.shape}, {values.dtype}): init is one of {list(known)}, row numbers or labels "
+            "(integers), "
             "points, memberships with rows that sum to one, or a fitted estimator."
         )
 
@@ -63,22 +64,22 @@ def starts(init: Any, n_init: int, context: InitContext, rng: np.random.RandomSt
 
 
 def _drawn(init: str, context: InitContext, rng: np.random.RandomState) -> Centres:
-    geometry, people = context.geometry, context.geometry.population
-    count = min(context.n_clusters, len(people))
-    seeding_rows = people.limits.seeding_rows_for(count)
+    geometry, population = context.geometry, context.geometry.population
+    count = min(context.n_clusters, len(population))
+    seeding_rows = population.limits.seeding_rows_for(count)
     if init == "random-partition":
         _warn_if_fewer(count, context)
-        labels = rng.permutation(len(people)) % count
-        members = people.members()
+        labels = rng.permutation(len(population)) % count
+        members = population.members()
         return context.problem.centres_of(Partition(np.where(members >= 0, labels[members], 0), count, geometry.blocks.x))
     if init == "random":
-        rows = people.at(draw(people, count, rng))
-    elif init == "k-means||" and len(people) > seeding_rows:
-        rows = scalable_kmeans_plus_plus(geometry.metric, people, count, rng, context.problem.engine)
+        rows = population.at(draw(population, count, rng))
+    elif init == "k-means||" and len(population) > seeding_rows:
+        rows = scalable_kmeans_plus_plus(geometry.metric, population, count, rng, context.problem.engine)
     else:
-        positions, weights = sample(people, seeding_rows, rng)
+        positions, weights = sample(population, seeding_rows, rng)
         method = max_min if init == "max-min" else kmeans_plus_plus
-        rows = people.at(positions[method(geometry.affinity(positions), weights, count, rng)])
+        rows = population.at(positions[method(geometry.affinity(positions), weights, count, rng)])
     _warn_if_fewer(len(rows), context)
     return _at_rows(rows, geometry)
 
@@ -98,24 +99,27 @@ def given_partition(init: Any, context: InitContext) -> Array | None:
 
 
 def _given(init: Any, context: InitContext) -> Centres:
-    owner, n_clusters, geometry = context.estimator_name, context.n_clusters, context.geometry
+    estimator_name, n_clusters, geometry = context.estimator_name, context.n_clusters, context.geometry
     n, d = geometry.blocks.x.shape
     if isinstance(init, Centres):
         return init
     if isinstance(init, Predicting):
-        return _checked_count(init._centres_for(geometry.space, geometry.basis, geometry.blocks, owner), n_clusters, owner)
+        return _checked_count(
+            init._centres_for(geometry.space, geometry.basis, geometry.blocks, estimator_name), n_clusters, estimator_name
+        )
     if is_sparse(init):
         return _at_points(init, context)
     partition = given_partition(init, context)
     if partition is not None:
         return context.problem.centres_of(partition)
-    values = host_array(init, "init", owner)
+    values = host_array(init, "init", estimator_name)
     if values.ndim == 1 and np.issubdtype(values.dtype, np.integer) and len(values) == n_clusters:
-        return _at_rows(row_numbers(values, owner, n, "init"), geometry)
+        return _at_rows(row_numbers(values, estimator_name, n, "init"), geometry)
     if values.ndim == 2 and np.issubdtype(values.dtype, np.number) and values.shape == (n_clusters, d) and not geometry.is_precomputed:
         return _at_points(init, context)
     raise ValueError(
-        f"{owner}(init=array of shape {values.shape}, {values.dtype}): with n_clusters={n_clusters} and X of shape ({n}, {d}), init is "
+        f"{estimator_name}(init=array of shape {values.shape}, {values.dtype}): with n_clusters={n_clusters} and X of shape ({n}, {d}), "
+        "init is "
         f"one of {list(METHODS)}, {n_clusters} row numbers (integers), {n} labels (integers), points ({n_clusters}, {d}), "
         f"memberships ({n}, {n_clusters}) with rows that sum to one, or a fitted estimator."
     )
@@ -131,13 +135,13 @@ def _at_points(points: Any, context: InitContext) -> Centres:
     return _checked_count(geometry.space.embed(Block(matched, np.ones(matched.shape[0]), 0)), context.n_clusters, context.estimator_name)
 
 
-def _checked_count(centres: Centres, n_clusters: int, owner: str) -> Centres:
+def _checked_count(centres: Centres, n_clusters: int, estimator_name: str) -> Centres:
     if len(centres) != n_clusters:
-        raise ValueError(f"{owner}(n_clusters={n_clusters}): init brings {len(centres)} centres.")
+        raise ValueError(f"{estimator_name}(n_clusters={n_clusters}): init brings {len(centres)} centres.")
     return centres
 
 
-def _memberships(values: Any, like: Array, owner: str) -> Array:
+def _memberships(values: Any, like: Array, estimator_name: str) -> Array:
     start = 0
     for part in pieces(values, CHECKED_ROWS):
         sums = part.sum(axis=1, dtype=np.float64)
@@ -145,17 +149,20 @@ def _memberships(values: Any, like: Array, owner: str) -> Array:
             lowest = part.min(axis=1)
             row = int(np.argmin((lowest >= 0) & (np.abs(sums - 1.0) <= 1e-3)))
             raise ValueError(
-                f"{owner}(init=memberships): rows must be non-negative and sum to one; row {start + row} sums to {sums[row]:.6g} and its "
+                f"{estimator_name}(init=memberships): rows must be non-negative and sum to one; row {start + row} sums to "
+                f"{sums[row]:.6g} and its "
                 f"smallest number is {lowest[row]:.6g}."
             )
         start += len(part)
     return as_like(values, like)
 
 
-def checked_labels(labels: IntArray, n_clusters: int, owner: str) -> IntArray:
+def checked_labels(labels: IntArray, n_clusters: int, estimator_name: str) -> IntArray:
     """Return the labels of a partition to start from, checked."""
     if labels.min() < 0 or labels.max() >= n_clusters:
-        raise ValueError(f"{owner}(init=labels): labels must lie in 0 ... {n_clusters - 1}, got {labels.min()} ... {labels.max()}.")
+        raise ValueError(
+            f"{estimator_name}(init=labels): labels must lie in 0 ... {n_clusters - 1}, got {labels.min()} ... {labels.max()}."
+        )
     return labels
 
 

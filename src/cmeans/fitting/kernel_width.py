@@ -30,58 +30,58 @@ class KernelParameters(Protocol):
 
 
 def build_named_kernel(
-    words: KernelParameters,
-    owner: str,
+    parameters: KernelParameters,
+    estimator_name: str,
     blocks: Blocks,
     rows: Array,  # (p, d) a fair sample of the rows
     weights: Float64,  # (p,)
     n_clusters: int,
 ) -> tuple[Kernel, float | None]:
     """Return the kernel and its gamma (None where it has none)."""
-    cls, params, numbers = kernel_words(words, owner)
+    cls, params, numbers = kernel_words(parameters, estimator_name)
     if cls is None:
-        kernel = build_kernel(words.kernel, owner, params)
+        kernel = build_kernel(parameters.kernel, estimator_name, params)
         return kernel, getattr(kernel, "gamma", None)
-    gamma = _gamma(words.gamma, cls, owner, blocks, rows, weights, n_clusters)
-    kernel = build_kernel(words.kernel, owner, params, **{**numbers, "gamma": gamma})
+    gamma = _gamma(parameters.gamma, cls, estimator_name, blocks, rows, weights, n_clusters)
+    kernel = build_kernel(parameters.kernel, estimator_name, params, **{**numbers, "gamma": gamma})
     used = getattr(kernel, "gamma", None)
     return (_within_range(kernel, rows, weights) if isinstance(kernel, Polynomial) else kernel), used
 
 
-def kernel_words(words: KernelParameters, owner: str) -> tuple[type[Kernel] | None, dict[str, Any], dict[str, Any]]:
+def kernel_words(parameters: KernelParameters, estimator_name: str) -> tuple[type[Kernel] | None, dict[str, Any], dict[str, Any]]:
     """Return the kernel's class (None for an object or a callable), its parameters, and gamma, degree and coef0, checked without rows."""
-    cls = kernel_class(words.kernel, owner)
-    params = checked_params(words.kernel_params, owner)
+    cls = kernel_class(parameters.kernel, estimator_name)
+    params = checked_params(parameters.kernel_params, estimator_name)
     numbers: dict[str, Any] = {}
     if cls is not None:
-        if isinstance(words.gamma, str) and words.gamma not in ("scale", "median", "auto"):
-            raise ValueError(f'{owner}(gamma={words.gamma!r}): gamma is "scale", "median", "auto" or a positive number.')
-        numbers["gamma"] = 1.0 if isinstance(words.gamma, str) else real(words.gamma, "gamma", owner, above=True)
-        numbers["degree"] = integer(words.degree, "degree", owner, 1)
-        numbers["coef0"] = real(words.coef0, "coef0", owner, least=-np.inf)
-    build_kernel(words.kernel, owner, params, **numbers)  # checks its own parameters
+        if isinstance(parameters.gamma, str) and parameters.gamma not in ("scale", "median", "auto"):
+            raise ValueError(f'{estimator_name}(gamma={parameters.gamma!r}): gamma is "scale", "median", "auto" or a positive number.')
+        numbers["gamma"] = 1.0 if isinstance(parameters.gamma, str) else real(parameters.gamma, "gamma", estimator_name, above=True)
+        numbers["degree"] = integer(parameters.degree, "degree", estimator_name, 1)
+        numbers["coef0"] = real(parameters.coef0, "coef0", estimator_name, least=-np.inf)
+    build_kernel(parameters.kernel, estimator_name, params, **numbers)  # checks its own parameters
     return cls, params, numbers
 
 
-def _gamma(value: Any, cls: type[Kernel], owner: str, blocks: Blocks, rows: Array, weights: Float64, n_clusters: int) -> float:
+def _gamma(value: Any, cls: type[Kernel], estimator_name: str, blocks: Blocks, rows: Array, weights: Float64, n_clusters: int) -> float:
     if not isinstance(value, str):
         return float(value)
     if cls not in (RBF, Laplacian):
         return 1.0
     if value == "scale":
-        return _inverse(_variance(cls, blocks, rows, weights), owner)
+        return _inverse(_variance(cls, blocks, rows, weights), estimator_name)
     distances = _distances(cls, rows)
-    gamma = _inverse(_median(distances, weights), owner)
+    gamma = _inverse(_median(distances, weights), estimator_name)
     if value == "median":
         return gamma
     if not np.isfinite(distances).all():
-        raise ValueError(f"{owner}: {NOT_FINITE}")
+        raise ValueError(f"{estimator_name}: {NOT_FINITE}")
     return gamma * clearest(distances * gamma, weights, n_clusters)
 
 
-def _inverse(size: float, owner: str) -> float:
+def _inverse(size: float, estimator_name: str) -> float:
     if not np.isfinite(size):
-        raise ValueError(f"{owner}: {NOT_FINITE}")
+        raise ValueError(f"{estimator_name}: {NOT_FINITE}")
     return 1.0 / size if size > 0 else 1.0
 
 

@@ -12,66 +12,68 @@ from ..data.blocks import Blocks
 from .validation import host_array, intact
 
 
-def given_landmarks(value: Any, owner: str, blocks: Blocks, number: int | str | None) -> tuple[IntArray | None, Array] | None:
+def given_landmarks(value: Any, estimator_name: str, blocks: Blocks, number: int | str | None) -> tuple[IntArray | None, Array] | None:
     """Return landmarks given as row numbers (rows, points) or as points (None, points); None where `value` is the name of a method."""
     if isinstance(value, str):
         return None
-    if _are_points(value, owner):
-        rows, points = None, matching_points(value, "landmarks", owner, blocks)
+    if _are_points(value, estimator_name):
+        rows, points = None, matching_points(value, "landmarks", estimator_name, blocks)
     else:
-        rows = row_numbers(value, owner, blocks.n_rows)
+        rows = row_numbers(value, estimator_name, blocks.n_rows)
         points = blocks.take(rows).x
     if isinstance(number, int) and number != points.shape[0]:
-        raise ValueError(f"{owner}(n_landmarks={number}): landmarks holds {points.shape[0]}; leave n_landmarks out when they are given.")
+        raise ValueError(
+            f"{estimator_name}(n_landmarks={number}): landmarks holds {points.shape[0]}; leave n_landmarks out when they are given."
+        )
     return rows, points
 
 
-def row_numbers(value: Any, owner: str, n_rows: int, name: str = "landmarks") -> IntArray:
+def row_numbers(value: Any, estimator_name: str, n_rows: int, name: str = "landmarks") -> IntArray:
     """Return row numbers (s,), checked against the number of rows."""
-    numbers = _numbers(value, owner, name)
+    numbers = _numbers(value, estimator_name, name)
     wrong = (numbers < 0) | (numbers >= n_rows)
     if wrong.any():
-        raise ValueError(f"{owner}({name}=...): row number {numbers[wrong][0]} does not exist; there are {n_rows} rows, from 0.")
+        raise ValueError(f"{estimator_name}({name}=...): row number {numbers[wrong][0]} does not exist; there are {n_rows} rows, from 0.")
     rows: IntArray = numbers.astype(np.intp)
     return rows
 
 
-def check_landmarks(value: Any, owner: str, *, rows_only: bool) -> None:
+def check_landmarks(value: Any, estimator_name: str, *, rows_only: bool) -> None:
     """Refuse values that are neither row numbers nor points, whatever the rows are."""
-    if not rows_only and _are_points(value, owner):
-        _points(value, "landmarks", owner)
+    if not rows_only and _are_points(value, estimator_name):
+        _points(value, "landmarks", estimator_name)
     else:
-        _numbers(value, owner, "landmarks")
+        _numbers(value, estimator_name, "landmarks")
 
 
-def _are_points(value: Any, owner: str) -> bool:
-    return is_sparse(value) or is_foreign(value) or host_array(value, "landmarks", owner).ndim == 2
+def _are_points(value: Any, estimator_name: str) -> bool:
+    return is_sparse(value) or is_foreign(value) or host_array(value, "landmarks", estimator_name).ndim == 2
 
 
-def _numbers(value: Any, owner: str, name: str) -> Any:
-    numbers = host_array(value, name, owner)
+def _numbers(value: Any, estimator_name: str, name: str) -> Any:
+    numbers = host_array(value, name, estimator_name)
     if numbers.ndim != 1 or len(numbers) == 0 or not np.issubdtype(numbers.dtype, np.integer):
-        raise ValueError(f"{owner}({name}=...): give a 1-D array of row numbers, got shape {numbers.shape} of {numbers.dtype}.")
+        raise ValueError(f"{estimator_name}({name}=...): give a 1-D array of row numbers, got shape {numbers.shape} of {numbers.dtype}.")
     return numbers
 
 
-def _points(value: Any, name: str, owner: str, n_features: int | None = None) -> Any:
+def _points(value: Any, name: str, estimator_name: str, n_features: int | None = None) -> Any:
     """Return finite points (s, d); d may be any number where `n_features` is None."""
-    points: Any = intact(value, name, owner) if is_sparse(value) else host_array(value, name, owner)
+    points: Any = intact(value, name, estimator_name) if is_sparse(value) else host_array(value, name, estimator_name)
     d = points.shape[-1] if n_features is None and points.ndim == 2 else n_features
     if points.ndim != 2 or points.shape[0] == 0 or points.shape[1] != d:
-        raise ValueError(f"{owner}({name}=...): points must have shape (count, {d}) as the rows have, got {tuple(points.shape)}.")
+        raise ValueError(f"{estimator_name}({name}=...): points must have shape (count, {d}) as the rows have, got {tuple(points.shape)}.")
     if not is_sparse(points) and not np.issubdtype(points.dtype, np.number):
-        raise ValueError(f"{owner}({name}=...): points must be numbers, got {points.dtype}.")
+        raise ValueError(f"{estimator_name}({name}=...): points must be numbers, got {points.dtype}.")
     if not np.isfinite(points.data if is_sparse(points) else points).all():
-        raise ValueError(f"{owner}({name}=...): points must be finite; NaN or infinity found.")
+        raise ValueError(f"{estimator_name}({name}=...): points must be finite; NaN or infinity found.")
     return points
 
 
-def matching_points(value: Any, name: str, owner: str, blocks: Blocks) -> Array:
+def matching_points(value: Any, name: str, estimator_name: str, blocks: Blocks) -> Array:
     """Return points (s, d) in the form and units of the rows: dense or CSR, same library and dtype."""
     x = blocks.x
-    points = _points(value, name, owner, x.shape[1])
+    points = _points(value, name, estimator_name, x.shape[1])
     if is_sparse(x):
         return blocks.scaled(type(x)(sparse.csr_array(points).astype(x.dtype)))
     return blocks.scaled(as_like(points.toarray() if is_sparse(points) else points, x))

@@ -20,7 +20,7 @@ SAMPLED = 32  # bytes for each row of the largest sample: its number, its weight
 FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
 
 
-def parse_budget(budget: int | float | str | None, owner: str) -> int | None:
+def parse_budget(budget: int | float | str | None, estimator_name: str) -> int | None:
     """Return the bytes of `memory_budget` (a number, or text such as "4GB" or "512MiB"); None stays None."""
     if budget is None:
         return None
@@ -30,7 +30,7 @@ def parse_budget(budget: int | float | str | None, owner: str) -> int | None:
             return int(float(match[1]) * UNITS[match[2].upper()])
     elif isinstance(budget, numbers.Real) and not isinstance(budget, bool) and 0 < budget < math.inf:
         return int(budget)
-    raise ValueError(f'{owner}(memory_budget={budget!r}): give bytes or text such as "512MB" or "4GB".')
+    raise ValueError(f'{estimator_name}(memory_budget={budget!r}): give bytes or text such as "512MB" or "4GB".')
 
 
 def free_memory() -> int:
@@ -69,7 +69,7 @@ class MemoryPlan:
 
 def plan(
     budget: int | None,
-    owner: str,
+    estimator_name: str,
     space: Space,
     blocks: Blocks,
     *,
@@ -95,18 +95,19 @@ def plan(
         return MemoryPlan(needed, max(0, free_memory() // 2 - needed))
     if budget < needed:
         raise ValueError(
-            f"{owner}(memory_budget={budget}): {n} rows, {c} clusters and a basis of {r} need at least {needed} bytes "
+            f"{estimator_name}(memory_budget={budget}): {n} rows, {c} clusters and a basis of {r} need at least {needed} bytes "
             f"(about {needed / 1e9:.3g} GB: {beside.results / 1e9:.3g} for the results, {factoring / 1e9:.3g} to factor the "
             "landmarks' kernel). Raise it, or take fewer landmarks or threads."
         )
     return MemoryPlan(needed, budget - needed)
 
 
-def require(budget: int | None, owner: str, needed: int, what: str, advice: str) -> None:
+def require(budget: int | None, estimator_name: str, needed: int, what: str, advice: str) -> None:
     """Refuse work that needs more memory than the budget or the machine has."""
     there = free_memory() if budget is None else budget
     if needed > there:
         limit = "that is free" if budget is None else f"of memory_budget={budget}"
         raise ValueError(
-            f"{owner}: {what} need {needed} bytes (about {needed / 1e9:.3g} GB), more than the {there / 1e9:.3g} GB {limit}: {advice}."
+            f"{estimator_name}: {what} need {needed} bytes (about {needed / 1e9:.3g} GB), more than the {there / 1e9:.3g} GB {limit}: "
+            f"{advice}."
         )

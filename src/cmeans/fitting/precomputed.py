@@ -11,32 +11,33 @@ from ..data.blocks import spans
 from .validation import intact
 
 
-def diagonal(value: Any, x: Array, owner: str) -> Array:
+def diagonal(value: Any, x: Array, estimator_name: str) -> Array:
     """Return the given k(x, x) of every row (n,), in the library and dtype of the rows."""
-    value = intact(value, "diag", owner)
+    value = intact(value, "diag", estimator_name)
     try:
         diag = np.asarray(to_numpy(value) if is_foreign(value) else value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{owner}: diag must be numbers, k(x, x) of every row: {error}.") from None
+        raise ValueError(f"{estimator_name}: diag must be numbers, k(x, x) of every row: {error}.") from None
     if diag.ndim == 0:
         diag = np.full(x.shape[0], diag)
     if diag.shape != (x.shape[0],):
         raise ValueError(
-            f"{owner}: diag must hold one k(x, x) for each of the {x.shape[0]} rows (or one number for all), got shape {diag.shape}."
+            f"{estimator_name}: diag must hold one k(x, x) for each of the {x.shape[0]} rows (or one number for all), got shape "
+            f"{diag.shape}."
         )
     if not np.isfinite(diag).all():
         row = int(np.flatnonzero(~np.isfinite(diag))[0])
-        raise ValueError(f"{owner}: diag[{row}] is {diag[row]}; every k(x, x) must be finite.")
+        raise ValueError(f"{estimator_name}: diag[{row}] is {diag[row]}; every k(x, x) must be finite.")
     return as_like(diag, x)
 
 
-def checked_square_diagonal(owner: str, gram: Array) -> Array:
+def checked_square_diagonal(estimator_name: str, gram: Array) -> Array:
     """Return the diagonal of a square kernel matrix, which must be symmetric."""
     n, width = gram.shape
     if n != width:
         raise ValueError(
-            f'{owner}(kernel="precomputed"): X has shape ({n}, {width}); give the square kernel matrix, or only the columns of the '
-            'landmarks with landmarks=their row numbers and kernel_params={"diag": k(x, x) of every row}.'
+            f'{estimator_name}(kernel="precomputed"): X has shape ({n}, {width}); give the square kernel matrix, or only the columns of '
+            'the landmarks with landmarks=their row numbers and kernel_params={"diag": k(x, x) of every row}.'
         )
     xp = namespace(gram)
     size = max(abs(float(xp.max(gram))), abs(float(xp.min(gram))))
@@ -45,8 +46,8 @@ def checked_square_diagonal(owner: str, gram: Array) -> Array:
         worst = float(xp.max(xp.abs(rows - columns.T)))
         if worst > ASYMMETRY * size:
             raise ValueError(
-                f'{owner}(kernel="precomputed"): the kernel matrix is not symmetric (k(x, y) and k(y, x) differ by up to {worst:.3g}); '
-                "pass kernel values, not distances of a one-sided kind, or (K + K.T) / 2."
+                f'{estimator_name}(kernel="precomputed"): the kernel matrix is not symmetric (k(x, y) and k(y, x) differ by up to '
+                f"{worst:.3g}); pass kernel values, not distances of a one-sided kind, or (K + K.T) / 2."
             )
     return xp.asarray(xp.linalg.diagonal(gram), copy=True)
 
@@ -54,12 +55,12 @@ def checked_square_diagonal(owner: str, gram: Array) -> Array:
 def diagonal_for_prediction(
     diag: Any,
     x: Array,
-    owner: str,
+    estimator_name: str,
     training: Float64,  # (n,) k(x, x) of the training rows
 ) -> Array | None:
     """Return k(x, x) of new rows: as given, or known where it is constant or the rows are the training rows; else None."""
     if diag is not None:
-        return diagonal(diag, x, owner)
+        return diagonal(diag, x, estimator_name)
     if np.ptp(training) <= 1e-12 * np.abs(training).max():
         return as_like(np.full(x.shape[0], training[0]), x)
     if x.shape[0] == x.shape[1] == len(training):

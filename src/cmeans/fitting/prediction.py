@@ -132,12 +132,12 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         ...     sorted(model.predict_to(X, os.path.join(folder, "labels.npy")).tolist())
         [2, 2]
         """
-        owner, path = f"{type(self).__name__}.predict_to", Path(out)
-        refuse_overwriting({f"{owner}(out={os.fspath(out)!r})": out}, files_of(X))
+        caller, path = f"{type(self).__name__}.predict_to", Path(out)
+        refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
         table = self._known_table(X, diag)
         sparse = top_k is not None or threshold is not None
         asked = sparse or (self._rule.is_soft and path.suffix != ".npy") if memberships is None else memberships
-        columns = checked_columns(path, len(self._state.centres), owner, memberships=asked, top_k=top_k, threshold=threshold)
+        columns = checked_columns(path, len(self._state.centres), caller, memberships=asked, top_k=top_k, threshold=threshold)
         counts = np.zeros(len(self._state.centres), dtype=np.intp)
 
         def told(said: RowOutputs) -> tuple[list[Column], IntArray]:
@@ -152,7 +152,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
                 assign_into(self._pieces(table, told, take), *self._pass(table), engine, Reporter(current_listeners()))
         except WriteError as error:
-            error.owner = owner
+            error.caller = caller
             raise
         return counts
 
@@ -240,29 +240,32 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _table(self, X: Any, diag: Any, sample_weight: Any = None) -> tuple[RepresentedRows, bool]:
         """Return new rows represented in the model's space, and True if their k(x, x) are known."""
-        owner = type(self).__name__
+        estimator_name = type(self).__name__
         given = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed))
-        x, (weight, unit) = given.x, weights_of(given, sample_weight, owner)
+        x, (weight, unit) = given.x, weights_of(given, sample_weight, estimator_name)
         blocks = Blocks(x, weight, unit=unit, factors=self._factors, limits=self._limits)
         known = True
         if isinstance(self.kernel_, Precomputed):
-            kxx = diagonal_for_prediction(diag, x, owner, self._training_diag)
+            kxx = diagonal_for_prediction(diag, x, estimator_name, self._training_diag)
             known = kxx is not None
             blocks = replace(blocks, kxx=kxx if known else as_like(np.zeros(blocks.n_rows), x))
         elif diag is not None:
-            raise ValueError(f'{owner}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
+            raise ValueError(f'{estimator_name}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
         space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
         return RepresentedRows(space, blocks, 0, training=False, quick=quick_for(space, blocks, self._rule)), known
 
-    def _centres_for(self, space: Space, basis: Block | None, blocks: Blocks, owner: str) -> Centres:
+    def _centres_for(self, space: Space, basis: Block | None, blocks: Blocks, estimator_name: str) -> Centres:
         """Return the fitted centres as a start in another space."""
         check_is_fitted(self)
         n_features = int(blocks.x.shape[1])
         if n_features != self.n_features_in_:
-            raise ValueError(f"{owner}(init=fitted {type(self).__name__}): it knows {self.n_features_in_} features and X has {n_features}.")
+            raise ValueError(
+                f"{estimator_name}(init=fitted {type(self).__name__}): it knows {self.n_features_in_} features and X has {n_features}."
+            )
         if space.kernel != self._space.kernel:
             raise ValueError(
-                f"{owner}(init=fitted {type(self).__name__}): it was fitted with {self._space.kernel!r}, this fit has {space.kernel!r}; "
+                f"{estimator_name}(init=fitted {type(self).__name__}): it was fitted with {self._space.kernel!r}, this fit has "
+                f"{space.kernel!r}; "
                 "centres carry over only within one kernel. Give the same kernel and the same gamma as a number."
             )
         if np.array_equal(_ones_for(self._factors, n_features), _ones_for(blocks.factors, n_features)):
@@ -271,7 +274,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             points = replace(blocks, factors=self._factors).unscaled(self._space.points(self._state.centres))
             return space.at(blocks.scaled(points))
         raise ValueError(
-            f"{owner}(init=fitted {type(self).__name__}): it scales the features in another way, so its centres are none of this space; "
+            f"{estimator_name}(init=fitted {type(self).__name__}): it scales the features in another way, so its centres are none of "
+            "this space; "
             "give points, or scale beforehand and take scaling=None in both."
         )
 

@@ -100,12 +100,12 @@ class Geometry:
         positions, weights = self.population.fixed_sample
         return checked_gram(self.affinity(positions).between(np.arange(len(positions))), self.kernel), weights
 
-    def refuse_range(self, owner: str) -> None:
+    def refuse_range(self, estimator_name: str) -> None:
         """Refuse rows whose squares are too small or too large for their type."""
         positions, _ = self.population.fixed_sample
-        self._refuse_range(self.affinity(positions).diag(), owner)
+        self._refuse_range(self.affinity(positions).diag(), estimator_name)
 
-    def _refuse_range(self, values: Float64, owner: str) -> None:
+    def _refuse_range(self, values: Float64, estimator_name: str) -> None:
         dtype, weight = numpy_dtype(self.blocks.x), self.blocks.weight
         total = float(weight.sum()) if dtype == np.float64 else float(weight.mean()) * min(len(weight), LARGEST_SUM)
         fault = out_of_range(values, dtype, total)
@@ -113,7 +113,8 @@ class Geometry:
             fault = "its values on these rows are all 0, though the rows are not: their products are smaller than any number"
         if fault is not None:
             raise ValueError(
-                f"{owner}(kernel={self.kernel!r}): {fault}. Scale X, or divide the kernel by the size of its values: clusters do not "
+                f"{estimator_name}(kernel={self.kernel!r}): {fault}. Scale X, or divide the kernel by the size of its values: clusters "
+                "do not "
                 "depend on it."
             )
 
@@ -122,74 +123,76 @@ class Geometry:
         x = host_float64(self.blocks.take(self.population.at(self.population.fixed_sample[0])).x)
         return bool((x != x[0] if self.metric.shifted else x != 0).any())
 
-    def complain(self, owner: str) -> None:
+    def complain(self, estimator_name: str) -> None:
         """Warn of a kernel that cannot show clusters on these rows; refuse one whose values cannot be computed with."""
-        self._refuse_range(self.sampled[0], owner)
+        self._refuse_range(self.sampled[0], estimator_name)
         for complaint in kernel_complaints(
             *self.sampled, known_definite=self.kernel.positive_definite, rounding=resolution(self.blocks.x.dtype)
         ):
-            warn(f"{owner}: {complaint}")
+            warn(f"{estimator_name}: {complaint}")
 
 
-def build_geometry(words: SpaceParameters, owner: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState) -> Geometry:
+def build_geometry(
+    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
+) -> Geometry:
     """Check the parameters, determine the kernel's width, choose the landmarks, build the space."""
-    number, factor = checked_words(words, owner, blocks.n_rows)
-    refuse_stored(words, owner, blocks, number)
-    if takes_kernel_values(words.kernel):
-        return _precomputed(words, owner, blocks, number, n_clusters, rng, factor=factor)
-    people = population_of(blocks)
-    positions, weights = people.fixed_sample
-    kernel, gamma = build_named_kernel(words, owner, blocks, host_rows(blocks, people.at(positions)), weights, n_clusters)
-    given = given_landmarks(words.landmarks, owner, blocks, number)
+    number, factor = checked_words(parameters, estimator_name, blocks.n_rows)
+    refuse_stored(parameters, estimator_name, blocks, number)
+    if takes_kernel_values(parameters.kernel):
+        return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, factor=factor)
+    population = population_of(blocks)
+    positions, weights = population.fixed_sample
+    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, host_rows(blocks, population.at(positions)), weights, n_clusters)
+    given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
-        plain = Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, people)), people, gamma)
-        plain.refuse_range(owner)
+        plain = Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, population)), population, gamma)
+        plain.refuse_range(estimator_name)
         return plain
     exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
-    geometry = Geometry(blocks, kernel, exact, people, gamma)
-    geometry.complain(owner)
+    geometry = Geometry(blocks, kernel, exact, population, gamma)
+    geometry.complain(estimator_name)
     rows: IntArray | None
     if given is not None:
         rows, points = given
     else:
-        rows = _chosen_rows(words, number, geometry, n_clusters, rng, factor=factor)
+        rows = _chosen_rows(parameters, number, geometry, n_clusters, rng, factor=factor)
         if rows is None:
             return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
     return geometry.over(landmark_space(kernel, points, None, blocks.x.dtype, factor=factor), rows)
 
 
-def refuse_stored(words: SpaceParameters, owner: str, blocks: Blocks, number: int | str | None) -> None:
+def refuse_stored(parameters: SpaceParameters, estimator_name: str, blocks: Blocks, number: int | str | None) -> None:
     """Refuse rows that are not in memory where the space does not read them block by block."""
-    if takes_kernel_values(words.kernel):
+    if takes_kernel_values(parameters.kernel):
         blocks.require_in_memory(
-            lambda where: f'{owner}(kernel="precomputed"): kernel values must be in memory; load {where} first, or pass rows.'
+            lambda where: f'{estimator_name}(kernel="precomputed"): kernel values must be in memory; load {where} first, or pass rows.'
         )
-    if number is None and isinstance(words.landmarks, str):
+    if number is None and isinstance(parameters.landmarks, str):
         blocks.require_in_memory(
             lambda where: (
-                f"{owner}(n_landmarks=None): the exact kernel needs all {blocks.n_rows:,} rows in memory; take landmarks "
+                f"{estimator_name}(n_landmarks=None): the exact kernel needs all {blocks.n_rows:,} rows in memory; take landmarks "
                 f'(n_landmarks="auto" or a number), or load {where} and pass the array.'
             )
         )
 
 
 def _chosen_rows(
-    words: SpaceParameters, number: int | str | None, geometry: Geometry, n_clusters: int, rng: np.random.RandomState, *, factor: bool
+    parameters: SpaceParameters, number: int | str | None, geometry: Geometry, n_clusters: int, rng: np.random.RandomState, *, factor: bool
 ) -> IntArray | None:
     """Return the rows chosen as landmarks; None where all are."""
-    people, n, limits = geometry.population, geometry.blocks.n_rows, geometry.blocks.limits
+    population, n, limits = geometry.population, geometry.blocks.n_rows, geometry.blocks.limits
     if number is None or (number == "auto" and n <= limits.exact_rows):
-        if len(people) <= limits.spanned_above or not factor or not geometry.kernel.positive_definite:
+        if len(population) <= limits.spanned_above or not factor or not geometry.kernel.positive_definite:
             return None
         gram, weights = geometry.sampled
         share = weights / weights.sum()
         variance = float(share @ np.diag(gram) - share @ gram @ share)
-        spanning = spanning_rows(geometry.affinity(np.arange(len(people))), people.weights, variance, limits.most_landmarks)
-        return None if spanning is None else people.at(spanning)
+        spanning = spanning_rows(geometry.affinity(np.arange(len(population))), population.weights, variance, limits.most_landmarks)
+        return None if spanning is None else population.at(spanning)
     if number == "auto":
-        return enough_landmarks(words.landmarks, words.landmark_tol, n_clusters, geometry.affinity, people, rng)
-    return choose(words.landmarks, int(number), geometry.affinity, people, rng, shifted=geometry.metric.shifted)
+        return enough_landmarks(parameters.landmarks, parameters.landmark_tol, n_clusters, geometry.affinity, population, rng)
+    return choose(parameters.landmarks, int(number), geometry.affinity, population, rng, shifted=geometry.metric.shifted)
 
 
 def takes_kernel_values(kernel: Any) -> bool:
@@ -197,33 +200,33 @@ def takes_kernel_values(kernel: Any) -> bool:
     return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
 
 
-def check_kernel(words: SpaceParameters, owner: str) -> None:
+def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
     """Refuse invalid kernel parameters."""
-    if takes_kernel_values(words.kernel):
-        _diagonal_word(words, owner)
+    if takes_kernel_values(parameters.kernel):
+        _diagonal_word(parameters, estimator_name)
     else:
-        kernel_words(words, owner)
+        kernel_words(parameters, estimator_name)
 
 
-def checked_words(words: SpaceParameters, owner: str, n_rows: int | None = None) -> tuple[int | str | None, bool]:
+def checked_words(parameters: SpaceParameters, estimator_name: str, n_rows: int | None = None) -> tuple[int | str | None, bool]:
     """Return the number of landmarks and whether to factor their kernel. Parameters are checked even where they will not be used, and
     independently of the rows where `n_rows` is None."""
-    if isinstance(words.landmarks, str):
-        one_of(words.landmarks, "landmarks", owner, METHODS)
+    if isinstance(parameters.landmarks, str):
+        one_of(parameters.landmarks, "landmarks", estimator_name, METHODS)
     else:
-        check_landmarks(words.landmarks, owner, rows_only=takes_kernel_values(words.kernel))
-    real(words.landmark_tol, "landmark_tol", owner)
-    factor = one_of(words.landmark_solver, "landmark_solver", owner, ("eigh", "gradient")) == "eigh"
-    return number_of_landmarks(words.n_landmarks, owner, n_rows), factor
+        check_landmarks(parameters.landmarks, estimator_name, rows_only=takes_kernel_values(parameters.kernel))
+    real(parameters.landmark_tol, "landmark_tol", estimator_name)
+    factor = one_of(parameters.landmark_solver, "landmark_solver", estimator_name, ("eigh", "gradient")) == "eigh"
+    return number_of_landmarks(parameters.n_landmarks, estimator_name, n_rows), factor
 
 
-def number_of_landmarks(value: Any, owner: str, n_rows: int | None) -> int | str | None:
+def number_of_landmarks(value: Any, estimator_name: str, n_rows: int | None) -> int | str | None:
     """Return n_landmarks: a number of rows, "auto", or None for the exact space."""
     if value is None or (isinstance(value, str) and value == "auto"):
         return value
-    number = integer(value, "n_landmarks", owner, 1, words='"auto", None or ')
+    number = integer(value, "n_landmarks", estimator_name, 1, others='"auto", None or ')
     if n_rows is not None and number > n_rows:
-        raise ValueError(f"{owner}(n_landmarks={number}): there are only n_samples={n_rows} rows to take landmarks from.")
+        raise ValueError(f"{estimator_name}(n_landmarks={number}): there are only n_samples={n_rows} rows to take landmarks from.")
     return number
 
 
@@ -233,18 +236,18 @@ def host_rows(blocks: Blocks, rows: IntArray) -> Array:
     return to_numpy(x) if is_foreign(x) else x
 
 
-def middle_of(blocks: Blocks, people: Population) -> Float64:
+def middle_of(blocks: Blocks, population: Population) -> Float64:
     """Return a central point of the rows; the origin for CSR, which must not be shifted."""
     if is_sparse(blocks.x):
         return np.zeros(blocks.x.shape[1])
-    positions, weights = people.fixed_sample
-    rows: Float64 = host_float64(blocks.take(people.at(positions)).x)
+    positions, weights = population.fixed_sample
+    rows: Float64 = host_float64(blocks.take(population.at(positions)).x)
     return np.asarray(weights @ rows / weights.sum())
 
 
 def _precomputed(
-    words: SpaceParameters,
-    owner: str,
+    parameters: SpaceParameters,
+    estimator_name: str,
     blocks: Blocks,
     number: int | str | None,
     n_clusters: int,
@@ -255,19 +258,19 @@ def _precomputed(
     """Return the geometry of rows of kernel values: the square matrix, or only the columns of the landmarks with the diagonal."""
     n, width = blocks.x.shape
     kernel = Precomputed()
-    diag = _diagonal_word(words, owner)
-    listed = None if isinstance(words.landmarks, str) else row_numbers(words.landmarks, owner, n)
+    diag = _diagonal_word(parameters, estimator_name)
+    listed = None if isinstance(parameters.landmarks, str) else row_numbers(parameters.landmarks, estimator_name, n)
     if listed is not None and diag is not None and width == len(listed):
-        return _columns_only(owner, blocks, listed, diag, factor=factor)
-    blocks = replace(blocks, kxx=whole_diagonal(words, owner, blocks.x))
-    people = population_of(blocks, comparable=False)
+        return _columns_only(estimator_name, blocks, listed, diag, factor=factor)
+    blocks = replace(blocks, kxx=whole_diagonal(parameters, estimator_name, blocks.x))
+    population = population_of(blocks, comparable=False)
     everything = np.arange(n)
     plain = Geometry(
-        blocks, kernel, ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype)), people, None, everything
+        blocks, kernel, ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype)), population, None, everything
     )
-    plain.complain(owner)
+    plain.complain(estimator_name)
     if listed is None:
-        listed = _chosen_rows(words, number, plain, n_clusters, rng, factor=factor)
+        listed = _chosen_rows(parameters, number, plain, n_clusters, rng, factor=factor)
         if listed is None:
             return plain
     basis = blocks.take(listed)
@@ -276,29 +279,31 @@ def _precomputed(
     return replace(plain, space=space, landmark_rows=listed, basis=basis)
 
 
-def whole_diagonal(words: SpaceParameters, owner: str, gram: Array) -> Array:
+def whole_diagonal(parameters: SpaceParameters, estimator_name: str, gram: Array) -> Array:
     """Return the checked diagonal of a square kernel matrix; it must not be given a second time."""
-    diag = checked_square_diagonal(owner, gram)
-    if _diagonal_word(words, owner) is not None:
-        raise ValueError(f'{owner}(kernel_params={{"diag": ...}}): the square kernel matrix has a diagonal of its own; leave it out.')
+    diag = checked_square_diagonal(estimator_name, gram)
+    if _diagonal_word(parameters, estimator_name) is not None:
+        raise ValueError(
+            f'{estimator_name}(kernel_params={{"diag": ...}}): the square kernel matrix has a diagonal of its own; leave it out.'
+        )
     return diag
 
 
-def _diagonal_word(words: SpaceParameters, owner: str) -> Any:
-    params = checked_params(words.kernel_params, owner)
+def _diagonal_word(parameters: SpaceParameters, estimator_name: str) -> Any:
+    params = checked_params(parameters.kernel_params, estimator_name)
     if set(params) - {"diag"}:
-        raise ValueError(f'{owner}(kernel_params={params!r}): kernel="precomputed" takes "diag" only.')
+        raise ValueError(f'{estimator_name}(kernel_params={params!r}): kernel="precomputed" takes "diag" only.')
     return params.get("diag")
 
 
-def _columns_only(owner: str, blocks: Blocks, listed: IntArray, diag: Any, *, factor: bool) -> Geometry:
+def _columns_only(estimator_name: str, blocks: Blocks, listed: IntArray, diag: Any, *, factor: bool) -> Geometry:
     kernel = Precomputed()
-    blocks = replace(blocks, kxx=diagonal(diag, blocks.x, owner))
+    blocks = replace(blocks, kxx=diagonal(diag, blocks.x, estimator_name))
     basis = blocks.take(listed)
     gram = host_float64(basis.x)
     space = landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype, factor=factor)
     known = space if factor else landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype)
-    people = population_of(blocks, comparable=False)
-    geometry = Geometry(blocks, kernel, space, people, None, listed, basis, known)
-    geometry.complain(owner)
+    population = population_of(blocks, comparable=False)
+    geometry = Geometry(blocks, kernel, space, population, None, listed, basis, known)
+    geometry.complain(estimator_name)
     return geometry

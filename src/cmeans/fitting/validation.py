@@ -41,27 +41,29 @@ class CheckedRows:
     weight: Float64 | None = None  # (n,) where the rows come with weights
 
 
-def intact(values: Any, name: str, owner: str) -> Any:
+def intact(values: Any, name: str, estimator_name: str) -> Any:
     """Return the array, without a mask that hides nothing; refused where entries are masked, or where a sparse matrix is damaged."""
     hidden = masked_entries(values)
     if hidden:
         raise ValueError(
-            f"{owner}: {name} has masked entries ({hidden} of {np.size(values)}), whose values are not known. Impute them "
+            f"{estimator_name}: {name} has masked entries ({hidden} of {np.size(values)}), whose values are not known. Impute them "
             f"(scikit-learn's SimpleImputer, or {name}.filled(value)), or drop their rows."
         )
     damage = sparse_damage(values) if is_sparse(values) else None
     if damage is not None:
-        raise ValueError(f"{owner}: {name} is a damaged sparse {values.format.upper()} matrix: {damage}. Build it anew from its entries.")
+        raise ValueError(
+            f"{estimator_name}: {name} is a damaged sparse {values.format.upper()} matrix: {damage}. Build it anew from its entries."
+        )
     return np.asarray(values) if isinstance(values, np.ma.MaskedArray) else values
 
 
-def host_array(value: Any, name: str, owner: str) -> npt.NDArray[Any]:
+def host_array(value: Any, name: str, estimator_name: str) -> npt.NDArray[Any]:
     """Return a parameter that is an array of any library, or nested lists, as a NumPy array."""
-    value = intact(value, name, owner)
+    value = intact(value, name, estimator_name)
     try:
         return np.asarray(to_numpy(value) if is_foreign(value) else value)
     except ValueError as error:
-        raise ValueError(f"{owner}({name}=...): it is no array: {error}") from None
+        raise ValueError(f"{estimator_name}({name}=...): it is no array: {error}") from None
 
 
 def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool = True) -> CheckedRows:
@@ -98,13 +100,15 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     return CheckedRows(x, copied)
 
 
-def weights_of(given: CheckedRows, sample_weight: Any, owner: str) -> tuple[Float64, float]:
+def weights_of(given: CheckedRows, sample_weight: Any, estimator_name: str) -> tuple[Float64, float]:
     """Return sample weights (n,) and their unit: those given, or those that come with the rows."""
     if given.weight is not None and sample_weight is not None:
-        raise ValueError(f"{owner}: sample_weight is given, and X brings weights of its own; open it without weight=..., or leave it out.")
+        raise ValueError(
+            f"{estimator_name}: sample_weight is given, and X brings weights of its own; open it without weight=..., or leave it out."
+        )
     if is_collection(sample_weight):
         sample_weight = sample_weight.compute()
-    return read_weights(given.weight if sample_weight is None else sample_weight, int(given.x.shape[0]), owner)
+    return read_weights(given.weight if sample_weight is None else sample_weight, int(given.x.shape[0]), estimator_name)
 
 
 def engine_of(estimator: BaseEstimator) -> DaskEngine | None:
@@ -115,7 +119,7 @@ def engine_of(estimator: BaseEstimator) -> DaskEngine | None:
     raise ValueError(f"{type(estimator).__name__}(engine={engine!r}): give a cmeans.DaskEngine, or None.")
 
 
-def read_weights(sample_weight: Any, n: int, owner: str) -> tuple[Float64, float]:
+def read_weights(sample_weight: Any, n: int, estimator_name: str) -> tuple[Float64, float]:
     """Return sample weights (n,) in float64 and their unit; for None a broadcast constant.
 
     Weights far from 1, which float32 could not hold, are divided by a power of two, the unit, and results multiplied by it:
@@ -123,54 +127,56 @@ def read_weights(sample_weight: Any, n: int, owner: str) -> tuple[Float64, float
     """
     if sample_weight is None:
         return np.broadcast_to(1.0, (n,)), 1.0
-    sample_weight = intact(sample_weight, "sample_weight", owner)
+    sample_weight = intact(sample_weight, "sample_weight", estimator_name)
     weight = np.asarray(to_numpy(sample_weight) if is_foreign(sample_weight) else sample_weight)
     if weight.ndim == 0:
         weight = np.full(n, weight)
     if weight.shape != (n,):
-        raise ValueError(f"{owner}: sample_weight has shape {weight.shape}; one weight for each of the {n} rows is needed: shape ({n},).")
+        raise ValueError(
+            f"{estimator_name}: sample_weight has shape {weight.shape}; one weight for each of the {n} rows is needed: shape ({n},)."
+        )
     try:
         weight = weight.astype(np.float64, casting="safe" if np.iscomplexobj(weight) else "unsafe")
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{owner}: sample_weight must be numbers: {error}.") from None
+        raise ValueError(f"{estimator_name}: sample_weight must be numbers: {error}.") from None
     if not np.isfinite(weight).all():
         row = int(np.flatnonzero(~np.isfinite(weight))[0])
-        raise ValueError(f"{owner}: sample_weight[{row}] is {weight[row]}; weights must be finite.")
+        raise ValueError(f"{estimator_name}: sample_weight[{row}] is {weight[row]}; weights must be finite.")
     if (weight < 0).any():
         row = int(np.flatnonzero(weight < 0)[0])
-        raise ValueError(f"{owner}: sample_weight[{row}] is {weight[row]:g}; weights must not be negative.")
+        raise ValueError(f"{estimator_name}: sample_weight[{row}] is {weight[row]:g}; weights must not be negative.")
     if not weight.any():
-        raise ValueError(f"{owner}: every sample weight is zero; at least one row must have a positive weight.")
+        raise ValueError(f"{estimator_name}: every sample weight is zero; at least one row must have a positive weight.")
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not np.isfinite(total):
-        raise ValueError(f"{owner}: the sample weights add up to more than float64 holds; divide them by {weight.max():.3g}.")
+        raise ValueError(f"{estimator_name}: the sample weights add up to more than float64 holds; divide them by {weight.max():.3g}.")
     power = int(np.frexp(weight.max())[1])
     if abs(power) <= 30:
         return weight, 1.0
     return np.ldexp(weight, -power), float(np.ldexp(1.0, min(power, 1023)))
 
 
-def integer(value: Any, name: str, owner: str, least: int, words: str = "") -> int:
-    """Return a whole number of at least `least`; `words` names the other accepted values."""
+def integer(value: Any, name: str, estimator_name: str, least: int, others: str = "") -> int:
+    """Return a whole number of at least `least`; `others` names the other accepted values."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise ValueError(f"{owner}({name}={value!r}): {name} must be {words}a whole number of at least {least}.")
+        raise ValueError(f"{estimator_name}({name}={value!r}): {name} must be {others}a whole number of at least {least}.")
     return int(value)
 
 
-def real(value: Any, name: str, owner: str, *, least: float = 0.0, above: bool = False, words: str = "") -> float:
-    """Return a finite number of at least (or above) `least`; `words` names the other accepted values."""
+def real(value: Any, name: str, estimator_name: str, *, least: float = 0.0, above: bool = False, others: str = "") -> float:
+    """Return a finite number of at least (or above) `least`; `others` names the other accepted values."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(float(value))
     if not good or float(value) < least or (above and float(value) == least):
         wanted = "a finite number" if least == -np.inf else f"a number {'greater than' if above else 'of at least'} {least:g}"
-        raise ValueError(f"{owner}({name}={value!r}): {name} must be {words}{wanted}.")
+        raise ValueError(f"{estimator_name}({name}={value!r}): {name} must be {others}{wanted}.")
     return float(value)
 
 
-def one_of(value: Any, name: str, owner: str, known: tuple[str, ...]) -> str:
+def one_of(value: Any, name: str, estimator_name: str, known: tuple[str, ...]) -> str:
     """Return `value` if it is one of the `known` names."""
     if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{owner}({name}={value!r}): unknown {name}; known are {list(known)}.")
+        raise ValueError(f"{estimator_name}({name}={value!r}): unknown {name}; known are {list(known)}.")
     return value
 
 
@@ -184,7 +190,7 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> C
 
 def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str, *, fitting: bool) -> None:
     """Check that columns of stored rows match the model's, by number and, where both have them, by name."""
-    owner, d = type(estimator).__name__, len(columns)
+    estimator_name, d = type(estimator).__name__, len(columns)
     names = np.array(columns, dtype=object) if all(isinstance(label, str) for label in columns) else None
     if fitting:
         estimator.n_features_in_ = d
@@ -192,10 +198,10 @@ def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str
         if names is not None:
             estimator.feature_names_in_ = names
     elif d != estimator.n_features_in_:
-        raise ValueError(f"X has {d} features, but {owner} is expecting {estimator.n_features_in_} features as input.")
+        raise ValueError(f"X has {d} features, but {estimator_name} is expecting {estimator.n_features_in_} features as input.")
     elif names is not None and (known := _names_of(estimator)) is not None and known != names.tolist():
         raise ValueError(
-            f"{owner}: the columns of {where} are {names.tolist()}, those of the fit were {known}; open it with columns={known}."
+            f"{estimator_name}: the columns of {where} are {names.tolist()}, those of the fit were {known}; open it with columns={known}."
         )
 
 
@@ -205,23 +211,25 @@ def _names_of(estimator: BaseEstimator) -> list[str] | None:
 
 
 def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
-    owner = type(estimator).__name__
+    estimator_name = type(estimator).__name__
     xp = namespace(X)
     if X.ndim != 2:
-        raise ValueError(f"{owner}: expected a 2-D array of rows and features, got one of shape {tuple(X.shape)}. Reshape your data.")
+        raise ValueError(
+            f"{estimator_name}: expected a 2-D array of rows and features, got one of shape {tuple(X.shape)}. Reshape your data."
+        )
     if X.shape[0] == 0 or X.shape[1] == 0:
-        raise ValueError(f"{owner}: found an array of shape {tuple(X.shape)}; at least one row and one feature are needed.")
+        raise ValueError(f"{estimator_name}: found an array of shape {tuple(X.shape)}; at least one row and one feature are needed.")
     if xp.isdtype(X.dtype, "complex floating"):
-        raise ValueError(f"{owner}: complex data not supported, got dtype {X.dtype}.")
+        raise ValueError(f"{estimator_name}: complex data not supported, got dtype {X.dtype}.")
     if fitting:
         estimator.n_features_in_ = int(X.shape[1])
     elif X.shape[1] != estimator.n_features_in_:
-        raise ValueError(f"X has {X.shape[1]} features, but {owner} is expecting {estimator.n_features_in_} features as input.")
+        raise ValueError(f"X has {X.shape[1]} features, but {estimator_name} is expecting {estimator.n_features_in_} features as input.")
     x = without_gradients(X)
     return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)
 
 
-def _refuse_non_finite(x: Array, owner: str) -> None:
+def _refuse_non_finite(x: Array, estimator_name: str) -> None:
     values = x.data if is_sparse(x) else x
     xp = namespace(values)
     # A sum shows NaN or infinity without a temporary; it may overflow by itself, so then the entries are checked.
@@ -237,7 +245,7 @@ def _refuse_non_finite(x: Array, owner: str) -> None:
             row, column = int(bad[0, 0]), int(bad[0, 1])
             what = "NaN" if np.isnan(dense[row, column]) else "infinity"
             raise ValueError(
-                f"{owner}: Input X contains {what}, first at row {start + row}, column {column}. "
+                f"{estimator_name}: Input X contains {what}, first at row {start + row}, column {column}. "
                 "Remove or impute such rows (scikit-learn's SimpleImputer), or mend the column."
             )
 

@@ -41,8 +41,8 @@ class Checkpoint:
     """A file that keeps how far a fit has come.
 
     It is written whole, under another name first, so that it is there after whatever happens; also when the fit is interrupted or ends
-    with an error. A fit that resumes needs the same rows and words (but for n_jobs, engine, memory_budget and verbose) and ends, on one
-    machine, in the same bits.
+    with an error. A fit that resumes needs the same rows and parameters (but for n_jobs, engine, memory_budget and verbose); on one
+    machine it ends in the same bits.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Checkpoint:
     ------
     ValueError
         By the fit: for numbers out of range, where the file is something else than a checkpoint, and where there is nothing to resume
-        from, what there is was begun with other rows or words, or is damaged.
+        from, what there is was begun with other rows or parameters, or is damaged.
     OSError
         By the fit, before it begins: where the file cannot be written. Later that is a warning, and the fit goes on without.
 
@@ -175,7 +175,7 @@ class CheckpointLog:
             if known.get(word) != self._identity.get(word):
                 raise ValueError(
                     f"checkpoint: {self._path} was begun with {word}={known.get(word)!r}, this fit has {self._identity.get(word)!r}; "
-                    "resume with the same rows and words, or take resume=False."
+                    "resume with the same rows and parameters, or take resume=False."
                 )
 
 
@@ -194,17 +194,17 @@ def check_place(checkpoint: Checkpoint, word: str = "checkpoint") -> None:
     try_writing(path)
 
 
-def checked_checkpoint(value: Any, owner: str) -> Checkpoint | None:
-    """The word `checkpoint`."""
+def checked_checkpoint(value: Any, estimator_name: str) -> Checkpoint | None:
+    """Return the parameter `checkpoint`, checked."""
     if value is None:
         return None
     kept = Checkpoint(value) if isinstance(value, (str, os.PathLike)) else value
     if not isinstance(kept, Checkpoint):
-        raise ValueError(f"{owner}(checkpoint={value!r}): give a path or a Checkpoint.")
+        raise ValueError(f"{estimator_name}(checkpoint={value!r}): give a path or a Checkpoint.")
     if kept.sweeps is not None and (isinstance(kept.sweeps, bool) or not isinstance(kept.sweeps, int) or kept.sweeps < 1):
-        raise ValueError(f"{owner}(checkpoint=Checkpoint(sweeps={kept.sweeps!r})): give a whole number of at least 1, or None.")
+        raise ValueError(f"{estimator_name}(checkpoint=Checkpoint(sweeps={kept.sweeps!r})): give a whole number of at least 1, or None.")
     if kept.minutes is not None and not 0 <= kept.minutes < float("inf"):
-        raise ValueError(f"{owner}(checkpoint=Checkpoint(minutes={kept.minutes!r})): give minutes of at least 0, or None.")
+        raise ValueError(f"{estimator_name}(checkpoint=Checkpoint(minutes={kept.minutes!r})): give minutes of at least 0, or None.")
     return kept
 
 
@@ -222,12 +222,12 @@ def fingerprint(blocks: Blocks) -> dict[str, Any]:
     }
 
 
-def spelt(words: Mapping[str, Any]) -> dict[str, str]:
-    """Words of an estimator, in text that tells different ones apart."""
-    return {word: _spelt(value) for word, value in words.items()}
+def formatted(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Return parameters of an estimator as text that tells different ones apart."""
+    return {name: _formatted(value) for name, value in parameters.items()}
 
 
-def _spelt(value: Any) -> str:
+def _formatted(value: Any) -> str:
     if hasattr(value, "shape") or isinstance(value, (list, tuple)):
         digest = hashlib.sha256(np.ascontiguousarray(host_float64(np.asarray(value) if not hasattr(value, "shape") else value)).tobytes())
         return f"array {getattr(value, 'shape', len(value))} {digest.hexdigest()[:16]}"

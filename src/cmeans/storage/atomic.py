@@ -22,10 +22,10 @@ _PAGE = 4096  # bytes
 class WriteError(OSError, ValueError):
     """A file that cannot be written: an OSError with its name and what the system says, and a ValueError, since the user named it."""
 
-    owner = ""  # the argument or method that asked for the file, for the message
+    caller = ""  # the argument or method that asked for the file, for the message
 
     def __str__(self) -> str:
-        return f"{self.owner and self.owner + ': '}cannot write {self.filename}: {self.strerror}."
+        return f"{self.caller and self.caller + ': '}cannot write {self.filename}: {self.strerror}."
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def write_packed(path: Path, key: str, header: Mapping[str, Any], arrays: Arrays
             raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # temporary files are private to their owner
+        os.chmod(temporary, 0o666 & ~umask)  # temporary files are private to their caller
 
     write_atomically(path, write)
 

@@ -47,29 +47,29 @@ class LandmarkCandidates:
 
 
 def first_landmarks(
-    kernel: Kernel, blocks: Blocks, people: Population, reserve: LandmarkCandidates, rng: np.random.RandomState
+    kernel: Kernel, blocks: Blocks, population: Population, reserve: LandmarkCandidates, rng: np.random.RandomState
 ) -> LandmarkSpace:
     """Return the space over landmarks of a first chunk."""
-    points = _chosen(kernel, blocks, people, -(-reserve.limit // 2), rng, None)
+    points = _chosen(kernel, blocks, population, -(-reserve.limit // 2), rng, None)
     if not points.shape[0]:  # a kernel that is zero on all rows: any row will do
-        points = blocks.take(people.at(np.arange(1))).x
+        points = blocks.take(population.at(np.arange(1))).x
     return landmark_space(kernel, points, None, blocks.x.dtype)
 
 
 def further_landmarks(
-    space: LandmarkSpace, blocks: Blocks, people: Population, reserve: LandmarkCandidates, rng: np.random.RandomState
+    space: LandmarkSpace, blocks: Blocks, population: Population, reserve: LandmarkCandidates, rng: np.random.RandomState
 ) -> tuple[LandmarkSpace, LandmarkCandidates]:
     """Return the same space, or one with further landmarks from a chunk that it represents badly."""
     kernel, count = space.kernel, int(space.points.shape[0])
     if count >= reserve.limit:
         return space, reserve
-    positions, weights = sample(people, LOOKED_AT, rng)
-    residuals = space.residuals(blocks.take(people.at(positions)))
-    variance = _variance(kernel, blocks, people, rng)
+    positions, weights = sample(population, LOOKED_AT, rng)
+    residuals = space.residuals(blocks.take(population.at(positions)))
+    variance = _variance(kernel, blocks, population, rng)
     residual = float(weights @ residuals / weights.sum()) / variance if variance > 0 else 0.0
     reserve = reserve.seeing(count, residual)
     room = reserve.room(count, residual)
-    points = _chosen(kernel, blocks, people, room, rng, space) if room else piece(space.points, 0, 0)
+    points = _chosen(kernel, blocks, population, room, rng, space) if room else piece(space.points, 0, 0)
     if not points.shape[0]:
         return space, reserve
     return landmark_space(kernel, stacked(space.points, points), None, blocks.x.dtype), reserve
@@ -90,18 +90,18 @@ def unknown_share(former: Space, space: Space, solution: Solution, carried: Carr
 
 
 def _chosen(
-    kernel: Kernel, blocks: Blocks, people: Population, count: int, rng: np.random.RandomState, space: LandmarkSpace | None
+    kernel: Kernel, blocks: Blocks, population: Population, count: int, rng: np.random.RandomState, space: LandmarkSpace | None
 ) -> Array:
-    positions, weights = sample(people, people.limits.seeding_rows, rng)
-    rows = people.at(positions)
+    positions, weights = sample(population, population.limits.seeding_rows, rng)
+    rows = population.at(positions)
     known: Float64 | None = None if space is None else space.coordinates(blocks.take(rows))
-    enough = WELL * _variance(kernel, blocks, people, rng)
+    enough = WELL * _variance(kernel, blocks, population, rng)
     picked = rpcholesky(affinity(kernel, blocks, rows), weights, count, rng, known=known, enough=enough)
     return blocks.take(rows[picked]).x
 
 
-def _variance(kernel: Kernel, blocks: Blocks, people: Population, rng: np.random.RandomState) -> float:
+def _variance(kernel: Kernel, blocks: Blocks, population: Population, rng: np.random.RandomState) -> float:
     """Mean squared distance of a few rows from their mean in feature space."""
-    positions, weights = sample(people, LOOKED_AT, rng)
-    known, p = affinity(kernel, blocks, people.at(positions)), weights / weights.sum()
+    positions, weights = sample(population, LOOKED_AT, rng)
+    known, p = affinity(kernel, blocks, population.at(positions)), weights / weights.sum()
     return max(float(p @ known.diag() - p @ known.between(np.arange(len(p))) @ p), 0.0)

@@ -65,26 +65,26 @@ class DaskEngine:
         self.client = client
         self.memory_per_worker = memory_per_worker
 
-    def rows(self, x: Any, owner: str) -> DaskRows:
-        """Return a Dask collection as rows that stay on the workers; error messages name `owner`."""
-        client = self._known_client(owner, "X is a Dask collection", "or pass the array: X.compute()")
-        return DaskRows(x, client, owner, self.memory_per_worker)
+    def rows(self, x: Any, estimator_name: str) -> DaskRows:
+        """Return a Dask collection as rows that stay on the workers; error messages name `estimator_name`."""
+        client = self._known_client(estimator_name, "X is a Dask collection", "or pass the array: X.compute()")
+        return DaskRows(x, client, estimator_name, self.memory_per_worker)
 
-    def read(self, rows: StoredRows, owner: str, partition_rows: int) -> StoredRows:
+    def read(self, rows: StoredRows, estimator_name: str, partition_rows: int) -> StoredRows:
         """Return rows of files as rows that workers read part by part; the files need the same paths there. Files that cannot be opened
         again, or have no more rows than a partition, are read in this process."""
         if rows.again is None or len(rows) <= partition_rows:
             return rows
-        client = self._known_client(owner, "engine is a DaskEngine", "or take engine=None")
-        held = DaskRows(in_parts(read_part, rows, partition_rows), client, owner, self.memory_per_worker)
+        client = self._known_client(estimator_name, "engine is a DaskEngine", "or take engine=None")
+        held = DaskRows(in_parts(read_part, rows, partition_rows), client, estimator_name, self.memory_per_worker)
         held.where, held.columns, held.weight = rows.where, rows.columns, rows.weight
         return held
 
-    def _known_client(self, owner: str, why: str, otherwise: str) -> Any:
+    def _known_client(self, estimator_name: str, why: str, otherwise: str) -> Any:
         client = default_client() if self.client is None else self.client
         if client is None:
             raise ValueError(
-                f"{owner}: {why} and no Dask client is there; start one (distributed.Client()), name one "
+                f"{estimator_name}: {why} and no Dask client is there; start one (distributed.Client()), name one "
                 f"(engine=cmeans.DaskEngine(client)), {otherwise}."
             )
         return client

@@ -22,18 +22,18 @@ class DaskRows(StoredRows):
     Partitions are futures with the graph that made them: partitions lost with a worker are computed again.
     """
 
-    def __init__(self, x: Any, client: Any, owner: str, memory_per_worker: int | None = None) -> None:
-        where, (dtype, columns) = "a Dask data frame" if is_frame(x) else "a Dask array", type_and_columns(x, owner)
-        parts = started(client, x, as_rows, np.dtype(dtype), owner)
+    def __init__(self, x: Any, client: Any, estimator_name: str, memory_per_worker: int | None = None) -> None:
+        where, (dtype, columns) = "a Dask data frame" if is_frame(x) else "a Dask array", type_and_columns(x, estimator_name)
+        parts = started(client, x, as_rows, np.dtype(dtype), estimator_name)
         looks = client.gather(client.map(look, parts, pure=False))
         kept = [number for number, seen in enumerate(looks) if seen.shape[0]]
         if not kept:
-            raise ValueError(f"{owner}: X is {where} without rows; at least one row is needed.")
+            raise ValueError(f"{estimator_name}: X is {where} without rows; at least one row is needed.")
         super().__init__(where, columns, dtype, sum(looks[number].shape[0] for number in kept))
         self.client, self.memory_per_worker = client, memory_per_worker
         starts = [0, *accumulate(seen.shape[0] for seen in looks)]
         for number in kept:
-            self._complain(owner, number, starts[number], looks[number])
+            self._complain(estimator_name, number, starts[number], looks[number])
         self.parts = [parts[number] for number in kept]  # futures of (b, d) arrays, none of them empty
         self.starts = np.array([0, *accumulate(looks[number].shape[0] for number in kept)])
 
@@ -88,41 +88,46 @@ class DaskRows(StoredRows):
         brought: list[Any] = self.client.gather(self.client.map(some_rows, parts, which, pure=False))
         return [np.ascontiguousarray(piece) for piece in brought]
 
-    def _complain(self, owner: str, number: int, start: int, seen: Any) -> None:
+    def _complain(self, estimator_name: str, number: int, start: int, seen: Any) -> None:
         d = self.shape[1]
         if len(seen.shape) != 2 or seen.shape[1] != d:
-            raise RowsError(f"{owner}: partition {number} of {self.where} has shape {seen.shape}, where {d} columns were announced.")
+            raise RowsError(
+                f"{estimator_name}: partition {number} of {self.where} has shape {seen.shape}, where {d} columns were announced."
+            )
         if seen.bad is not None:
             row, column, what = seen.bad
             raise ValueError(
-                f"{owner}: Input X contains {what}, first in partition {number} at its row {row} (row {start + row} of all), column "
+                f"{estimator_name}: Input X contains {what}, first in partition {number} at its row {row} (row {start + row} of all), "
+                "column "
                 f"{self.columns[column]!r}. Remove or impute such rows, or mend the column."
             )
 
 
-def type_and_columns(x: Any, owner: str) -> tuple[Any, tuple[Any, ...]]:
+def type_and_columns(x: Any, estimator_name: str) -> tuple[Any, tuple[Any, ...]]:
     """Return the float type that holds a collection's numbers, and the names or positions of its columns."""
     if is_frame(x):
         if getattr(x, "ndim", 2) != 2:
-            raise ValueError(f"{owner}: X is a Dask series; pass a data frame of features, e.g. series.to_frame().")
+            raise ValueError(f"{estimator_name}: X is a Dask series; pass a data frame of features, e.g. series.to_frame().")
         kinds = dict(zip(x.columns, x.dtypes, strict=True))
         others = [name for name, kind in kinds.items() if getattr(kind, "kind", "O") not in NUMBERS]
         if others:
             named = ", ".join(f"{name!r} ({kinds[name]})" for name in others[:10])
-            raise ValueError(f"{owner}: columns of X that are not numbers: {named}. Drop or encode them.")
+            raise ValueError(f"{estimator_name}: columns of X that are not numbers: {named}. Drop or encode them.")
         single = all(kind.kind == "f" and kind.itemsize == 4 for kind in kinds.values())
         names = list(x.columns)
         named_all = all(isinstance(name, str) for name in names)
         return (np.float32 if single else np.float64), tuple(names if named_all else range(len(names)))
     if not is_array(x):
-        raise ValueError(f"{owner}: X is a {type(x).__name__} of Dask; pass a Dask array or data frame, or what it computes.")
+        raise ValueError(f"{estimator_name}: X is a {type(x).__name__} of Dask; pass a Dask array or data frame, or what it computes.")
     if x.ndim != 2:
-        raise ValueError(f"{owner}: expected a 2-D array of rows and features, got one of shape {x.shape}. Reshape your data.")
+        raise ValueError(f"{estimator_name}: expected a 2-D array of rows and features, got one of shape {x.shape}. Reshape your data.")
     if x.dtype.kind not in NUMBERS:
-        raise ValueError(f"{owner}: X has dtype {x.dtype}; real numbers are needed.")
+        raise ValueError(f"{estimator_name}: X has dtype {x.dtype}; real numbers are needed.")
     kind = type(empty_chunk(x))
     if not issubclass(kind, np.ndarray):
-        raise ValueError(f"{owner}: X has chunks of {kind.__name__}; NumPy arrays are needed, x.map_blocks(...) makes them.")
+        raise ValueError(f"{estimator_name}: X has chunks of {kind.__name__}; NumPy arrays are needed, x.map_blocks(...) makes them.")
     if not np.isfinite(x.shape[1]) or x.shape[1] == 0:
-        raise ValueError(f"{owner}: X has shape {x.shape}; the number of features must be known and not 0: call x.compute_chunk_sizes().")
+        raise ValueError(
+            f"{estimator_name}: X has shape {x.shape}; the number of features must be known and not 0: call x.compute_chunk_sizes()."
+        )
     return (np.float32 if x.dtype == np.float32 else np.float64), tuple(range(x.shape[1]))

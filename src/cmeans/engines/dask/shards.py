@@ -19,14 +19,14 @@ from ..threads import ThreadEngine
 from .dask_api import spare_memory, this_worker
 
 
-def as_rows(partition: Any, dtype: Any, owner: str) -> Any:
+def as_rows(partition: Any, dtype: Any, estimator_name: str) -> Any:
     """Return a partition, an array or a pandas frame, as rows (b, d) of the given float type."""
     if hasattr(partition, "to_numpy"):
         partition = partition.to_numpy(dtype=dtype, na_value=np.nan)
     hidden = masked_entries(partition)
     if hidden:
         raise ValueError(
-            f"{owner}: X has masked entries ({hidden} in one of its chunks). Impute them (x.map_blocks(...)), or drop their rows."
+            f"{estimator_name}: X has masked entries ({hidden} in one of its chunks). Impute them (x.map_blocks(...)), or drop their rows."
         )
     return np.ascontiguousarray(partition, dtype=dtype)
 
