@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive
+from ..fitting.arguments import check_m, settled_m
 from ..fitting.fit import Method, Procedure
-from ..fitting.fuzzifier_argument import check_m, settled_m
 from ..fitting.init import InitContext, starts
 from ..fitting.space import Geometry
 from ..fitting.validation import one_of, real

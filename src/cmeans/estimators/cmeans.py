@@ -9,8 +9,8 @@ from typing import Any
 from sklearn.utils.metaestimators import available_if
 
 from ..data.arrays import Array
+from ..fitting.arguments import check_m, settled_m
 from ..fitting.fit import BaseCMeans, Method, Procedure
-from ..fitting.fuzzifier_argument import check_m, settled_m
 from ..fitting.space import Geometry
 from ..fitting.validation import one_of, real
 from ..kernels import Kernel

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..fitting.arguments import check_m, settled_m
 from ..fitting.fit import BaseCMeans, Method, Procedure
-from ..fitting.fuzzifier_argument import check_m, settled_m
 from ..kernels import Kernel
 from ..rules import Fuzzy
 from ..solvers.checkpoints import Checkpoint

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..data.arrays import Array
+from ..fitting.arguments import check_m, settled_m
 from ..fitting.fit import BaseCMeans, Method, Procedure
-from ..fitting.fuzzifier_argument import check_m, settled_m
 from ..fitting.space import Geometry
 from ..fitting.validation import real
 from ..kernels import Kernel

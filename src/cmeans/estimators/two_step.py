@@ -1,4 +1,4 @@
-"""Two-step kernel k-means: the baseline that approximate kernel k-means is measured against."""
+"""Two-step kernel k-means, the baseline that approximate kernel k-means is measured against, and the exact geometry of its sample."""
 
 from __future__ import annotations
 
@@ -9,16 +9,31 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import is_sparse, one_hot
+from ..data.blocks import Blocks
+from ..fitting.arguments import check_landmarks, row_numbers
 from ..fitting.fit import BaseCMeans, FitContext, Method, Procedure
 from ..fitting.init import InitContext, checked_labels, starts
-from ..fitting.landmark_argument import check_landmarks, row_numbers
+from ..fitting.kernel_width import build_named_kernel
 from ..fitting.prediction import Predicting
-from ..fitting.sample_space import build_sample_geometry
-from ..fitting.space import Geometry
+from ..fitting.space import (
+    Geometry,
+    SpaceParameters,
+    checked_words,
+    host_rows,
+    middle_of,
+    refuse_stored,
+    takes_kernel_values,
+    whole_diagonal,
+)
 from ..fitting.validation import host_array
-from ..kernels import Kernel
+from ..kernels import Kernel, Linear, Precomputed
+from ..landmarks.count import automatic_number
+from ..landmarks.select import choose
 from ..rules import Hard
+from ..sampling.pairwise import affinity
+from ..sampling.population import population_of, sample
 from ..solvers.multistart import FitResult, best_of, concluded
+from ..spaces import EuclideanSpace, ExactSpace, solver_tolerance
 from ..sweeps.choice import quick_for
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
@@ -123,3 +138,59 @@ def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, n_clusters: in
     if values.ndim == 2 and values.shape == (n, n_clusters) and values.shape != (n_clusters, whole.blocks.x.shape[1]):
         return values[rows]
     return init
+
+
+def build_sample_geometry(
+    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
+) -> tuple[Geometry, Geometry]:
+    """Return the exact geometry of a sample of rows: (all rows with `landmark_rows` = the sample, the sample alone)."""
+    number, _ = checked_words(parameters, estimator_name, blocks.n_rows)
+    refuse_stored(parameters, estimator_name, blocks, number)
+    method = parameters.landmarks
+    precomputed = takes_kernel_values(parameters.kernel)
+    if precomputed:
+        blocks = replace(blocks, kxx=whole_diagonal(parameters, estimator_name, blocks.x))
+    population = population_of(blocks, comparable=not precomputed)
+    positions, weights = population.fixed_sample
+    kernel: Kernel = Precomputed()
+    gamma = None
+    if not precomputed:
+        kernel, gamma = build_named_kernel(
+            parameters, estimator_name, blocks, host_rows(blocks, population.at(positions)), weights, n_clusters
+        )
+    if not isinstance(method, str):
+        rows = row_numbers(method, estimator_name, blocks.n_rows)
+        if isinstance(number, int) and number != len(rows):
+            raise ValueError(
+                f"{estimator_name}(n_landmarks={number}): landmarks holds {len(rows)}; leave n_landmarks out when they are given."
+            )
+        weights = blocks.weight[rows]
+        if not weights.any():
+            raise ValueError(
+                f"{estimator_name}(landmarks=...): every row of the sample has a weight of zero; name rows of positive weight."
+            )
+    else:
+        size = automatic_number(blocks.n_rows, n_clusters, blocks.limits.exact_rows) if number == "auto" else number
+        size = len(population) if size is None else int(size)
+        if method == "uniform":
+            positions, weights = sample(population, size, rng)
+            rows = population.at(positions)
+        else:
+            rows = choose(method, size, lambda positions: affinity(kernel, blocks, population.at(positions)), population, rng)
+            weights = population.weights[population.members()[rows]]
+    chosen = blocks.take(rows)
+    x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
+    part = Blocks(x, weights, chosen.kxx, blocks.unit, limits=blocks.limits)
+    alone = Geometry(
+        part,
+        kernel,
+        ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)),
+        population_of(part, comparable=not precomputed),
+        gamma,
+    )
+    if not isinstance(kernel, Linear):
+        alone.complain(estimator_name)
+    else:
+        alone = replace(alone, space=EuclideanSpace(middle_of(part, alone.population)))
+        alone.refuse_range(estimator_name)
+    return Geometry(blocks, kernel, alone.space, population, gamma, rows), alone

@@ -16,7 +16,7 @@ from ..sampling.kmeanspp import kmeans_plus_plus, max_min
 from ..sampling.population import draw, sample
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
-from .landmark_argument import matching_points, row_numbers
+from .arguments import matching_points, row_numbers
 from .prediction import Predicting
 from .space import Geometry
 from .validation import host_array, intact

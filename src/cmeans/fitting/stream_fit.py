@@ -31,9 +31,9 @@ from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented import RepresentedRows
 from ..sweeps.state import State
+from .arguments import check_m, settled_m
 from .fit import OF_ROWS, BaseCMeans, FitContext, FitSettings, Method, Procedure
 from .fitted_attributes import model_attributes, restored_on_failure, warn_of_result
-from .fuzzifier_argument import check_m, settled_m
 from .init import InitContext, starts
 from .kernel_width import build_named_kernel
 from .memory import require

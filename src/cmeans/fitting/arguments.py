@@ -1,15 +1,19 @@
-"""Landmarks and rows given as numbers or points."""
+"""Parameters with values of several kinds: landmarks, row numbers, points, the fuzzifier."""
 
 from __future__ import annotations
 
-from typing import Any
+import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from ..data.arrays import Array, IntArray, as_like, is_foreign, is_sparse
 from ..data.blocks import Blocks
-from .validation import host_array, intact
+from .validation import host_array, intact, real
+
+if TYPE_CHECKING:
+    from .space import Geometry
 
 
 def given_landmarks(value: Any, estimator_name: str, blocks: Blocks, number: int | str | None) -> tuple[IntArray | None, Array] | None:
@@ -77,3 +81,19 @@ def matching_points(value: Any, name: str, estimator_name: str, blocks: Blocks) 
     if is_sparse(x):
         return blocks.scaled(type(x)(sparse.csr_array(points).astype(x.dtype)))
     return blocks.scaled(as_like(points.toarray() if is_sparse(points) else points, x))
+
+
+def settled_m(value: Any, name: str, estimator_name: str, geometry: Geometry) -> float:
+    """Return the fuzzifier as given, or half-way to the critical one."""
+    return geometry.fuzzifier.automatic if check_m(value, name, estimator_name) is None else float(value)
+
+
+def check_m(value: Any, name: str, estimator_name: str) -> float | None:
+    """Return the fuzzifier as a number; None for "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return None
+    if isinstance(value, numbers.Real) and value == 1:
+        raise ValueError(
+            f"{estimator_name}({name}={value!r}): {name} must be greater than 1; for m = 1, hard memberships, use KernelKMeans."
+        )
+    return real(value, name, estimator_name, least=1.0, above=True, others='"auto" or ')
