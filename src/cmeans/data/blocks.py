@@ -117,10 +117,10 @@ class Blocks:
         kxx = None if self.kxx is None else take(self.kxx, rows)
         return replace(self, x=self._selected(rows), weight=weights, kxx=kxx)
 
-    def room(self, columns: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        """Return an uninitialised array (n, *columns): in memory, or on the disk where it is large and the rows are not in memory."""
-        shape = self.n_rows, *columns
-        return room(shape, dtype, self.limits.array_bytes) if self.are_stored else np.empty(shape, dtype)
+    def by_row(self, dtype: npt.DTypeLike, *shape: int) -> npt.NDArray[Any]:
+        """Return an uninitialised array (n, *shape); a large one in scratch where the rows are not in memory."""
+        whole = self.n_rows, *shape
+        return room(whole, dtype, self.limits.array_bytes) if self.are_stored else np.empty(whole, dtype)
 
     def scaled(self, x: Array) -> Array:
         """Convert rows or points (b, d) from the user's units to those of the blocks."""

@@ -255,7 +255,7 @@ def _cut_short(result: FitResult, found: Found, problem: Problem) -> FitResult:
 
 def _filled(blocks: Blocks, n_clusters: int, values: Callable[[int, int], Array]) -> Array:
     """Return (n, c) in the rows' dtype on the host, filled block by block; on the disk for rows that are not in memory."""
-    out = blocks.room((n_clusters,), numpy_dtype(blocks.x))
+    out = blocks.by_row(numpy_dtype(blocks.x), n_clusters)
     for start, stop in spans(blocks.n_rows, blocks.limits.rows_at_once):
         out[start:stop] = values(start, stop)
     return out

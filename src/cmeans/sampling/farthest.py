@@ -38,7 +38,7 @@ def farthest_rows(problem: Problem, centres: Centres, count: int, quantile: floa
     1 - quantile of the weight, are passed over.
     """
     blocks, space = problem.rows.blocks, problem.space
-    distance = blocks.room((), np.float64)
+    distance = blocks.by_row(np.float64)
     distance.fill(np.inf)
     rows: list[int] = []
     chosen: list[Centres] = []

@@ -124,7 +124,7 @@ def assign_all(rows: RepresentedRows, space: Space, rule: Rule, state: State, en
         out = whole.outputs
         return Assignment(out.labels, out.memberships, out.nearest, sums.objective, sums.total_distance, sums.mass)
     dtype = label_type(c)
-    labels, done = rows.blocks.room((), dtype), 0
+    labels, done = rows.blocks.by_row(dtype), 0
 
     def keep(part: npt.NDArray[Any]) -> None:
         nonlocal done

@@ -202,7 +202,7 @@ def follow_batched(
     active = np.empty(len(weight), np.bool_)
     for first, last in spans(len(weight), blocks.limits.rows_at_once):
         active[first:last] = (weight[first:last] > 0) & ((start[first:last] > 0).sum(axis=1) > 1)
-    direction, reach, lost = blocks.room(start.shape[1:], start.dtype), blocks.room((), np.float64), blocks.room((), np.int32)
+    direction, reach, lost = blocks.by_row(start.dtype, start.shape[1]), blocks.by_row(np.float64), blocks.by_row(np.int32)
     walk = _BatchedWalk(problem, p, direction, reach, lost, active, constant)
     walk.renew()
     walk.refill()

@@ -179,7 +179,7 @@ class _OfAllRows:
 
 def largest(memberships: Array, blocks: Blocks) -> npt.NDArray[Any]:
     """The number of each row's largest membership (n,), ties to the lowest; in few bytes where the rows are not in memory."""
-    labels = blocks.room((), label_type(memberships.shape[1]) if blocks.are_stored else np.intp)
+    labels = blocks.by_row(label_type(memberships.shape[1]) if blocks.are_stored else np.intp)
     for start, stop in spans(blocks.n_rows, blocks.limits.rows_at_once):
         labels[start:stop] = memberships[start:stop].argmax(axis=1)
     return labels
