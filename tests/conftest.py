@@ -15,9 +15,11 @@ from limited import limited
 # One thread for tensors of a few rows: more take longer to wake than to work. PyTorch reads this when it is imported.
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 
-# No stopwatch, as a shared machine is slow now and then; in CI the same commit gets the same examples and so the same verdict.
-settings.register_profile("cmeans", deadline=None, derandomize="CI" in os.environ)
-settings.load_profile("cmeans")
+# No stopwatch, as a shared machine is slow now and then. The same tests get the same examples, and so the same verdict everywhere;
+# HYPOTHESIS_PROFILE=search looks at others.
+settings.register_profile("cmeans", deadline=None, derandomize=True)
+settings.register_profile("search", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cmeans"))
 
 
 @pytest.fixture(params=["generic", "compiled"])
