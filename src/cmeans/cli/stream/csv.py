@@ -29,7 +29,7 @@ _MISSING = frozenset(pa.csv.ConvertOptions().null_values)
 
 
 class LineError(ValueError):
-    """Why a line is no row."""
+    """A line that is no row; the message says why."""
 
 
 def cells_of(line: bytes, dialect: Dialect, longest: int = LONGEST) -> list[str]:
@@ -49,7 +49,7 @@ def cells_of(line: bytes, dialect: Dialect, longest: int = LONGEST) -> list[str]
 
 
 def digest(line: bytes) -> str:
-    """By which a line is known again."""
+    """Return a digest by which a line is recognised."""
     return hashlib.sha256(line).hexdigest()
 
 

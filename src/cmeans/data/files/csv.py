@@ -43,7 +43,7 @@ class CsvText:
 
     @classmethod
     def of(cls, file: Path, header: bool | None, spell: Spelling) -> CsvText:
-        """As far as its first lines tell."""
+        """Return the text of a file, as far as its first lines describe it."""
         lines = _lines(file)
         first = next(((number, line) for number, line in lines if line.strip()), None)
         if first is None:

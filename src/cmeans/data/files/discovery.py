@@ -83,7 +83,7 @@ def files_of(x: Any) -> Sequence[PathWord]:
 
 
 def kind_of_file(file: Path) -> str:
-    """By its first bytes, else by its ending."""
+    """Return the kind of a file by its first bytes, else by its ending."""
     StampedFile.of(file)  # refuses what must not even be opened, a pipe for one
     with naming(file), file.open("rb") as opened:
         start = opened.read(10)

@@ -37,11 +37,11 @@ class RowGroups(StoredRows):
         dtype: DTypeLike,
         groups: Sequence[Group],
         transient: int = 0,
-        least: int | None = None,
+        least: int = LEAST,
     ) -> None:
-        """`transient`: bytes that decoding takes beside the rows; `least`: of a slab, if not LEAST."""
+        """`transient`: bytes that decoding takes beside the rows; `least`: bytes of a slab, into which smaller groups are joined."""
         super().__init__(where, columns, dtype, sum(group.rows for group in groups))
-        slabs = _joined(groups, max(1, (least or LEAST) // (self.shape[1] * self.dtype.itemsize)))
+        slabs = _joined(groups, max(1, least // (self.shape[1] * self.dtype.itemsize)))
         sizes = [sum(group.rows for group in slab) for slab in slabs]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         self._largest = max(sizes, default=0) * self.shape[1] * self.dtype.itemsize

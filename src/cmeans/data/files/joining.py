@@ -63,7 +63,7 @@ class JoinedTables:
         scratch = ScratchRows(self._where, columns, dtype, n_spooled) if spooled else None
         groups = [group for table, choice, plan in self._tables for group in self._groups(table, choice, plan, scratch)]
         transient = max(table.transient(min(AT_ONCE, len(columns))) for table, _, _ in self._tables)
-        rows: StoredRows = RowGroups(self._where, columns, dtype, groups, transient)
+        rows: StoredRows = RowGroups(self._where, columns, dtype, groups, transient, group_cache.LEAST)
         if scratch is not None and len(spooled) == len(self._tables):
             rows = scratch
         if self._choices[0].weight is not None:
