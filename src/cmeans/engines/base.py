@@ -16,7 +16,8 @@ class Addable(Protocol):
 class HasTasks(Protocol):
     """Rows divided into numbered tasks."""
 
-    n_tasks: int
+    @property
+    def n_tasks(self) -> int: ...
 
 
 Result = TypeVar("Result")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
-from ..engines import Engine
+from ..data.blocks import Block, Blocks
+from ..engines import Engine, Pass
 from ..runtime.user_warnings import NOT_FINITE
 from .kmeanspp import drawn, kmeans_plus_plus
 from .pairwise import Metric
@@ -51,6 +54,34 @@ def scalable_kmeans_plus_plus(metric: Metric, population: Population, count: int
         rounds += 1
 
 
+@dataclass(frozen=True)
+class _GivenRows:
+    """Rows as they are given, in no space, divided into tasks like rows of a basis of `width`."""
+
+    given: Blocks
+    width: int
+
+    @property
+    def n_tasks(self) -> int:
+        return self.given.n_tasks(self.width)
+
+
+@dataclass(frozen=True)
+class _CandidatePass(Pass[list[tuple[int, IntArray, Float64]]]):
+    """Of each block the number of its first row, the candidate nearest to each row, and the squared distance from it."""
+
+    metric: Metric
+    candidates: IntArray
+
+    def prepare(self, rows: _GivenRows) -> Callable[[Block], tuple[IntArray, Float64]]:
+        return self.metric.nearest_of(self.candidates)
+
+    def work(
+        self, rows: _GivenRows, task: int, prepared: Callable[[Block], tuple[IntArray, Float64]]
+    ) -> list[tuple[int, IntArray, Float64]]:
+        return [(block.start, *prepared(block)) for block in rows.given.task(task, rows.width)]
+
+
 class _Nearest:
     """The candidate nearest to each row, updated as candidates are added."""
 
@@ -66,19 +97,13 @@ class _Nearest:
         if not len(rows):
             return
         blocks, first = self._metric.blocks, len(self.candidates)
-        nearest_of = self._metric.nearest_of(rows)
-        width = max(int(blocks.x.shape[1]), len(rows)) * NARROWING
-
-        def update(task: int) -> None:
-            for block in blocks.task(task, width):
-                best, d2 = nearest_of(block)
-                here = slice(block.start, block.stop)
+        given = _GivenRows(blocks, max(int(blocks.x.shape[1]), len(rows)) * NARROWING)
+        for found in self._engine.map(given, _CandidatePass(self._metric, rows)):
+            for start, best, d2 in found:
+                here = slice(start, start + len(best))
                 closer = d2 < self.distance[here]
                 self.distance[here][closer] = d2[closer]
                 self.member[here][closer] = first + best[closer]
-
-        for _ in self._engine.run(update, blocks.n_tasks(width)):
-            pass
         self.candidates = np.concatenate([self.candidates, rows])
 
 

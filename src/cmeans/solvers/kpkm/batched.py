@@ -7,29 +7,103 @@ could: quantile 0 is the paper's algorithm, 1 makes every row fix a cluster in e
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ...data.arrays import Array, Float64, IntArray, as_like, device, namespace, resolution, take, to_numpy
 from ...data.blocks import spans
+from ...engines import Pass
 from ...runtime.user_warnings import NOT_FINITE
 from ...sampling.farthest import farthest_rows
 from ...sampling.quantiles import Parts, weighted_quantile
 from ...spaces import ProductRows, Rows
 from ...spaces.centres import Centres
 from ...sweeps.problem import Problem
-from ...sweeps.represented import RepresentedBlock
+from ...sweeps.represented import RepresentedBlock, RepresentedRows
 from ...sweeps.state import State
 from ..observer import UNOBSERVED, Observer, Progressed
 from .projection import AfterStep, Path
 
 SETTLED = 1e-7  # a membership below this is none
 SELECTED = 0.7  # of a block's rows: fewer are worth picking out
+
+
+class _Ways(NamedTuple):
+    """The ways that a few rows may go."""
+
+    rows: IntArray  # (b,) their numbers
+    direction: Array  # (b, c)
+    first: IntArray  # (b,) the cluster that a row would lose
+    reach: Float64  # (b,)
+
+
+@dataclass(frozen=True)
+class _DirectionPass(Pass[list[_Ways]]):
+    """Directions and reaches of the active rows, block by block."""
+
+    p: Array  # (n, c)
+    active: npt.NDArray[np.bool_]  # (n,)
+    centres: Centres
+    start: int = 0  # number of the first row
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> list[_Ways]:
+        view, found = None, []
+        for block in rows.task(task):
+            if view is None:
+                view = rows.space.view(self.centres, block.rows.kxx)
+            which = np.flatnonzero(self.active[block.start : block.start + block.rows.kxx.shape[0]])
+            if len(which) == 0:
+                continue
+            some, picked = _picked(block, which)
+            d2 = to_numpy(some.squared_distances(view))
+            d2 = d2 if picked else d2[which]
+            if not np.isfinite(d2).all():
+                raise ValueError(NOT_FINITE)
+            p = self.p[block.start + which]
+            free = p > 0
+            mean = np.where(free, d2, 0.0).sum(axis=1) / free.sum(axis=1)
+            direction = np.where(free, mean[:, None] - d2, 0.0).astype(p.dtype)
+            direction[np.abs(direction).max(axis=1) <= 4 * resolution(p.dtype) * np.abs(d2).max(axis=1)] = 0.0
+            ratio = np.where(direction < 0, p / np.where(direction < 0, -direction, 1.0), np.inf)
+            found.append(_Ways(self.start + block.start + which, direction, ratio.argmin(axis=1), ratio.min(axis=1)))
+        return found
+
+    def part(self, start: int, stop: int) -> _DirectionPass:
+        return replace(self, p=self.p[start:stop], active=self.active[start:stop], start=self.start + start)
+
+
+@dataclass(frozen=True)
+class _ChangePass(Pass[Float64]):
+    """(c, moment_width) the change of the moments by a step of the active rows."""
+
+    change: Array  # (n, c) of P
+    active: npt.NDArray[np.bool_]  # (n,)
+    moment_width: int
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Float64:
+        total: Array = None
+        for block in rows.task(task):
+            like = block.rows.kxx
+            if total is None:
+                xp = namespace(like)
+                total = xp.zeros((self.change.shape[1], self.moment_width), dtype=xp.float64, device=device(like))
+            here = slice(block.start, block.start + like.shape[0])
+            which = np.flatnonzero(self.active[here])
+            if len(which) == 0:
+                continue
+            change = self.change[here] * block.weight[:, None]
+            some, picked = _picked(block, which)
+            change = change[which] if picked else np.where(self.active[here][:, None], change, 0.0)
+            some.add_moment(as_like(change, like), total)
+        moved: Float64 = to_numpy(total)
+        return moved
+
+    def part(self, start: int, stop: int) -> _ChangePass:
+        return replace(self, change=self.change[start:stop], active=self.active[start:stop])
 
 
 @dataclass
@@ -60,35 +134,10 @@ class _BatchedWalk:
 
     def look(self, centres: Centres) -> None:
         """Directions and reaches of the active rows."""
-        done = self.problem.engine.run(lambda task: self._look(task, centres), self.problem.rows.n_tasks)
-        if not all(done):
-            raise ValueError(NOT_FINITE)
+        for found in self.problem.map(_DirectionPass(self.p, self.active, centres)):
+            for ways in found:
+                self.direction[ways.rows], self.first[ways.rows], self.reach[ways.rows] = ways.direction, ways.first, ways.reach
         self.row_visits += int(self.active.sum())
-
-    def _look(self, task: int, centres: Centres) -> bool:
-        view = None
-        for block in self.problem.rows.task(task):
-            if view is None:
-                view = self.problem.space.view(centres, block.rows.kxx)
-            which = np.flatnonzero(self.active[block.start : block.start + block.rows.kxx.shape[0]])
-            if len(which) == 0:
-                continue
-            rows, picked = _picked(block, which)
-            g = to_numpy(rows.squared_distances(view))
-            g = g if picked else g[which]
-            if not np.isfinite(g).all():
-                return False
-            here = block.start + which
-            p = self.p[here]
-            free = p > 0
-            mean = np.where(free, g, 0.0).sum(axis=1) / free.sum(axis=1)
-            d = np.where(free, mean[:, None] - g, 0.0).astype(p.dtype)
-            d[np.abs(d).max(axis=1) <= 4 * resolution(p.dtype) * np.abs(g).max(axis=1)] = 0.0
-            ratio = np.where(d < 0, p / np.where(d < 0, -d, 1.0), np.inf)
-            self.direction[here] = d
-            self.first[here] = ratio.argmin(axis=1)
-            self.reach[here] = ratio.min(axis=1)
-        return True
 
     def step(self, quantile: float) -> float:
         """All active rows move, none beyond its reach; gives how far they could at most."""
@@ -142,31 +191,15 @@ class _BatchedWalk:
 
     def _follow(self) -> None:
         """Sums after a step, from what has changed."""
-        self.moment = self.moment + reduce(operator.add, self.problem.engine.run(self._moved, self.problem.rows.n_tasks))
+        self.moment = self.moment + self.problem.engine.fold(
+            self.problem.rows, _ChangePass(self.direction, self.active, self.moment.shape[1])
+        )
         blocks, mass = self.problem.rows.blocks, np.zeros(self.p.shape[1])
         weight = blocks.weight
         for start, stop in spans(len(weight), blocks.limits.rows_at_once):
             mass += (weight[start:stop, None] * self.p[start:stop]).sum(axis=0, dtype=np.float64)
         self.mass = mass
         self.row_visits += int(self.active.sum())
-
-    def _moved(self, task: int) -> Float64:
-        total: Array = None
-        for block in self.problem.rows.task(task):
-            like = block.rows.kxx
-            if total is None:
-                xp = namespace(like)
-                total = xp.zeros(self.moment.shape, dtype=xp.float64, device=device(like))
-            here = slice(block.start, block.start + like.shape[0])
-            which = np.flatnonzero(self.active[here])
-            if len(which) == 0:
-                continue
-            change = self.direction[here] * block.weight[:, None]
-            rows, picked = _picked(block, which)
-            change = change[which] if picked else np.where(self.active[here][:, None], change, 0.0)
-            rows.add_moment(as_like(change, like), total)
-        moved: Float64 = to_numpy(total)
-        return moved
 
     def refill(self) -> None:
         """Clusters that have lost all mass take the rows farthest from all others."""
@@ -221,7 +254,7 @@ def _note(observer: Observer, problem: Problem, centres: Centres, steps: int, ob
 
 
 def _picked(block: RepresentedBlock, which: IntArray) -> tuple[Rows, bool]:
-    """The named rows of a block alone, where they are few and can be picked out."""
+    """Return the given rows of a block alone where they are few and can be picked out (True), else all of its rows."""
     rows = block.rows
     if isinstance(rows, ProductRows) and len(which) < SELECTED * rows.kxx.shape[0]:
         return ProductRows(take(rows.g, which), take(rows.kxx, which)), True
