@@ -29,7 +29,7 @@ from cmeans.spaces import landmark_space
 from cmeans.sweeps.choice import layout_for, sweep_for
 from cmeans.sweeps.compiled import quick
 from cmeans.sweeps.problem import Problem
-from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 
 from .contest import judged

@@ -27,7 +27,7 @@ from cmeans.solvers.fixed_point import solve
 from cmeans.spaces import EuclideanSpace, Space, landmark_space
 from cmeans.sweeps.choice import layout_for
 from cmeans.sweeps.problem import Problem, Stopping
-from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 
 from .harness import header, load, unit_interval

@@ -14,7 +14,7 @@ from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
 from cmeans.spaces import EuclideanSpace
 from cmeans.sweeps import compiled
 from cmeans.sweeps.generic import sweep
-from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 
 from .harness import header

@@ -7,7 +7,7 @@ import numpy as np
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.spaces import EuclideanSpace
-from cmeans.sweeps.represented import Layout, RepresentedRows
+from cmeans.sweeps.represented_rows import Layout, RepresentedRows
 
 
 def euclidean_rows(

@@ -14,7 +14,7 @@ from cmeans.sweeps.compiled import BoundedSweep, CompiledSweep, layout
 from cmeans.sweeps.compiled.kernel_blocks import quick
 from cmeans.sweeps.compiled.vectors import VECTOR
 from cmeans.sweeps.generic import sweep
-from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 
 

@@ -21,7 +21,7 @@ from cmeans.rules import Hard
 from cmeans.spaces import ExactSpace, Rows, Space
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.generic import gather
-from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.represented_rows import RepresentedRows
 from contracts.arrays import DENSE, FORMS, as_form, on_host
 
 N, NEW, C = 31, 6, 3

@@ -26,7 +26,7 @@ from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.choice import AssignFunction, DeviationsFunction, MeasureFunction, SweepFunction
 from cmeans.sweeps.generic import FinalSums
-from cmeans.sweeps.represented import Layout, RepresentedRows
+from cmeans.sweeps.represented_rows import Layout, RepresentedRows
 from cmeans.sweeps.state import State
 from cmeans.sweeps.statistics import Statistics
 from contracts.arrays import DTYPES

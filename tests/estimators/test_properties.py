@@ -20,7 +20,7 @@ from cmeans.kernels import RBF, Linear
 from cmeans.rules import Fuzzy, Hard, Possibilistic
 from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.sweeps.generic import sweep
-from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 from contracts.arrays import as_form
 from limited import limited

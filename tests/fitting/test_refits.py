@@ -139,7 +139,7 @@ def remembered(model: Any) -> dict[str, Any]:
 def broken_by(cause: str, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, loaded_bytes=0, canonical_rows=0)
     monkeypatch.setattr(
-        "cmeans.sweeps.represented.RepresentedRows._reserve", lambda *_: False
+        "cmeans.sweeps.represented_rows.RepresentedRows._reserve", lambda *_: False
     )  # rows are read, and kernels asked, in every sweep
     words, rows, weight = CAUSES[cause]
     former = model.get_params(deep=False)

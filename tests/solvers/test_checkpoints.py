@@ -162,7 +162,7 @@ def test_the_scales_of_an_interrupted_pilot_are_those_of_the_start_that_is_kept(
 
 def test_an_error_of_the_rows_leaves_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, loaded_bytes=0)
-    monkeypatch.setattr("cmeans.sweeps.represented.RepresentedRows._reserve", lambda *_: False)  # rows are read in every sweep
+    monkeypatch.setattr("cmeans.sweeps.represented_rows.RepresentedRows._reserve", lambda *_: False)  # rows are read in every sweep
 
     class Failing(StoredRows):
         left = 20

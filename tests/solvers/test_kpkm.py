@@ -28,7 +28,7 @@ from cmeans.solvers.kpkm.grams import DenseGram, gram_of
 from cmeans.solvers.kpkm.projection import follow
 from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space
 from cmeans.sweeps.problem import Problem
-from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.represented_rows import RepresentedRows
 from limited import limited
 from stored_rows import Kept
 

@@ -20,7 +20,7 @@ from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space, spanning_s
 from cmeans.spaces.centres import Centres
 from cmeans.streaming import MetaVectors, SettledSums, StreamSummary, chunk_space, projected
 from cmeans.sweeps.problem import Problem
-from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 
 C, D, M = 3, 4, 1.7

@@ -20,7 +20,7 @@ from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps import compiled
 from cmeans.sweeps.problem import Problem, Stopping
-from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 from cmeans.sweeps.statistics import Statistics
 from contracts.arrays import DTYPES, cut_raggedly

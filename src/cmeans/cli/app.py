@@ -20,12 +20,12 @@ from .models import predict as run_predict
 from .options import RUN, SCREEN, Array, Columns, Debug, File, FitOptions, HeaderLine, ModelFile, Quiet, StreamOptions, Threshold, TopK
 from .outputs import show
 from .rows import ReadOptions
-from .screen import Screen, print_table
-from .shell import Exit, call, echo, new_app, option, taking
 from .standard_streams import NAME as STANDARD_OUTPUT
 from .standard_streams import at_terminal as _at_terminal
 from .standard_streams import open_closed_streams, silence
 from .stream.run import stream as run_stream
+from .terminal import Screen, print_table
+from .typer_api import Exit, call, echo, new_app, option, taking
 
 E = TypeVar("E", bound=BaseException)
 

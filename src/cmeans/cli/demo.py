@@ -16,7 +16,7 @@ from .fitting import LABELS, MODEL, FitRequest, fit
 from .models import PredictRequest, predict
 from .outputs import read_labels, results_folder, staged_file, write_columns
 from .rows import ReadOptions
-from .screen import Screen
+from .terminal import Screen
 
 _DATA, _PREDICTED, _SEED, _STARTS = "wine.parquet", "predicted.parquet", 0, 5
 

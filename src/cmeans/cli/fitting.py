@@ -38,10 +38,10 @@ from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
 from ..storage.row_writer import OutputColumns, checked_columns, row_file
 from .errors import InputError, Stopped
+from .option_values import listed, option_of
 from .outputs import Stopwatch, as_json, caught_warnings, results_folder, sizes
 from .rows import SHARE, InputRows, ReadOptions, Scaling, files_of, learn_scaling, read_rows, refuse_inside
-from .screen import Screen
-from .words import listed, option_of
+from .terminal import Screen
 
 WRITTEN_TOGETHER = 65_536  # rows
 LABELS, MODEL, SUMMARY = "labels.parquet", "model.safetensors", "summary.json"

@@ -14,7 +14,7 @@ from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
 from .outputs import Stopwatch, caught_warnings, staged_file
 from .rows import ReadOptions, Scaling, files_of, read_rows, refuse_inside
-from .screen import Screen
+from .terminal import Screen
 
 HARD = {"KernelKMeans", "ProbabilisticKMeans", "TwoStepKernelKMeans"}  # estimators with hard memberships
 _ENDINGS = {".parquet", ".pq", ".csv", ".npy"}

@@ -11,13 +11,7 @@ from typing import Annotated, Any, TypeVar
 from .. import Checkpoint, StreamingFuzzyCMeans
 from .errors import InputError
 from .fitting import METHODS, FitRequest
-from .rows import ReadOptions
-from .shell import argument, option
-from .stream.columnar import Follow
-from .stream.labels import STDOUT
-from .stream.request import Checkpoints, StreamRequest
-from .stream.sources import STDIN, Wanted
-from .words import (
+from .option_values import (
     AccelerationChoice,
     AdaptationChoice,
     DtypeChoice,
@@ -41,6 +35,12 @@ from .words import (
     number_or_word,
     option_of,
 )
+from .rows import ReadOptions
+from .stream.columnar import Follow
+from .stream.labels import STDOUT
+from .stream.request import Checkpoints, StreamRequest
+from .stream.sources import STDIN, Wanted
+from .typer_api import argument, option
 
 T = TypeVar("T")
 

@@ -20,7 +20,7 @@ from ..data.row_source import ColumnLabel, RowsError, as_source
 from ..fitting.memory import free_memory
 from ..storage.overwriting import lies_in
 from .errors import InputError
-from .words import as_option
+from .option_values import as_option
 
 _CELLS = 1_000_000  # numbers scaled at a time: what is copied to float64 stays small
 KINDS = ("none", "standard", "unit")

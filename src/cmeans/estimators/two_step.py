@@ -37,7 +37,7 @@ from ..spaces import EuclideanSpace, ExactSpace, solver_tolerance
 from ..sweeps.choice import quick_for
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
-from ..sweeps.represented import RepresentedRows
+from ..sweeps.represented_rows import RepresentedRows
 
 
 class TwoStepKernelKMeans(BaseCMeans):

@@ -15,7 +15,7 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 
 from ..data.arrays import Array, Float64, itemsize
 from ..data.blocks import Blocks
-from ..data.footprint import of_start
+from ..data.memory_estimate import of_start
 from ..engines import Engine, count_threads
 from ..kernels import Kernel
 from ..rules import Rule
@@ -28,7 +28,7 @@ from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
 from ..spaces import Space
 from ..sweeps.choice import layout_for, memory_of, quick_for
 from ..sweeps.problem import Problem, Stopping
-from ..sweeps.represented import RepresentedRows
+from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts

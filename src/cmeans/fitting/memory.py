@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..data.blocks import Blocks
-from ..data.footprint import footprint
+from ..data.memory_estimate import footprint
 from ..kernels import Precomputed
 from ..solvers.subsampling import sample_sizes
 from ..spaces import Space

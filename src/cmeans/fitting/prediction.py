@@ -36,7 +36,7 @@ from ..storage.row_writer import Column, checked_columns, row_file
 from ..sweeps.choice import quick_for
 from ..sweeps.final_pass import ArraySink, StreamSink, assign_all, assign_into
 from ..sweeps.passes import DistancePass, NearestPass
-from ..sweeps.represented import RepresentedRows
+from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from .space import diagonal_for_prediction
 from .validation import check_columns, integer, read_rows, weights_of

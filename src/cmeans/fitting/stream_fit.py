@@ -20,16 +20,17 @@ from ..runtime.callbacks import logger, verbose_log
 from ..runtime.progress import Reporter, current_listeners
 from ..runtime.user_warnings import warn
 from ..sampling.population import Population, population_of
-from ..solvers.fixed_point import Carried, Solution, reason, solve
+from ..solvers.fixed_point import Carried, Solution, solve
 from ..solvers.multistart import FitResult, best_of
 from ..solvers.observer import FitRecord, Observer
+from ..solvers.stopping import reason
 from ..spaces import LandmarkSpace, Space
 from ..spaces.centres import Centres
 from ..streaming import StreamSummary
 from ..sweeps.choice import quick_for
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
-from ..sweeps.represented import RepresentedRows
+from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from .arguments import check_m, settled_m
 from .fit import OF_ROWS, BaseCMeans, FitContext, FitSettings, Method, Procedure

@@ -12,7 +12,7 @@ from ..rules import Rule
 from ..runtime.progress import Reporter
 from ..solvers.fixed_point import Solution
 from ..streaming import LandmarkCandidates, StreamSummary
-from ..sweeps.represented import RepresentedRows
+from ..sweeps.represented_rows import RepresentedRows
 from .fit import FitContext
 from .space import Geometry
 

@@ -1,12 +1,14 @@
 """Kernels: the geometry in which rows are clustered."""
 
 from .base import Columns, Kernel
-from .given import CallableKernel, Precomputed
 from .images.histograms import HistogramIntersection, SpatialPyramid
 from .images.wavelets import ComplexWaveletSSIM
 from .laplacian import Laplacian
+from .linear import Cosine, Linear
 from .names import KERNELS, build_kernel, checked_params, kernel_class
-from .products import RBF, Cosine, Linear, NormalizedPolynomial, Polynomial, Sigmoid
+from .polynomial import NormalizedPolynomial, Polynomial, Sigmoid
+from .precomputed import CallableKernel, Precomputed
+from .rbf import RBF
 
 __all__ = [
     "KERNELS",

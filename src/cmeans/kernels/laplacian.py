@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import manhattan_distances
 
 from ..data.arrays import Array, canonical_csr, is_sparse, namespace
 from .base import Columns, Kernel, check_parameters
+from .products import ones_of
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Laplacian(Kernel):
         return columns
 
     def diag(self, x: Array) -> Array:
-        return np.ones(x.shape[0], dtype=x.dtype) if is_sparse(x) else namespace(x).ones_like(x[:, 0])
+        return ones_of(x)
 
 
 def manhattan(x: Array, y: Array) -> Array:

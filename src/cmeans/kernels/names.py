@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .base import Kernel
-from .given import CallableKernel, Precomputed
 from .images.histograms import HistogramIntersection, SpatialPyramid
 from .images.wavelets import ComplexWaveletSSIM
 from .laplacian import Laplacian
-from .products import RBF, Cosine, Linear, NormalizedPolynomial, Polynomial, Sigmoid
+from .linear import Cosine, Linear
+from .polynomial import NormalizedPolynomial, Polynomial, Sigmoid
+from .precomputed import CallableKernel, Precomputed
+from .rbf import RBF
 
 KERNELS: dict[str, type[Kernel]] = {
     "linear": Linear,

@@ -39,7 +39,7 @@ from ..rules import RULES
 from ..runtime.version import __version__
 from ..spaces import EuclideanSpace, LandmarkSpace
 from ..spaces.centres import Centres
-from ..spaces.centring import Centring
+from ..spaces.kernel_centring import Centring
 from ..storage.codec import UNREADABLE, Arrays, Packer, read_packed, unpacked, write_packed
 from ..streaming import LandmarkCandidates, StreamSummary
 from ..sweeps.state import State

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
-import numpy as np
-
-from ..data.arrays import resolution
 from ..sweeps.choice import SweepFunction, sweep_for
 from ..sweeps.passes import SweepPass
-from ..sweeps.problem import Problem, Stopping
-from ..sweeps.represented import RepresentedRows
+from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .anderson import Anderson, Mixing
 from .observer import UNOBSERVED, Observer, Progressed
 from .steps import NEXT_CENTRES, Step, Verdict
-
-PATIENCE = 10  # sweeps that must look like the ten before them, until it is rounding that moves the centres
+from .stopping import PATIENCE, is_at_rest, only_rounds, rounding_of
 
 Carried: TypeAlias = Callable[[State], Statistics]  # the sums over rows that have gone by, which every sweep's are added to
 
@@ -140,7 +134,7 @@ class _Loop:
         sums = problem.engine.fold(problem.rows, swept, self._reports(now))
         sums = sums if self.carried is None else sums + self.carried(now.at)
         visits, mixing = now.row_visits + problem.n_rows, now.mixing
-        anderson = Anderson(_rounding_of(problem.rows))
+        anderson = Anderson(rounding_of(problem.rows))
         if mixing is not None:
             accepted, mixing = anderson.judge(mixing, sums)
             if not accepted:  # the run stands where it stood
@@ -171,17 +165,11 @@ class _Loop:
     def _judged(self, now: SolverState, at: State, sums: Statistics) -> SolverState:
         """The same, converged where the step from `at` ends the run."""
         stopping, rows, reporter = self.problem.stopping, self.problem.rows, self.observer.reporter
-        moved = _movement(at, now.state)
-        scale = sums.scale / sums.weight if sums.weight > 0 else 0.0
-        if stopping.criterion == "memberships":
-            ends = moved == 0 or (now.before is not None and sums.change <= stopping.tol)
-            movement = sums.change
-        else:
-            ends = moved <= stopping.tol**2 * scale and _widening(at, now.state) <= stopping.tol
-            movement = math.sqrt(moved / scale) if scale > 0 else 0.0
+        ends, movement = is_at_rest(stopping, at, now.state, sums, compared=now.before is not None)
         now = replace(now, movements=(*now.movements, movement), converged=ends)
         reporter.emit(reporter.stage, len(now.history), stopping.max_iter, rows.n_rows, rows.n_rows, sums.objective, movement)
-        if not ends and stopping.tol > 0 and stopping.criterion == "centres" and _only_rounds(now, _rounding_of(rows), sums.magnitude):
+        bound = stopping.tol > 0 and stopping.criterion == "centres"
+        if not ends and bound and only_rounds(now.movements, now.history, rounding_of(rows), sums.magnitude):
             return replace(now, converged=True, floor=max(now.movements[-PATIENCE:]))
         return now
 
@@ -190,52 +178,3 @@ def _may_mix(problem: Problem, step: Step) -> bool:
     """True where the next centres change smoothly with the centres, and the objective says which of two are better."""
     stopping = problem.stopping
     return stopping.acceleration is not None and stopping.criterion == "centres" and problem.rule.is_soft and step.keeps_clusters
-
-
-def _only_rounds(now: SolverState, rounding: float, magnitude: float) -> bool:
-    """True where the last sweeps have shown rounding only: small movements that go up and down but no lower, and an objective, the
-    sum of numbers of this magnitude, that stands. Slow convergence falls from sweep to sweep."""
-    if len(now.movements) < 2 * PATIENCE:
-        return False
-    earlier, late = now.movements[-2 * PATIENCE : -PATIENCE], now.movements[-PATIENCE:]
-    rises = sum(after > before for before, after in itertools.pairwise(now.movements[-2 * PATIENCE :]))
-    if rises < PATIENCE // 2 or max(late) > math.sqrt(rounding) or min(late) < 0.7 * min(earlier) or max(late) > 2 * max(earlier):
-        return False
-    values = now.history[-2 * PATIENCE :]
-    return max(values) - min(values) <= 2.0 * rounding * magnitude  # each may be off either way
-
-
-def _rounding_of(rows: RepresentedRows) -> float:
-    """By what share sums over these rows may differ without meaning anything."""
-    return rows.space.jitter * (1e-6 if resolution(rows.blocks.x.dtype) > 1e-10 else 1e-11)
-
-
-def _movement(old: State, new: State) -> float:
-    """max_j |dv_j|^2; infinite where a cluster went."""
-    return float((new.centres - old.centres).squared_norms().max()) if len(new.centres) == len(old.centres) else math.inf
-
-
-def _widening(old: State, new: State) -> float:
-    """max_j |d scale_j| / scale_j."""
-    if old.scales is None or new.scales is None or new.scales is old.scales:
-        return 0.0
-    return float(np.abs(new.scales / old.scales - 1.0).max()) if len(new.scales) == len(old.scales) else math.inf
-
-
-def reason(solution: Solution, stopping: Stopping, last: float) -> str:
-    """Why a run ended, in words, with advice where it fell short; `last` is the objective of the last pass."""
-    if solution.floor is not None:
-        return (
-            f"converged: centres move by {solution.floor:.2g} of the typical distance, above tol={stopping.tol:g}, but that is rounding "
-            f"(after {solution.n_iter} sweeps)"
-        )
-    if solution.converged:
-        return f"converged: {stopping.criterion} stand still to tol={stopping.tol:g} after {solution.n_iter} sweeps"
-    if solution.ended:
-        return f"ended by a callback after {solution.n_iter} sweeps"
-    before = solution.history[-1]
-    fall = 100 * max(before - last, 0.0) / abs(before) if before else 0.0
-    return (
-        f"stopped at max_iter={stopping.max_iter} with the objective still falling {fall:.2g}% a sweep; "
-        f"raise max_iter or loosen tol={stopping.tol:g}"
-    )

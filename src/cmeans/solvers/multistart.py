@@ -17,8 +17,9 @@ from ..sweeps.final_pass import Assignment, assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
-from .fixed_point import Solution, reason, solve
+from .fixed_point import Solution, solve
 from .observer import AsFinal, Observer, Progressed, known
+from .stopping import reason
 from .subsampling import SubsampleSchedule
 
 

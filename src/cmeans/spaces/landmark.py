@@ -25,8 +25,8 @@ from ..data.blocks import Block, pieces
 from ..kernels import Columns, Kernel, Precomputed
 from .base import ProductRows, Quick, Rows, Space, columns_of, kernel_room, mean_products
 from .centres import Centres
-from .centring import Centring
 from .conjugate_gradients import conjugate_gradients, solver_tolerance
+from .kernel_centring import Centring
 from .spectrum import estimated_largest_eigenvalue
 from .whiteners import cholesky_whitener, whitener
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..data.arrays import Array, Float64, resolution, take
 from ..kernels import Kernel
-from .centring import Centring
 from .conjugate_gradients import solver_tolerance
+from .kernel_centring import Centring
 from .landmark import LandmarkSpace, gram_matrix, landmark_space
 from .whiteners import inverse_transposed, pivoted_cholesky, pivoted_whitener
 

@@ -13,7 +13,7 @@ from ..solvers.fixed_point import Solution
 from ..spaces import Space
 from ..spaces.centres import Centres
 from ..sweeps.generic import sweep
-from ..sweeps.represented import RepresentedBlock
+from ..sweeps.represented_rows import RepresentedBlock
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 

@@ -15,7 +15,7 @@ from ..runtime.signals import held_back
 from ..spaces import Quick, Space
 from . import generic
 from .generic import FinalSums
-from .represented import Layout, RepresentedRows
+from .represented_rows import Layout, RepresentedRows
 from .state import State
 from .statistics import Statistics
 

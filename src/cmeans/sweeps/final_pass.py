@@ -18,7 +18,7 @@ from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
 from .choice import AssignFunction, assign_for
 from .generic import FinalSums
-from .represented import RepresentedRows
+from .represented_rows import RepresentedRows
 from .state import State
 
 Part = TypeVar("Part")

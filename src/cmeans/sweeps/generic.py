@@ -13,7 +13,7 @@ from ..data.outputs import RowOutputs
 from ..rules import Rule
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Rows, Space
-from .represented import RepresentedBlock, RepresentedRows, RowsInSpace
+from .represented_rows import RepresentedBlock, RepresentedRows, RowsInSpace
 from .state import State
 from .statistics import HardStatistics, Statistics
 

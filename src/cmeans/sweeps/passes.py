@@ -16,7 +16,7 @@ from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
 from .choice import DeviationsFunction, MeasureFunction, SweepFunction, deviations_for, measure_for, sweep_for
 from .generic import fuzzy_deviations, gather, nearest, nearest_distances
-from .represented import RepresentedRows
+from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import Statistics
 

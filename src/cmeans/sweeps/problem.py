@@ -15,7 +15,7 @@ from ..spaces import Space
 from ..spaces.centres import Centres
 from .choice import SweepFunction
 from .passes import PartitionPass, SweepPass
-from .represented import RepresentedRows
+from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import Statistics
 

@@ -17,7 +17,7 @@ from ...data.files.columnar import ParquetTable
 from ...data.files.discovery import IPC_FILE
 from ...data.files.tables import Block
 from ...data.row_source import RowsError
-from ..words import as_option
+from ..option_values import as_option
 from .batches import Batch, Batches, Fault, Offset, Origin, Patience, Pick, PickedBatch, complaint, numbers_of
 from .waiting import Ahead, StreamInput
 

@@ -12,12 +12,12 @@ import numpy as np
 
 from ...data.files.arrow import pa
 from ...data.files.schema import Field, Header
-from ...data.files.stamps import naming
 from ...data.files.tables import Block
 from ...data.files.text import CONVERT, LONGEST, MARK, Dialect, Lines, OpenQuoteError, brief, fields, first_text, numbered_lines, split
+from ...data.files.unchanged_files import naming
 from ...data.row_source import ColumnLabel
 from ..errors import InputError
-from ..words import as_option
+from ..option_values import as_option
 from .batches import Batch, Batches, Fault, Origin, Patience, Pick, PickedBatch, complaint, numbers_of
 from .waiting import Ahead, StreamInput
 

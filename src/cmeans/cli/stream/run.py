@@ -16,7 +16,7 @@ from ..errors import InputError, Stopped
 from ..models import Preprocessing
 from ..outputs import Stopwatch, as_json, caught_warnings, staged_file
 from ..rows import learn_scaling
-from ..screen import Screen
+from ..terminal import Screen
 from .batches import Batch, ColumnPicker
 from .chunks import Chunks, ErrorBudget, RateLimiter
 from .labels import LabelWriter

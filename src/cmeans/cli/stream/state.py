@@ -16,8 +16,8 @@ from ...persistence.model_file import KEY, packed
 from ...storage.codec import digest_of, read_packed, text_in, write_packed
 from ..errors import InputError
 from ..models import Preprocessing, open_model, read_recipe
+from ..option_values import option_of
 from ..outputs import plain, staged_file
-from ..words import option_of
 from .batches import Batch, Offset
 from .labels import Written
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...runtime.user_warnings import one_line
 from ..row_source import RowsError
 from .schema import Field, Header, Spelling, in_python
-from .stamps import StampedFile
+from .unchanged_files import StampedFile
 
 __all__ = ["RowTable", "batch_rows", "file_bytes", "header_of", "is_numeric", "kind_of", "pa", "readable", "reading", "release", "values"]
 

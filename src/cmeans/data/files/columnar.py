@@ -10,8 +10,8 @@ from typing import Any
 from .arrow import batch_rows, file_bytes, header_of, pa, reading, release, values
 from .discovery import IPC_FILE
 from .schema import Spelling, in_python
-from .stamps import StampedFile
 from .tables import Block, FileTable
+from .unchanged_files import StampedFile
 
 
 class IpcTable(FileTable):

@@ -12,9 +12,9 @@ from ..row_source import RowsError
 from .arrow import file_bytes, header_of, is_numeric, kind_of, pa, reading, release, values
 from .discovery import PACKED
 from .schema import Field, Header, Spelling, in_python
-from .stamps import StampedFile
 from .tables import Block, FileTable
 from .text import CONVERT, LONGEST, MARK, Dialect, OpenQuoteError, brief, fields, first_text, is_utf8, numbered_lines, split
+from .unchanged_files import StampedFile
 
 _BLOCK = 1 << 20  # bytes read at a time, and parsed at a time at least
 _LINES = 4  # times the longest of the first lines are parsed at a time: those that follow may be longer

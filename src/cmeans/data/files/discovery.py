@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from ..row_source import RowsError, as_source
-from .stamps import StampedFile, naming
+from .unchanged_files import StampedFile, naming
 
 PathWord = str | os.PathLike[str]
 PARQUET, NPY, ZIP, IPC_FILE, IPC_STREAM = b"PAR1", b"\x93NUMPY", b"PK\x03\x04", b"ARROW1", b"\xff\xff\xff\xff"  # their first bytes

@@ -23,8 +23,8 @@ from ..arrays import sparse_damage
 from ..row_source import RowArray, RowsError, StoredRows
 from ..scratch import Scratch
 from .schema import Field, Header, Spelling, in_python
-from .stamps import StampedFile
 from .tables import Block, ColumnSelection, ReadPlan, check_finite, gather, weights_of
+from .unchanged_files import StampedFile
 
 _PIECE = 2**22  # bytes that are converted or decompressed at a time
 _ROWS = 8_192  # rows copied at a time

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..row_source import ColumnLabel, RowsError, StoredRows
+from .concat import JoinedRows, JoinedTables, common_header, found_again
 from .discovery import PathWord, found, keys_of, kind_of_file
-from .joining import JoinedRows, JoinedTables, common_header, found_again
 from .npy import ArrayFile, SparseFile, open_npy, open_npz
 from .schema import Header, Spelling, in_python
 from .tables import ColumnSelection, FileTable, KeyedTable, refuse_zero

@@ -23,7 +23,7 @@ from ...sampling.quantiles import Parts, weighted_quantile
 from ...spaces import ProductRows, Rows
 from ...spaces.centres import Centres
 from ...sweeps.problem import Problem
-from ...sweeps.represented import RepresentedBlock, RepresentedRows
+from ...sweeps.represented_rows import RepresentedBlock, RepresentedRows
 from ...sweeps.state import State
 from ..observer import UNOBSERVED, Observer, Progressed
 from .projection import AfterStep, Path

@@ -10,7 +10,7 @@ import numpy as np
 from ...data.arrays import Float64, IntArray
 from ...data.blocks import spans
 from ...spaces.centres import Centres
-from ...sweeps.represented import RepresentedRows
+from ...sweeps.represented_rows import RepresentedRows
 
 
 class Gram(ABC):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...data.arrays import Float64, IntArray, Partition, as_like, device, host_float64, namespace, resolution, to_numpy
 from ...sweeps.problem import Problem
-from ...sweeps.represented import RepresentedBlock, RepresentedRows
+from ...sweeps.represented_rows import RepresentedBlock, RepresentedRows
 from .grams import Gram
 
 ROUNDS = 50  # looks at one block before the next

@@ -19,7 +19,7 @@ from ...data.arrays import Array, Float64, IntArray, itemsize
 from ...data.blocks import Blocks
 from ...rules import Rule
 from ...spaces import Space
-from ..represented import RepresentedRows
+from ..represented_rows import RepresentedRows
 from ..state import State
 from ..statistics import Statistics
 from . import wide

@@ -14,7 +14,7 @@ from ...rules import Rule, TileFunctions
 from ...runtime.user_warnings import NOT_FINITE
 from ...spaces import Space
 from ..generic import FinalSums
-from ..represented import Layout, RepresentedRows
+from ..represented_rows import Layout, RepresentedRows
 from ..state import State
 from ..statistics import HardStatistics, Statistics
 from .door import compiling, is_open

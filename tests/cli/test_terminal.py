@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from cmeans.cli.screen import Forecast, Screen, described, print_table, standing
+from cmeans.cli.terminal import Forecast, Screen, described, print_table, standing
 from cmeans.runtime.progress import Progress, Reporter, current_listeners
 
 

@@ -1,0 +1,191 @@
+"""Polynomial kernels, the normalised one among them, and the sigmoid kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from ..data.arrays import Array, inverse_root, namespace, squared_norms
+from ..data.blocks import pieces
+from .base import check_parameters
+from .products import ProductKernel
+
+POWER_ELEMENTS = 2**15  # numbers raised to a power at a time, so that they stay in the cache
+
+
+@dataclass(frozen=True)
+class Polynomial(ProductKernel):
+    """k(x, y) = (gamma x.y + coef0)^degree / scale.
+
+    The division by `scale` is done inside the power, so that values of 1e60 never appear; it changes objectives, but not clusterings.
+    On rows of unequal length `NormalizedPolynomial` is usually the better choice.
+
+    Parameters
+    ----------
+    degree : int >= 1, default=3
+        Exponent.
+    gamma : float > 0, default=1.0
+        Factor of inner products.
+    coef0 : float, default=1.0
+        Added to them; below 0 the kernel may have negative eigenvalues.
+    scale : float > 0, default=1.0
+        Divisor of all values.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite or beyond its bound, or degree is not whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.kernels import Polynomial
+    >>> Polynomial(degree=2)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
+    array([[144.,   9.]])
+
+    References
+    ----------
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011 (degree 5 on
+    MNIST).
+    """
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 1.0
+    scale: float = 1.0
+    constant_part = True
+
+    def __post_init__(self) -> None:
+        check_parameters(self, degree=1, gamma=0, coef0=-inf, scale=0)
+
+    @property
+    def positive_definite(self) -> bool:
+        return self.coef0 >= 0
+
+    @property
+    def coefficients(self) -> tuple[float, float]:
+        inner = self.scale ** (-1.0 / self.degree)
+        return self.gamma * inner, self.coef0 * inner
+
+    def transform(self, s: Array) -> Array:
+        return _power(s, self.degree)
+
+
+@dataclass(frozen=True)
+class NormalizedPolynomial(ProductKernel):
+    """k(x, y) = (gamma x.y + coef0)^degree / sqrt(k(x, x) k(y, y)): a polynomial kernel with every k(x, x) = 1 (Zhang & Rudnicky 2002).
+
+    Use it in place of `Polynomial` where rows differ in length: that kernel raises the lengths to a power.
+
+    Parameters
+    ----------
+    degree : int >= 1, default=3
+        Exponent.
+    gamma : float > 0, default=1.0
+        Factor of inner products.
+    coef0 : float, default=1.0
+        Added to them; below 0 the kernel may have negative eigenvalues.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite or beyond its bound, or degree is not whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.kernels import NormalizedPolynomial
+    >>> NormalizedPolynomial(degree=2)(np.array([[1.0, 2.0]]), np.array([[1.0, 2.0], [2.0, 1.0]])).round(3)
+    array([[1.   , 0.694]])
+
+    References
+    ----------
+    Zhang, Rudnicky: A large scale clustering scheme for kernel k-means. ICPR 2002.
+    """
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_parameters(self, degree=1, gamma=0, coef0=-inf)
+
+    @property
+    def positive_definite(self) -> bool:
+        return self.coef0 >= 0
+
+    @property
+    def coefficients(self) -> tuple[float, float]:
+        return self.gamma, self.coef0
+
+    def factor(self, x: Array) -> Array:
+        return inverse_root(squared_norms(x) * self.gamma + self.coef0)
+
+    def transform(self, s: Array) -> Array:
+        return _power(s, self.degree)
+
+
+@dataclass(frozen=True)
+class Sigmoid(ProductKernel):
+    """k(x, y) = tanh(gamma x.y + coef0), the neural kernel of Chitta 2011 (gamma = .0045, coef0 = .11 there). Indefinite in general.
+
+    Parameters
+    ----------
+    gamma : float > 0, default=1.0
+        Factor of inner products.
+    coef0 : float, default=1.0
+        Added to them.
+
+    Raises
+    ------
+    ValueError
+        If gamma is not a finite number above 0, or coef0 is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.kernels import Sigmoid
+    >>> Sigmoid(gamma=0.5, coef0=0.0)(np.array([[1.0, 1.0]]), np.array([[1.0, 1.0], [1.0, -1.0]])).round(3)
+    array([[0.762, 0.   ]])
+
+    References
+    ----------
+    Chitta, Jin, Havens, Jain: Approximate kernel k-means. KDD 2011, section 5.
+    """
+
+    gamma: float = 1.0
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_parameters(self, gamma=0, coef0=-inf)
+
+    @property
+    def positive_definite(self) -> bool:
+        return False
+
+    @property
+    def coefficients(self) -> tuple[float, float]:
+        return self.gamma, self.coef0
+
+    def transform(self, s: Array) -> Array:
+        return np.tanh(s, out=s) if isinstance(s, np.ndarray) else namespace(s).tanh(s)
+
+
+def _power(s: Array, degree: int) -> Array:
+    """s ** degree by repeated squaring, in place for NumPy; general powers and new arrays are many times slower."""
+    if not isinstance(s, np.ndarray):
+        return _raised(namespace(s).asarray(s, copy=True), s, degree)
+    for part in pieces(s, max(1, POWER_ELEMENTS // max(1, s.shape[-1]))):
+        _raised(part, part.copy(), degree)
+    return s
+
+
+def _raised(result: Array, base: Array, degree: int) -> Array:
+    """base ** degree in `result`, which holds a copy of base."""
+    for bit in f"{degree:b}"[1:]:
+        result *= result
+        if bit == "1":
+            result *= base
+    return result

@@ -1,0 +1,81 @@
+"""When a run ends: centres or memberships at rest, movements that are rounding only; and the reason as a message."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..data.arrays import resolution
+from ..sweeps.problem import Stopping
+from ..sweeps.represented_rows import RepresentedRows
+from ..sweeps.state import State
+from ..sweeps.statistics import Statistics
+
+if TYPE_CHECKING:
+    from .fixed_point import Solution
+
+PATIENCE = 10  # sweeps that must look like the ten before them, until it is rounding that moves the centres
+
+
+def is_at_rest(stopping: Stopping, at: State, new: State, sums: Statistics, *, compared: bool) -> tuple[bool, float]:
+    """Return True where the step from `at` to `new` ends a run, and the movement relative to the stopping rule's scale.
+
+    `compared`: the sums hold the change of the memberships since the sweep before.
+    """
+    moved = _movement(at, new)
+    if stopping.criterion == "memberships":
+        return moved == 0 or (compared and sums.change <= stopping.tol), sums.change
+    scale = sums.scale / sums.weight if sums.weight > 0 else 0.0
+    return moved <= stopping.tol**2 * scale and _widening(at, new) <= stopping.tol, math.sqrt(moved / scale) if scale > 0 else 0.0
+
+
+def only_rounds(movements: tuple[float, ...], history: tuple[float, ...], rounding: float, magnitude: float) -> bool:
+    """True where the last sweeps have shown rounding only: small movements that go up and down but no lower, and an objective, the
+    sum of numbers of this magnitude, that stands. Slow convergence falls from sweep to sweep."""
+    if len(movements) < 2 * PATIENCE:
+        return False
+    earlier, late = movements[-2 * PATIENCE : -PATIENCE], movements[-PATIENCE:]
+    rises = sum(after > before for before, after in itertools.pairwise(movements[-2 * PATIENCE :]))
+    if rises < PATIENCE // 2 or max(late) > math.sqrt(rounding) or min(late) < 0.7 * min(earlier) or max(late) > 2 * max(earlier):
+        return False
+    values = history[-2 * PATIENCE :]
+    return max(values) - min(values) <= 2.0 * rounding * magnitude  # each may be off either way
+
+
+def rounding_of(rows: RepresentedRows) -> float:
+    """Return the share by which sums over these rows may differ without meaning anything."""
+    return rows.space.jitter * (1e-6 if resolution(rows.blocks.x.dtype) > 1e-10 else 1e-11)
+
+
+def _movement(old: State, new: State) -> float:
+    """max_j |dv_j|^2; infinite where a cluster went."""
+    return float((new.centres - old.centres).squared_norms().max()) if len(new.centres) == len(old.centres) else math.inf
+
+
+def _widening(old: State, new: State) -> float:
+    """max_j |d scale_j| / scale_j."""
+    if old.scales is None or new.scales is None or new.scales is old.scales:
+        return 0.0
+    return float(np.abs(new.scales / old.scales - 1.0).max()) if len(new.scales) == len(old.scales) else math.inf
+
+
+def reason(solution: Solution, stopping: Stopping, last: float) -> str:
+    """Why a run ended, in words, with advice where it fell short; `last` is the objective of the last pass."""
+    if solution.floor is not None:
+        return (
+            f"converged: centres move by {solution.floor:.2g} of the typical distance, above tol={stopping.tol:g}, but that is rounding "
+            f"(after {solution.n_iter} sweeps)"
+        )
+    if solution.converged:
+        return f"converged: {stopping.criterion} stand still to tol={stopping.tol:g} after {solution.n_iter} sweeps"
+    if solution.ended:
+        return f"ended by a callback after {solution.n_iter} sweeps"
+    before = solution.history[-1]
+    fall = 100 * max(before - last, 0.0) / abs(before) if before else 0.0
+    return (
+        f"stopped at max_iter={stopping.max_iter} with the objective still falling {fall:.2g}% a sweep; "
+        f"raise max_iter or loosen tol={stopping.tol:g}"
+    )
