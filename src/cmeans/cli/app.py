@@ -34,10 +34,10 @@ app = new_app("cmeans", "Hard, fuzzy and possibilistic c-means in kernel space. 
 
 @app.command()
 @taking(FitOptions)
-def fit(told: FitOptions) -> None:
+def fit(options: FitOptions) -> None:
     """Cluster the rows of a file: labels.parquet, model.safetensors and summary.json in DIR, the summary on stdout."""
-    with _plain_speech(Screen(told.quiet), told.debug) as screen:
-        show(run_fit(told.request(), screen))
+    with _plain_speech(Screen(options.quiet), options.debug) as screen:
+        show(run_fit(options.request(), screen))
 
 
 @app.command()
@@ -55,16 +55,16 @@ def predict(
 ) -> None:
     """Label new rows with a model. Columns and scaling are those of the fit; --columns says others, in the model's order."""
     with _plain_speech(Screen(quiet), debug) as screen:
-        wish = ReadOptions(file, tuple(columns or ()), None, array, None, header)
-        show(run_predict(PredictRequest(model, wish, out, top_k, threshold), screen))
+        reading = ReadOptions(file, tuple(columns or ()), None, array, None, header)
+        show(run_predict(PredictRequest(model, reading, out, top_k, threshold), screen))
 
 
 @app.command()
 @taking(StreamOptions)
-def stream(told: StreamOptions) -> None:
+def stream(options: StreamOptions) -> None:
     """Cluster rows as they come, each once: labels at once, and a model that goes on learning. From a pipe, a file or a folder."""
-    with _plain_speech(Screen(told.quiet), told.debug) as screen:
-        summary = run_stream(told.request(), screen)
+    with _plain_speech(Screen(options.quiet), options.debug) as screen:
+        summary = run_stream(options.request(), screen)
         if summary is not None:
             show(summary)
 

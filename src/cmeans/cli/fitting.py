@@ -90,7 +90,7 @@ METHODS |= {name: MethodSpec.of_rule(name) for name, rule in RULES.items() if ru
 class FitRequest:
     """All options of one `cmeans fit`. `words` are the constructor parameters that were given; the others keep their defaults."""
 
-    wish: ReadOptions
+    reading: ReadOptions
     out: Path
     method: str
     clusters: int | None = None  # number of clusters, or its upper bound
@@ -184,19 +184,19 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
     if request.checkpoint is not None and "checkpoint" not in method.words:
         able = listed(name for name, other in METHODS.items() if "checkpoint" in other.words)
         raise InputError(f"--checkpoint: --method {request.method} keeps none; {able} do.")
-    refuse_inside(request.wish.file, request.out, "a folder outside")
+    refuse_inside(request.reading.file, request.out, "a folder outside")
     outputs = {f"--out {request.out}: the {name}": file for name, file in _outputs(request.out).items()}
     if request.checkpoint is not None:
         outputs[f"--checkpoint {request.checkpoint.path}"] = os.fspath(request.checkpoint.path)
-    refuse_overwriting(outputs, files_of(request.wish))
+    refuse_overwriting(outputs, files_of(request.reading))
     if request.checkpoint is not None:
         check_place(request.checkpoint, "--checkpoint")
 
 
 def _read(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[InputRows, Scaling]:
-    screen.say(f"reading {request.wish.file}")
+    screen.say(f"reading {request.reading.file}")
     budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
-    rows = read_rows(request.wish, most=0 if stays else None if budget is None else budget // SHARE)
+    rows = read_rows(request.reading, most=0 if stays else None if budget is None else budget // SHARE)
     if rows.stay:
         who = "the workers read them" if stays else "they are read again in every sweep"
         screen.say(f"{rows.x.nbytes / 1e9:.3g} GB of rows stay where they are; {who}")
@@ -246,7 +246,7 @@ def _metadata(request: FitRequest, rows: InputRows, scaling: Scaling) -> dict[st
     return {
         "method": request.method,
         "columns": list(rows.columns),
-        "weight": request.wish.weight,
+        "weight": request.reading.weight,
         "scaling": scaling.to_json(),
         "dtype": rows.x.dtype.name,
     }
@@ -262,12 +262,12 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
     return {
         "command": "fit",
         "version": __version__,
-        "file": str(request.wish.file),
+        "file": str(request.reading.file),
         "rows": rows.x.shape[0],
         "columns": rows.x.shape[1],
         "dtype": rows.x.dtype.name,
         "scale": request.scale,
-        "weight": request.wish.weight,
+        "weight": request.reading.weight,
         "method": request.method,
         "n_clusters": request.clusters,
         "n_clusters_found": model.n_clusters_,

@@ -25,7 +25,7 @@ class PredictRequest:
     """All options of one `cmeans predict`."""
 
     model: Path
-    wish: ReadOptions
+    reading: ReadOptions
     out: Path
     top_k: int | None = None  # number of memberships to write; None: all
     threshold: float | None = None
@@ -49,8 +49,8 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
             stored = open_model(request.model)
             model = load(request.model)
             recipe = read_recipe(stored, model)
-            screen.say(f"reading {request.wish.file}")
-            rows = read_rows(replace(request.wish, dtype=recipe.dtype), recipe.columns)
+            screen.say(f"reading {request.reading.file}")
+            rows = read_rows(replace(request.reading, dtype=recipe.dtype), recipe.columns)
             x = recipe.scaling.apply(rows.x)
         with watch.part("predict"):
             soft = stored["estimator"] not in HARD and place.suffix != ".npy"
@@ -62,7 +62,7 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
         "version": __version__,
         "model": str(request.model),
         "estimator": stored["estimator"],
-        "file": str(request.wish.file),
+        "file": str(request.reading.file),
         "rows": x.shape[0],
         "columns": len(recipe.columns),
         "n_clusters": n_clusters,
@@ -103,8 +103,8 @@ def _check(request: PredictRequest) -> None:
         raise InputError(f"--out {request.out}: unknown ending; known are .parquet, .csv and .npy (labels only).")
     if request.out.is_dir():
         raise InputError(f"--out {request.out}: is a folder; give a file, e.g. {request.out / 'labels.parquet'}.")
-    refuse_inside(request.wish.file, request.out, "a file outside")
-    refuse_overwriting({f"--out {request.out}": request.out}, [request.model, *files_of(request.wish)])
+    refuse_inside(request.reading.file, request.out, "a file outside")
+    refuse_overwriting({f"--out {request.out}": request.out}, [request.model, *files_of(request.reading)])
 
 
 def describe_model(file: Path) -> dict[str, Any]:

@@ -241,11 +241,11 @@ class FitOptions:
             raise InputError("--engine dask and --scheduler ADDRESS go together, e.g. --engine dask --scheduler tcp://10.0.0.1:8786.")
         checkpoint = None if self.kept_in is None else Checkpoint(self.kept_in, minutes=self.every, resume=self.resume)
         dtype = None if self.dtype is DtypeChoice.KEEP else self.dtype.value
-        wish = ReadOptions(self.file, tuple(self.columns or ()), self.weight, self.array, dtype, self.header)
+        reading = ReadOptions(self.file, tuple(self.columns or ()), self.weight, self.array, dtype, self.header)
         known = frozenset[str]().union(*(method.words for method in METHODS.values()))
         words = _words(self, known)
         return FitRequest(
-            wish,
+            reading,
             self.out,
             self.method,
             self.clusters,
@@ -341,7 +341,7 @@ class StreamOptions:
         dtype = None if self.dtype is DtypeChoice.KEEP else self.dtype.value
         return StreamRequest(
             source=Wanted(self.source, None if self.kind is None else self.kind.value, self.header, self._follow()),
-            wish=ReadOptions(self.source, tuple(self.columns or ()), self.weight, dtype=dtype),
+            reading=ReadOptions(self.source, tuple(self.columns or ()), self.weight, dtype=dtype),
             words=words,
             scale=None if self.scale is None else self.scale.value,
             out=self.out,

@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..data.blocks import mapped, piece, spans
+from ..data.blocks import mapped, rows_between, spans
 from ..data.files.discovery import found
-from ..data.files.opening import Ask, number_type, open_chosen, open_file
+from ..data.files.opening import OpenOptions, number_type, open_chosen, open_file
 from ..data.files.schema import Header, shortened
 from ..data.files.tables import ColumnSelection
 from ..data.row_source import ColumnLabel, RowsError, as_source
@@ -117,7 +117,7 @@ def _cuts(x: Any) -> Iterator[tuple[int, int]]:
 
 def _weighted_blocks(x: Any, weight: NDArray[np.float64] | None) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     for start, stop in _cuts(x):
-        block = piece(x, start, stop).astype(np.float64)
+        block = rows_between(x, start, stop).astype(np.float64)
         yield block, np.ones(len(block)) if weight is None else weight[start:stop]
 
 
@@ -146,18 +146,18 @@ class InputRows:
     stay: bool = False  # in their files, which bring the weights
 
 
-def read_rows(wish: ReadOptions, known: Sequence[ColumnLabel] | None = None, most: int | None = None) -> InputRows:
+def read_rows(reading: ReadOptions, known: Sequence[ColumnLabel] | None = None, most: int | None = None) -> InputRows:
     """Return the requested rows, in memory if they take no more than `most` bytes. `known`: the columns of a model, used where
-    `wish` names none."""
+    `reading` names none."""
     most = free_memory() // SHARE if most is None else most
-    ask = Ask(wish.array, wish.weight, wish.header, as_option)
-    if wish.file.is_file() and wish.file.stat().st_size <= most:
-        source = open_file(wish.file, ask)
-        choice = chosen_columns(source.header, wish, None if source.aside else wish.weight, known)
+    options = OpenOptions(reading.array, reading.weight, reading.header, as_option)
+    if reading.file.is_file() and reading.file.stat().st_size <= most:
+        source = open_file(reading.file, options)
+        choice = chosen_columns(source.header, reading, None if source.aside else reading.weight, known)
         if (source.n_rows or 0) * len(choice.picked) * choice.dtype.itemsize <= most:  # the rows of a CSV take no more than its text
             x, weights = source.read(choice)
             return InputRows(x, source.header.labels(choice.picked), weights)
-    opened = open_chosen(wish.file, ask, lambda header, weight: chosen_columns(header, wish, weight, known))
+    opened = open_chosen(reading.file, options, lambda header, weight: chosen_columns(header, reading, weight, known))
     stored = as_source(opened)
     if stored is None:
         return InputRows(opened, tuple(range(opened.shape[1])))
@@ -166,14 +166,14 @@ def read_rows(wish: ReadOptions, known: Sequence[ColumnLabel] | None = None, mos
 
 
 def chosen_columns(
-    header: Header, wish: ReadOptions, weight: ColumnLabel | None, known: Sequence[ColumnLabel] | None = None
+    header: Header, reading: ReadOptions, weight: ColumnLabel | None, known: Sequence[ColumnLabel] | None = None
 ) -> ColumnSelection:
     """Return the columns of data: those the user names, else those of a model, else all but the weight."""
     at = None if weight is None else header.weighing(weight)
-    picked = header.data(wish.columns, weight) if wish.columns or known is None else _as_in_model(header, known)
+    picked = header.data(reading.columns, weight) if reading.columns or known is None else _as_in_model(header, known)
     if known is not None and len(picked) != len(known):
         raise InputError(f"--columns: names {len(picked)} columns, but the model was fitted on {len(known)} ({shortened(known)}).")
-    return ColumnSelection(tuple(picked), at, number_type(header, picked, wish.dtype))
+    return ColumnSelection(tuple(picked), at, number_type(header, picked, reading.dtype))
 
 
 def _as_in_model(header: Header, known: Sequence[ColumnLabel]) -> list[int]:
@@ -192,10 +192,10 @@ def _as_in_model(header: Header, known: Sequence[ColumnLabel]) -> list[int]:
     raise InputError(f"{header.where}: {with_names} names its columns, {without} does not; {advice}")
 
 
-def files_of(wish: ReadOptions) -> list[Path]:
+def files_of(reading: ReadOptions) -> list[Path]:
     """Return the files to read; none where there are none, an error that is raised when they are read."""
     try:
-        return found(wish.file)
+        return found(reading.file)
     except RowsError:
         return []
 

@@ -48,8 +48,8 @@ def taking(record: type[T]) -> Callable[[Callable[[T], None]], Callable[..., Non
 
     def commanding(function: Callable[[T], None]) -> Callable[..., None]:
         @wraps(function)
-        def command(**told: Any) -> None:
-            function(record(**told))
+        def command(**given: Any) -> None:
+            function(record(**given))
 
         command.__annotations__ = kinds
         command.__signature__ = signature.replace(parameters=options, return_annotation=None)  # type: ignore[attr-defined]

@@ -24,21 +24,21 @@ def spans(n: int, step: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + step, n)
 
 
-def piece(x: Array, start: int, stop: int) -> Array:
+def rows_between(x: Array, start: int, stop: int) -> Array:
     """Return rows start ... stop - 1, in memory."""
     if is_stored(x):
         return x.read(start, stop)
     return x[start:stop] if is_sparse(x) else x[start:stop, ...]
 
 
-def stretch(x: Array, start: int, stop: int) -> Array:
+def view_between(x: Array, start: int, stop: int) -> Array:
     """Return rows start ... stop - 1 without reading them into memory."""
-    return x.part(start, stop) if is_stored(x) else piece(x, start, stop)
+    return x.part(start, stop) if is_stored(x) else rows_between(x, start, stop)
 
 
-def pieces(x: Array, step: int) -> Iterator[Array]:
+def blocks_of(x: Array, step: int) -> Iterator[Array]:
     """Consecutive blocks of `step` rows of an array, the last one shorter."""
-    return (piece(x, start, stop) for start, stop in spans(int(x.shape[0]), step))
+    return (rows_between(x, start, stop) for start, stop in spans(int(x.shape[0]), step))
 
 
 def mapped(x: Array, function: Callable[[Array], Array]) -> Array:
@@ -103,7 +103,7 @@ class Blocks:
 
     def in_memory(self) -> Blocks:
         """Return the same blocks with the rows in memory."""
-        return replace(self, x=piece(self.x, 0, self.n_rows)) if is_stored(self.x) else self
+        return replace(self, x=rows_between(self.x, 0, self.n_rows)) if is_stored(self.x) else self
 
     def require_in_memory(self, message: Callable[[str], str]) -> None:
         """Refuse rows that are not in memory, by a message about their place."""
@@ -150,7 +150,7 @@ class Blocks:
     def cut(self, start: int, stop: int) -> Block:
         """Return rows start ... stop - 1 as one block."""
         kxx = None if self.kxx is None else self.kxx[start:stop]
-        return Block(self.scaled(piece(self.x, start, stop)), np.ascontiguousarray(self.weight[start:stop]), start, kxx)
+        return Block(self.scaled(rows_between(self.x, start, stop)), np.ascontiguousarray(self.weight[start:stop]), start, kxx)
 
     def take(self, rows: IntArray) -> Block:
         """Return the given rows as one block (its `start` has no meaning)."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..runtime.user_warnings import NOT_FINITE
 from .arrays import Array, Float64, is_sparse, numpy_dtype, to_numpy
-from .blocks import pieces, spans
+from .blocks import blocks_of, spans
 
 RANGE = 10.0  # of each scaled feature, as in the papers
 ROWS = 4096  # read at once
@@ -15,7 +15,7 @@ ROWS = 4096  # read at once
 def factors_to_ten(x: Array, weight: Float64, estimator_name: str) -> Float64:
     """Return the factors (d,) that give every feature of the rows of positive weight the range 10; 1 for constant features."""
     low, high = np.full(x.shape[1], np.inf), np.full(x.shape[1], -np.inf)
-    for part, (start, stop) in zip(pieces(x, ROWS), spans(int(x.shape[0]), ROWS), strict=True):
+    for part, (start, stop) in zip(blocks_of(x, ROWS), spans(int(x.shape[0]), ROWS), strict=True):
         counted = np.flatnonzero(weight[start:stop] > 0)
         if len(counted) == 0:
             continue

@@ -226,11 +226,11 @@ class ProbabilisticKMeans(BaseCMeans):
 
         if population.member is None:
             return _filled(geometry.blocks, n_clusters, each_its_own)
-        everybody, members = drawn(len(population)), population.members()
+        of_members, members = drawn(len(population)), population.members()
         return _filled(
             geometry.blocks,
             n_clusters,
-            lambda start, stop: np.where(members[start:stop, None] >= 0, everybody[members[start:stop]], dtype(1.0 / n_clusters)),
+            lambda start, stop: np.where(members[start:stop, None] >= 0, of_members[members[start:stop]], dtype(1.0 / n_clusters)),
         )
 
 

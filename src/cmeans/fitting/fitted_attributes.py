@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..data.arrays import foreign_like, numpy_dtype, to_numpy
-from ..data.blocks import pieces
+from ..data.blocks import blocks_of
 from ..landmarks.certificate import certify
 from ..rules import Rule
 from ..runtime.user_warnings import warn
@@ -150,7 +150,7 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
             "Take fewer clusters, or another init."
         )
     labels, step = result.assignment.labels, geometry.blocks.limits.rows_at_once  # there may be more labels than memory holds
-    nowhere = sum(int(np.count_nonzero(part < 0)) for part in pieces(labels, step)) / len(labels)
+    nowhere = sum(int(np.count_nonzero(part < 0)) for part in blocks_of(labels, step)) / len(labels)
     if nowhere > MOSTLY:
         warn(
             f"{estimator_name}: {100 * nowhere:.0f}% of the rows belong nowhere: their typicality is 0 in every cluster. "

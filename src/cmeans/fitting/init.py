@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import Array, IntArray, Partition, as_like, is_sparse, one_hot
-from ..data.blocks import Block, pieces
+from ..data.blocks import Block, blocks_of
 from ..runtime.user_warnings import warn
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
 from ..sampling.kmeanspp import kmeans_plus_plus, max_min
@@ -143,7 +143,7 @@ def _checked_count(centres: Centres, n_clusters: int, estimator_name: str) -> Ce
 
 def _memberships(values: Any, like: Array, estimator_name: str) -> Array:
     start = 0
-    for part in pieces(values, CHECKED_ROWS):
+    for part in blocks_of(values, CHECKED_ROWS):
         sums = part.sum(axis=1, dtype=np.float64)
         if not (part.min() >= 0 and np.abs(sums - 1.0).max() <= 1e-3):  # NaN fails both
             lowest = part.min(axis=1)

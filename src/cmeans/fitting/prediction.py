@@ -119,7 +119,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         `diag`: k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
         """
-        return self._said(X, diag).memberships
+        return self._outputs_of(X, diag).memberships
 
     @lazily
     def predict(self, X: Any, *, diag: Any = None) -> Array:
@@ -188,8 +188,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         columns = checked_columns(path, len(self._state.centres), caller, memberships=asked, top_k=top_k, threshold=threshold)
         counts = np.zeros(len(self._state.centres), dtype=np.intp)
 
-        def told(said: RowOutputs) -> tuple[list[Column], IntArray]:
-            return columns.of(said), np.bincount(said.labels[said.labels >= 0], minlength=len(counts))
+        def written(outputs: RowOutputs) -> tuple[list[Column], IntArray]:
+            return columns.of(outputs), np.bincount(outputs.labels[outputs.labels >= 0], minlength=len(counts))
 
         try:
             with row_file(path, table.n_rows, columns, numpy_dtype(table.blocks.x)) as file, self._engine(table.blocks.x) as engine:
@@ -198,7 +198,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
                     file.append(part[0])
                     counts[:] += part[1]
 
-                assign_into(self._pieces(table, told, take), *self._pass(table), engine, Reporter(current_listeners()))
+                assign_into(self._pieces(table, written, take), *self._pass(table), engine, Reporter(current_listeners()))
         except WriteError as error:
             error.caller = caller
             raise
@@ -255,7 +255,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             out[j, : len(nearest)] = nearest
         return out
 
-    def _said(self, X: Any, diag: Any) -> RowOutputs:
+    def _outputs_of(self, X: Any, diag: Any) -> RowOutputs:
         """Return labels and memberships from one pass."""
         table = self._known_table(X, diag)
         whole = ArraySink(table.n_rows, len(self._state.centres), dense_like(table.blocks.x))

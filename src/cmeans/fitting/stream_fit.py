@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ..data.arrays import Array, Float64, as_like, host_float64, in_form_of, is_foreign, namespace, numpy_dtype, to_numpy
-from ..data.blocks import Blocks, stretch
+from ..data.blocks import Blocks, view_between
 from ..engines import Engine
 from ..kernels import Kernel
 from ..rules import Fuzzy, Hard, Rule
@@ -317,7 +317,7 @@ def _cut(blocks: Blocks, step: int, least: int) -> list[Blocks]:
     projected into a short last one."""
     count = min(-(-blocks.n_rows // step), max(1, blocks.n_rows // least))
     bounds = np.linspace(0, blocks.n_rows, count + 1).astype(int)
-    cuts = [replace(blocks, x=stretch(blocks.x, a, b), weight=blocks.weight[a:b]) for a, b in itertools.pairwise(bounds)]
+    cuts = [replace(blocks, x=view_between(blocks.x, a, b), weight=blocks.weight[a:b]) for a, b in itertools.pairwise(bounds)]
     return [part for part in cuts if part.weight.any()]
 
 
@@ -332,10 +332,10 @@ def _reason(solution: Solution, settings: FitSettings) -> str:
 def _of_all_chunks(result: FitResult, settings: FitSettings, summary: FitSummary) -> FitResult:
     """Return the result with the convergence of all chunks."""
     tol, fell_short, n = settings.stopping.tol, summary.fell_short, summary.stream.n_chunks
-    said = f"converged: centres stand still to tol={tol:g} in each of {n} chunks"
+    message = f"converged: centres stand still to tol={tol:g} in each of {n} chunks"
     if fell_short:
-        said = f"stopped at max_iter={settings.stopping.max_iter} in {fell_short} of {n} chunks; raise max_iter or loosen tol={tol:g}"
-    return replace(result, solution=replace(result.solution, converged=not fell_short), reason=said)
+        message = f"stopped at max_iter={settings.stopping.max_iter} in {fell_short} of {n} chunks; raise max_iter or loosen tol={tol:g}"
+    return replace(result, solution=replace(result.solution, converged=not fell_short), reason=message)
 
 
 def _has_no_rows(X: Any) -> bool:

@@ -24,7 +24,7 @@ from ..data.arrays import (
     to_numpy,
     without_gradients,
 )
-from ..data.blocks import piece, spans
+from ..data.blocks import rows_between, spans
 from ..data.files import open_blocks
 from ..data.limits import Limits
 from ..data.row_source import StoredRows, as_source
@@ -238,7 +238,7 @@ def _refuse_non_finite(x: Array, estimator_name: str) -> None:
             return
     step = max(1, 2**20 // max(1, int(x.shape[1])))
     for start, stop in spans(int(x.shape[0]), step):
-        part = piece(x, start, stop)
+        part = rows_between(x, start, stop)
         dense = part.toarray() if is_sparse(part) else to_numpy(part)
         bad = np.argwhere(~np.isfinite(dense))
         if len(bad):

@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 
 from ..data.arrays import Array, inverse_root, namespace, squared_norms
-from ..data.blocks import pieces
+from ..data.blocks import blocks_of
 from .base import check_parameters
 from .products import ProductKernel
 
@@ -177,7 +177,7 @@ def _power(s: Array, degree: int) -> Array:
     """s ** degree by repeated squaring, in place for NumPy; general powers and new arrays are many times slower."""
     if not isinstance(s, np.ndarray):
         return _raised(namespace(s).asarray(s, copy=True), s, degree)
-    for part in pieces(s, max(1, POWER_ELEMENTS // max(1, s.shape[-1]))):
+    for part in blocks_of(s, max(1, POWER_ELEMENTS // max(1, s.shape[-1]))):
         _raised(part, part.copy(), degree)
     return s
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ..data.arrays import Array, masked_entries, namespace, to_numpy
-from ..data.blocks import pieces
+from ..data.blocks import blocks_of
 from .base import Columns, Kernel
 
 
@@ -107,7 +107,7 @@ class CallableKernel(Kernel):
         if isinstance(self.function, HasDiagonal):
             return self._checked(self.function.diag(x), x, (x.shape[0],))
         # Small squares cost 16 times as many evaluations, but single rows would cost a Python call each.
-        squares = [self(part, part) for part in pieces(x, 16)]
+        squares = [self(part, part) for part in blocks_of(x, 16)]
         xp = namespace(squares[0])
         return xp.concat([xp.linalg.diagonal(s) for s in squares])
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..data.arrays import Array, Float64, IntArray, is_sparse, to_numpy
-from ..data.blocks import Blocks, piece, spans
+from ..data.blocks import Blocks, rows_between, spans
 from ..data.limits import DEFAULT, Limits
 
 FIXED_SEED = 0
@@ -72,7 +72,7 @@ def population_of(blocks: Blocks, *, comparable: bool = True) -> Population:
             return Population(None, weight, None, n, limits)
         rows = np.flatnonzero(weight > 0)
         return Population(rows, weight[rows], None, n, limits)
-    first, member = distinct_rows(piece(blocks.x, 0, n))
+    first, member = distinct_rows(rows_between(blocks.x, 0, n))
     total: Float64 = np.bincount(member, weights=weight, minlength=len(first)).astype(np.float64)
     kept = total > 0
     number = np.where(kept, np.cumsum(kept) - 1, -1)

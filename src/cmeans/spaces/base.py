@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, as_like, in_form_of, is_foreign, is_sparse, namespace, rounding
-from ..data.blocks import LARGEST_SUM, Block, piece, spans
+from ..data.blocks import LARGEST_SUM, Block, rows_between, spans
 from ..kernels import Columns, Kernel
 from .centres import Centres
 
@@ -71,7 +71,7 @@ class ProductRows(Rows):
     def add_moment(self, w: Array, total: Array) -> None:
         xp = namespace(total)
         for start, stop in spans(w.shape[0], LARGEST_SUM):
-            g, part = piece(self.g, start, stop), w[start:stop, ...]
+            g, part = rows_between(self.g, start, stop), w[start:stop, ...]
             moment = (g.T @ part).T if is_sparse(g) else part.T @ g
             total += xp.astype(moment, total.dtype)
 

@@ -21,7 +21,7 @@ from ..data.arrays import (
     resolution,
     to_numpy,
 )
-from ..data.blocks import Block, pieces
+from ..data.blocks import Block, blocks_of
 from ..kernels import Columns, Kernel, Precomputed
 from .base import ProductRows, Quick, Rows, Space, columns_of, kernel_room, mean_products
 from .centres import Centres
@@ -156,7 +156,7 @@ class LandmarkSpace(Space):
         points = in_float64(self.points)
         columns = self.kernel.prepare(points)
         raw = a if self.centring is None else a[:, :-1]
-        products = np.concatenate([raw @ host_float64(columns(part)).T for part in pieces(points, 512)], axis=1)
+        products = np.concatenate([raw @ host_float64(columns(part)).T for part in blocks_of(points, 512)], axis=1)
         if self.centring is None:
             return products
         means, mean, scale = self.centring.row_means, self.centring.mean, self.centring.scale

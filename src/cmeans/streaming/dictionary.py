@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..data.arrays import Array, Float64, stacked
-from ..data.blocks import Blocks, piece
+from ..data.blocks import Blocks, rows_between
 from ..kernels import Kernel
 from ..landmarks.select import rpcholesky
 from ..sampling.pairwise import affinity
@@ -69,7 +69,7 @@ def further_landmarks(
     residual = float(weights @ residuals / weights.sum()) / variance if variance > 0 else 0.0
     reserve = reserve.seeing(count, residual)
     room = reserve.room(count, residual)
-    points = _chosen(kernel, blocks, population, room, rng, space) if room else piece(space.points, 0, 0)
+    points = _chosen(kernel, blocks, population, room, rng, space) if room else rows_between(space.points, 0, 0)
     if not points.shape[0]:
         return space, reserve
     return landmark_space(kernel, stacked(space.points, points), None, blocks.x.dtype), reserve

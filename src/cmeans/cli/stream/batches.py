@@ -106,18 +106,20 @@ def complaint(x: Sequence[Any], weight: Any, picked: PickedBatch) -> str:
 class ColumnPicker:
     """Selects the columns of the user or the model in the first header, and the same columns in all later ones."""
 
-    def __init__(self, wish: ReadOptions, recipe: Preprocessing | None = None) -> None:
+    def __init__(self, reading: ReadOptions, recipe: Preprocessing | None = None) -> None:
         """`recipe`: the preprocessing of a model that the stream continues."""
-        self._wish = wish if recipe is None else replace(wish, dtype=recipe.dtype)
+        self._reading = reading if recipe is None else replace(reading, dtype=recipe.dtype)
         self._known: tuple[ColumnLabel, ...] | None = None if recipe is None else recipe.columns
         self.picked = PickedBatch(ColumnSelection((), None, np.dtype(np.float64)), ())  # the last selection
 
     def __call__(self, header: Header) -> PickedBatch:
-        choice = chosen_columns(header, self._wish, self._wish.weight, self._known)
+        choice = chosen_columns(header, self._reading, self._reading.weight, self._known)
         labels = header.labels(choice.picked)
         # Later files must have the names of the first one.
         weight_label = None if choice.weight is None else header.fields[choice.weight].label
-        self._wish = replace(self._wish, columns=(), weight=None if weight_label is None else str(weight_label), dtype=choice.dtype.name)
+        self._reading = replace(
+            self._reading, columns=(), weight=None if weight_label is None else str(weight_label), dtype=choice.dtype.name
+        )
         self._known = labels
         self.picked = PickedBatch(choice, labels, weight_label)
         return self.picked

@@ -31,7 +31,7 @@ class StreamRequest:
     """All options of one `cmeans stream`. `words` are the constructor parameters that were given."""
 
     source: Wanted
-    wish: ReadOptions  # the selection of its columns
+    reading: ReadOptions  # the selection of its columns
     words: dict[str, Any]
     scale: str | None = None
     out: Path = STDOUT

@@ -31,7 +31,7 @@ class StreamRun:
     def __init__(self, request: StreamRequest, screen: Screen, former: SavedStream) -> None:
         self._request, self._screen = request, screen
         self._learnt, self._tally = former.learnt, former.tally.in_source(str(request.source.path))
-        self._picker = ColumnPicker(request.wish, None if former.learnt is None else former.learnt.recipe)
+        self._picker = ColumnPicker(request.reading, None if former.learnt is None else former.learnt.recipe)
         self._chunks = Chunks(request.chunk_size, request.max_wait, 1 if former.learnt else int(request.words["n_clusters"]))
         self._forgiveness = ErrorBudget(request.max_errors, screen.warn)
         self.warned = RateLimiter(screen.warn, "further warnings are not shown.")
@@ -111,7 +111,7 @@ class StreamRun:
         scaling = learn_scaling(self._request.scale or "none", chunk.x, chunk.weight)
         recipe = Preprocessing(picked.labels, scaling, picked.choice.dtype.name)
         self._screen.say(f"looking for {clusters:,} clusters in {len(picked.labels):,} columns of {recipe.dtype}")
-        return Learnt(StreamingFuzzyCMeans(**self._request.words), recipe, self._request.wish.weight)
+        return Learnt(StreamingFuzzyCMeans(**self._request.words), recipe, self._request.reading.weight)
 
     def _keep(self) -> None:
         """Complete the labels, and save the state for a later run."""
@@ -140,7 +140,7 @@ def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
     refuse_clashes(request)
     former = _former(request, screen)
     if former.learnt is not None:
-        request = replace(request, wish=replace(request.wish, weight=request.wish.weight or former.learnt.weight))
+        request = replace(request, reading=replace(request.reading, weight=request.reading.weight or former.learnt.weight))
     run, watch = StreamRun(request, screen, former), Stopwatch()
     with watch.part("stream"):
         state = run.to_the_end()
@@ -165,7 +165,7 @@ def _former(request: StreamRequest, screen: Screen) -> SavedStream:
     assert former.learnt is not None
     refuse_other_words(file, former.learnt.model, request.words)
     recipe = former.learnt.recipe
-    for option, said, was in (("--scale", request.scale, recipe.scaling.kind), ("--dtype", request.wish.dtype, recipe.dtype)):
+    for option, said, was in (("--scale", request.scale, recipe.scaling.kind), ("--dtype", request.reading.dtype, recipe.dtype)):
         if None not in (said, was) and said != was:
             raise InputError(f"{option} {said}: {file} was begun with {was}; leave the option out to go on with that.")
     former.learnt.model.set_params(**request.words)

@@ -27,7 +27,7 @@ _WITHOUT = {"parquet": "Parquet", "arrow": "Arrow", "csv": "CSV"}  # formats tha
 
 
 @dataclass(frozen=True)
-class Ask:
+class OpenOptions:
     """Options for opening a file."""
 
     array: str | None = None  # name of an array of an npz
@@ -36,19 +36,19 @@ class Ask:
     spell: Spelling = in_python
 
 
-def open_file(file: Path, ask: Ask) -> OpenedFile:
+def open_file(file: Path, options: OpenOptions) -> OpenedFile:
     """Open one file by its first bytes or its ending: its columns are read, its rows are not."""
     kind = kind_of_file(file)
-    if ask.array is not None and kind != "npz":
-        raise RowsError(f"{ask.spell('array', ask.array)}: only npz files hold several arrays, and {file} is {kind}.")
-    if ask.header is not None and kind != "csv":
-        raise RowsError(f"{ask.spell('header')}: only CSV files need to be told, and {file} is {kind}.")
+    if options.array is not None and kind != "npz":
+        raise RowsError(f"{options.spell('array', options.array)}: only npz files hold several arrays, and {file} is {kind}.")
+    if options.header is not None and kind != "csv":
+        raise RowsError(f"{options.spell('header')}: only CSV files need to be told, and {file} is {kind}.")
     if kind == "npy":
-        return open_npy(file, ask.spell)
+        return open_npy(file, options.spell)
     if kind == "npz":
-        return open_npz(file, ask.array, ask.weight, ask.spell)
+        return open_npz(file, options.array, options.weight, options.spell)
     keys = keys_of(file)
-    table = _table(file, kind, ask)
+    table = _table(file, kind, options)
     return KeyedTable(table, keys) if keys else table
 
 
@@ -63,7 +63,7 @@ def number_type(header: Header, picked: Sequence[int], dtype: Any = None) -> np.
         raise RowsError(f"{header.spell('dtype', dtype)}: rows are float32 or float64.") from None
 
 
-def _table(file: Path, kind: str, ask: Ask) -> FileTable:
+def _table(file: Path, kind: str, options: OpenOptions) -> FileTable:
     try:
         from .columnar import IpcTable, ParquetTable
         from .csv import CsvTable
@@ -73,8 +73,8 @@ def _table(file: Path, kind: str, ask: Ask) -> FileTable:
         advice = f"{file}: {_WITHOUT[kind]} is read through pyarrow; run: python -m pip install pyarrow"
         raise ModuleNotFoundError(advice, name=error.name) from error
     if kind == "csv":
-        return CsvTable(file, ask.header, ask.spell)
-    return (ParquetTable if kind == "parquet" else IpcTable)(file, ask.spell)
+        return CsvTable(file, options.header, options.spell)
+    return (ParquetTable if kind == "parquet" else IpcTable)(file, options.spell)
 
 
 def open_blocks(
@@ -142,20 +142,20 @@ def open_blocks(
         picked = known.data(words, weight)
         return ColumnSelection(tuple(picked), None if weight is None else known.weighing(weight), number_type(known, picked, dtype))
 
-    return open_chosen(path, Ask(array, _word(weight), header), choose)
+    return open_chosen(path, OpenOptions(array, _word(weight), header), choose)
 
 
 def open_chosen(
-    path: PathWord | Sequence[PathWord], ask: Ask, choose: Callable[[Header, ColumnLabel | None], ColumnSelection]
+    path: PathWord | Sequence[PathWord], options: OpenOptions, choose: Callable[[Header, ColumnLabel | None], ColumnSelection]
 ) -> StoredRows | scipy.sparse.csr_array[Any, tuple[int, int]]:
     """Return the columns that `choose` selects, given the header and the name of the weight."""
     paths = found(path)
-    files = [open_file(file, ask) for file in paths]
+    files = [open_file(file, options) for file in paths]
     first = files[0]
     for file in files[1:]:
         _refuse_other(file, first)
     headers = common_header([file.header for file in files])
-    choice = choose(headers, None if first.aside else ask.weight)
+    choice = choose(headers, None if first.aside else options.weight)
     if isinstance(first, SparseFile):
         x: scipy.sparse.csr_array[Any, tuple[int, int]] = first.read(choice)[0]
         return x
@@ -164,10 +164,10 @@ def open_chosen(
     if not len(rows):
         raise RowsError(f"{where}: has no rows.")
     rows.files = tuple(map(os.path.abspath, paths))
-    words: dict[str, Any] = {"dtype": rows.dtype.name, "array": ask.array, "header": ask.header}
-    rows.again = partial(_opened_again, _absolute(path), list(rows.columns), ask.weight, words)
+    words: dict[str, Any] = {"dtype": rows.dtype.name, "array": options.array, "header": options.header}
+    rows.again = partial(_opened_again, _absolute(path), list(rows.columns), options.weight, words)
     if rows.weight is not None:
-        refuse_zero(rows.weight, where, ask.weight)
+        refuse_zero(rows.weight, where, options.weight)
     return rows
 
 

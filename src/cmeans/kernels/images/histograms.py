@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
 from ...data.arrays import Array, Float64, canonical_csr, inverse_root, is_foreign, is_sparse, namespace
-from ...data.blocks import pieces
+from ...data.blocks import blocks_of
 from ..base import Columns, Kernel
 
 EXPANDED_ELEMENTS = 2**20  # numbers of a pyramid's rows written out at a time: 8 MB
@@ -135,7 +135,7 @@ class SpatialPyramid(Kernel):
             self._checked_n_words(x, n_words)
             _check_not_negative(self, x)
             xp = namespace(x)
-            parts = [intersections(expand(part)) for part in pieces(x, step)]
+            parts = [intersections(expand(part)) for part in blocks_of(x, step)]
             values = parts[0] if len(parts) == 1 else xp.concat(parts)
             if inverse_roots is not None:
                 values = values * inverse_root(_row_sums(x))[:, None] * xp.astype(inverse_roots, values.dtype, copy=False)[None, :]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...data.arrays import Array, Float64, IntArray, as_like, device, is_foreign, is_sparse, namespace
-from ...data.blocks import pieces
+from ...data.blocks import blocks_of
 from ..base import Columns, Kernel, check_parameters
 
 POINTS = 1024  # columns of one product
@@ -118,13 +118,13 @@ class ComplexWaveletSSIM(Kernel):
         pyramid = _Pyramid.for_images(self, *shape)
         max_rows = max(COEFFICIENTS // pyramid.size, SMALLEST_PIECE)
         max_points = min(int(y.shape[0]), POINTS, max_rows)
-        points = [pyramid(part) for part in pieces(y, max_points)]
+        points = [pyramid(part) for part in blocks_of(y, max_points)]
 
         def columns(x: Array, room: Array | None = None) -> Array:
             self._checked_sides(x, shape)
             tile = LARGE_TILE if is_foreign(x) else TILE
             step = max(min(tile // max_points, max_rows), SMALLEST_PIECE)
-            blocks = [self._values(pyramid(part), points) for part in pieces(x, step)]
+            blocks = [self._values(pyramid(part), points) for part in blocks_of(x, step)]
             return blocks[0] if len(blocks) == 1 else namespace(x).concat(blocks)
 
         return columns

@@ -44,8 +44,8 @@ class _Walk:
     constant: float  # of the objective
 
     def __post_init__(self) -> None:
-        self.everybody = np.arange(len(self.p))
-        self._near, self._among = self.everybody, self.gram  # the rows whose products are kept up while many move, and their gram
+        self.every_row = np.arange(len(self.p))
+        self._near, self._among = self.every_row, self.gram  # the rows whose products are kept up while many move, and their gram
         self.flat = FLAT * float(self.weight @ self.gram.diag) / float(self.weight.sum())
         self.renew()
 
@@ -104,7 +104,7 @@ class _Walk:
         if len(lost):
             self.renew()
         for cluster in lost:
-            distance = self.gram.diag + (np.where(self.mass >= least, self.gradient(self.everybody), 0.0) * self.p).sum(axis=1)
+            distance = self.gram.diag + (np.where(self.mass >= least, self.gradient(self.every_row), 0.0) * self.p).sum(axis=1)
             alone = self.weight[:, None] * self.p >= 0.999 * self.mass  # who is all there is of a cluster stays
             distance = np.where((self.weight > 0) & ~alone.any(axis=1), distance, -np.inf)
             row = int(np.argmax(distance))
@@ -187,9 +187,9 @@ def _step(walk: _Walk, active: IntArray, longest: float) -> float:
 
 def _most_negative(walk: _Walk) -> tuple[int, int] | None:
     """The fixed constraint of a partition that leads down most steeply when freed; None if none does."""
-    g = walk.gradient(walk.everybody)
+    g = walk.gradient(walk.every_row)
     own = walk.p.argmax(axis=1)
-    multiplier = g - g[walk.everybody, own][:, None]
+    multiplier = g - g[walk.every_row, own][:, None]
     multiplier[walk.weight == 0] = 0.0
     row, cluster = divmod(int(np.argmin(multiplier)), multiplier.shape[1])
     return (row, cluster) if multiplier[row, cluster] < -walk.flat else None
