@@ -175,7 +175,7 @@ class StreamingFuzzyCMeans(StreamingBase):
 
     def _procedure(self) -> Procedure:
         name = type(self).__name__
-        self._checked_stream_words(name)
+        self._checked_stream_parameters(name)
         if not isinstance(self.landmarks, str):
             check_landmarks(self.landmarks, name, rows_only=False)
         integer(self.chunk_size, "chunk_size", name, 1)
@@ -237,7 +237,7 @@ class StreamingFuzzyCMeans(StreamingBase):
 
     def _begin(self, chunk: Chunk) -> ChunkResult:
         estimator_name, blocks = type(self).__name__, chunk.blocks
-        _, limit = self._checked_stream_words(estimator_name)
+        _, limit = self._checked_stream_parameters(estimator_name)
         growing = self.method == "landmarks" and isinstance(self.landmarks, str)
 
         def space_of(kernel: Kernel, population: Population) -> Space:
@@ -257,7 +257,7 @@ class StreamingFuzzyCMeans(StreamingBase):
         return self._absorbed(geometry, problem, solution, None, None, reserve)
 
     def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:
-        updating, _ = self._checked_stream_words(type(self).__name__)
+        updating, _ = self._checked_stream_parameters(type(self).__name__)
         former, space, reserve, loss = stream.past * self.decay, stream.past.space, stream.reserve, None
         past = former
         if self.method == "projection" and isinstance(space, LandmarkSpace):
@@ -306,7 +306,7 @@ class StreamingFuzzyCMeans(StreamingBase):
     def _rows_at_once(self, estimator_name: str) -> int:
         return self._first_chunk_of(self.chunk_size, "chunk_size", estimator_name)
 
-    def _checked_stream_words(self, estimator_name: str) -> tuple[bool, int]:
+    def _checked_stream_parameters(self, estimator_name: str) -> tuple[bool, int]:
         """Check all parameters of a stream; return True if memberships of the past are updated, and the maximal number of landmarks."""
         one_of(self.method, "method", estimator_name, ("landmarks", "projection"))
         one_of(self.projection, "projection", estimator_name, PROJECTIONS)

@@ -18,7 +18,7 @@ from ..fitting.prediction import Predicting
 from ..fitting.space import (
     Geometry,
     SpaceParameters,
-    checked_words,
+    checked_landmark_parameters,
     host_rows,
     middle_of,
     refuse_stored,
@@ -144,7 +144,7 @@ def build_sample_geometry(
     parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
 ) -> tuple[Geometry, Geometry]:
     """Return the exact geometry of a sample of rows: (all rows with `landmark_rows` = the sample, the sample alone)."""
-    number, _ = checked_words(parameters, estimator_name, blocks.n_rows)
+    number, _ = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
     refuse_stored(parameters, estimator_name, blocks, number)
     method = parameters.landmarks
     precomputed = takes_kernel_values(parameters.kernel)

@@ -34,7 +34,7 @@ from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_o
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
-from .space import Geometry, build_geometry, check_kernel, checked_words, takes_kernel_values
+from .space import Geometry, build_geometry, check_kernel, checked_landmark_parameters, takes_kernel_values
 from .validation import CheckedRows, engine_of, integer, read_rows, real, weights_of
 
 OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
@@ -310,7 +310,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         """Refuse parameters that are invalid for all rows: before a fit reads any, and where a model is read."""
         name, procedure = type(self).__name__, self._procedure()
         check_kernel(self, name)
-        checked_words(self, name)
+        checked_landmark_parameters(self, name)
         check_init(self.init, name, procedure.starts)
         count_threads(self.n_jobs, name)
         checked_checkpoint(self.checkpoint, name)

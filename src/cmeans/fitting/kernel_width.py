@@ -38,7 +38,7 @@ def build_named_kernel(
     n_clusters: int,
 ) -> tuple[Kernel, float | None]:
     """Return the kernel and its gamma (None where it has none)."""
-    cls, params, numbers = kernel_words(parameters, estimator_name)
+    cls, params, numbers = checked_kernel_parameters(parameters, estimator_name)
     if cls is None:
         kernel = build_kernel(parameters.kernel, estimator_name, params)
         return kernel, getattr(kernel, "gamma", None)
@@ -48,7 +48,9 @@ def build_named_kernel(
     return (_within_range(kernel, rows, weights) if isinstance(kernel, Polynomial) else kernel), used
 
 
-def kernel_words(parameters: KernelParameters, estimator_name: str) -> tuple[type[Kernel] | None, dict[str, Any], dict[str, Any]]:
+def checked_kernel_parameters(
+    parameters: KernelParameters, estimator_name: str
+) -> tuple[type[Kernel] | None, dict[str, Any], dict[str, Any]]:
     """Return the kernel's class (None for an object or a callable), its parameters, and gamma, degree and coef0, checked without rows."""
     cls = kernel_class(parameters.kernel, estimator_name)
     params = checked_params(parameters.kernel_params, estimator_name)

@@ -36,7 +36,7 @@ from ..tuning.diagnosis import kernel_complaints, out_of_range
 from ..tuning.fuzzifier import Fuzzifier, fuzzifier
 from ..tuning.temperature import critical_temperature
 from .arguments import check_landmarks, given_landmarks, row_numbers
-from .kernel_width import build_named_kernel, kernel_words
+from .kernel_width import build_named_kernel, checked_kernel_parameters
 from .validation import intact, integer, one_of, real
 
 
@@ -148,7 +148,7 @@ def build_geometry(
     parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
 ) -> Geometry:
     """Check the parameters, determine the kernel's width, choose the landmarks, build the space."""
-    number, factor = checked_words(parameters, estimator_name, blocks.n_rows)
+    number, factor = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
     refuse_stored(parameters, estimator_name, blocks, number)
     if takes_kernel_values(parameters.kernel):
         return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, factor=factor)
@@ -215,12 +215,14 @@ def takes_kernel_values(kernel: Any) -> bool:
 def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
     """Refuse invalid kernel parameters."""
     if takes_kernel_values(parameters.kernel):
-        _diagonal_word(parameters, estimator_name)
+        _given_diagonal(parameters, estimator_name)
     else:
-        kernel_words(parameters, estimator_name)
+        checked_kernel_parameters(parameters, estimator_name)
 
 
-def checked_words(parameters: SpaceParameters, estimator_name: str, n_rows: int | None = None) -> tuple[int | str | None, bool]:
+def checked_landmark_parameters(
+    parameters: SpaceParameters, estimator_name: str, n_rows: int | None = None
+) -> tuple[int | str | None, bool]:
     """Return the number of landmarks and whether to factor their kernel. Parameters are checked even where they will not be used, and
     independently of the rows where `n_rows` is None."""
     if isinstance(parameters.landmarks, str):
@@ -270,7 +272,7 @@ def _precomputed(
     """Return the geometry of rows of kernel values: the square matrix, or only the columns of the landmarks with the diagonal."""
     n, width = blocks.x.shape
     kernel = Precomputed()
-    diag = _diagonal_word(parameters, estimator_name)
+    diag = _given_diagonal(parameters, estimator_name)
     listed = None if isinstance(parameters.landmarks, str) else row_numbers(parameters.landmarks, estimator_name, n)
     if listed is not None and diag is not None and width == len(listed):
         return _columns_only(estimator_name, blocks, listed, diag, factor=factor)
@@ -294,14 +296,14 @@ def _precomputed(
 def whole_diagonal(parameters: SpaceParameters, estimator_name: str, gram: Array) -> Array:
     """Return the checked diagonal of a square kernel matrix; it must not be given a second time."""
     diag = checked_square_diagonal(estimator_name, gram)
-    if _diagonal_word(parameters, estimator_name) is not None:
+    if _given_diagonal(parameters, estimator_name) is not None:
         raise ValueError(
             f'{estimator_name}(kernel_params={{"diag": ...}}): the square kernel matrix has a diagonal of its own; leave it out.'
         )
     return diag
 
 
-def _diagonal_word(parameters: SpaceParameters, estimator_name: str) -> Any:
+def _given_diagonal(parameters: SpaceParameters, estimator_name: str) -> Any:
     params = checked_params(parameters.kernel_params, estimator_name)
     if set(params) - {"diag"}:
         raise ValueError(f'{estimator_name}(kernel_params={params!r}): kernel="precomputed" takes "diag" only.')
