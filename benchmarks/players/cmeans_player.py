@@ -18,7 +18,7 @@ def plain(estimator: type, clusters: int, **words: Any) -> Any:
     return estimator(clusters, tol=0, **words, **{word: value for word, value in PLAIN.items() if word in known})
 
 
-def checked_kernel_parameters(job: Job) -> dict[str, Any]:
+def kernel_parameters(job: Job) -> dict[str, Any]:
     """The job's kernel in our words."""
     return {word: job.words[word] for word in ("kernel", "gamma", "degree", "coef0") if word in job.words}
 
@@ -30,7 +30,7 @@ def labels_of(model: Any) -> dict[str, Any]:
 def hard(job: Job) -> Played:
     """Kernel k-means on given landmarks (approximate kernel k-means), from given rows."""
     return _fitted(
-        plain(KernelKMeans, job.clusters, landmarks=job.landmarks, init=job.start, max_iter=job.sweeps, **checked_kernel_parameters(job)),
+        plain(KernelKMeans, job.clusters, landmarks=job.landmarks, init=job.start, max_iter=job.sweeps, **kernel_parameters(job)),
         job,
     )
 
@@ -38,21 +38,19 @@ def hard(job: Job) -> Played:
 def fuzzy(job: Job) -> Played:
     """Fuzzy c-means on given landmarks (akFCM), from given rows."""
     model = plain(
-        FuzzyCMeans, job.clusters, m=job.m, landmarks=job.landmarks, init=job.start, max_iter=job.sweeps, **checked_kernel_parameters(job)
+        FuzzyCMeans, job.clusters, m=job.m, landmarks=job.landmarks, init=job.start, max_iter=job.sweeps, **kernel_parameters(job)
     )
     return _fitted(model, job)
 
 
 def defaults(job: Job) -> Played:
     """KernelKMeans as it comes, for a kernel and a number of landmarks."""
-    return _fitted(KernelKMeans(job.clusters, n_landmarks=job.n_landmarks, random_state=job.seed, **checked_kernel_parameters(job)), job)
+    return _fitted(KernelKMeans(job.clusters, n_landmarks=job.n_landmarks, random_state=job.seed, **kernel_parameters(job)), job)
 
 
 def exact(job: Job) -> Played:
     """Exact kernel k-means from given labels."""
-    return _fitted(
-        plain(KernelKMeans, job.clusters, n_landmarks=None, init=job.labels, max_iter=job.sweeps, **checked_kernel_parameters(job)), job
-    )
+    return _fitted(plain(KernelKMeans, job.clusters, n_landmarks=None, init=job.labels, max_iter=job.sweeps, **kernel_parameters(job)), job)
 
 
 def linear_fuzzy(job: Job) -> Played:
