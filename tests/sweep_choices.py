@@ -13,6 +13,25 @@ def once(*parameters: Iterable[Any]) -> list[tuple[Any, ...]]:
     return [tuple(own[turn % len(own)] for own in choices) for turn in range(max(map(len, choices)))]
 
 
+def often(times: int, *parameters: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Every choice at least so many times, with others each time: where choices hardly meddle with each other."""
+    choices = [list(parameter) for parameter in parameters]
+    missing = {(place, index): times for place, own in enumerate(choices) for index in range(len(own))}
+    left, met, found = list(product(*(range(len(own)) for own in choices))), set[Any](), []
+
+    def worth(place: tuple[int, ...]) -> tuple[int, int]:
+        return sum(max(missing[choice], 0) for choice in enumerate(place)), len(set(combinations(enumerate(place), 2)) - met)
+
+    while max(missing.values()) > 0:
+        best = max(left, key=worth)
+        left.remove(best)
+        found.append(best)
+        met |= set(combinations(enumerate(best), 2))
+        for choice in enumerate(best):
+            missing[choice] -= 1
+    return [_at(choices, place) for place in sorted(found)]
+
+
 def pairs(*parameters: Iterable[Any], allowed: Callable[..., bool] = lambda *_: True) -> list[tuple[Any, ...]]:
     """Any two choices of two parameters at least once together, where an allowed combination has both.
 

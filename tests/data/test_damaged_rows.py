@@ -14,22 +14,11 @@ from cmeans.data.arrays import sparse_damage
 from cmeans.data.row_source import RowsError
 from cmeans.metrics import generalized_rand_measure
 from cmeans.validity import partition_coefficient, xie_beni
+from every_estimator import NAMES, build
 from sweep_choices import pairs
 
 rng = np.random.default_rng(0)
 ROWS = rng.normal(size=(60, 6)) * (rng.random((60, 6)) < 0.5) + np.repeat([[0.0], [4.0], [8.0]], 20, axis=0) * (rng.random((60, 6)) < 0.7)
-MODELS: dict[str, Callable[[], object]] = {
-    "hard": lambda: cmeans.KernelKMeans(3, random_state=0),
-    "fuzzy": lambda: cmeans.FuzzyCMeans(3, random_state=0, kernel="linear"),
-    "possibilistic": lambda: cmeans.PossibilisticCMeans(2, random_state=0, eta_scale=0.1),
-    "CMeans": lambda: cmeans.CMeans(3, random_state=0),
-    "two steps": lambda: cmeans.TwoStepKernelKMeans(3, random_state=0),
-    "adaptive": lambda: cmeans.AdaptivePossibilisticCMeans(5, random_state=0),
-    "sequential": lambda: cmeans.SequentialPossibilisticCMeans(5, random_state=0),
-    "probabilistic": lambda: cmeans.ProbabilisticKMeans(3, random_state=0),
-    "streaming": lambda: cmeans.StreamingFuzzyCMeans(3, random_state=0),
-    "patches": lambda: cmeans.KernelPatchClustering(3, random_state=0),
-}
 
 
 def entry(number: int) -> Callable[[sparse.csr_array], None]:
@@ -68,11 +57,10 @@ def spoilt(damage: str, form: type = sparse.csr_array) -> sparse.csr_array:
     return x
 
 
-@pytest.mark.parametrize(("name", "damage", "form"), pairs(MODELS, DAMAGE, [sparse.csr_array, sparse.csr_matrix]))
+@pytest.mark.parametrize(("name", "damage", "form"), pairs(NAMES, DAMAGE, [sparse.csr_array, sparse.csr_matrix]))
 def test_fit_refuses_and_names_x(name: str, damage: str, form: type) -> None:
-    owner = type(MODELS[name]()).__name__
-    with pytest.raises(ValueError, match=rf"{owner}: X is a damaged sparse CSR matrix: its .*{DAMAGE[damage][1]}"):
-        MODELS[name]().fit(spoilt(damage, form))
+    with pytest.raises(ValueError, match=rf"{name}: X is a damaged sparse CSR matrix: its .*{DAMAGE[damage][1]}"):
+        build(name).fit(spoilt(damage, form))
 
 
 @pytest.mark.parametrize("damage", DAMAGE)

@@ -21,6 +21,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
+from every_estimator import NAMES
 
 CLUSTERS = 4  # the check of CSR input wants as many columns of predict_proba as its data have classes
 LINEAR, FEW = {"kernel": "linear"}, {"n_landmarks": 5}
@@ -50,6 +51,7 @@ EVERYBODY = [
     *(StreamingFuzzyCMeans(CLUSTERS, **words) for words in STREAMS),
     *(KernelPatchClustering(CLUSTERS, **words) for words in ({}, {"merge": "tree", "rule": "hard"})),
 ]
+assert {type(estimator).__name__ for estimator in EVERYBODY} == set(NAMES), "an estimator is not checked"
 
 
 # The data of these checks are a few rows of noise, in which four clusters may well fall together or creep.

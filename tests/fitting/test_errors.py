@@ -15,25 +15,25 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 
+import every_estimator
 from cmeans import (
-    AdaptivePossibilisticCMeans,
     CMeans,
     FuzzyCMeans,
     KernelKMeans,
     PossibilisticCMeans,
-    SequentialPossibilisticCMeans,
     TwoStepKernelKMeans,
 )
 from cmeans.kernels import RBF, Laplacian, Polynomial
 from cmeans.rules import Fuzzy, Possibilistic
+from every_estimator import CLASSES, OF_KERNEL_VALUES
 from sweep_choices import pairs
 
 ESTIMATORS = (KernelKMeans, TwoStepKernelKMeans, FuzzyCMeans, PossibilisticCMeans, CMeans)
 KERNEL_NAMES = ("cosine", "laplacian", "linear", "normalized_polynomial", "polynomial", "precomputed", "rbf", "sigmoid")
 LANDMARKS = np.arange(0, 40, 5)
-FINDING = (AdaptivePossibilisticCMeans, SequentialPossibilisticCMeans)  # the number of clusters, at most as many as they are told
+FINDING = tuple(CLASSES[name] for name in every_estimator.FINDING)
 over_estimators = pytest.mark.parametrize("estimator", ESTIMATORS)
-EVERYBODY = (*ESTIMATORS, *FINDING)
+EVERYBODY = tuple(CLASSES[name] for name in OF_KERNEL_VALUES)  # streams: streaming/test_input.py
 PATHS = (FuzzyCMeans, TwoStepKernelKMeans)
 over_everybody = pytest.mark.parametrize("estimator", EVERYBODY)
 over_paths = pytest.mark.parametrize("estimator", PATHS)  # two ways of reading the words, of all five

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 import cmeans
 from cmeans.metrics import error_reduction, generalized_rand_measure, percent_error, purity, rand_measure, success_rate
 from cmeans.validity import partition_coefficient, partition_entropy, xie_beni
+from every_estimator import NAMES, WITH_STARTS, build
 from sweep_choices import pairs
 
 rng = np.random.default_rng(0)
@@ -18,19 +17,7 @@ K = np.exp(-0.02 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
 LABELS = np.repeat([0, 1, 2], 20)
 U = np.full((60, 3), 0.1) + 0.7 * np.eye(3)[LABELS]
 WEIGHT = rng.uniform(0.5, 2.0, 60)
-MODELS: dict[str, Callable[..., object]] = {
-    "hard": lambda **words: cmeans.KernelKMeans(3, random_state=0, **words),
-    "fuzzy": lambda **words: cmeans.FuzzyCMeans(3, random_state=0, **words),
-    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(3, random_state=0, eta_scale=0.1, **words),
-    "CMeans": lambda **words: cmeans.CMeans(3, random_state=0, **words),
-    "two steps": lambda **words: cmeans.TwoStepKernelKMeans(3, random_state=0, **words),
-    "adaptive": lambda **words: cmeans.AdaptivePossibilisticCMeans(5, random_state=0, **words),
-    "sequential": lambda **words: cmeans.SequentialPossibilisticCMeans(5, random_state=0, **words),
-    "probabilistic": lambda **words: cmeans.ProbabilisticKMeans(3, random_state=0, **words),
-    "streaming": lambda **words: cmeans.StreamingFuzzyCMeans(3, random_state=0, **words),
-    "patches": lambda **words: cmeans.KernelPatchClustering(3, random_state=0, **words),
-}
-over_models = pytest.mark.parametrize("name", MODELS)
+over_models = pytest.mark.parametrize("name", NAMES)
 
 
 def masked(values: np.ndarray, count: int = 2) -> np.ma.MaskedArray:
@@ -51,23 +38,22 @@ def refused(name: str, count: int, size: int) -> object:
 
 @over_models
 def test_rows_and_weights_of_a_fit(name: str) -> None:
-    owner = type(MODELS[name]()).__name__
-    with refused(f"{owner}: X", 2, 180):
-        MODELS[name]().fit(masked(X))
-    with refused(f"{owner}: X", 2, 180):
-        MODELS[name]().fit(list(masked(X)))
-    with refused(f"{owner}: sample_weight", 2, 60):
-        MODELS[name]().fit(X, sample_weight=masked(WEIGHT))
-    if hasattr(MODELS[name](), "partial_fit"):
-        with refused(f"{owner}: X", 2, 180):
-            MODELS[name]().partial_fit(masked(X))
-        with refused(f"{owner}: sample_weight", 2, 60):
-            MODELS[name]().fit(X).partial_fit(X, sample_weight=masked(WEIGHT))
+    with refused(f"{name}: X", 2, 180):
+        build(name).fit(masked(X))
+    with refused(f"{name}: X", 2, 180):
+        build(name).fit(list(masked(X)))
+    with refused(f"{name}: sample_weight", 2, 60):
+        build(name).fit(X, sample_weight=masked(WEIGHT))
+    if hasattr(build(name), "partial_fit"):
+        with refused(f"{name}: X", 2, 180):
+            build(name).partial_fit(masked(X))
+        with refused(f"{name}: sample_weight", 2, 60):
+            build(name).fit(X).partial_fit(X, sample_weight=masked(WEIGHT))
 
 
 @over_models
 def test_rows_and_weights_of_questions(name: str) -> None:
-    model = MODELS[name]().fit(X)
+    model = build(name).fit(X)
     for question in ("predict", "memberships", "transform", "outlier_score", "score"):
         with refused("X", 2, 180):
             getattr(model, question)(masked(X))
@@ -80,12 +66,9 @@ def test_rows_and_weights_of_questions(name: str) -> None:
             xie_beni(model, X, sample_weight=masked(WEIGHT))
 
 
-@pytest.mark.parametrize(
-    ("name", "init"), pairs([name for name in MODELS if name != "sequential"], [X[:60:20], U, LABELS.astype(int), np.array([0, 20, 40])])
-)
+@pytest.mark.parametrize(("name", "init"), pairs(WITH_STARTS, [X[:60:20], U, LABELS.astype(int), np.array([0, 20, 40])]))
 def test_starts(name: str, init: np.ndarray) -> None:
-    words = {"max_clusters": 3} if name == "adaptive" else {}
-    model = MODELS[name]().set_params(init=masked(init, 1), **words)
+    model = build(name).set_params(init=masked(init, 1))
     with refused("init", 1, init.size):
         model.fit(X)
 
@@ -133,11 +116,10 @@ def test_metrics_and_validity() -> None:
 @pytest.mark.parametrize("form", [True, False])
 @over_models
 def test_a_mask_that_hides_nothing_is_no_matter(name: str, form: bool) -> None:
-    init = {} if name == "sequential" else {"init": X[::20].copy()}
-    words = {"max_clusters": 3} if name == "adaptive" else {}
-    plain = MODELS[name]().set_params(**init, **words).fit(X, sample_weight=WEIGHT)
+    init = {"init": X[::20].copy()} if name in WITH_STARTS else {}
+    plain = build(name).set_params(**init).fit(X, sample_weight=WEIGHT)
     init = {word: hiding_nothing(value, form) for word, value in init.items()}
-    model = MODELS[name]().set_params(**init, **words).fit(hiding_nothing(X, form), sample_weight=hiding_nothing(WEIGHT, form))
+    model = build(name).set_params(**init).fit(hiding_nothing(X, form), sample_weight=hiding_nothing(WEIGHT, form))
     assert type(model.labels_) is type(model.memberships_) is np.ndarray
     np.testing.assert_array_equal(model.memberships_, plain.memberships_)
     np.testing.assert_array_equal(model.predict(hiding_nothing(X, form)), plain.predict(X))

@@ -19,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 import cmeans
 from cmeans.fitting.fitted_attributes import is_fitted_name
 from cmeans.runtime.progress import listening
+from every_estimator import FINDING, NAMES, STREAMS, build
 from limited import limited
 from stored_rows import Kept
 from sweep_choices import once
@@ -26,20 +27,16 @@ from sweep_choices import once
 rng = np.random.default_rng(0)
 X = rng.permutation(rng.normal(size=(120, 3)) + np.repeat([[0, 0, 0], [9, 0, 0], [0, 9, 0]], 40, axis=0))
 OTHER = rng.normal(size=(90, 5)) * 3
-WIDE: dict[str, Any] = {"gamma": 0.05}
-MODELS: dict[str, Callable[[], Any]] = {
-    "hard": lambda: cmeans.KernelKMeans(3, random_state=0, **WIDE),
-    "fuzzy": lambda: cmeans.FuzzyCMeans(3, random_state=0, n_landmarks=12, **WIDE),
-    "possibilistic": lambda: cmeans.PossibilisticCMeans(3, random_state=0, eta_scale=0.1, **WIDE),
-    "CMeans": lambda: cmeans.CMeans(3, rule="possibilistic", random_state=0, eta_scale=0.1, kernel="linear"),
-    "two steps": lambda: cmeans.TwoStepKernelKMeans(3, random_state=0, n_landmarks=40, **WIDE),
-    "adaptive": lambda: cmeans.AdaptivePossibilisticCMeans(5, random_state=0),
-    "sequential": lambda: cmeans.SequentialPossibilisticCMeans(5, random_state=0),
-    "probabilistic": lambda: cmeans.ProbabilisticKMeans(3, random_state=0, **WIDE),
-    "streaming": lambda: cmeans.StreamingFuzzyCMeans(3, random_state=0, chunk_size=50, **WIDE),
-    "patches": lambda: cmeans.KernelPatchClustering(3, random_state=0, patch_size=50, **WIDE),
+WORDS: dict[str, dict[str, Any]] = {  # landmarks, a sample, typicalities of a rule; the others have all rows
+    "FuzzyCMeans": {"n_landmarks": 12},
+    "CMeans": {"rule": "possibilistic", "kernel": "linear"},
+    "TwoStepKernelKMeans": {"n_landmarks": 40},
 }
-over_models = pytest.mark.parametrize("name", MODELS)
+over_models = pytest.mark.parametrize("name", NAMES)
+
+
+def made(name: str) -> Any:
+    return build(name, n_clusters=5 if name in FINDING else 3, **{"gamma": 0.05, **WORDS.get(name, {})})
 
 
 FRAME = pd.DataFrame(X, columns=["one", "two", "three"])
@@ -47,7 +44,7 @@ FRAME = pd.DataFrame(X, columns=["one", "two", "three"])
 
 @cache
 def fitted(name: str) -> Any:
-    return MODELS[name]().fit(FRAME)
+    return made(name).fit(FRAME)
 
 
 class BrokenError(Exception):
@@ -109,7 +106,7 @@ CAUSES: dict[str, tuple[dict[str, Any], Callable[[], Any], Any]] = {
     "a kernel that is no number any more": ({"kernel": lambda: Failing(20, np.nan)}, lambda: OTHER, None),
     "a file that goes away": ({"kernel": "linear"}, unreadable, None),
 }
-NO_MATTER = {("sequential", "a start of another width"), *((name, "rows too large to square") for name in ("adaptive", "sequential"))}
+NO_MATTER = {("SequentialPossibilisticCMeans", "a start of another width"), *((name, "rows too large to square") for name in FINDING)}
 
 
 def _damaged() -> sparse.csr_array:
@@ -151,7 +148,7 @@ def broken_by(cause: str, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     model.set_params(**former)
 
 
-@pytest.mark.parametrize(("name", "cause"), [(name, cause) for name in MODELS for cause in CAUSES if (name, cause) not in NO_MATTER])
+@pytest.mark.parametrize(("name", "cause"), [(name, cause) for name in NAMES for cause in CAUSES if (name, cause) not in NO_MATTER])
 def test_a_refit_that_fails_changes_nothing(name: str, cause: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model, frame = copy.deepcopy(fitted(name)), FRAME
     before, answers = remembered(model), model.predict(frame)
@@ -163,9 +160,9 @@ def test_a_refit_that_fails_changes_nothing(name: str, cause: str, monkeypatch: 
     assert model.get_feature_names_out().shape == (model._n_features_out,)
 
 
-@pytest.mark.parametrize(("name", "cause"), [some for some in once(MODELS, CAUSES) if some not in NO_MATTER])
+@pytest.mark.parametrize(("name", "cause"), [some for some in once(NAMES, CAUSES) if some not in NO_MATTER])
 def test_a_first_fit_that_fails_leaves_nothing(name: str, cause: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = MODELS[name]()
+    model = made(name)
     with monkeypatch.context() as patch:
         broken_by(cause, model, patch)
     assert not fitted_part(model)
@@ -176,7 +173,7 @@ def test_a_first_fit_that_fails_leaves_nothing(name: str, cause: str, monkeypatc
 
 @over_models
 def test_a_warning_that_is_an_error_is_a_failure(name: str) -> None:
-    model = MODELS[name]().fit(X)
+    model = made(name).fit(X)
     before = remembered(model)
     model.set_params(max_iter=1, tol=0.0)
     with warnings.catch_warnings():
@@ -189,7 +186,7 @@ def test_a_warning_that_is_an_error_is_a_failure(name: str) -> None:
 @over_models
 def test_an_interrupt_leaves_centres_or_the_model_as_it_was(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before there are centres, and in streams, nothing changes; else the model is that of the interrupted fit, without rows."""
-    model = MODELS[name]().fit(X)
+    model = made(name).fit(X)
     before, heard = remembered(model), [0]
 
     def too_early(*_: object, **__: object) -> None:
@@ -208,7 +205,7 @@ def test_an_interrupt_leaves_centres_or_the_model_as_it_was(name: str, monkeypat
 
     with pytest.raises(KeyboardInterrupt), listening(later):
         model.fit(OTHER)
-    if name in ("streaming", "patches"):
+    if name in STREAMS:
         unchanged(model, before)
         return
     assert model.n_features_in_ == 5

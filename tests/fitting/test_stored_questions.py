@@ -17,35 +17,28 @@ from scipy import sparse
 from sklearn.base import clone
 
 import cmeans
-from cmeans import (
-    AdaptivePossibilisticCMeans,
-    FuzzyCMeans,
-    KernelKMeans,
-    KernelPatchClustering,
-    PossibilisticCMeans,
-    ProbabilisticKMeans,
-    StreamingFuzzyCMeans,
-    TwoStepKernelKMeans,
-)
+import every_estimator
+from cmeans import AdaptivePossibilisticCMeans, KernelKMeans
 from cmeans.data.files import group_cache
+from every_estimator import FINDING, build
 from file_formats import csv, npy, parquet, table
 from limited import limited
 from stored_rows import ELSEWHERE, Kept, placed
 from sweep_choices import pairs
 
 N, C = 2_100, 3
-LINEAR: dict[str, Any] = {"kernel": "linear"}
 LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 25}
-MODELS: dict[str, Any] = {
-    "hard": KernelKMeans(C, **LINEAR, random_state=0),
-    "fuzzy": FuzzyCMeans(C, m=1.5, **LANDMARKS, random_state=0),
-    "possibilistic": PossibilisticCMeans(C, eta_scale=0.3, **LANDMARKS, random_state=0),
-    "two-step": TwoStepKernelKMeans(C, **LANDMARKS, random_state=0),
-    "probabilistic": ProbabilisticKMeans(C, **LINEAR, random_state=0),
-    "adaptive": AdaptivePossibilisticCMeans(8, random_state=0),
-    "stream": StreamingFuzzyCMeans(C, chunk_size=600, n_init=1, **LINEAR, random_state=0),
-    "patches": KernelPatchClustering(C, patch_size=400, n_init=1, kernel="rbf", gamma=0.05, random_state=0),
+WORDS: dict[str, dict[str, Any]] = {  # in the space of the rows, but
+    "FuzzyCMeans": {"m": 1.5, **LANDMARKS},
+    "PossibilisticCMeans": {"eta_scale": 0.3, **LANDMARKS},
+    "TwoStepKernelKMeans": LANDMARKS,
+    "KernelPatchClustering": {"patch_size": 400, "n_init": 1, "kernel": "rbf", "gamma": 0.05},
+    "StreamingFuzzyCMeans": {"chunk_size": 600, "n_init": 1, "kernel": "linear"},
 }
+MODELS: dict[str, Any] = {
+    name: build(name, n_clusters=8 if name in FINDING else C, **WORDS.get(name, {"kernel": "linear"})) for name in every_estimator.NAMES
+}
+SWEEPERS = ("KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans")
 NAMES = ["a", "b", "c", "d"]
 
 
@@ -74,7 +67,8 @@ def fitted(name: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("where", "name", "opened", "dtype"), pairs(ELSEWHERE, ("hard", "fuzzy", "possibilistic"), [True, False], [np.float64, np.float32])
+    ("where", "name", "opened", "dtype"),
+    pairs(ELSEWHERE, SWEEPERS, [True, False], [np.float64, np.float32]),
 )
 def test_answers_about_files_are_those_about_arrays(where: str, name: str, opened: bool, dtype: Any, tmp_path: Path) -> None:
     asked(fitted(name), placed(where, tmp_path, rows(1).astype(dtype), opened=opened or where == "csv"), rows(1).astype(dtype))
@@ -104,10 +98,10 @@ def asked(model: Any, given: Any, x: np.ndarray) -> None:
 def test_a_file_brings_its_weights_to_a_score(tmp_path: Path) -> None:
     weight = np.random.default_rng(0).integers(0, 4, size=N).astype(float)
     given = placed("parquet", tmp_path, rows(1), weight=weight)
-    assert fitted("fuzzy").score(given) == pytest.approx(fitted("fuzzy").score(rows(1), sample_weight=weight), rel=1e-12)
+    assert fitted("FuzzyCMeans").score(given) == pytest.approx(fitted("FuzzyCMeans").score(rows(1), sample_weight=weight), rel=1e-12)
     with pytest.raises(ValueError, match="sample_weight is given, and X brings weights of its own"):
-        fitted("fuzzy").score(given, sample_weight=weight)
-    np.testing.assert_array_equal(fitted("fuzzy").predict(given), fitted("fuzzy").predict(rows(1)))
+        fitted("FuzzyCMeans").score(given, sample_weight=weight)
+    np.testing.assert_array_equal(fitted("FuzzyCMeans").predict(given), fitted("FuzzyCMeans").predict(rows(1)))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -119,14 +113,14 @@ def test_fit_predict(name: str, tmp_path: Path) -> None:
 def test_any_number_of_threads(tmp_path: Path) -> None:
     given = placed("parquet, tiny groups", tmp_path, rows(1))
     for n_jobs in (1, 2, 5):
-        asked(clone(MODELS["fuzzy"]).set_params(n_jobs=n_jobs).fit(Kept(rows())), given, rows(1))
+        asked(clone(MODELS["FuzzyCMeans"]).set_params(n_jobs=n_jobs).fit(Kept(rows())), given, rows(1))
 
 
 def test_a_few_rows_of_a_file_are_simply_read(tmp_path: Path) -> None:
-    asked_few = fitted("fuzzy").predict(parquet(tmp_path, rows(1)[:10]))
+    asked_few = fitted("FuzzyCMeans").predict(parquet(tmp_path, rows(1)[:10]))
     assert asked_few.dtype == np.int64
-    np.testing.assert_array_equal(asked_few, fitted("fuzzy").predict(rows(1)[:10]))
-    assert fitted("fuzzy").memberships(parquet(tmp_path, rows(1)[:1])).shape == (1, C)
+    np.testing.assert_array_equal(asked_few, fitted("FuzzyCMeans").predict(rows(1)[:10]))
+    assert fitted("FuzzyCMeans").memberships(parquet(tmp_path, rows(1)[:1])).shape == (1, C)
 
 
 def test_a_model_of_kernel_values_is_asked_with_files_of_them(tmp_path: Path) -> None:
@@ -146,7 +140,7 @@ def _gram(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def test_names_of_columns(tmp_path: Path) -> None:
-    model = clone(MODELS["hard"])
+    model = clone(MODELS["KernelKMeans"])
     model.fit(parquet(tmp_path, rows()))
     assert model.feature_names_in_.tolist() == NAMES
     assert model.feature_names_in_.dtype == object
@@ -169,8 +163,8 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
     pq.write_table(other, tmp_path / "other.parquet")
     frame = pd.DataFrame(rows(1), columns=NAMES)
     for model in (
-        clone(MODELS["fuzzy"]).fit(parquet(tmp_path, rows())),
-        clone(MODELS["fuzzy"]).fit(pd.DataFrame(rows(), columns=NAMES)),
+        clone(MODELS["FuzzyCMeans"]).fit(parquet(tmp_path, rows())),
+        clone(MODELS["FuzzyCMeans"]).fit(pd.DataFrame(rows(), columns=NAMES)),
     ):
         np.testing.assert_array_equal(model.predict(tmp_path / "other.parquet"), model.predict(frame))
         np.testing.assert_allclose(model.transform(str(tmp_path / "other.parquet")), model.transform(frame), rtol=1e-12)
@@ -184,20 +178,20 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
 
 
 def test_other_numbers_of_columns(tmp_path: Path) -> None:
-    model = clone(MODELS["fuzzy"]).fit(parquet(tmp_path, rows()))
+    model = clone(MODELS["FuzzyCMeans"]).fit(parquet(tmp_path, rows()))
     for given in (rows()[:, :3].copy(), np.column_stack([rows(), rows()])):
         with pytest.raises(ValueError, match=rf"X has {given.shape[1]} features, but FuzzyCMeans is expecting 4 features"):
             model.predict(cmeans.open_blocks(npy(tmp_path, given)))
     with pytest.raises(ValueError, match=r"x\.parquet: there is no column 'd'"):
         model.predict(parquet(tmp_path, rows()[:, :3]))
     with pytest.raises(ValueError, match=r"X has 3 features, but FuzzyCMeans is expecting 4"):
-        fitted("fuzzy").predict(npy(tmp_path, rows()[:, :3].copy()))
+        fitted("FuzzyCMeans").predict(npy(tmp_path, rows()[:, :3].copy()))
 
 
 def test_a_sparse_file_is_a_sparse_matrix(tmp_path: Path) -> None:
     x = sparse.csr_matrix(np.where(np.abs(rows()) < 1, 0, rows()))
     sparse.save_npz(tmp_path / "x.npz", x)
-    model, other = clone(MODELS["hard"]).fit(tmp_path / "x.npz"), clone(MODELS["hard"]).fit(sparse.csr_array(x))
+    model, other = clone(MODELS["KernelKMeans"]).fit(tmp_path / "x.npz"), clone(MODELS["KernelKMeans"]).fit(sparse.csr_array(x))
     np.testing.assert_array_equal(model.labels_, other.labels_)
     np.testing.assert_array_equal(model.predict(tmp_path / "x.npz"), other.labels_)
 
@@ -257,9 +251,9 @@ def test_models_are_pickled_and_cloned(name: str, tmp_path: Path, monkeypatch: p
 def test_labels_on_the_disk_outlive_rows_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, array_bytes=0)
     path = parquet(tmp_path, rows())
-    labels = clone(MODELS["hard"]).fit(path).labels_
+    labels = clone(MODELS["KernelKMeans"]).fit(path).labels_
     path.unlink()
-    np.testing.assert_array_equal(labels, fitted("hard").labels_)
+    np.testing.assert_array_equal(labels, fitted("KernelKMeans").labels_)
     labels[:] = 0  # they are the user's
     assert not labels.any()
 
@@ -267,7 +261,7 @@ def test_labels_on_the_disk_outlive_rows_and_files(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(("n_clusters", "dtype"), [(128, np.int8), (129, np.int16)])
 def test_labels_are_the_smallest_integers_that_hold_them(n_clusters: int, dtype: Any) -> None:
     """With -1 for rows that belong nowhere."""
-    model = KernelKMeans(n_clusters, init=np.arange(n_clusters), tol=1e-2, **LINEAR).fit(Kept(rows()))
+    model = KernelKMeans(n_clusters, init=np.arange(n_clusters), tol=1e-2, kernel="linear").fit(Kept(rows()))
     assert model.labels_.dtype == dtype
     assert model.predict(Kept(rows())).dtype == dtype
     assert model.labels_.max() == n_clusters - 1
@@ -288,7 +282,7 @@ def test_rows_that_belong_nowhere() -> None:
 # ------------------------------------------------------------------------------------------------------------------------- streams
 
 
-@pytest.mark.parametrize("name", ["stream", "patches"])
+@pytest.mark.parametrize("name", ["StreamingFuzzyCMeans", "KernelPatchClustering"])
 def test_chunks_from_files(name: str, tmp_path: Path) -> None:
     cuts = [rows()[:900], rows()[900:1_000], rows(1)]
     files = [parquet(tmp_path, chunk, f"{number}.parquet") for number, chunk in enumerate(cuts)]
@@ -307,7 +301,10 @@ def test_chunks_from_files(name: str, tmp_path: Path) -> None:
 
 
 def test_a_fit_on_files_goes_on_with_chunks(tmp_path: Path) -> None:
-    on_files, in_memory = clone(MODELS["stream"]).fit(npy(tmp_path, rows())), clone(MODELS["stream"]).fit(rows())
+    on_files, in_memory = (
+        clone(MODELS["StreamingFuzzyCMeans"]).fit(npy(tmp_path, rows())),
+        clone(MODELS["StreamingFuzzyCMeans"]).fit(rows()),
+    )
     assert not hasattr(on_files, "memberships_")
     for model in (on_files, in_memory):
         model.partial_fit(parquet(tmp_path, rows(1), "more.parquet"))

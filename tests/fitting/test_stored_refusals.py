@@ -15,39 +15,25 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import cmeans
-from cmeans import (
-    AdaptivePossibilisticCMeans,
-    CMeans,
-    FuzzyCMeans,
-    KernelKMeans,
-    KernelPatchClustering,
-    PossibilisticCMeans,
-    ProbabilisticKMeans,
-    SequentialPossibilisticCMeans,
-    StreamingFuzzyCMeans,
-    TwoStepKernelKMeans,
-)
 from cmeans.data.files import group_cache
 from cmeans.data.row_source import RowsError, StoredRows
+from every_estimator import COUNTING, FINDING, NAMES, OF_KERNEL_VALUES, build, known
 from file_formats import ipc, npy, parquet
 from limited import limited
 from stored_rows import Kept, placed
 
 N, C = 2_100, 3
 LINEAR: dict[str, Any] = {"kernel": "linear"}
-EVERYBODY: dict[str, Any] = {
-    "hard": lambda **words: KernelKMeans(C, random_state=0, **{**LINEAR, **words}),
-    "fuzzy": lambda **words: FuzzyCMeans(C, m="auto", random_state=0, **{**LINEAR, **words}),
-    "possibilistic": lambda **words: PossibilisticCMeans(C, eta_scale=0.3, random_state=0, **{**LINEAR, **words}),
-    "any rule": lambda **words: CMeans(C, random_state=0, **{**LINEAR, **words}),
-    "two-step": lambda **words: TwoStepKernelKMeans(C, random_state=0, **{**LINEAR, **words}),
-    "probabilistic": lambda **words: ProbabilisticKMeans(C, random_state=0, **{**LINEAR, **words}),
-    "adaptive": lambda **words: AdaptivePossibilisticCMeans(8, random_state=0, **words),
-    "sequential": lambda **words: SequentialPossibilisticCMeans(8, random_state=0, patience=1, **words),
-    "stream": lambda **words: StreamingFuzzyCMeans(C, chunk_size=600, n_init=1, random_state=0, **{**LINEAR, **words}),
-    "patches": lambda **words: KernelPatchClustering(C, patch_size=400, n_init=1, random_state=0, **{**LINEAR, **words}),
-    "tree": lambda **words: KernelPatchClustering(C, patch_size=400, n_init=1, merge="tree", random_state=0, **{**LINEAR, **words}),
-}
+OWN: dict[str, Any] = {"chunk_size": 600, "patch_size": 400, "n_init": 1, "eta_scale": 0.3, "patience": 1, **LINEAR}
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {"tree": ("KernelPatchClustering", {"merge": "tree"})}
+EVERYBODY = (*NAMES, *VARIANTS)
+
+
+def made(name: str, **words: Any) -> Any:
+    name, own = VARIANTS.get(name, (name, {}))
+    return build(name, n_clusters=8 if name in FINDING else C, **{**known(name, OWN), **own, **words})
+
+
 over_everybody = pytest.mark.parametrize("name", EVERYBODY)
 
 
@@ -75,9 +61,9 @@ def found_by(model: Any) -> set[str]:
 # ----------------------------------------------------------------------------------------------------------- words that cannot be
 
 
-@pytest.mark.parametrize("name", [name for name in EVERYBODY if name not in ("stream", "patches", "tree")])
+@pytest.mark.parametrize("name", OF_KERNEL_VALUES)
 def test_the_exact_kernel_is_refused(name: str, tmp_path: Path) -> None:
-    model = EVERYBODY[name](kernel="rbf", n_landmarks=None)
+    model = made(name, kernel="rbf", n_landmarks=None)
     with pytest.raises(ValueError, match=r"\(n_landmarks=None\): .*x\.npy") as caught:
         model.fit(npy(tmp_path, rows()))
     assert str(caught.value).startswith(type(model).__name__)
@@ -86,7 +72,7 @@ def test_the_exact_kernel_is_refused(name: str, tmp_path: Path) -> None:
 
 @over_everybody
 def test_kernel_values_are_refused(name: str, tmp_path: Path) -> None:
-    model = EVERYBODY[name](kernel="precomputed")
+    model = made(name, kernel="precomputed")
     np.save(tmp_path / "gram.npy", np.eye(N))
     with pytest.raises(
         ValueError, match=r'\(kernel="precomputed"\): (kernel values must be in memory; load .*gram\.npy|a stream computes)'
@@ -98,13 +84,13 @@ def test_kernel_values_are_refused(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("solver", ["fagp", "agp"])
 def test_solvers_that_follow_single_rows_are_refused(solver: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=rf"ProbabilisticKMeans\(solver='{solver}'\): .*\"batched\".*x\.npy"):
-        EVERYBODY["probabilistic"](solver=solver).fit(npy(tmp_path, rows()))
+        made("ProbabilisticKMeans", solver=solver).fit(npy(tmp_path, rows()))
 
 
 @over_everybody
 def test_weights_twice_are_refused(name: str, tmp_path: Path) -> None:
     given = placed("parquet", tmp_path, rows(), weight=np.ones(N))
-    model = EVERYBODY[name]()
+    model = made(name)
     with pytest.raises(ValueError, match=rf"{type(model).__name__}: sample_weight is given, and X brings weights of its own"):
         model.fit(given, sample_weight=np.ones(N))
     assert not found_by(model)
@@ -113,13 +99,13 @@ def test_weights_twice_are_refused(name: str, tmp_path: Path) -> None:
 @over_everybody
 def test_weights_of_another_length_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"sample_weight has shape \(5,\)"):
-        EVERYBODY[name]().fit(npy(tmp_path, rows()), sample_weight=np.ones(5))
+        made(name).fit(npy(tmp_path, rows()), sample_weight=np.ones(5))
 
 
-@pytest.mark.parametrize("name", ["hard", "fuzzy", "possibilistic", "any rule", "two-step", "probabilistic", "stream", "patches"])
+@pytest.mark.parametrize("name", COUNTING)
 @pytest.mark.parametrize("n", [5, N])
 def test_fewer_rows_than_clusters(name: str, n: int, tmp_path: Path) -> None:
-    model = EVERYBODY[name]()
+    model = made(name)
     model.set_params(n_clusters=n + 1)
     for word in ("chunk_size", "patch_size"):
         if word in model.get_params():
@@ -131,13 +117,13 @@ def test_fewer_rows_than_clusters(name: str, n: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [{"landmarks": np.array([0, N])}, {"n_landmarks": N + 1}, {"init": np.array([0, 1, N])}], ids=str)
 def test_rows_that_are_not_there(words: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="KernelKMeans"):
-        EVERYBODY["hard"](kernel="rbf", **words).fit(npy(tmp_path, rows()))
+        made("KernelKMeans", kernel="rbf", **words).fit(npy(tmp_path, rows()))
 
 
 @pytest.mark.parametrize("question", ["predict", "transform", "memberships", "score", "outlier_score"])
 def test_an_unfitted_model_knows_nothing(question: str, tmp_path: Path) -> None:
     with pytest.raises(NotFittedError):
-        getattr(FuzzyCMeans(), question)(npy(tmp_path, rows()))
+        getattr(cmeans.FuzzyCMeans(), question)(npy(tmp_path, rows()))
 
 
 # ------------------------------------------------------------------------------------------------------------------------- holes
@@ -148,7 +134,7 @@ def test_an_unfitted_model_knows_nothing(question: str, tmp_path: Path) -> None:
 def test_a_hole_in_the_middle_is_found(name: str, value: float, tmp_path: Path) -> None:
     x = rows().copy()
     x[1_234, 2] = value
-    model = EVERYBODY[name](n_jobs=2)
+    model = made(name, n_jobs=2)
     what = r"is empty or not a number \(NaN\)" if np.isnan(value) else "is infinite or too large for float64"
     for path, column in ((parquet(tmp_path, x, group=100), "'c'"), (npy(tmp_path, x), "2")):
         with pytest.raises(RowsError, match=rf"{path.name}: column {column} {what} in row 1234"):
@@ -159,7 +145,7 @@ def test_a_hole_in_the_middle_is_found(name: str, value: float, tmp_path: Path) 
 def test_a_hole_in_a_question(tmp_path: Path) -> None:
     x = rows().copy()
     x[2_050, 0] = np.nan
-    model = EVERYBODY["fuzzy"]().fit(Kept(rows()))
+    model = made("FuzzyCMeans").fit(Kept(rows()))
     for question in ("predict", "transform", "score"):
         with pytest.raises(RowsError, match=r"x\.npy: column 0 .* in row 2050"):
             getattr(model, question)(npy(tmp_path, x))
@@ -190,7 +176,7 @@ WRITTEN: dict[str, Callable[[Path, np.ndarray], Path]] = {"npy": npy, "parquet":
 @pytest.mark.parametrize("form", WRITTEN)
 def test_between_opening_and_fitting(form: str, what: str, tmp_path: Path) -> None:
     file = WRITTEN[form](tmp_path, rows())
-    given, model = cmeans.open_blocks(file), EVERYBODY["fuzzy"]()
+    given, model = cmeans.open_blocks(file), made("FuzzyCMeans")
     MISHAPS[what](file)
     with pytest.raises(RowsError, match=rf"{file.name}: changed \(or disappeared\) while it was being read"):
         model.fit(given)
@@ -219,8 +205,8 @@ def test_while_fitting(name: str, form: str, what: str, tmp_path: Path) -> None:
     file = WRITTEN[form](tmp_path, rows())
     reads: list[int] = []
     if form == "npy":
-        EVERYBODY[name](n_jobs=1).fit(failing_late(cmeans.open_blocks(file), lambda: None, 0, reads))
-    model = EVERYBODY[name](n_jobs=1 if form == "npy" else 2)
+        made(name, n_jobs=1).fit(failing_late(cmeans.open_blocks(file), lambda: None, 0, reads))
+    model = made(name, n_jobs=1 if form == "npy" else 2)
     given = failing_late(cmeans.open_blocks(file), lambda: MISHAPS[what](file), max(1, len(reads) - 1))
     with pytest.raises(RowsError, match=rf"{file.name}: changed \(or disappeared\) while it was being read"):
         model.fit(given)
@@ -230,14 +216,16 @@ def test_while_fitting(name: str, form: str, what: str, tmp_path: Path) -> None:
     assert model.fit(Kept(rows())).labels_.shape == (N,)  # nothing is left that would hinder the next fit
 
 
-@pytest.mark.parametrize("name", ["hard", "fuzzy", "possibilistic", "any rule", "probabilistic", "adaptive"])
+@pytest.mark.parametrize(
+    "name", ["KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans", "CMeans", "ProbabilisticKMeans", "AdaptivePossibilisticCMeans"]
+)
 def test_between_sweeps(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is kept from one sweep to the next, so that each reads all rows anew."""
     monkeypatch.setattr(cmeans.fitting.memory, "free_memory", lambda: 0)
     file = npy(tmp_path, rows())
     reads: list[int] = []
-    EVERYBODY[name](n_jobs=1).fit(failing_late(cmeans.open_blocks(file), lambda: None, 0, reads))
-    model = EVERYBODY[name](n_jobs=1)
+    made(name, n_jobs=1).fit(failing_late(cmeans.open_blocks(file), lambda: None, 0, reads))
+    model = made(name, n_jobs=1)
     assert len(reads) > 9
     for after in (len(reads) // 2, len(reads) - 1):
         with pytest.raises(RowsError, match=r"x\.npy: changed"):
@@ -248,7 +236,7 @@ def test_between_sweeps(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_refit_that_fails_does_not_answer_with_half_of_it(tmp_path: Path) -> None:
     """It knows what it knew, but for what it says of rows."""
-    model = EVERYBODY["fuzzy"]().fit(rows())
+    model = made("FuzzyCMeans").fit(rows())
     before = model.predict(rows())
     names = found_by(model)
     x = rows() + 100.0
@@ -277,9 +265,9 @@ class Stuttering:
 
 @over_everybody
 def test_a_read_that_fails_is_tried_again(name: str) -> None:
-    other = EVERYBODY[name](n_jobs=1).fit(Kept(rows()))
+    other = made(name, n_jobs=1).fit(Kept(rows()))
     before = Stuttering(1)
-    model = EVERYBODY[name](n_jobs=1).fit(Kept(rows(), before))
+    model = made(name, n_jobs=1).fit(Kept(rows(), before))
     assert before._failed == 1
     np.testing.assert_array_equal(model.labels_, other.labels_)
     assert model.objective_ == other.objective_
@@ -287,7 +275,7 @@ def test_a_read_that_fails_is_tried_again(name: str) -> None:
 
 @over_everybody
 def test_a_read_that_fails_twice_ends_the_fit(name: str) -> None:
-    model = EVERYBODY[name](n_jobs=1)
+    model = made(name, n_jobs=1)
     with pytest.raises(RowsError, match=r"the-file: rows \d+ to \d+ cannot be read, tried twice \(Input/output error\)"):
         model.fit(Kept(rows(), Stuttering(2)))
     assert not found_by(model)
@@ -301,8 +289,8 @@ def test_every_block_may_stutter_once() -> None:
             seen.add((start, stop))
             raise OSError(errno.EAGAIN, "try again")
 
-    model = EVERYBODY["fuzzy"](n_jobs=2).fit(Kept(rows(), before))
-    np.testing.assert_array_equal(model.labels_, EVERYBODY["fuzzy"](n_jobs=2).fit(rows()).labels_)
+    model = made("FuzzyCMeans", n_jobs=2).fit(Kept(rows(), before))
+    np.testing.assert_array_equal(model.labels_, made("FuzzyCMeans", n_jobs=2).fit(rows()).labels_)
     assert len(seen) > 3
 
 
@@ -314,7 +302,7 @@ def test_other_errors_are_not_tried_again() -> None:
         raise RowsError("f: is damaged.")
 
     with pytest.raises(RowsError, match=r"f: is damaged\."):
-        EVERYBODY["fuzzy"](n_jobs=1).fit(Kept(rows(), before))
+        made("FuzzyCMeans", n_jobs=1).fit(Kept(rows(), before))
     assert len(calls) == 1
 
 
@@ -334,14 +322,14 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("full_disk")
-@pytest.mark.parametrize("name", ["hard", "fuzzy", "possibilistic"])
+@pytest.mark.parametrize("name", ["KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans"])
 def test_no_room_for_samples(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, subsampled_above=2_000, array_bytes=N + 1)  # there is room for labels
-    model = EVERYBODY[name](progressive=True)
+    model = made(name, progressive=True)
     with pytest.raises(RowsError, match=r"no room for [\d,]+ bytes of scratch in .* \(set TMPDIR .*No space left on device"):
         model.fit(Kept(rows()))
     assert not found_by(model)
-    assert EVERYBODY[name](progressive=False).fit(Kept(rows())).labels_.shape == (N,)
+    assert made(name, progressive=False).fit(Kept(rows())).labels_.shape == (N,)
 
 
 @pytest.mark.usefixtures("full_disk")
@@ -349,24 +337,24 @@ def test_no_room_for_samples(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 def test_no_room_for_labels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And none for P, of which the first is needed at once, nor for how far rows are, by which the sequential one begins."""
     limited(monkeypatch, array_bytes=0)
-    model = EVERYBODY[name]()
-    size = {"probabilistic": N * C * 8, "sequential": N * 8}.get(name, N)
+    model = made(name)
+    size = {"ProbabilisticKMeans": N * C * 8, "SequentialPossibilisticCMeans": N * 8}.get(name, N)
     with pytest.raises(RowsError, match=rf"no room for {size:,} bytes of scratch in .*No space left on device"):
         model.fit(Kept(rows()))
     assert not found_by(model)
 
 
-@pytest.mark.parametrize(("name", "size"), [("fuzzy", N), ("probabilistic", 8 * C * N)])
+@pytest.mark.parametrize(("name", "size"), [("FuzzyCMeans", N), ("ProbabilisticKMeans", 8 * C * N)])
 def test_what_the_disk_cannot_hold_is_told_before_anything_is_written(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, array_bytes=0)
     monkeypatch.setattr(cmeans.data.scratch, "_free", lambda _: 10)
     with pytest.raises(RowsError, match=rf"no room for {size:,} bytes of scratch in"):
-        EVERYBODY[name]().fit(Kept(rows()))
+        made(name).fit(Kept(rows()))
 
 
 @pytest.mark.usefixtures("full_disk")
 def test_no_room_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = EVERYBODY["fuzzy"]().fit(rows())
+    model = made("FuzzyCMeans").fit(rows())
     limited(monkeypatch, array_bytes=0)
     with pytest.raises(RowsError, match="no room"):
         model.predict(Kept(rows()))

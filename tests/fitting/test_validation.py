@@ -26,9 +26,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import every_estimator
 from cmeans import (
     AdaptivePossibilisticCMeans,
-    CMeans,
     FuzzyCMeans,
     KernelKMeans,
     KernelPatchClustering,
@@ -41,10 +41,14 @@ from cmeans.data.blocks import Blocks
 from cmeans.fitting.validation import read_weights
 from cmeans.runtime.progress import listening
 from cmeans.sampling.population import population_of, sample
-from sweep_choices import once, pairs
+from every_estimator import CLASSES, without
+from sweep_choices import often, once, pairs
 
-FINDING = (AdaptivePossibilisticCMeans, SequentialPossibilisticCMeans)  # the number of clusters, at most as many as they are told
-ESTIMATORS = (KernelKMeans, TwoStepKernelKMeans, FuzzyCMeans, PossibilisticCMeans, CMeans, *FINDING)
+FINDING = tuple(CLASSES[name] for name in every_estimator.FINDING)
+STREAMS = tuple(CLASSES[name] for name in every_estimator.STREAMS)  # in chunks of half the rows
+EVERYBODY = tuple(CLASSES.values())
+# Those with sweeps over all rows that can be watched one by one, and spaces of all kinds.
+ESTIMATORS = tuple(CLASSES[name] for name in without(every_estimator.NAMES, *every_estimator.STREAMS, "ProbabilisticKMeans"))
 SPACES = {
     "euclidean": {"kernel": "linear"},
     "exact": {"gamma": "median", "n_landmarks": None},
@@ -53,9 +57,7 @@ SPACES = {
     "polynomial": {"kernel": "polynomial", "degree": 2, "n_landmarks": 20},
     "laplacian": {"kernel": "laplacian", "gamma": 0.1, "n_landmarks": 20},
 }
-STREAMS = (StreamingFuzzyCMeans, KernelPatchClustering)  # in chunks of half the rows
 STREAM_WORDS = {"exact": {"gamma": "median", "method": "projection"}, "gradient": {"method": "projection", "projection": "gradient"}}
-EVERYBODY = (*ESTIMATORS, *STREAMS)
 MAIN_SPACES = ("euclidean", "exact", "landmarks")
 over_estimators = pytest.mark.parametrize("estimator", ESTIMATORS)
 over_everybody = pytest.mark.parametrize("estimator", EVERYBODY)
@@ -108,15 +110,14 @@ def same_result(model, other, rtol=1e-9, atol=1e-6):
 # ------------------------------------------------------------------------------------------------------------- lists and dtypes
 
 
-@over_everybody
-@over_main_spaces
+@pytest.mark.parametrize(("estimator", "space"), once(EVERYBODY, MAIN_SPACES))
 def test_lists(estimator, space, X):
     model, other = fitted(estimator, space, X.tolist()), plain(estimator, space)
     same_result(model, other, rtol=0, atol=0)
     np.testing.assert_array_equal(model.predict(X.tolist()), other.predict(X))
 
 
-@pytest.mark.parametrize(("estimator", "space", "form"), pairs(EVERYBODY, SPACES, [np.asarray, sparse.csr_array]))
+@pytest.mark.parametrize(("estimator", "space", "form"), often(3, EVERYBODY, SPACES, [np.asarray, sparse.csr_array]))
 def test_float32_stays_float32(estimator, space, form, X):
     model = fitted(estimator, space, form(X.astype(np.float32)))
     rows = form(X[:7].astype(np.float32))
@@ -148,7 +149,7 @@ def test_other_numbers_become_float64(estimator, dtype, X):
     same_result(model, other, rtol=0, atol=0)
 
 
-@pytest.mark.parametrize(("estimator", "space", "order"), pairs(EVERYBODY, MAIN_SPACES, ["fortran", "strided", "negative", "readonly"]))
+@pytest.mark.parametrize(("estimator", "space", "order"), often(2, EVERYBODY, MAIN_SPACES, ["fortran", "strided", "negative", "readonly"]))
 def test_memory_order_changes_nothing(estimator, space, order, X):
     if order == "fortran":
         Y = np.asfortranarray(X)
@@ -179,8 +180,7 @@ def test_rows_far_from_the_origin(estimator, space, offset, X):
 # -------------------------------------------------------------------------------------------------------------- memory maps
 
 
-@over_everybody
-@over_main_spaces
+@pytest.mark.parametrize(("estimator", "space"), once(EVERYBODY, MAIN_SPACES))
 def test_a_read_only_memory_map(estimator, space, X, tmp_path):
     np.save(tmp_path / "rows.npy", X)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
@@ -237,7 +237,7 @@ def csr(X, kind=sparse.csr_array, index=np.int32, dtype=np.float64):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "space", "kind", "index"), pairs(EVERYBODY, SPACES, [sparse.csr_array, sparse.csr_matrix], [np.int32, np.int64])
+    ("estimator", "space", "kind", "index"), often(3, EVERYBODY, SPACES, [sparse.csr_array, sparse.csr_matrix], [np.int32, np.int64])
 )
 def test_csr_equals_dense(estimator, space, kind, index, X):
     rows = csr(X, kind, index)
@@ -256,8 +256,7 @@ def test_csr_equals_dense(estimator, space, kind, index, X):
             np.testing.assert_array_equal(points, dense.landmarks_)
 
 
-@over_everybody
-@over_spaces
+@pytest.mark.parametrize(("estimator", "space"), often(3, EVERYBODY, SPACES))
 def test_dense_rows_on_a_model_of_sparse_ones_and_the_other_way_round(estimator, space, X):
     rows = csr(X)
     model, dense = plain(estimator, space, sparse.csr_array), plain(estimator, space)
@@ -269,14 +268,13 @@ def test_dense_rows_on_a_model_of_sparse_ones_and_the_other_way_round(estimator,
 
 
 @pytest.mark.parametrize(
-    ("estimator", "space", "kind"), pairs(EVERYBODY, MAIN_SPACES, [sparse.csc_array, sparse.coo_matrix, sparse.lil_array])
+    ("estimator", "space", "kind"), once(EVERYBODY, MAIN_SPACES, [sparse.csc_array, sparse.coo_matrix, sparse.lil_array])
 )
 def test_other_sparse_formats(estimator, space, kind, X):
     same_result(fitted(estimator, space, kind(X)), plain(estimator, space))
 
 
-@over_everybody
-@over_main_spaces
+@pytest.mark.parametrize(("estimator", "space"), once(EVERYBODY, MAIN_SPACES))
 def test_untidy_csr_means_what_it_says_and_is_left_alone(estimator, space, X):
     """Entries out of order, in two parts, or stored though zero."""
     entries = [(i, j, v) for i, row in enumerate(X) for j, v in enumerate(row)]  # zeros too
@@ -387,7 +385,7 @@ LIBRARIES = (torch_tensor, strict_array)
 over_libraries = pytest.mark.parametrize("array", LIBRARIES)
 
 
-@pytest.mark.parametrize(("estimator", "space", "array"), pairs(EVERYBODY, SPACES, LIBRARIES))
+@pytest.mark.parametrize(("estimator", "space", "array"), often(3, EVERYBODY, SPACES, LIBRARIES))
 def test_arrays_of_other_libraries(estimator, space, array, X):
     rows, own = array(X), plain(estimator, space)
     model = fitted(estimator, space, rows)
@@ -411,7 +409,7 @@ def test_arrays_of_other_libraries(estimator, space, array, X):
     np.testing.assert_allclose(np.asarray(model.memberships_), own.memberships_, atol=1e-6)
 
 
-@pytest.mark.parametrize(("estimator", "space", "array"), pairs(EVERYBODY, MAIN_SPACES, LIBRARIES))
+@pytest.mark.parametrize(("estimator", "space", "array"), often(2, EVERYBODY, MAIN_SPACES, LIBRARIES))
 def test_float32_of_other_libraries_stays(estimator, space, array, X):
     rows = array(X, "float32")
     model = fitted(estimator, space, rows)
@@ -503,8 +501,7 @@ def test_forms_of_sample_weight(estimator, form, X):
     assert own.score(X, sample_weight=given) == own.score(X, sample_weight=weight)
 
 
-@over_everybody
-@over_main_spaces
+@pytest.mark.parametrize(("estimator", "space"), once(EVERYBODY, MAIN_SPACES))
 def test_score_and_fit_predict_take_weights(estimator, space, X):
     weight = np.arange(len(X)) % 4 + 1.0
     model = fitted(estimator, space, X, weight)
@@ -563,7 +560,7 @@ def test_grid_search_over_a_precomputed_kernel(X):
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-@pytest.mark.parametrize(("estimator", "space", "form"), pairs(EVERYBODY, MAIN_SPACES, [np.asarray, sparse.csr_array]))
+@pytest.mark.parametrize(("estimator", "space", "form"), often(2, EVERYBODY, MAIN_SPACES, [np.asarray, sparse.csr_array]))
 def test_pickle_and_joblib(estimator, space, form, X, tmp_path):
     model = plain(estimator, space, form)
     joblib.dump(model, tmp_path / "model.joblib")

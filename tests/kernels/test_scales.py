@@ -14,6 +14,7 @@ import cmeans
 from cmeans.data.arrays import binary_exponent
 from cmeans.spaces.conjugate_gradients import conjugate_gradients
 from cmeans.spaces.spectrum import estimated_largest_eigenvalue
+from every_estimator import NAMES
 from sweep_choices import pairs
 
 rng = np.random.default_rng(0)
@@ -37,6 +38,7 @@ MODELS: dict[str, Callable[..., Any]] = {
     ),
     "patches": lambda **parameters: cmeans.KernelPatchClustering(3, random_state=0, patch_size=45, **parameters),
 }
+assert {type(make()).__name__ for make in MODELS.values()} == set(NAMES), "an estimator is not here"
 SPACES: dict[str, dict[str, Any]] = {
     "exact": {"n_landmarks": None},
     "landmarks": {"n_landmarks": 12},

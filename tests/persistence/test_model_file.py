@@ -25,39 +25,33 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import cmeans
 from cmeans import (
-    AdaptivePossibilisticCMeans,
     CMeans,
     FuzzyCMeans,
     KernelKMeans,
     PossibilisticCMeans,
-    ProbabilisticKMeans,
-    SequentialPossibilisticCMeans,
-    TwoStepKernelKMeans,
     load,
     save,
 )
 from cmeans.kernels import RBF, Polynomial
 from cmeans.persistence.model_file import read_metadata
 from cmeans.rules import Fuzzy, Hard
+from every_estimator import NAMES, PARAMETERS, STREAMS, without
+from every_estimator import build as make
 from full_disk import files_end_at
-from sweep_choices import pairs
+from sweep_choices import often, pairs
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3)) + np.repeat([[0, 0, 0], [6, 0, 0], [0, 6, 0]], 20, axis=0)
 NEW = rng.normal(size=(25, 3)) * 4
 K, K_NEW = rbf_kernel(X, gamma=0.1), rbf_kernel(NEW, X, gamma=0.1)
 
-MODELS = {
-    "hard": (KernelKMeans, {}),
-    "two-step": (TwoStepKernelKMeans, {}),
-    "fuzzy": (FuzzyCMeans, {}),
-    "possibilistic": (PossibilisticCMeans, {"eta_scale": 0.1}),
-    "CMeans": (CMeans, {"rule": Fuzzy(1.5, exponent=2.0)}),
-    "entropy": (CMeans, {"rule": "entropy", "T": 0.2}),
-    "probabilistic": (ProbabilisticKMeans, {}),
-    "adaptive": (AdaptivePossibilisticCMeans, {"kernel": "rbf", "sparsity": 0.0, "pilot_m": "auto"}),
-    "sequential": (SequentialPossibilisticCMeans, {"kernel": "rbf", "sparsity": 0.0}),
+OWN = {
+    "CMeans": {"rule": Fuzzy(1.5, exponent=2.0)},
+    "AdaptivePossibilisticCMeans": {"kernel": "rbf", "sparsity": 0.0, "pilot_m": "auto"},
+    "SequentialPossibilisticCMeans": {"kernel": "rbf", "sparsity": 0.0},
 }
+VARIANTS = {"entropy": ("CMeans", {"rule": "entropy", "T": 0.2})}
+MODELS = {**{name: (name, OWN.get(name, {})) for name in without(NAMES, *STREAMS)}, **VARIANTS}  # streams: streaming/test_states.py
 SPACES = {
     "euclidean": {"kernel": "linear"},
     "exact": {"gamma": 0.1, "n_landmarks": None},
@@ -80,8 +74,8 @@ pytestmark = [pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning"
 
 
 def build(model_name, space, **words):
-    estimator, own = MODELS[model_name]
-    return estimator(3, **{"random_state": 0, **own, **SPACES[space], **words})
+    name, own = MODELS[model_name]
+    return make(name, **{**own, **SPACES[space], **words})
 
 
 def same(again, model, rows, **asked):
@@ -99,8 +93,8 @@ def path(tmp_path):
 # --------------------------------------------------------------------------------------------------------------- there and back
 
 
-@pytest.mark.parametrize(("model_name", "space", "form"), pairs(MODELS, SPACES, FORMS))
-def test_there_and_back(model_name, space, form, path):
+@pytest.mark.parametrize(("model_name", "space", "form"), often(4, MODELS, SPACES, FORMS))
+def test_a_model_read_is_the_model_written(model_name, space, form, path):
     rows, new = FORMS[form](X), FORMS[form](NEW)
     model = build(model_name, space).fit(rows)
     save(model, path)
@@ -119,7 +113,7 @@ def test_there_and_back(model_name, space, form, path):
 
 @over_models
 def test_words_come_back_and_fit_again(model_name, path):
-    start = {} if model_name == "sequential" else {"init": np.array([0, 20, 40])}
+    start = {"init": np.array([0, 20, 40])} if "init" in PARAMETERS[MODELS[model_name][0]] else {}
     model = build(model_name, "row numbers", **start, tol=1e-6).fit(X)
     save(model, path)
     again = load(path)
@@ -128,14 +122,12 @@ def test_words_come_back_and_fit_again(model_name, path):
     same(again.fit(X), model, NEW)
 
 
-@over_models
-@pytest.mark.parametrize("scaled", [False, True])
-@pytest.mark.parametrize("words", [{}, {"n_landmarks": 12}])
+@pytest.mark.parametrize(("model_name", "scaled", "words"), pairs(MODELS, [False, True], [{}, {"n_landmarks": 12}]))
 def test_precomputed_kernels(model_name, scaled, words, path):
-    estimator, own = MODELS[model_name]
+    name, own = MODELS[model_name]
     size = np.linspace(1, 2, 60) if scaled else np.ones(60)
     gram = K * size[:, None] * size
-    model = estimator(3, **{**own, "kernel": "precomputed", "random_state": 0, **words}).fit(gram)
+    model = make(name, **{**own, "kernel": "precomputed", **words}).fit(gram)
     save(model, path)
     same(load(path), model, gram)
     same(load(path), model, K_NEW * size, diag=1.0)
@@ -154,7 +146,7 @@ def test_landmark_columns_of_a_kernel(path):
 def test_index_types_of_csr_landmarks(index, path):
     rows = sparse.csr_array(X)
     rows.indices, rows.indptr = rows.indices.astype(index), rows.indptr.astype(index)
-    model = build("fuzzy", "landmarks").fit(rows)
+    model = build("FuzzyCMeans", "landmarks").fit(rows)
     save(model, path)
     again = load(path)
     assert again.landmarks_.indices.dtype == model.landmarks_.indices.dtype
@@ -165,7 +157,7 @@ def test_index_types_of_csr_landmarks(index, path):
 def test_frames(space, path):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["a", "b", "ü c"])
-    model = build("fuzzy", space).fit(frame)
+    model = build("FuzzyCMeans", space).fit(frame)
     save(model, path)
     again = load(path)
     assert again.feature_names_in_.tolist() == ["a", "b", "ü c"]
@@ -177,7 +169,7 @@ def test_frames(space, path):
 @pytest.mark.parametrize("space", ["euclidean", "landmarks"])
 def test_arrays_of_other_libraries_become_numpy(space, path):
     torch = pytest.importorskip("torch")
-    model = build("fuzzy", space).fit(torch.asarray(X))
+    model = build("FuzzyCMeans", space).fit(torch.asarray(X))
     save(model, path)
     again = load(path)
     assert isinstance(again.memberships_, np.ndarray)
@@ -186,7 +178,7 @@ def test_arrays_of_other_libraries_become_numpy(space, path):
 
 def test_models_after_a_callback_or_an_end_at_max_iter(path):
     with pytest.warns(UserWarning, match="max_iter"):
-        model = build("fuzzy", "euclidean", max_iter=1).fit(X)
+        model = build("FuzzyCMeans", "euclidean", max_iter=1).fit(X)
     save(model, path)
     assert load(path).converged_ is False
     assert load(path).stop_reason_ == model.stop_reason_
@@ -221,7 +213,7 @@ def test_a_generator_and_a_model_given_as_start_stay_behind(path):
 
 def test_what_a_file_says_of_itself(path):
     metadata = {"scaling": [1.5, None, "x"], "nested": {"ü": True}}
-    model = build("fuzzy", "landmarks").fit(X)
+    model = build("FuzzyCMeans", "landmarks").fit(X)
     save(model, path, metadata=metadata)
     said = read_metadata(path)
     assert said["metadata"] == metadata
@@ -240,7 +232,7 @@ def test_what_a_file_says_of_itself(path):
 
 
 def test_paths_of_all_kinds(tmp_path):
-    model = build("hard", "euclidean").fit(X)
+    model = build("KernelKMeans", "euclidean").fit(X)
     for target in (tmp_path / "a", str(tmp_path / "b.safetensors"), tmp_path / "ü c.bin"):
         save(model, target)
         same(load(target), model, NEW)
@@ -249,7 +241,7 @@ def test_paths_of_all_kinds(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="POSIX file modes")
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o027, 0o640), (0o077, 0o600)])
 def test_mode_of_the_file(umask, mode, path):
-    model = build("hard", "euclidean").fit(X)
+    model = build("KernelKMeans", "euclidean").fit(X)
     before = os.umask(umask)
     try:
         save(model, path)
@@ -260,7 +252,7 @@ def test_mode_of_the_file(umask, mode, path):
 
 
 def test_overwriting(path):
-    first, second = build("hard", "euclidean").fit(X), build("fuzzy", "landmarks").fit(X)
+    first, second = build("KernelKMeans", "euclidean").fit(X), build("FuzzyCMeans", "landmarks").fit(X)
     save(first, path)
     kept = load(path)
     save(second, path)
@@ -271,7 +263,7 @@ def test_overwriting(path):
 
 @pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
 def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(error, path, monkeypatch):
-    first = build("hard", "euclidean").fit(X)
+    first = build("KernelKMeans", "euclidean").fit(X)
     save(first, path)
 
     def fail(*_):
@@ -280,13 +272,13 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(error, path, mon
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", fail)
         with pytest.raises((type(error), ValueError)):
-            save(build("fuzzy", "landmarks").fit(X), path)
+            save(build("FuzzyCMeans", "landmarks").fit(X), path)
     same(load(path), first, NEW)
     assert os.listdir(path.parent) == [path.name]
 
 
 def test_places_that_cannot_be_written(tmp_path):
-    model = build("hard", "euclidean").fit(X)
+    model = build("KernelKMeans", "euclidean").fit(X)
     with pytest.raises(ValueError, match=r"cannot write .*nowhere"):
         save(model, tmp_path / "nowhere" / "model")
     with pytest.raises(ValueError, match=r"cannot write .*directory"):
@@ -298,7 +290,7 @@ def test_places_that_cannot_be_written(tmp_path):
 
 
 def test_a_disk_that_fills_up(path):
-    model = build("hard", "landmarks").fit(X)
+    model = build("KernelKMeans", "landmarks").fit(X)
     with files_end_at(500), pytest.raises(OSError, match="cannot write") as caught:
         save(model, path)
     assert isinstance(caught.value, ValueError)
@@ -345,7 +337,7 @@ def test_what_is_no_fitted_model(path):
 @pytest.mark.parametrize("metadata", [{"a": object()}, {"a": {1, 2}}, {"a": np.ones(2)}, [1, 2], "text", {"a": b"x"}])
 def test_metadata_that_json_cannot_hold(metadata, path):
     with pytest.raises(ValueError, match="metadata"):
-        save(build("hard", "euclidean").fit(X), path, metadata=metadata)
+        save(build("KernelKMeans", "euclidean").fit(X), path, metadata=metadata)
     assert os.listdir(path.parent) == []
 
 

@@ -1,0 +1,63 @@
+"""All public estimators, from what `cmeans` exports: with quick parameters, and in the groups that tests ask for.
+
+A new estimator is in here as soon as it is in `cmeans.__all__`, and so in every test that goes over one of these groups.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+import cmeans
+
+CLASSES: dict[str, type] = {
+    name: value for name in cmeans.__all__ if inspect.isclass(value := getattr(cmeans, name)) and issubclass(value, BaseEstimator)
+}
+NAMES = tuple(CLASSES)
+PARAMETERS = {name: tuple(inspect.signature(cls).parameters) for name, cls in CLASSES.items()}
+
+# For whoever has such a parameter. Few rows in several chunks; wide possibilistic clusters of few rows fall together.
+QUICK: dict[str, Any] = {"random_state": 0, "eta_scale": 0.1, "chunk_size": 60, "patch_size": 60}
+
+
+def with_parameter(*parameters: str) -> tuple[str, ...]:
+    """Names of the estimators that have all of these parameters."""
+    return tuple(name for name in NAMES if set(parameters) <= set(PARAMETERS[name]))
+
+
+def without(names: tuple[str, ...], *others: str) -> tuple[str, ...]:
+    unknown = set(others) - set(NAMES)
+    assert not unknown, f"no estimators: {unknown}"
+    return tuple(name for name in names if name not in others)
+
+
+def known(which: str | type, words: dict[str, Any]) -> dict[str, Any]:
+    """Those of the words that are parameters of this estimator."""
+    return {word: value for word, value in words.items() if word in PARAMETERS[_name(which)]}
+
+
+def build(which: str | type, *, n_clusters: int = 3, **words: Any) -> Any:
+    """The estimator, not fitted, with quick parameters where the words say nothing else; where it finds the number of clusters
+    itself, `n_clusters` is the most it may find."""
+    number = {"n_clusters": n_clusters, "max_clusters": n_clusters}
+    return CLASSES[_name(which)](**{**known(which, number), **known(which, QUICK), **words})
+
+
+def _name(which: str | type) -> str:
+    name = which if isinstance(which, str) else which.__name__
+    assert name in CLASSES, f"{name} is no public estimator; those are {', '.join(NAMES)}"
+    return name
+
+
+COUNTING = with_parameter("n_clusters")  # told how many clusters there are
+FINDING = with_parameter("max_clusters")  # told how many there may be
+STREAMS = tuple(name for name in NAMES if hasattr(CLASSES[name], "partial_fit"))
+WITH_STARTS = with_parameter("init")
+WITH_ENGINE = with_parameter("engine")
+WITH_LANDMARKS = with_parameter("n_landmarks")
+OF_KERNEL_VALUES = without(NAMES, *STREAMS)  # streams compute them
+WITH_TYPICALITIES = tuple(name for name in NAMES if hasattr(build(name), "typicality"))
+
+assert set(COUNTING) ^ set(FINDING) == set(NAMES), "an estimator is told the number of clusters, or how many there may be"
