@@ -38,6 +38,7 @@ ESTIMATORS = {
     "fuzzy-auto": FuzzyCMeans,
     "possibilistic": partial(PossibilisticCMeans, m=1.8, pilot_m=1.5),
 }
+SWEEPS = ["generic", "compiled"]
 some = partial(settings, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -84,7 +85,7 @@ def blocks_of(rows, tasks=3):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=40)
+@some(max_examples=15)
 @given(data=st.data())
 def test_the_objective_never_rises(rule, data):
     X = data.draw(datasets())
@@ -101,7 +102,7 @@ def test_the_objective_never_rises(rule, data):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ["hard", "fuzzy", "fuzzy-auto"])
-@some(max_examples=25)
+@some(max_examples=8)
 @given(data=st.data())
 def test_rows_sum_to_one(rule, data):
     X = data.draw(datasets())
@@ -112,7 +113,7 @@ def test_rows_sum_to_one(rule, data):
 
 
 @pytest.mark.usefixtures("sweeps")
-@some(max_examples=25)
+@some(max_examples=10)
 @given(data=st.data())
 def test_typicalities_lie_between_zero_and_one(data):
     X = data.draw(datasets())
@@ -163,9 +164,9 @@ DRAWN = {
 }
 
 
-@pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "random-partition"])
-@pytest.mark.parametrize("space", DRAWN)
-@pytest.mark.parametrize("rule", ["hard", "two-step", "fuzzy-auto"])
+@pytest.mark.parametrize(
+    ("rule", "space", "init"), pairs(["hard", "two-step", "fuzzy-auto"], DRAWN, ["k-means++", "k-means||", "random", "random-partition"])
+)
 @some(max_examples=6)
 @given(data=st.data())
 def test_a_weight_of_k_is_k_copies_in_any_order_whatever_is_drawn(rule, space, init, data):
@@ -192,7 +193,7 @@ def test_a_weight_of_k_is_k_copies_in_any_order_whatever_is_drawn(rule, space, i
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=15)
+@some(max_examples=8)
 @given(data=st.data())
 def test_a_weight_of_k_is_k_copies_for_a_given_start(rule, data):
     X = generic(data.draw(datasets(largest=30)), data)
@@ -210,7 +211,7 @@ def test_a_weight_of_k_is_k_copies_for_a_given_start(rule, data):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=15)
+@some(max_examples=8)
 @given(data=st.data())
 def test_the_order_of_rows_does_not_matter_for_a_given_start(rule, data):
     X = generic(data.draw(datasets(largest=40)), data)
@@ -227,9 +228,8 @@ def test_the_order_of_rows_does_not_matter_for_a_given_start(rule, data):
 
 
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize("space", DRAWN)
-@pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=8)
+@pytest.mark.parametrize(("rule", "space", "sweeps"), pairs(ESTIMATORS, DRAWN, SWEEPS), indirect=["sweeps"])
+@some(max_examples=6)
 @given(data=st.data())
 def test_rows_of_no_weight_change_nothing_but_are_labelled(rule, space, data):
     X = generic(data.draw(datasets(largest=30)), data)
@@ -249,7 +249,7 @@ def test_rows_of_no_weight_change_nothing_but_are_labelled(rule, space, data):
 
 
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=15)
+@some(max_examples=8)
 @given(data=st.data(), t=st.sampled_from([1e-4, 0.1, 3.0, 1e4]))
 def test_scaling_the_data_and_the_kernel_with_them_changes_nothing(rule, data, t):
     X = generic(data.draw(datasets(largest=40)), data)
@@ -261,7 +261,7 @@ def test_scaling_the_data_and_the_kernel_with_them_changes_nothing(rule, data, t
 
 @pytest.mark.parametrize("gamma", ["scale", "median"])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
-@some(max_examples=10)
+@some(max_examples=6)
 @given(data=st.data(), t=st.sampled_from([1e-4, 0.1, 3.0, 1e4]))
 def test_gamma_scales_with_the_data(kernel, gamma, data, t):
     X = generic(data.draw(datasets(largest=40)), data)
@@ -273,7 +273,7 @@ def test_gamma_scales_with_the_data(kernel, gamma, data, t):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=12)
+@some(max_examples=8)
 @given(data=st.data(), size=st.integers(1, 30))
 def test_blocks_of_any_size_give_the_same(rule, data, size):
     X = generic(data.draw(datasets(largest=40)), data)
@@ -287,7 +287,7 @@ def test_blocks_of_any_size_give_the_same(rule, data, size):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=12)
+@some(max_examples=6)
 @given(data=st.data())
 def test_all_rows_as_landmarks_are_exact(rule, data):
     X = generic(data.draw(datasets(largest=30)), data)
@@ -298,7 +298,7 @@ def test_all_rows_as_landmarks_are_exact(rule, data):
 
 @pytest.mark.parametrize("form", ["numpy", "csr", "torch", "array_api_strict"])
 @pytest.mark.parametrize("rule", [Hard(), Fuzzy(1.5), Possibilistic(2.0)], ids=lambda rule: type(rule).__name__.lower())
-@some(max_examples=8)
+@some(max_examples=4)
 @given(data=st.data())
 def test_statistics_of_two_halves_merge_into_those_of_the_whole(rule, form, data):
     X = generic(data.draw(datasets(largest=50)), data)
@@ -350,7 +350,11 @@ def bits(model):
 
 
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize(("rule", "space", "form"), pairs(["hard", "fuzzy", "possibilistic"], BITS, ["numpy", "csr"]))
+@pytest.mark.parametrize(
+    ("rule", "space", "form", "sweeps"),
+    pairs(["hard", "fuzzy", "possibilistic"], BITS, ["numpy", "csr"], SWEEPS),
+    indirect=["sweeps"],
+)
 def test_a_seed_gives_the_same_bits_for_any_number_of_threads_and_any_memory(rule, space, form):
     X = many_rows(space, form)
     make = partial(ESTIMATORS[rule], 4, random_state=1, max_iter=4, **BITS[space])
@@ -359,7 +363,7 @@ def test_a_seed_gives_the_same_bits_for_any_number_of_threads_and_any_memory(rul
         assert Blocks(X, np.ones(len(X) if form == "numpy" else X.shape[0]), limits=limits).n_tasks(40) > 4
         expected = bits(make(n_jobs=1).fit(X))
         least = least_budget(make(n_jobs=5, memory_budget=1), X)
-        for other in ({"n_jobs": 2}, {"n_jobs": 5}, {"n_jobs": 5, "memory_budget": least}, {"n_jobs": 2, "memory_budget": least + 100_000}):
+        for other in ({"n_jobs": 2}, {"n_jobs": 5, "memory_budget": least}, {"n_jobs": 2, "memory_budget": least + 100_000}):
             for ours, one in zip(bits(make(**other).fit(X)), expected, strict=True):
                 np.testing.assert_array_equal(ours, one)
 

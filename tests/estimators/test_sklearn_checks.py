@@ -1,4 +1,5 @@
-"""scikit-learn's own checks of estimators, all of them, with no failure expected."""
+"""scikit-learn's own checks of estimators, with no failure expected: all of them of each estimator as it is, and those of fits with other
+kernels, landmarks, rules and solvers."""
 
 from __future__ import annotations
 
@@ -24,45 +25,91 @@ from cmeans import (
 from every_estimator import NAMES
 
 CLUSTERS = 4  # the check of CSR input wants as many columns of predict_proba as its data have classes
-LINEAR, FEW = {"kernel": "linear"}, {"n_landmarks": 5}
-# At degree 3 one possibilistic cluster takes all the noise and is then so wide that it outbids another everywhere.
-POLYNOMIAL = {"kernel": "polynomial", "degree": 2}
-WAYS = {  # each as it is, and two of the three other ways; these meet all estimators in test_inputs.py
-    KernelKMeans: ({}, LINEAR, FEW),
-    TwoStepKernelKMeans: ({}, FEW, POLYNOMIAL),
-    FuzzyCMeans: ({}, LINEAR, POLYNOMIAL),
-    PossibilisticCMeans: ({}, FEW, POLYNOMIAL),
-}
-# The check of clusterings counts rows that belong nowhere as a cluster; on its 50 rows alpha=1 leaves two fifths of them out.
-ADAPTIVE = ({"alpha": 0.5}, {"n_landmarks": 5, "sparsity": 0}, {"adaptation": "conference", "sparsity": 0})
-STREAMS = (
-    {},
-    {"kernel": "linear"},
-    {"n_landmarks": 8, "rule": "hard"},
-    {"method": "projection"},
-    {"method": "projection", "projection": "gradient"},
-)
-EVERYBODY = [
-    *(estimator(CLUSTERS, **words) for estimator, ways in WAYS.items() for words in ways),
-    *(ProbabilisticKMeans(CLUSTERS, **words) for words in ({}, {"solver": "batched"}, {"n_landmarks": 5})),
-    *(CMeans(CLUSTERS, rule=rule) for rule in ("fuzzy", "hard", "possibilistic")),
-    *(AdaptivePossibilisticCMeans(CLUSTERS, **words) for words in ADAPTIVE),
-    *(SequentialPossibilisticCMeans(max_clusters=CLUSTERS, **words) for words in ({}, {"n_landmarks": 5, "sparsity": 0})),
-    *(StreamingFuzzyCMeans(CLUSTERS, **words) for words in STREAMS),
-    *(KernelPatchClustering(CLUSTERS, **words) for words in ({}, {"merge": "tree", "rule": "hard"})),
+AS_THEY_ARE = [
+    *(estimator(CLUSTERS) for estimator in (KernelKMeans, TwoStepKernelKMeans, FuzzyCMeans, PossibilisticCMeans, ProbabilisticKMeans)),
+    CMeans(CLUSTERS, rule="fuzzy"),
+    # The check of clusterings counts rows that belong nowhere as a cluster; on its 50 rows alpha=1 leaves two fifths of them out.
+    AdaptivePossibilisticCMeans(CLUSTERS, alpha=0.5),
+    SequentialPossibilisticCMeans(max_clusters=CLUSTERS),
+    StreamingFuzzyCMeans(CLUSTERS),
+    KernelPatchClustering(CLUSTERS),
 ]
-assert {type(estimator).__name__ for estimator in EVERYBODY} == set(NAMES), "an estimator is not checked"
+assert {type(estimator).__name__ for estimator in AS_THEY_ARE} == set(NAMES), "an estimator is not checked"
+CONFIGURED = [
+    KernelKMeans(CLUSTERS, kernel="linear"),
+    # At degree 3 one possibilistic cluster takes all the noise and is then so wide that it outbids another everywhere.
+    TwoStepKernelKMeans(CLUSTERS, kernel="polynomial", degree=2),
+    FuzzyCMeans(CLUSTERS, kernel="polynomial", degree=2),
+    PossibilisticCMeans(CLUSTERS, n_landmarks=5),
+    ProbabilisticKMeans(CLUSTERS, solver="batched", n_landmarks=5),
+    CMeans(CLUSTERS, rule="hard"),
+    CMeans(CLUSTERS, rule="possibilistic"),
+    AdaptivePossibilisticCMeans(CLUSTERS, n_landmarks=5, sparsity=0),
+    AdaptivePossibilisticCMeans(CLUSTERS, adaptation="conference", sparsity=0),
+    SequentialPossibilisticCMeans(max_clusters=CLUSTERS, n_landmarks=5, sparsity=0),
+    StreamingFuzzyCMeans(CLUSTERS, kernel="linear"),
+    StreamingFuzzyCMeans(CLUSTERS, n_landmarks=8, rule="hard"),
+    StreamingFuzzyCMeans(CLUSTERS, method="projection"),
+    StreamingFuzzyCMeans(CLUSTERS, method="projection", projection="gradient"),
+    KernelPatchClustering(CLUSTERS, merge="tree", rule="hard"),
+]
+# Of rows and of what is fitted. The others look at parameters, tags, names and the forms of input, which are treated alike whatever the
+# kernel, the landmarks, the rule and the solver.
+OF_FITS = {
+    "check_clustering",
+    "check_dict_unchanged",
+    "check_dont_overwrite_parameters",
+    "check_estimators_dtypes",
+    "check_estimators_overwrite_params",
+    "check_estimators_partial_fit_n_features",
+    "check_estimators_pickle",
+    "check_f_contiguous_array_estimator",
+    "check_fit2d_1feature",
+    "check_fit2d_1sample",
+    "check_fit_idempotent",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_readonly_memmap_input",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+    "check_sample_weights_not_overwritten",
+    "check_transformer_general",
+    "check_transformer_preserve_dtypes",
+}
+
+
+def parametrize_with_checks_of_fits(estimators):
+    """As parametrize_with_checks, with the checks in OF_FITS only, and those once: not again with a read-only memory map."""
+    every = parametrize_with_checks(estimators)
+    words, cases = every.args
+    kept = [case for case in cases if case[1].func.__name__ in OF_FITS and "readonly_memmap" not in case[1].keywords]
+    return pytest.mark.parametrize(words, kept, **every.kwargs)
 
 
 # The data of these checks are a few rows of noise, in which four clusters may well fall together or creep.
-@pytest.mark.filterwarnings("ignore:.*pairs of centres coincide:UserWarning")
-@pytest.mark.filterwarnings("ignore:.*the clusters have collapsed:UserWarning")
-@pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
-@pytest.mark.filterwarnings("ignore:.*have fallen together:UserWarning")
-@pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(EVERYBODY)
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*pairs of centres coincide:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*the clusters have collapsed:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*have fallen together:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),
+]
+
+
+@parametrize_with_checks(AS_THEY_ARE)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+@parametrize_with_checks_of_fits(CONFIGURED)
+def test_scikit_learn_check_of_a_configured_estimator(estimator, check):
+    check(estimator)
+
+
+def test_all_checks_of_fits_are_known_to_scikit_learn():
+    """A check that is renamed there does not drop out here unnoticed."""
+    _, cases = parametrize_with_checks(AS_THEY_ARE).args
+    assert {case[1].func.__name__ for case in cases} >= OF_FITS
 
 
 @pytest.mark.skipif("SCIPY_ARRAY_API" in os.environ, reason="the checks above include it")
