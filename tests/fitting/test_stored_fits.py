@@ -198,7 +198,9 @@ def carries_over(kind: str, estimator: str, _: str) -> bool:
     ("kind", "estimator", "space"),
     pairs(STARTS, STARTING, SPACES, allowed=carries_over),
 )
-def test_starts(kind: str, estimator: str, space: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_start_ends_at_the_same_clusters(
+    kind: str, estimator: str, space: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limited(monkeypatch, seeding_rows=500)
     init = start(kind, space)
     before = init.copy() if isinstance(init, np.ndarray) else None
@@ -218,7 +220,7 @@ def test_starts(kind: str, estimator: str, space: str, tmp_path: Path, monkeypat
         ("points", "FuzzyCMeans"),
     ],
 )
-def test_landmarks(landmarks: str, estimator: str, tmp_path: Path) -> None:
+def test_landmarks_are_those_chosen_in_memory(landmarks: str, estimator: str, tmp_path: Path) -> None:
     given = {"row numbers": np.arange(0, N, 50), "points": rows()[::50] + 0.1}.get(landmarks, landmarks)
     words = {"n_landmarks": "auto", "landmarks": given, "gamma": "median"}
     other = made(estimator, "landmarks", **words).fit(rows())
@@ -226,7 +228,7 @@ def test_landmarks(landmarks: str, estimator: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [{"gamma": "scale"}, {"gamma": "auto"}, {"kernel": "laplacian", "gamma": "scale"}, {"kernel": "cosine"}])
-def test_kernels(words: dict[str, Any], tmp_path: Path) -> None:
+def test_parameters_of_kernels_are_those_found_in_memory(words: dict[str, Any], tmp_path: Path) -> None:
     words = {"n_landmarks": 40, **words}
     same(
         made("KernelKMeans", "landmarks", **words).fit(placed("parquet", tmp_path, rows())),
@@ -260,7 +262,9 @@ def test_both_kinds_of_sweeps(estimator: str, n_landmarks: int, sweeps: str, tmp
     ids=str,
 )
 @pytest.mark.parametrize("weighted", [False, True])
-def test_probabilistic(words: dict[str, Any], weighted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_projected_gradients_are_those_in_memory(
+    words: dict[str, Any], weighted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     weight = weights() if weighted else None
     limited(monkeypatch, rows_at_once=500)
     other = made("ProbabilisticKMeans", "linear", **words).fit(rows(), sample_weight=weight)
