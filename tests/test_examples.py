@@ -27,7 +27,7 @@ def test_every_example_is_run_and_listed() -> None:
 
 
 @pytest.mark.parametrize("name", SHOWS)
-def test_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_example_shows_what_it_should(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(ROOT / "examples" / f"{name}.py"))
     assert SHOWS[name] in capsys.readouterr().out
 

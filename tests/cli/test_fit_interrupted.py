@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-import cmeans
+import cmeans as library
 from cli.command import Command
 
 WORDS = ["-c", "5", "--method", "fuzzy", "--m", "1.5", "--landmarks", "30", "--n-init", "3", "--seed", "3", "--quiet"]
@@ -82,6 +82,7 @@ def command(before: str, *words: object) -> list[str]:
 
 
 def run(before: str, *words: object) -> subprocess.CompletedProcess[str]:
+    """In a process of its own, of which the fault may make what it likes; what goes well runs in this one."""
     return subprocess.run(command(before, *words), capture_output=True, text=True, check=False)
 
 
@@ -91,15 +92,15 @@ def labels(folder: Path) -> np.ndarray:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
 @pytest.mark.parametrize("fault", [KILLED_IN_A_CHECKPOINT, KILLED_IN_AN_OUTPUT], ids=["checkpoint", "output"])
-def test_killed_at_the_worst_moment(fault: str, rows: Path, tmp_path: Path) -> None:
+def test_killed_at_the_worst_moment(cmeans: Command, fault: str, rows: Path, tmp_path: Path) -> None:
     out, file, whole = tmp_path / "out", tmp_path / "fit.checkpoint", tmp_path / "whole"
     words = ["fit", rows, *WORDS, "--checkpoint", file, "--checkpoint-minutes", 0]
-    assert run("", "fit", rows, *WORDS, "--out", whole).returncode == 0
+    assert cmeans("fit", rows, *WORDS, "--out", whole).code == 0
     ended = run(fault, *words, "--out", out)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     assert not [path for path in out.glob("*") if not path.name.startswith(".")]
-    again = run("", *words, "--out", out, "--resume")
-    assert again.returncode == 0, again.stderr
+    again = cmeans(*words, "--out", out, "--resume")
+    assert again.code == 0, again.err
     assert np.array_equal(labels(out), labels(whole))
     first, second = (json.loads((folder / "summary.json").read_text()) for folder in (whole, out))
     assert (first["objective"], first["n_iter"]) == (second["objective"], second["n_iter"])
@@ -107,19 +108,19 @@ def test_killed_at_the_worst_moment(fault: str, rows: Path, tmp_path: Path) -> N
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.checkpoint", "out", "whole"]
 
 
-def test_a_full_disk(rows: Path, tmp_path: Path) -> None:
+def test_a_full_disk(cmeans: Command, rows: Path, tmp_path: Path) -> None:
     out, file = tmp_path / "out", tmp_path / "fit.checkpoint"
     words = ["fit", rows, *WORDS, "--out", out, "--checkpoint", file]
     ended = run(DISK_FULL_IN_AN_OUTPUT, *words)
     assert (ended.returncode, ended.stderr) == (2, "cmeans: labels.parquet: No space left on device\n")
     assert not out.exists()
-    assert run("", *words, "--resume").returncode == 0
+    assert cmeans(*words, "--resume").code == 0
     assert len(labels(out)) == 3000
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted(number: int, rows: Path, tmp_path: Path) -> None:
+def test_a_signal_leaves_the_centres_so_far_and_a_fit_that_can_go_on(cmeans: Command, number: int, rows: Path, tmp_path: Path) -> None:
     out, file = tmp_path / "out", tmp_path / "fit.checkpoint"
     words = ["fit", rows, *WORDS, "--out", out, "--checkpoint", file]
     with subprocess.Popen(command(SLOW, *words), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -131,16 +132,16 @@ def test_interrupted(number: int, rows: Path, tmp_path: Path) -> None:
         told = process.stderr.read()
     assert process.returncode == 130
     assert f"the centres so far are in {out / 'model.safetensors'}; go on with --resume --checkpoint {file}." in told
-    model = cmeans.load(out / "model.safetensors")
+    model = library.load(out / "model.safetensors")
     assert len(model.predict(np.load(rows))) == 3000
     assert [path.name for path in out.iterdir()] == ["model.safetensors"]
-    again = run("", *words, "--resume")
-    assert again.returncode == 0, again.stderr
-    whole = run("", "fit", rows, *WORDS, "--out", tmp_path / "whole")
-    assert json.loads(again.stdout)["objective"] == json.loads(whole.stdout)["objective"]
+    again = cmeans(*words, "--resume")
+    assert again.code == 0, again.err
+    whole = cmeans("fit", rows, *WORDS, "--out", tmp_path / "whole")
+    assert again.summary["objective"] == whole.summary["objective"]
 
 
-def test_words_that_do_not_go_together(rows: Path, tmp_path: Path) -> None:
+def test_words_that_do_not_go_together(cmeans: Command, rows: Path, tmp_path: Path) -> None:
     for words, said in (
         (["--resume"], "--resume: needs --checkpoint FILE"),
         (["--resume", "--checkpoint", tmp_path / "no"], "there is no"),
@@ -149,9 +150,9 @@ def test_words_that_do_not_go_together(rows: Path, tmp_path: Path) -> None:
         (["--method", "hard", "--top-k", 2], "--top-k, --threshold: --method hard has no memberships"),
     ):
         given = [word for word in WORDS if not ("--method" in map(str, words) and word in ("--m", "1.5"))]
-        ended = run("", "fit", rows, *given, "--out", tmp_path / "o", *words)
-        assert ended.returncode == 2
-        assert said in ended.stderr
+        ended = cmeans("fit", rows, *given, "--out", tmp_path / "o", *words)
+        assert ended.code == 2
+        assert said in ended.err
         assert not (tmp_path / "o").exists()
 
 

@@ -22,13 +22,14 @@ COMMAND = [sys.executable, "-m", "cmeans.cli"]
 WORDS = ["--clusters", "30", "--landmarks", "100", "--tol", "0", "--jobs", "2"]
 
 
-@pytest.fixture
-def large(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Rows whose fit, to the last of its many sweeps, takes far longer than a test waits."""
-    file = tmp_path / "large.npy"
+    folder = tmp_path_factory.mktemp("large")
+    file = folder / "large.npy"
     np.save(file, np.random.default_rng(0).normal(size=(10_000, 20)).astype(np.float32))
     # Compiling, which signals wait for, may take a minute where nothing is cached.
-    first = [*COMMAND, "fit", str(file), *WORDS, "--max-iter", "2", "--out", str(tmp_path / "first")]
+    first = [*COMMAND, "fit", str(file), *WORDS, "--max-iter", "2", "--out", str(folder / "first")]
     subprocess.run(first, check=True, capture_output=True)
     return file
 

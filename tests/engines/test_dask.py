@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import threading
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,7 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import cmeans
 from cmeans.runtime.progress import listening
+from every_estimator import FINDING, NAMES, build, without
 from limited import limited
+from sweep_choices import pairs
 
 pytest.importorskip("dask", reason="Dask is not installed: pip install cmeans[dask]")
 distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
@@ -48,7 +51,7 @@ def local(workers, **words):
     return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", **{"processes": False, **words})
 
 
-@pytest.fixture(scope="module", params=[1, 2, 4])
+@pytest.fixture(scope="module")
 def workers(request):
     """A client of so many workers, which fits without an engine take."""
     with local(request.param) as cluster, distributed.Client(cluster):
@@ -72,8 +75,9 @@ def model(name, **words):
 # ------------------------------------------------------------------------------------------------------- the same as in memory
 
 
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("name", FOUR)
+@pytest.mark.parametrize(
+    ("workers", "name", "space"), sorted(pairs([1, 2, 4], FOUR, SPACES), key=lambda choice: choice[0]), indirect=["workers"]
+)
 def test_the_same_start_ends_at_the_same_clusters(workers, name, space):
     words = SPACES[space] | ({"eta_scale": 0.2} if name == "PossibilisticCMeans" else {})
     weight = WEIGHT if workers == 2 else None
@@ -101,18 +105,20 @@ def test_a_start_from_labels_travels_with_the_rows(client):
     np.testing.assert_array_equal(there.labels_, here.labels_)
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("AdaptivePossibilisticCMeans", {"max_clusters": 5, "kernel": "linear"}),
-        ("SequentialPossibilisticCMeans", {"kernel": "linear", "max_clusters": 4, "tol": 1e-2}),
-        ("ProbabilisticKMeans", {"n_clusters": C, "landmarks": LANDMARKS, "gamma": 0.05}),
-        ("StreamingFuzzyCMeans", {"n_clusters": C, "gamma": 0.05}),
-        ("TwoStepKernelKMeans", {"n_clusters": C, "gamma": 0.05}),
-    ],
-)
-def test_the_rest_of_the_family(client, name, words):
-    here, there = (getattr(cmeans, name)(random_state=0, **words).fit(x) for x in (X, rows()))
+REST = {
+    "AdaptivePossibilisticCMeans": {"kernel": "linear"},
+    "SequentialPossibilisticCMeans": {"kernel": "linear", "tol": 1e-2},
+    "ProbabilisticKMeans": {"landmarks": LANDMARKS, "gamma": 0.05},
+    "StreamingFuzzyCMeans": {"gamma": 0.05, "chunk_size": 2000},
+    "KernelPatchClustering": {"gamma": 0.05, "patch_size": 500},
+}
+
+
+@pytest.mark.parametrize("name", without(NAMES, *FOUR))
+def test_the_rest_of_the_family_finds_the_same(client, name):
+    words = REST.get(name, {"gamma": 0.05})
+    few = da.from_array(X[:2000], chunks=((1100, 850, 50), (2, D - 2)))
+    here, there = (build(name, n_clusters=4 if name in FINDING else C, **words).fit(x) for x in (X[:2000], few))
     assert there.n_clusters_ == here.n_clusters_
     assert np.mean(there.labels_ == here.labels_) > 0.999
 
@@ -156,18 +162,19 @@ def test_weights_of_dask(client):
     assert abs(far.objective_ / here.objective_ - 1) < 1e-9
 
 
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("name", ["KernelKMeans", "FuzzyCMeans"])
-def test_the_same_bits_whatever_the_number_of_workers(name, space):
-    found = []
+def test_the_same_bits_whatever_the_number_of_workers():
+    fits, found = list(product(["KernelKMeans", "FuzzyCMeans"], SPACES)), {}
     for number in (1, 2, 4):
         with local(number) as cluster, distributed.Client(cluster) as one:
-            words = SPACES[space] | {"engine": cmeans.DaskEngine(one, memory_per_worker=None if number == 1 else 100_000)}
-            found.append(model(name, **words).fit(rows(), sample_weight=WEIGHT))
-    for other in found[1:]:
-        np.testing.assert_array_equal(other.objective_history_, found[0].objective_history_)
-        np.testing.assert_array_equal(other.labels_, found[0].labels_)
-        np.testing.assert_array_equal(other._state.centres.coordinates, found[0]._state.centres.coordinates)
+            engine = cmeans.DaskEngine(one, memory_per_worker=None if number == 1 else 100_000)
+            for name, space in fits:
+                found[name, space, number] = model(name, **SPACES[space], engine=engine).fit(rows(), sample_weight=WEIGHT)
+    for name, space in fits:
+        one, *others = (found[name, space, number] for number in (1, 2, 4))
+        for other in others:
+            np.testing.assert_array_equal(other.objective_history_, one.objective_history_)
+            np.testing.assert_array_equal(other.labels_, one.labels_)
+            np.testing.assert_array_equal(other._state.centres.coordinates, one._state.centres.coordinates)
 
 
 # ------------------------------------------------------------------------------------------------------------ what travels
@@ -217,7 +224,7 @@ def frame(x=X, names=NAMES):
     return dd.from_pandas(pd.DataFrame(x, columns=names), npartitions=4, sort=False)
 
 
-def test_frames(client):
+def test_frames_are_arrays_with_names(client):
     here, there = model("FuzzyCMeans", kernel="linear").fit(X), model("FuzzyCMeans", kernel="linear").fit(frame())
     assert there.feature_names_in_.tolist() == NAMES
     np.testing.assert_array_equal(there.labels_, here.labels_)

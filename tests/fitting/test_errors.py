@@ -165,7 +165,7 @@ WITH_M = [(FuzzyCMeans, "m"), (PossibilisticCMeans, "m"), (PossibilisticCMeans, 
 
 
 @pytest.mark.parametrize(("estimator", "word"), WITH_M)
-def test_m(estimator, word):
+def test_an_m_that_cannot_be_is_refused(estimator, word):
     for value in (1, 1.0, np.float32(1)):
         refused(rf"{estimator.__name__}\({word}=.*\): .*greater than 1.*KernelKMeans", estimator, **{word: value})
     for value in (0.5, 0, -1, np.nan, np.inf, None, [2]):
@@ -194,7 +194,7 @@ def test_m_of_a_rule(rule, m):
         ("verbose", ["a", None, -1], "whole number of at least 0"),
     ],
 )
-def test_numbers(estimator, word, values, advice):
+def test_numbers_that_cannot_be_are_refused(estimator, word, values, advice):
     for value in values:
         message = refused(rf"{estimator.__name__}\({word}={re.escape(repr(value))}\): .*({advice})", estimator, **{word: value})
         assert "-inf." not in message
@@ -238,7 +238,7 @@ def weights(**changes):
     ],
     ids=["nan", "inf", "negative", "zero", "short", "column", "text", "complex", "overflow"],
 )
-def test_weights(estimator, weight, message):
+def test_weights_that_cannot_be_are_refused(estimator, weight, message):
     refused(rf"{estimator.__name__}.*{message}", estimator, sample_weight=weight)
     with pytest.raises(ValueError, match=message):
         good(estimator).score(X, sample_weight=weight)
@@ -302,7 +302,7 @@ def test_words_that_do_not_exist():
 
 @over_everybody
 @pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, None, True])
-def test_gamma(estimator, value):
+def test_a_gamma_that_cannot_be_is_refused(estimator, value):
     refused(rf"{estimator.__name__}\(gamma={re.escape(repr(value))}\): .*greater than 0", estimator, gamma=value)
 
 
@@ -538,7 +538,7 @@ BAD_STARTS = {
 
 
 @pytest.mark.parametrize(("estimator", "name", "space"), pairs(PATHS, BAD_STARTS, WORDS))
-def test_starts(estimator, name, space):
+def test_starts_that_cannot_be_are_refused(estimator, name, space):
     value, message = BAD_STARTS[name]
     refused(rf"{estimator.__name__}\(init=.*{message}", estimator, init=value, **WORDS[space])
 

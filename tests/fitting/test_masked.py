@@ -67,7 +67,7 @@ def test_rows_and_weights_of_questions(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "init"), pairs(WITH_STARTS, [X[:60:20], U, LABELS.astype(int), np.array([0, 20, 40])]))
-def test_starts(name: str, init: np.ndarray) -> None:
+def test_a_masked_start_is_refused(name: str, init: np.ndarray) -> None:
     model = build(name).set_params(init=masked(init, 1))
     with refused("init", 1, init.size):
         model.fit(X)

@@ -11,42 +11,29 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cmeans import (
-    AdaptivePossibilisticCMeans,
-    CMeans,
-    FuzzyCMeans,
-    KernelKMeans,
-    KernelPatchClustering,
-    PossibilisticCMeans,
-    ProbabilisticKMeans,
-    SequentialPossibilisticCMeans,
-    StreamingFuzzyCMeans,
-    TwoStepKernelKMeans,
-)
+from cmeans import KernelKMeans, ProbabilisticKMeans
 from cmeans.data.files import group_cache
 from cmeans.rules import Fuzzy
+from every_estimator import FINDING, NAMES, build, known
 from limited import limited
 from stored_rows import ELSEWHERE, EVERYWHERE, Kept, placed
 from sweep_choices import pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*on the way from chunk to chunk:UserWarning")
 N, D, C = 2_100, 4, 4
-ESTIMATORS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "hard": (KernelKMeans, {}),
-    "fuzzy": (FuzzyCMeans, {"m": 1.5}),
-    "possibilistic": (PossibilisticCMeans, {"eta_scale": 0.3}),
-    "any rule": (CMeans, {"rule": Fuzzy(1.4)}),
-    "two-step": (TwoStepKernelKMeans, {}),
-    "probabilistic": (ProbabilisticKMeans, {}),
-    "adaptive": (AdaptivePossibilisticCMeans, {}),
-    "sequential": (SequentialPossibilisticCMeans, {"n_new": 2, "patience": 1}),
-    "stream": (StreamingFuzzyCMeans, {"chunk_size": 600, "n_init": 1}),
-    "projected stream": (StreamingFuzzyCMeans, {"chunk_size": 400, "n_init": 1, "method": "projection"}),
-    "patches": (KernelPatchClustering, {"patch_size": 400, "n_init": 1}),
-    "patches in a tree": (KernelPatchClustering, {"patch_size": 400, "n_init": 1, "merge": "tree"}),
+OWN: dict[str, dict[str, Any]] = {
+    "FuzzyCMeans": {"m": 1.5},
+    "CMeans": {"rule": Fuzzy(1.4)},
+    "SequentialPossibilisticCMeans": {"n_new": 2, "patience": 1},
 }
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "projected stream": ("StreamingFuzzyCMeans", {"chunk_size": 400, "method": "projection"}),
+    "patches in a tree": ("KernelPatchClustering", {"merge": "tree"}),
+}
+ESTIMATORS = (*NAMES, *VARIANTS)
+COMMON: dict[str, Any] = {"n_init": 1, "n_jobs": 2, "eta_scale": 0.3, "chunk_size": 600, "patch_size": 400}
 SPACES: dict[str, dict[str, Any]] = {"linear": {"kernel": "linear"}, "landmarks": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 30}}
-SWEEPERS = ("hard", "fuzzy", "possibilistic", "any rule")
+SWEEPERS = ("KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans", "CMeans")
 OTHERS = tuple(name for name in ESTIMATORS if name not in SWEEPERS[:3])
 DTYPES = (np.float64, np.float32)
 
@@ -76,10 +63,9 @@ def weights() -> np.ndarray:
 
 
 def made(estimator: str, space: str, **words: Any) -> Any:
-    cls, own = ESTIMATORS[estimator]
-    known = cls().get_params()
-    words = {"random_state": 0, "n_jobs": 2, **own, **SPACES[space], **words}
-    return cls(C if "n_clusters" in known else 12, **{word: value for word, value in words.items() if word in known})
+    name, own = VARIANTS.get(estimator, (estimator, OWN.get(estimator, {})))
+    most = 12 if name in FINDING else C
+    return build(name, n_clusters=most, **known(name, {**COMMON, **own, **SPACES[space], **words}))
 
 
 @cache
@@ -146,9 +132,11 @@ def test_weights_beside_the_file(estimator: str, tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize("power", [-200, 100])
 def test_weights_far_from_one(power: int, tmp_path: Path) -> None:
     weight = np.ldexp(weights(), power)
-    model = made("fuzzy", "linear").fit(placed("npz", tmp_path, rows(), weight=weight))
-    same(model, made("fuzzy", "linear").fit(rows(), sample_weight=weight))
-    assert model.objective_ == pytest.approx(np.ldexp(in_memory("fuzzy", "linear", np.float64, weighted=True).objective_, power), rel=1e-12)
+    model = made("FuzzyCMeans", "linear").fit(placed("npz", tmp_path, rows(), weight=weight))
+    same(model, made("FuzzyCMeans", "linear").fit(rows(), sample_weight=weight))
+    assert model.objective_ == pytest.approx(
+        np.ldexp(in_memory("FuzzyCMeans", "linear", np.float64, weighted=True).objective_, power), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("progressive", [True, False])
@@ -183,6 +171,7 @@ STARTS = (
     "model",
     "stored model",
 )
+STARTING = ("KernelKMeans", "FuzzyCMeans", "ProbabilisticKMeans", "TwoStepKernelKMeans")
 
 
 def start(kind: str, space: str) -> Any:
@@ -202,13 +191,16 @@ def start(kind: str, space: str) -> Any:
 
 def carries_over(kind: str, estimator: str, _: str) -> bool:
     """A model of other landmarks is no start on an exact sample."""
-    return estimator != "two-step" or "model" not in kind
+    return estimator != "TwoStepKernelKMeans" or "model" not in kind
 
 
 @pytest.mark.parametrize(
-    ("kind", "estimator", "space"), pairs(STARTS, ("hard", "fuzzy", "probabilistic", "two-step"), SPACES, allowed=carries_over)
+    ("kind", "estimator", "space"),
+    pairs(STARTS, STARTING, SPACES, allowed=carries_over),
 )
-def test_starts(kind: str, estimator: str, space: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_start_ends_at_the_same_clusters(
+    kind: str, estimator: str, space: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limited(monkeypatch, seeding_rows=500)
     init = start(kind, space)
     before = init.copy() if isinstance(init, np.ndarray) else None
@@ -222,13 +214,13 @@ def test_starts(kind: str, estimator: str, space: str, tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("landmarks", "estimator"),
     [
-        *(("rpcholesky", estimator) for estimator in ("fuzzy", "two-step", "probabilistic", "stream")),
-        *(("uniform", estimator) for estimator in ("hard", "two-step")),
-        *(("row numbers", estimator) for estimator in ("hard", "two-step")),
-        ("points", "fuzzy"),
+        *(("rpcholesky", estimator) for estimator in ("FuzzyCMeans", "TwoStepKernelKMeans", "ProbabilisticKMeans", "StreamingFuzzyCMeans")),
+        *(("uniform", estimator) for estimator in ("KernelKMeans", "TwoStepKernelKMeans")),
+        *(("row numbers", estimator) for estimator in ("KernelKMeans", "TwoStepKernelKMeans")),
+        ("points", "FuzzyCMeans"),
     ],
 )
-def test_landmarks(landmarks: str, estimator: str, tmp_path: Path) -> None:
+def test_landmarks_are_those_chosen_in_memory(landmarks: str, estimator: str, tmp_path: Path) -> None:
     given = {"row numbers": np.arange(0, N, 50), "points": rows()[::50] + 0.1}.get(landmarks, landmarks)
     words = {"n_landmarks": "auto", "landmarks": given, "gamma": "median"}
     other = made(estimator, "landmarks", **words).fit(rows())
@@ -236,15 +228,15 @@ def test_landmarks(landmarks: str, estimator: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [{"gamma": "scale"}, {"gamma": "auto"}, {"kernel": "laplacian", "gamma": "scale"}, {"kernel": "cosine"}])
-def test_kernels(words: dict[str, Any], tmp_path: Path) -> None:
+def test_parameters_of_kernels_are_those_found_in_memory(words: dict[str, Any], tmp_path: Path) -> None:
     words = {"n_landmarks": 40, **words}
     same(
-        made("hard", "landmarks", **words).fit(placed("parquet", tmp_path, rows())),
-        made("hard", "landmarks", **words).fit(rows()),
+        made("KernelKMeans", "landmarks", **words).fit(placed("parquet", tmp_path, rows())),
+        made("KernelKMeans", "landmarks", **words).fit(rows()),
     )
 
 
-@pytest.mark.parametrize(("estimator", "n_landmarks"), [("hard", 200), ("fuzzy", 30)])
+@pytest.mark.parametrize(("estimator", "n_landmarks"), [("KernelKMeans", 200), ("FuzzyCMeans", 30)])
 def test_both_kinds_of_sweeps(estimator: str, n_landmarks: int, sweeps: str, tmp_path: Path) -> None:
     """Over many columns hard sweeps in memory keep bounds, which sweeps over files do not."""
     words = {"n_landmarks": n_landmarks, "tol": 1e-5, "n_jobs": 1}
@@ -270,12 +262,14 @@ def test_both_kinds_of_sweeps(estimator: str, n_landmarks: int, sweeps: str, tmp
     ids=str,
 )
 @pytest.mark.parametrize("weighted", [False, True])
-def test_probabilistic(words: dict[str, Any], weighted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_projected_gradients_are_those_in_memory(
+    words: dict[str, Any], weighted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     weight = weights() if weighted else None
     limited(monkeypatch, rows_at_once=500)
-    other = made("probabilistic", "linear", **words).fit(rows(), sample_weight=weight)
+    other = made("ProbabilisticKMeans", "linear", **words).fit(rows(), sample_weight=weight)
     pieced(monkeypatch)
-    model = made("probabilistic", "linear", **words).fit(placed("parquet", tmp_path, rows(), weight=weight))
+    model = made("ProbabilisticKMeans", "linear", **words).fit(placed("parquet", tmp_path, rows(), weight=weight))
     same(model, other)
     assert model.solver_ == other.solver_
     assert not hasattr(model, "memberships_")
@@ -295,7 +289,7 @@ def test_probabilistic_of_rows_that_are_all_the_same(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------------------- cuts, and text
 
 
-@pytest.mark.parametrize(("estimator", "space"), [(name, space) for name in (*SWEEPERS, "probabilistic") for space in SPACES])
+@pytest.mark.parametrize(("estimator", "space"), [(name, space) for name in (*SWEEPERS, "ProbabilisticKMeans") for space in SPACES])
 def test_smaller_tasks_only_round_differently(estimator: str, space: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many blocks to a task as a large input has them, or one."""
     limited(monkeypatch, block_rows=64, narrow_block_rows=64, tasks=2)
@@ -310,9 +304,9 @@ def test_text_is_as_good_as_its_digits(tmp_path: Path) -> None:
     exact, rounded = tmp_path / "exact.csv", tmp_path / "rounded.csv"
     exact.write_text("a,b,c,d\n" + "".join(",".join(map(repr, row)) + "\n" for row in rows().tolist()))
     rounded.write_text("a,b,c,d\n" + "".join(",".join(f"{value:.5f}" for value in row) + "\n" for row in rows().tolist()))
-    other = in_memory("fuzzy", "linear", np.float64)
-    same(made("fuzzy", "linear").fit(exact), other)
-    close = made("fuzzy", "linear").fit(rounded)
+    other = in_memory("FuzzyCMeans", "linear", np.float64)
+    same(made("FuzzyCMeans", "linear").fit(exact), other)
+    close = made("FuzzyCMeans", "linear").fit(rounded)
     assert close.objective_ != other.objective_
     assert close.objective_ == pytest.approx(other.objective_, rel=1e-5)
 

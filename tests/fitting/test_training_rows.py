@@ -10,10 +10,11 @@ import pytest
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.rules import Fuzzy
 from contracts.arrays import as_form, cut_raggedly, on_host
-from sweep_choices import pairs
+from sweep_choices import often, pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
 
+SWEEPS = ("generic", "compiled")
 N, C = 83, 3
 FEW = np.arange(1, N, 5)
 ESTIMATORS = {
@@ -60,24 +61,24 @@ def given(rows, space, form, dtype):
     return as_form(K, form, dtype)
 
 
-def given_so(_, space, kind):
+def given_so(_, space, kind, __):
     return not (space.startswith("precomputed") and kind[0] == "csr")
 
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize(
-    ("estimator", "space", "kind"),
-    pairs(ESTIMATORS, SPACES, [("numpy", "float64"), ("numpy", "float32"), ("csr", "float64")], allowed=given_so),
+    ("estimator", "space", "kind", "sweeps"),
+    pairs(ESTIMATORS, SPACES, [("numpy", "float64"), ("numpy", "float32"), ("csr", "float64")], SWEEPS, allowed=given_so),
+    indirect=["sweeps"],
 )
-def test_bit_for_bit(estimator, space, kind, rows, weights, monkeypatch):
+def test_answers_are_what_the_fit_stored_to_the_last_bit(estimator, space, kind, rows, weights, monkeypatch):
     form, dtype = kind
     cut_raggedly(monkeypatch)
     assert_bit_for_bit(estimator, space, form, dtype, rows, weights)
 
 
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_bit_for_bit_in_another_array_library(estimator, space, rows, weights, monkeypatch):
+@pytest.mark.parametrize(("estimator", "space"), often(2, ESTIMATORS, SPACES))
+def test_answers_in_another_array_library_are_what_the_fit_stored(estimator, space, rows, weights, monkeypatch):
     cut_raggedly(monkeypatch)
     assert_bit_for_bit(estimator, space, "torch", "float32", rows, weights)
 
@@ -102,8 +103,7 @@ def assert_bit_for_bit(estimator, space, form, dtype, rows, weights):
 
 
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(("estimator", "space", "sweeps"), often(2, ESTIMATORS, SPACES, SWEEPS), indirect=["sweeps"])
 def test_fit_predict_is_fit_and_predict(estimator, space, rows):
     X = given(rows, space, "numpy", "float64")
     make = partial(ESTIMATORS[estimator], C, **SPACES[space], random_state=4)
@@ -113,8 +113,11 @@ def test_fit_predict_is_fit_and_predict(estimator, space, rows):
 
 
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize("space", [name for name in SPACES if not name.startswith("precomputed")])
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("estimator", "space", "sweeps"),
+    pairs(ESTIMATORS, [name for name in SPACES if not name.startswith("precomputed")], SWEEPS),
+    indirect=["sweeps"],
+)
 def test_a_row_does_not_care_about_its_neighbours(estimator, space, rows):
     """New rows, one by one or all together."""
     model = ESTIMATORS[estimator](C, **SPACES[space], init=FEW[:C], max_iter=7).fit(rows)

@@ -111,7 +111,7 @@ def same_result(model, other, rtol=1e-9, atol=1e-6):
 
 
 @pytest.mark.parametrize(("estimator", "space"), once(EVERYBODY, MAIN_SPACES))
-def test_lists(estimator, space, X):
+def test_lists_of_lists_are_arrays(estimator, space, X):
     model, other = fitted(estimator, space, X.tolist()), plain(estimator, space)
     same_result(model, other, rtol=0, atol=0)
     np.testing.assert_array_equal(model.predict(X.tolist()), other.predict(X))
@@ -310,7 +310,7 @@ over_frames = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 
 @over_everybody
 @over_frames
-def test_frames(estimator, frame, X):
+def test_a_frame_is_its_values_with_names(estimator, frame, X):
     model = fitted(estimator, "landmarks", frame(X))
     assert model.feature_names_in_.tolist() == NAMES
     assert model.n_features_in_ == 5
@@ -627,7 +627,7 @@ def test_the_diagonal_travels_by_metadata_routing(X):
 
 @over_estimators
 @over_main_spaces
-def test_progress(estimator, space, X):
+def test_progress_tells_of_every_sweep_of_every_stage(estimator, space, X):
     if estimator is SequentialPossibilisticCMeans:
         pytest.skip("it has no starts; its trials are heard of below")
     heard = []

@@ -154,7 +154,7 @@ def test_index_types_of_csr_landmarks(index, path):
 
 
 @over_spaces
-def test_frames(space, path):
+def test_names_of_a_frames_columns_come_back(space, path):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["a", "b", "ü c"])
     model = build("FuzzyCMeans", space).fit(frame)
@@ -251,7 +251,7 @@ def test_mode_of_the_file(umask, mode, path):
     assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
-def test_overwriting(path):
+def test_a_save_replaces_the_file_and_models_read_before_stay(path):
     first, second = build("KernelKMeans", "euclidean").fit(X), build("FuzzyCMeans", "landmarks").fit(X)
     save(first, path)
     kept = load(path)

@@ -47,7 +47,7 @@ PROBE = blobs(30, seed=1)
 
 def build(name, **words):
     estimator, own = STREAMS.get(name, (StreamingFuzzyCMeans, {}))
-    return estimator(C, **{"gamma": 0.2, "m": 1.3, "random_state": 0, **own, **words})
+    return estimator(C, **{"gamma": 0.2, "m": 1.3, "random_state": 0, "n_init": 1, **own, **words})
 
 
 def feed(model, chunks, weights=None):

@@ -228,7 +228,7 @@ def test_streams_come_nearer_to_all_rows_than_patches():
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("merge", ["chain", "tree"])
-def test_forms_and_dtypes(form, dtype, merge):
+def test_every_form_and_dtype_gives_the_patches_of_dense_float64(form, dtype, merge):
     X = np.where(np.abs(blobs(120)) < 0.3, 0, blobs(120))
     model = patches(1.3, 4, gamma=0.3, merge=merge, patch_size=40).fit(form(X.astype(dtype)))
     exact = patches(1.3, 4, gamma=0.3, merge=merge, patch_size=40).fit(X)
@@ -257,7 +257,7 @@ def test_clusters_that_fall_together_do_not_wander_by_rounding():
 
 
 @pytest.mark.parametrize("merge", ["chain", "tree"])
-def test_threads_and_seeds(merge):
+def test_threads_change_no_bit_and_a_seed_gives_the_same_again(merge):
     X = blobs(300)
     words = {"merge": merge, "patch_size": 40, "gamma": 0.3}
     models = [patches(1.3, 4, n_jobs=n_jobs, **words).fit(X) for n_jobs in (1, 2, 3)]

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans, save
 from limited import limited
+from sweep_choices import often, once
 
 C, D, CHUNK = 3, 4, 40
 BLOBS = np.array([[0.0, 0, 0, 1], [3, 1, 0, 0], [0.5, 3, 1, 0]])
@@ -42,7 +43,7 @@ PROBE = blobs(30, seed=1)
 
 def build(name, **words):
     estimator, own = STREAMS[name]
-    return estimator(C, **{"gamma": 0.2, "m": 1.3, "random_state": 0, **own, **words})
+    return estimator(C, **{"gamma": 0.2, "m": 1.3, "random_state": 0, "n_init": 1, **own, **words})
 
 
 def feed(model, chunks, weights=None):
@@ -128,9 +129,8 @@ def test_weights_of_other_sizes_add():
 # -------------------------------------------------------------------------------------------------------------- forms of rows
 
 
-@over_streams
-@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, np.asfortranarray])
-def test_forms_agree(name, form):
+@pytest.mark.parametrize(("name", "form"), often(2, STREAMS, [sparse.csr_array, sparse.csr_matrix, np.asfortranarray]))
+def test_chunks_of_every_form_give_the_stream_of_dense_ones(name, form):
     model = feed(build(name), [form(chunk) for chunk in CHUNKS])
     assert_agree(model, plain(name), 1e-5 if name == "l1" else 1e-7, form)
     assert model.memberships_.dtype == np.float64
@@ -173,25 +173,23 @@ def strict_array(x):
     return strict.asarray(np.array(x, dtype=np.float64))
 
 
-@over_streams
-@pytest.mark.parametrize("array", [torch_tensor, strict_array])
+@pytest.mark.parametrize(("name", "array"), once(STREAMS, [torch_tensor, strict_array]))
 def test_arrays_of_other_libraries(name, array, tmp_path):
-    model = feed(build(name, n_init=1), [array(chunk) for chunk in CHUNKS])
+    model = feed(build(name), [array(chunk) for chunk in CHUNKS])
     for values in (model.memberships_, model.labels_, model.transform(array(PROBE))):
         assert type(values) is type(array(PROBE))
-    own = plain(name, n_init=1)
+    own = plain(name)
     assert_agree(model, own, 1e-5 if name == "l1" else 1e-7, array)
     assert_agree(model, own, 1e-5 if name == "l1" else 1e-7)  # rows of the host may be asked about too
     save(model, tmp_path / "model")
 
 
-@over_streams
-@pytest.mark.parametrize("first", [0, 2])
+@pytest.mark.parametrize(("name", "first"), once(STREAMS, [0, 2]))
 def test_chunks_of_other_libraries_join(name, first):
     """Tensors after arrays of the host, and the other way round."""
-    own = plain(name, n_init=1)
+    own = plain(name)
     for forms in ((np.asarray, torch_tensor), (torch_tensor, np.asarray)):
-        model = feed(build(name, n_init=1), [forms[number > first](chunk) for number, chunk in enumerate(CHUNKS)])
+        model = feed(build(name), [forms[number > first](chunk) for number, chunk in enumerate(CHUNKS)])
         assert_agree(model, own, 1e-5 if name == "l1" else 1e-7)
 
 

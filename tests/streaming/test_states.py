@@ -19,6 +19,7 @@ from scipy import sparse
 
 from cmeans import KernelPatchClustering, StreamingFuzzyCMeans, load, save
 from cmeans.kernels import RBF
+from sweep_choices import pairs
 
 # The few rows here tempt centres to fall together, and short chunks lose much; that is not what these tests are about.
 pytestmark = [
@@ -57,7 +58,7 @@ over_streams = pytest.mark.parametrize("name", STREAMS)
 
 def build(name, **words):
     estimator, own = STREAMS[name]
-    return estimator(C, **{"random_state": 3, "max_iter": 40, "tol": 1e-3, **own, **words})
+    return estimator(C, **{"random_state": 3, "n_init": 2, "max_iter": 40, "tol": 1e-3, **own, **words})
 
 
 def feed(model, chunks, form="dense", weighted=True):
@@ -103,11 +104,11 @@ def path(tmp_path):
 # ---------------------------------------------------------------------------------------------------------- stopped and resumed
 
 
-STOPS = [(name, "dense", stop) for name in STREAMS for stop in (1, 2, 4)]
-STOPS += [(name, form, 2) for name in STREAMS for form in FORMS if form != "dense" and not ("csr" in form and "laplacian" in name)]
+def has_a_kernel_of(name, form, _):
+    return "laplacian" not in name or form != "csr"
 
 
-@pytest.mark.parametrize(("name", "form", "stop"), STOPS)
+@pytest.mark.parametrize(("name", "form", "stop"), pairs(STREAMS, FORMS, (1, 2, 4), allowed=has_a_kernel_of))
 def test_a_stream_goes_on_where_it_stopped(name, form, stop, path):
     """Also while its first rows are held: until there are sixty of them where nothing else is said."""
     model = feed(build(name, verbose=0), range(stop), form)
@@ -221,12 +222,12 @@ def test_memory_does_not_grow_with_the_stream(name):
     model, sizes = build(name, max_iter=3, tol=0.1, n_init=1), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for number in range(200):
+        for number in range(100):
             feed(model, [number % 6])
             sizes.append(size_of(vars(model)) - model.objective_history_.nbytes)
-    assert model.n_samples_seen_ == 200 * CHUNK
+    assert model.n_samples_seen_ == 100 * CHUNK
     room = {"growing": 12, "patches": C * 4}.get(name, 0)
-    assert max(sizes[100:]) <= max(sizes[4:20]) + 16 * room * (room + C + 3)
+    assert max(sizes[50:]) <= max(sizes[4:20]) + 16 * room * (room + C + 3)
     if name in ("points", "linear"):
         assert len(set(sizes[3:])) == 1
 

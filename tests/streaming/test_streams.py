@@ -35,9 +35,8 @@ KERNELS = {  # words, the same for the twin, columns of the rows
     ),
 }
 over_kernels = pytest.mark.parametrize("kernel", KERNELS)
-over_memberships = pytest.mark.parametrize("meta_membership", ["update", "frozen"])
+META = ("update", "frozen")
 MS = (1.2, 1.7, 2.0, "hard")
-over_m = pytest.mark.parametrize("m", MS)
 
 
 @cache
@@ -112,9 +111,7 @@ def test_the_spectra_here_stay_above_every_cut():
 # ------------------------------------------------------------------------------------------------------- chunk by chunk, the twin
 
 
-@over_kernels
-@over_m
-@over_memberships
+@pytest.mark.parametrize(("kernel", "m", "meta_membership"), pairs(KERNELS, MS, META))
 def test_chunks_are_those_of_the_twin(kernel, m, meta_membership):
     expected = compare(kernel, m, meta_membership=meta_membership)
     kept = np.array([record.kept for record in expected])
@@ -122,26 +119,19 @@ def test_chunks_are_those_of_the_twin(kernel, m, meta_membership):
     assert kept.max() <= 1 + 1e-9
 
 
-@over_kernels
-@pytest.mark.parametrize("m", [1.7, "hard"])
-@over_memberships
-@pytest.mark.parametrize("decay", [1.0, 0.7])
+@pytest.mark.parametrize(("kernel", "m", "meta_membership", "decay"), pairs(KERNELS, [1.7, "hard"], META, [1.0, 0.7]))
 def test_weights_and_decay_are_those_of_the_twin(kernel, m, meta_membership, decay):
     compare(kernel, m, meta_membership=meta_membership, weighted=True, decay=decay)
 
 
-@over_kernels
-@pytest.mark.parametrize("m", [1.7, "hard"])
-@over_memberships
+@pytest.mark.parametrize(("kernel", "m", "meta_membership"), pairs(KERNELS, [1.7, "hard"], META))
 def test_past_weights_are_those_of_the_twin(kernel, m, meta_membership):
     """To the end: the twin sums the memberships that made the last centres, we those that these centres give."""
     words = {"meta_membership": meta_membership, "past_weight": "u", "weighted": True, "decay": 0.7}
     compare(kernel, m, **words, n_iter=400, tol=1e-10, atol=1e-8)
 
 
-@over_kernels
-@pytest.mark.parametrize("m", [1.7, "hard"])
-@over_memberships
+@pytest.mark.parametrize(("kernel", "m", "meta_membership"), pairs(KERNELS, [1.7, "hard"], META))
 def test_the_gradient_form_is_the_twin_too(kernel, m, meta_membership):
     compare(kernel, m, meta_membership=meta_membership, projection="gradient", decay=0.7, atol=1e-8)
 
@@ -198,7 +188,7 @@ def around(space, centres, K):
 
 
 @pytest.mark.parametrize("rule", ["fuzzy", "hard"])
-@over_memberships
+@pytest.mark.parametrize("meta_membership", META)
 def test_l1_ends_near_the_others(rule, meta_membership):
     chunks = np.split(blobs(200, seed=3), 4)
     words = {"rule": rule, "meta_membership": meta_membership, "init": chunks[0][:C], "max_iter": 50, "tol": 1e-6}
@@ -282,9 +272,7 @@ def landmark_loop(chunks, weights, K, landmarks, m, decay, n_iter):
     return found
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
-@over_m
-@pytest.mark.parametrize("decay", [1.0, 0.7])
+@pytest.mark.parametrize(("kernel", "m", "decay"), pairs(["rbf", "polynomial"], MS, [1.0, 0.7]))
 def test_given_landmarks_are_the_loop_in_their_space(kernel, m, decay):
     (X, weights), (own, K, _) = rows(kernel), KERNELS[kernel]
     landmarks = X[::8] if kernel == "rbf" else X[:6]

@@ -10,33 +10,12 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import make_blobs
 
 from cmeans import (
-    AdaptivePossibilisticCMeans,
-    CMeans,
-    FuzzyCMeans,
     KernelKMeans,
-    KernelPatchClustering,
-    PossibilisticCMeans,
-    ProbabilisticKMeans,
-    SequentialPossibilisticCMeans,
     StreamingFuzzyCMeans,
-    TwoStepKernelKMeans,
 )
 from cmeans.tuning.bandwidth import FACTORS, SURE, clearest
 from contracts.arrays import FORMS, as_form
-
-WORDS = {
-    KernelKMeans: {},
-    TwoStepKernelKMeans: {},
-    FuzzyCMeans: {},
-    PossibilisticCMeans: {"eta_scale": 0.1},
-    ProbabilisticKMeans: {},
-    CMeans: {},
-    StreamingFuzzyCMeans: {},
-    KernelPatchClustering: {},
-    AdaptivePossibilisticCMeans: {"kernel": "rbf", "scaling": None},
-    SequentialPossibilisticCMeans: {"kernel": "rbf", "scaling": None},
-}
-FINDING = (AdaptivePossibilisticCMeans, SequentialPossibilisticCMeans)
+from every_estimator import NAMES, build, known
 
 
 def blobs(n=90, c=9, seed=0):
@@ -150,16 +129,14 @@ def test_it_scales_with_the_data(kernel, power, t):
 # ------------------------------------------------------------------------------------------------------------------------- everywhere
 
 
-@pytest.mark.parametrize("estimator", WORDS)
-def test_every_estimator_takes_it(estimator):
+@pytest.mark.parametrize("name", NAMES)
+def test_every_estimator_takes_it(name):
     """And means the same by it, streams by their first rows, those that find the number of clusters by the most they may find."""
     X = blobs(120, 5)
-    words = {"max_clusters" if estimator in FINDING else "n_clusters": 5, **WORDS[estimator]}
-    if estimator is not SequentialPossibilisticCMeans:
-        words["random_state"] = 0
+    words = {"kernel": "rbf", "scaling": None, "chunk_size": 5000, "patch_size": 2000}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = estimator(gamma="auto", **words).fit(X)
+        model = build(name, n_clusters=5, gamma="auto", **known(name, words)).fit(X)
     assert model.gamma_ == pytest.approx(naive_gamma(X, 5), rel=1e-9)
     assert model.gamma_ == model.kernel_.gamma
 

@@ -28,7 +28,7 @@ def gram(kernel="rbf", n=40, d=3, seed=0):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("d", [1, 2, 5, 20])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
-def test_formula(kernel, d, weighted):
+def test_the_formula_is_the_naive_one(kernel, d, weighted):
     K = gram(kernel, d=d)
     weights = np.random.default_rng(1).uniform(0, 3, size=len(K)) if weighted else np.ones(len(K))
     found = fuzzifier(K, weights)
