@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
 from cmeans.rules import Rule
 from cmeans.sweeps import compiled, generic
 from cmeans.sweeps.choice import AssignFunction, DeviationsFunction, MeasureFunction, SweepFunction
-from contracts.sweep import RULES, SIZES, STEPS, Given, SweepContract
+from contracts.sweep import PASSES, RULES, SIZES, Given, SweepContract
 
 
 class TestGeneric(SweepContract):
@@ -26,7 +28,11 @@ class TestGeneric(SweepContract):
 
 class TestNarrow(SweepContract):
     layout = compiled.layout("narrow")
-    in_turns = ("labelling", "change")
+    in_turns = PASSES
+    only_under: ClassVar = {
+        "labelling": ("fuzzy, m = 2", "possibilistic", "sparse"),
+        "change": ("fuzzy", "hard", "possibilistic, m = 2"),
+    }
 
     def labelling_sweep(self, rule: Rule, dtype: str) -> SweepFunction:
         return compiled.CompiledSweep("narrow", rule, dtype, labelling=True)
@@ -47,7 +53,13 @@ class TestNarrow(SweepContract):
 class TestWide(SweepContract):
     layout = compiled.layout("wide")
     rules = tuple(name for name in RULES if name != "hard")
-    in_turns = STEPS
+    in_turns = PASSES
+    turn = 1
+    only_under: ClassVar = {
+        "labelling": ("fuzzy", "fuzzy, any exponent", "possibilistic, m = 2"),
+        "change": ("fuzzy, any exponent", "fuzzy, m = 2", "possibilistic", "sparse"),
+        "assign": ("fuzzy, any exponent", "possibilistic, m = 2"),
+    }
 
     def labelling_sweep(self, rule: Rule, dtype: str) -> SweepFunction:
         return compiled.CompiledSweep("wide", rule, dtype, labelling=True)
@@ -67,7 +79,8 @@ class TestWide(SweepContract):
 
 class TestBounded(TestWide):
     rules = ("hard",)
-    in_turns = ()
+    in_turns = ("labelling", "change", "assign", "deviations")
+    only_under: ClassVar = {}
 
     def sweep(self, rule: Rule, dtype: str) -> SweepFunction:
         return compiled.BoundedSweep(rule, dtype)

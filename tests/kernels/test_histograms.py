@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -74,30 +76,38 @@ def assert_values(actual, expected, dtype):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=ROUNDING[dtype] * max(np.abs(expected).max(), 1))
 
 
+@cache
+def looped(name: str, whole: bool = False) -> np.ndarray:
+    """All rows against all by loops, or all rows rounded down to whole numbers."""
+    _, loop, d = PAIRS[name]
+    X = np.floor(rows(d)) if whole else rows(d)
+    return naive.kernel_matrix(X, X, loop)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", PAIRS)
-def test_block(name, form, dtype, monkeypatch):
+def test_blocks_of_values_are_those_of_the_loops(name, form, dtype, monkeypatch):
     monkeypatch.setattr(histograms, "EXPANDED_ELEMENTS", 1)
     monkeypatch.setattr(histograms, "SMALLEST_PIECE", 4)  # pieces of 4 rows, the last one short
-    kernel, loop, d = PAIRS[name]
+    kernel, _, d = PAIRS[name]
     X = rows(d)
     x, y = as_form(X[:15], form, dtype), as_form(X[10:], form, dtype)
-    expected = naive.kernel_matrix(X[:15], X[10:], loop)
+    expected = looped(name)[:15, 10:]
     assert_values(kernel(x, y), expected, dtype)
     columns = kernel.prepare(y)
     assert_values(columns(x[:7, :]), expected[:7], dtype)
     assert_values(columns(x[7:, :]), expected[7:], dtype)
-    assert_values(kernel.diag(x), [loop(a, a) for a in X[:15]], dtype)
+    assert_values(kernel.diag(x), np.diag(looped(name))[:15], dtype)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", PAIRS)
 def test_points_in_another_precision(name, form):
-    kernel, loop, d = PAIRS[name]
+    kernel, _, d = PAIRS[name]
     X = rows(d)
     values = kernel(as_form(X[:5], form, "float32"), as_form(X[5:], form, "float64"))
-    assert_values(values, naive.kernel_matrix(X[:5], X[5:], loop), "float32")
+    assert_values(values, looped(name)[:5, 5:], "float32")
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -122,11 +132,11 @@ def test_csr_out_of_order_and_with_entries_in_two_pieces():
 @pytest.mark.parametrize("dtype", ["uint8", "int64"])
 @pytest.mark.parametrize("name", PAIRS)
 def test_counts_as_integers(name, form, dtype):
-    kernel, loop, d = PAIRS[name]
+    kernel, _, d = PAIRS[name]
     X = np.floor(rows(d)).astype(dtype)
     x = X if form == "numpy" else sparse.csr_array(X)
-    assert_values(kernel(x, x), naive.kernel_matrix(X.astype(float), X.astype(float), loop), "float64")
-    assert_values(kernel.diag(x), [loop(a, a) for a in X.astype(float)], "float64")
+    assert_values(kernel(x, x), looped(name, whole=True), "float64")
+    assert_values(kernel.diag(x), np.diag(looped(name, whole=True)), "float64")
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -248,7 +258,7 @@ WORDS = {"histogram_intersection": {}, "spatial_pyramid": {"kernel_params": {"le
 @pytest.mark.parametrize("kernel", WORDS)
 @pytest.mark.parametrize("n_landmarks", [None, 30])
 @pytest.mark.parametrize("form", ["numpy", "csr", "torch"])
-def test_clusters(kernel, n_landmarks, form):
+def test_estimators_find_the_clusters(kernel, n_landmarks, form):
     X, y = images()
     words = {"n_landmarks": n_landmarks, "n_init": 5, "random_state": 0, **WORDS[kernel]}
     model = KernelKMeans(3, kernel=kernel, **words).fit(as_form(X, form))

@@ -131,7 +131,7 @@ def pair(request):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("form", FORMS)
-def test_block(pair, form, dtype, monkeypatch):
+def test_blocks_of_values_are_those_of_the_loops(pair, form, dtype, monkeypatch):
     monkeypatch.setattr(wavelets, "COEFFICIENTS", 1)
     monkeypatch.setattr(wavelets, "SMALLEST_PIECE", 4)  # rows and points in pieces of 4, the last ones short
     kernel, X, expected = pair
@@ -266,7 +266,7 @@ def test_by_name():
 @pytest.mark.filterwarnings("ignore:.*the kernel is indefinite")
 @pytest.mark.parametrize("n_landmarks", [None, 40])
 @pytest.mark.parametrize("form", ["numpy", "csr", "torch"])
-def test_clusters(n_landmarks, form):
+def test_estimators_find_the_digits(n_landmarks, form):
     X, y = few_digits(form)
     words = {"n_landmarks": n_landmarks, "n_init": 5, "random_state": 0}
     model = KernelKMeans(5, kernel="complex_wavelet_ssim", kernel_params={"window": 3}, **words).fit(X)

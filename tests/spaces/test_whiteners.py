@@ -30,8 +30,10 @@ def test_it_whitens():
     np.testing.assert_allclose(w @ w.T, eigen @ eigen.T, rtol=1e-9, atol=1e-6)
 
 
-@pytest.mark.parametrize("few", [1, 5, MANY // FEW - whiteners.SPARE])
-@pytest.mark.parametrize("weakest", [1e-12, CUT / 100, CUT / NEARLY])
+@pytest.mark.parametrize(
+    ("few", "weakest"),
+    [(1, 1e-12), (1, CUT / NEARLY), (5, CUT / 100), (MANY // FEW - whiteners.SPARE, 1e-12), (MANY // FEW - whiteners.SPARE, CUT / NEARLY)],
+)
 def test_it_cuts_a_few_directions_as_eigenpairs_do(few, weakest):
     values = np.r_[np.geomspace(weakest, CUT / NEARLY, few), np.geomspace(1e-3, 1.0, MANY - few)]
     gram = with_eigenvalues(values)
@@ -42,7 +44,7 @@ def test_it_cuts_a_few_directions_as_eigenpairs_do(few, weakest):
     np.testing.assert_allclose(cosines, 1.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_near_the_cut_either_side_is_right(seed):
     """No direction far below the cut is kept, none far above it is lost, and what is kept whitens."""
     values = np.geomspace(CUT / 3, 1.0, MANY) * np.random.default_rng(seed).uniform(0.9, 1.1, MANY)
@@ -73,7 +75,7 @@ def test_a_cut_that_rounding_hides_is_left_to_eigenpairs():
 
 def test_it_takes_what_is_clear():
     """Its estimates are off by less than a factor of two."""
-    for seed in range(20):
+    for seed in range(6):
         values = np.r_[2 * CLEARLY * CUT, np.random.default_rng(seed).uniform(0.1, 1.0, MANY - 1)]
         w = cholesky_whitener(with_eigenvalues(values), CUT)
         assert (np.tril(w, -1) == 0).all()
