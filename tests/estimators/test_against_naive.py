@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
 from cmeans.data.blocks import Blocks
 from cmeans.rules import Fuzzy
 from contracts.arrays import DTYPES, as_form, cut_raggedly, on_host
+from sweep_choices import pairs
 
 # Five sweeps from anywhere seldom end a run.
 pytestmark = [
@@ -118,14 +120,26 @@ def test_blocks_are_ragged(monkeypatch):
     assert sizes == [[9, 9, 9], [9, 9, 9], [9, 4]]
 
 
+def in_every_space(spaces, *others):
+    """Each rule in each space with every one of the other choices.
+
+    But not compiled for float32 under two rules, where that takes long and no other fit needs it: contracts/ tests those sweeps.
+    """
+    seldom = {"fuzzy", "printed-exponent"}
+
+    def allowed(both, *rest):
+        return not (both[0] in seldom and {"float32", "compiled"} <= set(rest))
+
+    return [(*both, *rest) for both, *rest in pairs(product(RULES, spaces), *others, allowed=allowed)]
+
+
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize("start", ["rows", "memberships"])
-@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("form", ["numpy", "csr"])
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("rule", RULES)
-def test_run(rule, space, form, dtype, weighted, start, monkeypatch):
+@pytest.mark.parametrize(
+    ("rule", "space", "form", "dtype", "weighted", "start", "sweeps"),
+    in_every_space(SPACES, ["numpy", "csr"], DTYPES, [False, True], ["rows", "memberships"], ["generic", "compiled"]),
+    indirect=["sweeps"],
+)
+def test_a_run_is_that_of_the_loops(rule, space, form, dtype, weighted, start, monkeypatch):
     cut_raggedly(monkeypatch)
     X, weights, _ = problem()
     case = RULES[rule]
@@ -135,11 +149,8 @@ def test_run(rule, space, form, dtype, weighted, start, monkeypatch):
     assert_same(model, naive_run(rule, space, weighted, start), dtype)
 
 
-@pytest.mark.parametrize("start", ["rows", "memberships"])
-@pytest.mark.parametrize("form", ["torch", "array_api_strict"])
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("rule", RULES)
-def test_run_in_other_array_libraries(rule, space, form, start, monkeypatch):
+@pytest.mark.parametrize(("rule", "space", "form", "start"), in_every_space(SPACES, ["torch", "array_api_strict"], ["rows", "memberships"]))
+def test_a_run_in_other_array_libraries(rule, space, form, start, monkeypatch):
     cut_raggedly(monkeypatch)
     X, weights, _ = problem()
     case, rows = RULES[rule], as_form(X, form)
@@ -151,11 +162,12 @@ def test_run_in_other_array_libraries(rule, space, form, start, monkeypatch):
 
 
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize("spare", [0, 3000], ids=["nothing-kept", "a-task-kept"])
-@pytest.mark.parametrize("form", ["numpy", "csr"])
-@pytest.mark.parametrize("space", ["exact", "landmark", "gradient"])
-@pytest.mark.parametrize("rule", RULES)
-def test_run_that_makes_its_rows_again(rule, space, form, spare, monkeypatch):
+@pytest.mark.parametrize(
+    ("rule", "space", "form", "spare", "sweeps"),  # nothing is kept, or one task
+    in_every_space(["exact", "landmark", "gradient"], ["numpy", "csr"], [0, 3000], ["generic", "compiled"]),
+    indirect=["sweeps"],
+)
+def test_a_run_that_makes_its_rows_again(rule, space, form, spare, monkeypatch):
     cut_raggedly(monkeypatch)
     X, weights, _ = problem()
     case, rows = RULES[rule], as_form(X, form)

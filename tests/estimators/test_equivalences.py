@@ -13,6 +13,7 @@ from sklearn.kernel_approximation import Nystroem
 import naive
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.kernels import Linear
+from sweep_choices import pairs
 
 pytestmark = [
     pytest.mark.usefixtures("sweeps", "plain_loop"),
@@ -27,6 +28,7 @@ RULES = {
     "possibilistic": partial(PossibilisticCMeans, C, m=1.6, pilot_m=1.4, eta_scale=0.5),
 }
 FEW = np.arange(2, N, 7)
+SWEEPS = ["generic", "compiled"]
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +51,11 @@ def assert_same_runs(a, b, tolerance=1e-8):
     np.testing.assert_array_equal(a.labels_, b.labels_)
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
-@pytest.mark.parametrize("solver", ["eigh", "gradient"])
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    ("rule", "solver", "form", "sweeps"),
+    pairs(RULES, ["eigh", "gradient"], [np.asarray, sparse.csr_array], SWEEPS),
+    indirect=["sweeps"],
+)
 def test_all_rows_as_landmarks_are_the_exact_space(rule, solver, form, X, weights):
     words = {"gamma": 0.15, "init": START, "max_iter": 12, "tol": 0}
     exact = RULES[rule](n_landmarks=None, **words).fit(form(X), sample_weight=weights)
@@ -59,8 +63,11 @@ def test_all_rows_as_landmarks_are_the_exact_space(rule, solver, form, X, weight
     assert_same_runs(exact, everything)
 
 
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial", "normalized_polynomial", "cosine"])
+@pytest.mark.parametrize(
+    ("kernel", "rule", "sweeps"),
+    pairs(["rbf", "laplacian", "polynomial", "normalized_polynomial", "cosine"], RULES, SWEEPS),
+    indirect=["sweeps"],
+)
 def test_gradient_form_is_the_eigen_form(kernel, rule, X, weights):
     words = {"kernel": kernel, "gamma": 0.15, "degree": 2, "landmarks": FEW, "init": START, "max_iter": 8, "tol": 0}
     eigen = RULES[rule](**words).fit(X, sample_weight=weights)
@@ -68,7 +75,7 @@ def test_gradient_form_is_the_eigen_form(kernel, rule, X, weights):
     assert_same_runs(eigen, gradient)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_gradients_do_not_wander_where_landmarks_are_nearly_redundant(seed):
     """Fifty landmarks on a line: the eigenvalues of their smooth kernel fall below rounding after a dozen."""
     x = np.random.default_rng(seed).normal(size=(55, 1))
@@ -86,8 +93,7 @@ def test_gradients_refuse_an_indefinite_kernel_with_advice(X):
         model.fit(X)
 
 
-@pytest.mark.parametrize("solver", ["eigh", "gradient"])
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("rule", "solver", "sweeps"), pairs(RULES, ["eigh", "gradient"], SWEEPS), indirect=["sweeps"])
 def test_precomputed_columns_and_squares_are_the_kernel_itself(rule, solver, X, weights):
     words = {"landmarks": FEW, "landmark_solver": solver, "init": START, "max_iter": 8, "tol": 0}
     K = naive.kernel_matrix(X, X, partial(naive.polynomial, gamma=0.5, coef0=1, degree=2))

@@ -331,7 +331,8 @@ for number in (1, 2):
 
 def said(program: str, **environment: str) -> list[str]:
     """What a process says that runs a program."""
-    variables = {**os.environ, "PYTHONPATH": str(Path(cmeans.__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    variables = {**os.environ, "PYTHONPATH": str(Path(cmeans.__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"}
+    variables |= {"NUMBA_OPT": "0", **environment}  # what is compiled runs for a moment only
     ended = subprocess.run([sys.executable, "-c", LISTENING + program], env=variables, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.splitlines()
