@@ -17,7 +17,7 @@ from cmeans.rules import Fuzzy
 from every_estimator import FINDING, NAMES, build, known
 from limited import limited
 from stored_rows import ELSEWHERE, EVERYWHERE, Kept, placed
-from sweep_choices import pairs
+from sweep_choices import often, pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*on the way from chunk to chunk:UserWarning")
 N, D, C = 2_100, 4, 4
@@ -116,7 +116,7 @@ def pieced(patch: pytest.MonkeyPatch) -> None:
     limited(patch, read_rows=300, cached_rows=10, array_bytes=0)
 
 
-@pytest.mark.parametrize(("estimator", "space", "where"), pairs(ESTIMATORS, SPACES, ("parquet", "npy", "csv", "part of mapped")))
+@pytest.mark.parametrize(("estimator", "space", "where"), often(2, ESTIMATORS, SPACES, ("parquet", "npy", "csv", "part of mapped")))
 def test_weights_in_the_file(estimator: str, space: str, where: str, tmp_path: Path) -> None:
     other = in_memory(estimator, space, np.float64, weighted=True)
     same(made(estimator, space).fit(placed(where, tmp_path, rows(), weight=weights())), other)
