@@ -17,6 +17,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.data.scaling import factors_to_ten
 from cmeans.datasets import make_s_set
 from cmeans.persistence.model_file import read_metadata
+from sweep_choices import pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
 
@@ -175,9 +176,7 @@ def test_ranges_that_no_number_holds(name):
 # ------------------------------------------------------------------------------------------------------- what a model keeps
 
 
-@over_estimators
-@over_spaces
-@over_forms
+@pytest.mark.parametrize(("name", "space", "form"), pairs(ESTIMATORS, SPACES, FORMS))
 def test_there_and_back(name, space, form, X, tmp_path):
     rows, new = FORMS[form](X), FORMS[form](X[::7] * 1.02)
     model = ESTIMATORS[name](**SPACES[space]).fit(rows)

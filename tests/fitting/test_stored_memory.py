@@ -108,7 +108,7 @@ def test_the_least_budget_that_is_told_does(name: str) -> None:
 def test_few_blocks_are_alive_at_once(name: str) -> None:
     """However many rows there are: with the least budget nothing is kept, and what is drawn is a sample."""
     most = []
-    for n in (20_000, 60_000):
+    for n in (10_000, 30_000):
         rows, model = Endless(n), FITS[name]()
         if name != "stream":
             model.set_params(memory_budget=least(model, n))

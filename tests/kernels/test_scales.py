@@ -47,8 +47,8 @@ SPACES: dict[str, dict[str, Any]] = {
     "k-means++ landmarks": {"n_landmarks": 12, "landmarks": "k-means++"},
 }
 STREAMS = {"streaming": ("landmarks",), "projection": ("exact",), "patches": ("exact",)}
-POWERS = (-1000, -996, -600, -540, -400, 400, 500, 520, 700, 1000)
-SINGLE = (-100, -60, 60, 100, 110)
+POWERS = (-1000, -540, 400, 520, 1000)
+SINGLE = (-100, 60, 110)
 
 
 class Scaled:

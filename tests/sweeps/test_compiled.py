@@ -319,7 +319,7 @@ MEASURES = """
 from cmeans.data.blocks import Blocks
 from cmeans.spaces import EuclideanSpace
 from cmeans.sweeps import compiled
-from cmeans.sweeps.represented import RepresentedRows
+from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 layout, blocks = compiled.layout("narrow"), Blocks(np.arange(6.0)[:, None], np.ones(6))
 rows = RepresentedRows(EuclideanSpace(np.zeros(1)), blocks, 0, layout=layout)

@@ -112,7 +112,7 @@ class LandmarkSpace(Space):
         a, duals = self.coefficients(centres), host_float64(self.as_rows(centres).plain().g)
         # K_ss can be computed again from the landmarks, except where it was given.
         gram = self.gram if isinstance(self.kernel, Precomputed) else None
-        return replace(self, whitener=None, gram=gram), Centres(a, duals)
+        return replace(self, whitener=None, gram=gram, quick=None), Centres(a, duals)
 
     def coordinates(self, block: Block) -> Float64:
         """Orthonormal coordinates (b, k) of the projections of any rows, about the origin of feature space."""
@@ -134,7 +134,7 @@ class LandmarkSpace(Space):
         if isinstance(self.kernel, Precomputed) or is_foreign(self.points) == is_foreign(x):
             return self
         points = self.points.toarray() if is_sparse(self.points) else self.points
-        return replace(self, points=as_like(points, x) if is_foreign(x) else to_numpy(points))
+        return replace(self, points=as_like(points, x) if is_foreign(x) else to_numpy(points), quick=None)
 
     def raw_coefficients(self, centres: Centres) -> Float64:
         """Coefficients (c, s) of the centres over the landmarks themselves."""
