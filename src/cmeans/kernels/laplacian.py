@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import manhattan_distances
 
 from ..data.arrays import Array, canonical_csr, is_sparse, namespace
 from .base import Columns, Kernel, check_parameters
-from .products import ones_of
+from .products import exponential, ones_of
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Laplacian(Kernel):
         def columns(x: Array, room: Array | None = None) -> Array:
             distances = manhattan(x, y)
             distances *= -self.gamma
-            return np.exp(distances, out=distances) if isinstance(distances, np.ndarray) else namespace(x).exp(distances)
+            return exponential(distances)
 
         return columns
 

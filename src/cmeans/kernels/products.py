@@ -123,3 +123,8 @@ def _augmented(kernel: ProductKernel, x: Array, *, left: bool) -> Array:
 def ones_of(x: Array) -> Array:
     """Return a one for each row, in its library and dtype."""
     return np.ones(x.shape[0], dtype=x.dtype) if is_sparse(x) else namespace(x).ones_like(x[:, 0])
+
+
+def exponential(s: Array) -> Array:
+    """Return e^s, in place for NumPy."""
+    return np.exp(s, out=s) if isinstance(s, np.ndarray) else namespace(s).exp(s)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from ..data.arrays import Array, namespace, squared_norms
+from ..data.arrays import Array, squared_norms
 from .base import check_parameters
-from .products import ProductKernel, ones_of
+from .products import ProductKernel, exponential, ones_of
 
 
 @dataclass(frozen=True)
@@ -53,11 +51,7 @@ class RBF(ProductKernel):
         return squared_norms(x) * -self.gamma
 
     def transform(self, s: Array) -> Array:
-        return _exp(s)
+        return exponential(s)
 
     def diag(self, x: Array) -> Array:
         return ones_of(x)
-
-
-def _exp(s: Array) -> Array:
-    return np.exp(s, out=s) if isinstance(s, np.ndarray) else namespace(s).exp(s)

@@ -200,6 +200,7 @@ def readable(where: str, kind: str) -> Iterator[None]:
         yield
     except RowsError:
         raise
+    # NotImplementedError: what zipfile raises for compression methods and versions that it cannot read
     except (ValueError, EOFError, KeyError, SyntaxError, TokenError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
         raise RowsError(f"{where}: cannot be read as {kind}; it is truncated or not such a file ({one_line(error)}).") from error
 
