@@ -146,7 +146,7 @@ class ProbabilisticKMeans(BaseCMeans):
     def _by_search(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         settings, blocks = context.settings, context.blocks
         search = self._search_for(settings, blocks)
-        geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng)
+        geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine)
         method = replace(context.procedure.method(geometry), attributes={"solver_": search.solver})
         remembered = blocks.n_rows + blocks.bytes_by_row(2 * settings.n_clusters * itemsize(blocks.x) + 23)
         problem = Problem(self._rows_for(context, geometry, method.rule, remembered), method.rule, context.engine, settings.stopping)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data.arrays import is_sparse, one_hot
 from ..data.blocks import Blocks
+from ..engines import Engine
 from ..fitting.arguments import check_landmarks, row_numbers
 from ..fitting.fit import BaseCMeans, FitContext, Method, Procedure
 from ..fitting.init import InitContext, checked_labels, starts
@@ -105,7 +106,7 @@ class TwoStepKernelKMeans(BaseCMeans):
 
     def _by_sample(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
-        whole, sample = build_sample_geometry(self, estimator_name, context.blocks, settings.n_clusters, settings.rng)
+        whole, sample = build_sample_geometry(self, estimator_name, context.blocks, settings.n_clusters, settings.rng, context.engine)
         method = context.procedure.method(whole)
         memory = self._memory_plan(context, sample.space, whole.blocks)
         problem = Problem(RepresentedRows(sample.space, sample.blocks, memory.for_rows), method.rule, engine, settings.stopping)
@@ -141,7 +142,7 @@ def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, n_clusters: in
 
 
 def build_sample_geometry(
-    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
+    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState, engine: Engine
 ) -> tuple[Geometry, Geometry]:
     """Return the exact geometry of a sample of rows: (all rows with `landmark_rows` = the sample, the sample alone)."""
     number, _ = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
@@ -155,9 +156,8 @@ def build_sample_geometry(
     kernel: Kernel = Precomputed()
     gamma = None
     if not precomputed:
-        kernel, gamma = build_named_kernel(
-            parameters, estimator_name, blocks, host_rows(blocks, population.at(positions)), weights, n_clusters
-        )
+        sampled = host_rows(blocks, population.at(positions))
+        kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, sampled, weights, n_clusters, engine)
     if not isinstance(method, str):
         rows = row_numbers(method, estimator_name, blocks.n_rows)
         if isinstance(number, int) and number != len(rows):

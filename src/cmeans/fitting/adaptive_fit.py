@@ -114,7 +114,7 @@ class BaseAdaptive(BaseCMeans):
 
     def _by_adaptation(self, context: FitContext, search: Search) -> tuple[Geometry, Method, FitResult]:
         settings, blocks = context.settings, context.blocks
-        geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng)
+        geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine)
         method = context.procedure.method(geometry)
         rule = method.rule
         assert isinstance(rule, SparsePossibilistic)

@@ -166,7 +166,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
             weight, unit = weights_of(given, sample_weight, estimator_name)
             factors = None if procedure.factors is None else procedure.factors(given.x, weight)
-            blocks = Blocks(given.x, weight, unit=unit, factors=factors, limits=self._limits)
+            blocks = Blocks(given.x, weight, unit=unit, factors=factors, limits=self._limits, n_threads=self._threads(given.x))
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
@@ -225,7 +225,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     def _by_sweeps(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         """Sweep from every start, and return the best result."""
         settings, engine = context.settings, context.engine
-        geometry = build_geometry(self, type(self).__name__, context.blocks, settings.n_clusters, settings.rng)
+        geometry = build_geometry(self, type(self).__name__, context.blocks, settings.n_clusters, settings.rng, engine)
         method = context.procedure.method(geometry)
         rows = self._rows_for(context, geometry, method.rule)
         problem = Problem(rows, method.rule, engine, settings.stopping)

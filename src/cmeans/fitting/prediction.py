@@ -291,7 +291,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         estimator_name = type(self).__name__
         given = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed))
         x, (weight, unit) = given.x, weights_of(given, sample_weight, estimator_name)
-        blocks = Blocks(x, weight, unit=unit, factors=self._factors, limits=self._limits)
+        blocks = Blocks(x, weight, unit=unit, factors=self._factors, limits=self._limits, n_threads=self._threads(x))
         known = True
         if isinstance(self.kernel_, Precomputed):
             kxx = diagonal_for_prediction(diag, x, estimator_name, self._training_diag)

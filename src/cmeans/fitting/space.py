@@ -24,6 +24,7 @@ from ..data.arrays import (
     to_numpy,
 )
 from ..data.blocks import LARGEST_SUM, Block, Blocks, spans
+from ..engines import Engine
 from ..kernels import Kernel, Linear, Precomputed, checked_params
 from ..landmarks.count import enough_landmarks
 from ..landmarks.select import METHODS, choose, spanning_rows
@@ -145,7 +146,7 @@ class Geometry:
 
 
 def build_geometry(
-    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
+    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState, engine: Engine
 ) -> Geometry:
     """Check the parameters, determine the kernel's width, choose the landmarks, build the space."""
     number, factor = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
@@ -154,7 +155,8 @@ def build_geometry(
         return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, factor=factor)
     population = population_of(blocks)
     positions, weights = population.fixed_sample
-    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, host_rows(blocks, population.at(positions)), weights, n_clusters)
+    sampled = host_rows(blocks, population.at(positions))
+    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, sampled, weights, n_clusters, engine)
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
         plain = Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, population)), population, gamma)

@@ -189,7 +189,8 @@ class StreamingBase(BaseCMeans):
         population = population_of(blocks)
         positions, weights = population.fixed_sample
         rows = host_rows(blocks, population.at(positions))
-        kernel, gamma = build_named_kernel(self, estimator_name, blocks, rows, weights, chunk.context.settings.n_clusters)
+        context = chunk.context
+        kernel, gamma = build_named_kernel(self, estimator_name, blocks, rows, weights, context.settings.n_clusters, context.engine)
         geometry = Geometry(blocks, kernel, space_of(kernel, population), population, gamma)
         geometry.complain(estimator_name)
         return geometry
