@@ -19,6 +19,11 @@ NEEDED = {"_space", "_state", "_rule", "_training_diag", "_n_features_out", "ker
 BY_ROW = {"labels_": np.integer, "memberships_": np.floating, "_nearest": np.floating}
 
 
+def check_parameters(model: Any) -> None:
+    """Refuse constructor parameters that a fit would refuse for any rows, with the same errors."""
+    model._checked()
+
+
 def check_model(model: Any) -> None:
     """Check that the parts fit together, so that a changed file fails here and not in `predict`: each has checked itself."""
     missing = NEEDED - set(vars(model))
