@@ -156,9 +156,11 @@ class ProbabilisticKMeans(BaseCMeans):
         history = [value * blocks.unit for value in best.history[:-1]]
         solution = Solution(State(best.centres), history, best.n_iter, visits, best.finished, best.ended)
         whole = BestRun(solution, None, visits)
-        result = certified(concluded(whole, problem, observer), whole, geometry, problem)
-        if best.labels is not None:
-            result = _cut_short(result, best, problem)
+        if best.labels is None:
+            result = certified(concluded(whole, problem, observer), whole, geometry, problem)
+        else:  # the labels of the last pass are not those of the memberships so far
+            last = concluded(whole, problem, replace(observer, taker=None))
+            result = _cut_short(certified(last, whole, geometry, problem), best, problem)
         return geometry, method, replace(result, reason=_reason(search, best))
 
     def _best(

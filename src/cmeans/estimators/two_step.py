@@ -115,10 +115,10 @@ class TwoStepKernelKMeans(BaseCMeans):
         observer = self._observer(context, whole, method)
         with self._interruptible(context, whole, method):
             best = best_of(first, settings.n_init, problem, observer)
-        result = concluded(best, problem, observer)
+        result = concluded(best, problem, replace(observer, taker=None))  # of the sample
         space, _ = whole.portable(best.solution.state.centres)
         rows = RepresentedRows(space, whole.blocks, 0, training=False, quick=quick_for(space, whole.blocks, method.rule))
-        assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter)
+        assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter, observer.taker)
         visits = result.row_visits + whole.blocks.n_rows
         return whole, method, replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
 

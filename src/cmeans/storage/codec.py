@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -171,7 +171,9 @@ def unpacked(value: Any, arrays: Arrays, objects: Objects) -> Any:
 def _fits(value: Any, kind: Any) -> bool:
     """True where a stored value is of the declared type of a field; its numbers are finite, and its arrays too."""
     parts = get_args(kind)
-    if get_origin(kind) is UnionType:
+    if get_origin(kind) is Literal:
+        return isinstance(value, str) and value in parts
+    if get_origin(kind) in (Union, UnionType):
         return any(_fits(value, part) for part in parts)
     if get_origin(kind) is tuple:
         return isinstance(value, list) and len(value) == len(parts) and all(map(_fits, value, parts))
