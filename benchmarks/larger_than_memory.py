@@ -112,7 +112,7 @@ def page(figures: dict[str, Any]) -> str:
         f"| rows | {whole['rows']:,} x {D} float32 in Parquet ({whole['gigabytes']:.3g} GB), groups of {GROUP_ROWS:,} rows |",
         f"| fit | akFCM, s = {S}, c = {C}, m = 1.7, memory_budget={BUDGET} |",
         f"| peak resident memory in total | {whole['peak_in_all'] / 1e9:.3g} GB ({whole['peak_at_start'] / 1e9:.2g} GB when it starts) |",
-        f"| time of the fit, labels and memberships written | {minutes:.2g} minutes, {whole['row_visits'] / 1e6:,.0f} million visits of rows |",
+        f"| time of the fit, all written | {minutes:.2g} minutes, {whole['row_visits'] / 1e6:,.0f} million visits of rows |",
         f"| sweeps over all rows | {whole['sweeps']} |",
         f"| visits a second | {whole['row_visits_per_second'] / 1e6:.3g} million, landmarks, seeds and samples included |",
         f"| labels and the two largest memberships of each row, written in the last pass | {whole['written']:,} rows |",
