@@ -180,7 +180,7 @@ class TestCsv:
 
     def test_text_after_the_first_block(self, tmp_path: Path) -> None:
         file = written(tmp_path, "a,b\n" + "1,2\n" * 400_000 + "x,2\n")
-        with pytest.raises(RowsError, match=r"column 'a' holds 'x', no number, in line 400002\."):
+        with pytest.raises(RowsError, match=r"line 400002: column 'a' holds 'x', no number\."):
             read_rows(ReadOptions(file))
 
     @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ class TestCsv:
             ("", r"data\.csv: is empty\."),
             ("\n\n", r"data\.csv: is empty\."),
             ("a,b\n", r"data\.csv: has no rows\."),
-            ("a,b\n1,2\n3\n", r"data\.csv: line 3 has 1 field where 2 belong\."),
+            ("a,b\n1,2\n3\n", r"data\.csv: line 3: has 1 field where 2 belong\."),
             ("a,b\n1,\n", r"column 'b' is empty or not a number \(NaN\) in row 0"),
             ("a,b\n1,2\n3,NA\n", r"column 'b' is empty or not a number \(NaN\) in row 1"),
             ("a\n1\n\n3\n", r"column 'a' is empty or not a number \(NaN\) in row 1"),

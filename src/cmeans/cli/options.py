@@ -36,10 +36,9 @@ from .option_values import (
     option_of,
 )
 from .rows import ReadOptions
-from .stream.columnar import Follow
 from .stream.labels import STDOUT
 from .stream.request import Checkpoints, StreamRequest
-from .stream.sources import STDIN, Wanted
+from .stream.sources import STDIN, Follow, Wanted
 from .typer_api import argument, option
 
 T = TypeVar("T")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +11,19 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..data.blocks import mapped, rows_between, spans
+from ..data.blocks import mapped
 from ..data.files.discovery import found
-from ..data.files.opening import OpenOptions, number_type, open_chosen, open_file
-from ..data.files.schema import Header, shortened
-from ..data.files.tables import ColumnSelection
+from ..data.files.opening import open_rows
+from ..data.files.schema import PathWord, ReadOptions
 from ..data.row_source import ColumnLabel, RowsError, as_source
+from ..data.scaling import cuts, extremes, mean_and_deviation
 from ..fitting.memory import free_memory
 from ..storage.overwriting import lies_in
 from .errors import InputError
 from .option_values import as_option
 
-_CELLS = 1_000_000  # numbers scaled at a time: what is copied to float64 stays small
+__all__ = ["SHARE", "InputRows", "ReadOptions", "Scaling", "files_of", "learn_scaling", "read_rows", "refuse_inside"]
+
 KINDS = ("none", "standard", "unit")
 
 
@@ -44,7 +45,7 @@ class Scaling:
     def _scaled(self, x: NDArray[Any]) -> NDArray[Any]:
         scaled = x if x.flags.writeable else np.empty(x.shape, x.dtype)
         shift, factor = np.array(self.shift), np.array(self.factor)
-        for start, stop in _cuts(x):
+        for start, stop in cuts(x):
             scaled[start:stop] = (x[start:stop].astype(np.float64) - shift) * factor
         return scaled
 
@@ -73,9 +74,11 @@ def learn_scaling(kind: str, x: Any, weight: NDArray[np.float64] | None = None) 
     if kind == "none":
         return Scaling()
     _refuse_sparse(kind, x)
-    low, high = _extremes(x, weight)
+    low, high = extremes(x, weight)
+    if not np.isfinite(low).all():
+        raise InputError("the weights: no row has a positive weight.")
     with np.errstate(over="ignore", invalid="ignore"):
-        shift, spread = (low, high - low) if kind == "unit" else _mean_and_deviation(x, weight, low)
+        shift, spread = (low, high - low) if kind == "unit" else mean_and_deviation(x, weight, low)
     if not np.isfinite([shift, spread]).all():
         raise InputError(f"--scale {kind}: values up to {max(high.max(), -low.min()):.3g} are too large to scale.")
     factor = 1 / np.where(spread == 0, 1, spread)
@@ -87,53 +90,7 @@ def _refuse_sparse(kind: str, x: Any) -> None:
         raise InputError(f"--scale {kind}: sparse rows would lose their zeros; use --scale none, or scale them beforehand.")
 
 
-def _extremes(x: NDArray[Any], weight: NDArray[np.float64] | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    low, high = np.full(x.shape[1], np.inf), np.full(x.shape[1], -np.inf)
-    for block, w in _weighted_blocks(x, weight):
-        counted = block[w > 0]
-        if len(counted):
-            low, high = np.minimum(low, counted.min(axis=0)), np.maximum(high, counted.max(axis=0))
-    if not np.isfinite(low).all():
-        raise InputError("the weights: no row has a positive weight.")
-    return low, high
-
-
-def _mean_and_deviation(
-    x: NDArray[Any], weight: NDArray[np.float64] | None, origin: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    # Sums are relative to an origin among the values, so that a large offset costs no digits and a constant column has its value as mean.
-    total, mean, square = 0.0, np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    for block, w in _weighted_blocks(x, weight):
-        total, mean = total + w.sum(), mean + w @ (block - origin)
-    mean = origin + mean / total
-    for block, w in _weighted_blocks(x, weight):
-        square += w @ (block - mean) ** 2
-    return mean, np.sqrt(square / total)
-
-
-def _cuts(x: Any) -> Iterator[tuple[int, int]]:
-    return spans(x.shape[0], max(1, _CELLS // max(1, x.shape[1])))
-
-
-def _weighted_blocks(x: Any, weight: NDArray[np.float64] | None) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    for start, stop in _cuts(x):
-        block = rows_between(x, start, stop).astype(np.float64)
-        yield block, np.ones(len(block)) if weight is None else weight[start:stop]
-
-
 SHARE = 4  # rows that take at most this fraction (1 / SHARE) of the available memory are read into it
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """Options for reading a file."""
-
-    file: Path
-    columns: tuple[str, ...] = ()  # as typed: names, positions, ranges, lists with commas; none means all
-    weight: str | None = None
-    array: str | None = None  # name of an array of an npz
-    dtype: str | None = None  # None: float32 where every column is of single precision, else float64
-    header: bool | None = None  # True where the first line of a CSV holds names; None: detect
 
 
 @dataclass(frozen=True)
@@ -150,46 +107,10 @@ def read_rows(reading: ReadOptions, known: Sequence[ColumnLabel] | None = None, 
     """Return the requested rows, in memory if they take no more than `most` bytes. `known`: the columns of a model, used where
     `reading` names none."""
     most = free_memory() // SHARE if most is None else most
-    options = OpenOptions(reading.array, reading.weight, reading.header, as_option)
-    if reading.file.is_file() and reading.file.stat().st_size <= most:
-        source = open_file(reading.file, options)
-        choice = chosen_columns(source.header, reading, None if source.aside else reading.weight, known)
-        if (source.n_rows or 0) * len(choice.picked) * choice.dtype.itemsize <= most:  # the rows of a CSV take no more than its text
-            x, weights = source.read(choice)
-            return InputRows(x, source.header.labels(choice.picked), weights)
-    opened = open_chosen(reading.file, options, lambda header, weight: chosen_columns(header, reading, weight, known))
+    opened, columns = open_rows(replace(reading, known=known, spell=as_option), in_memory=most)
     stored = as_source(opened)
-    if stored is None:
-        return InputRows(opened, tuple(range(opened.shape[1])))
-    x = stored.loaded(most)
-    return InputRows(x, stored.columns, stored.weight, stay=x is stored)
-
-
-def chosen_columns(
-    header: Header, reading: ReadOptions, weight: ColumnLabel | None, known: Sequence[ColumnLabel] | None = None
-) -> ColumnSelection:
-    """Return the columns of data: those the user names, else those of a model, else all but the weight."""
-    at = None if weight is None else header.weighing(weight)
-    picked = header.data(reading.columns, weight) if reading.columns or known is None else _as_in_model(header, known)
-    if known is not None and len(picked) != len(known):
-        raise InputError(f"--columns: names {len(picked)} columns, but the model was fitted on {len(known)} ({shortened(known)}).")
-    return ColumnSelection(tuple(picked), at, number_type(header, picked, reading.dtype))
-
-
-def _as_in_model(header: Header, known: Sequence[ColumnLabel]) -> list[int]:
-    """Return the columns of a model's fit, found by name, or by position where neither side has names."""
-    labels = [field.label for field in header.fields]
-    missing = [label for label in known if label not in labels]
-    if not missing:
-        picked = [labels.index(label) for label in known]
-        header.refuse_text(picked)
-        return picked
-    if header.named == any(isinstance(label, str) for label in known):
-        advice = "Name the right ones with --columns."
-        raise InputError(f"{header.where}: lacks {shortened(missing)} of the model; it has {shortened(labels)}. {advice}")
-    with_names, without = ("the file", "the model") if header.named else ("the model", "the file")
-    advice = f"say with --columns which columns stand for {shortened(known)}, in that order."
-    raise InputError(f"{header.where}: {with_names} names its columns, {without} does not; {advice}")
+    x = opened if stored is None else stored.loaded(most)
+    return InputRows(x, columns, None if stored is None else stored.weight, stay=as_source(x) is not None)
 
 
 def files_of(reading: ReadOptions) -> list[Path]:
@@ -200,7 +121,7 @@ def files_of(reading: ReadOptions) -> list[Path]:
         return []
 
 
-def refuse_inside(rows: Path, out: Path, advice: str) -> None:
+def refuse_inside(rows: PathWord | Sequence[PathWord], out: Path, advice: str) -> None:
     """Refuse results in the folder that is read, as they would be read as rows the next time."""
-    if rows.is_dir() and lies_in(out, rows):
+    if isinstance(rows, Path) and rows.is_dir() and lies_in(out, rows):
         raise InputError(f"--out {out}: lies in {rows}, all of which is read as rows; choose {advice}.")

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...storage.overwriting import FileWord, is_plain_file, refuse_overwriting
+from ...storage.overwriting import FileWord, refuse_overwriting
 from ..errors import InputError
 from ..outputs import refuse_unwritable
 from ..rows import ReadOptions
-from .columnar import parquet_files
-from .labels import STDOUT
-from .sources import STDIN, Wanted
+from .labels import STDOUT, plain_file
+from .sources import STDIN, Wanted, parquet_files
 
 
 @dataclass(frozen=True)
@@ -69,11 +68,11 @@ def _refuse_same(request: StreamRequest) -> None:
     """Refuse an output that is the input or another output."""
     source, given = request.source.path, {"--checkpoint": request.checkpoints.file, "--summary": request.summary, "--out": request.out}
     outputs: dict[str, FileWord] = {f"{option} {file}": file for option, file in given.items() if file is not None and file != STDOUT}
-    if request.out == STDOUT and (number := _plain_file(sys.stdout)) is not None:
+    if request.out == STDOUT and (number := plain_file(sys.stdout)) is not None:
         outputs["standard output"] = number
     inputs: list[FileWord] = [source]
     if source == STDIN:
-        number = _plain_file(sys.stdin)
+        number = plain_file(sys.stdin)
         inputs = [] if number is None else [number]
     elif source.is_dir():
         inputs = list(parquet_files(source))
@@ -81,12 +80,3 @@ def _refuse_same(request: StreamRequest) -> None:
             if file is not None and file.suffix == ".parquet" and os.path.samefile(file.parent, source):
                 raise InputError(f"{option} {file}: lies in {source}, whose .parquet files are read as rows; choose another name.")
     refuse_overwriting(outputs, inputs)
-
-
-def _plain_file(stream: Any) -> int | None:
-    """Return the descriptor of a standard stream that the shell redirected to a file, else None."""
-    try:
-        number = int(stream.fileno())
-    except (AttributeError, OSError, ValueError):  # closed, or no stream of the system
-        return None
-    return number if is_plain_file(number) else None

@@ -17,11 +17,10 @@ from ..models import Preprocessing
 from ..outputs import Stopwatch, as_json, caught_warnings, staged_file
 from ..rows import learn_scaling
 from ..terminal import Screen
-from .batches import Batch, ColumnPicker
-from .chunks import Chunks, ErrorBudget, RateLimiter
+from .batches import Batch, Chunks, ErrorBudget, RateLimiter
 from .labels import LabelWriter
 from .request import StreamRequest, refuse_clashes
-from .sources import STDIN, open_source
+from .sources import STDIN, ColumnPicker, open_source
 from .state import Learnt, SavedStream, refuse_no_state, refuse_other_words
 
 
@@ -104,13 +103,14 @@ class StreamRun:
 
     def _begun(self, chunk: Batch) -> Learnt:
         """Return a new model, and the scaling of the first chunk."""
-        clusters, picked = int(self._request.words["n_clusters"]), self._picker.picked
+        clusters, choice = int(self._request.words["n_clusters"]), self._picker.choice
+        assert choice is not None, "rows come after their columns"
         if len(chunk) < clusters:
             came = f"{len(chunk):,} row{'' if len(chunk) == 1 else 's'} came"
             raise InputError(f"{self._request.where}: {came}, too few for --clusters {clusters}.")
         scaling = learn_scaling(self._request.scale or "none", chunk.x, chunk.weight)
-        recipe = Preprocessing(picked.labels, scaling, picked.choice.dtype.name)
-        self._screen.say(f"looking for {clusters:,} clusters in {len(picked.labels):,} columns of {recipe.dtype}")
+        recipe = Preprocessing(choice.columns, scaling, choice.dtype.name)
+        self._screen.say(f"looking for {clusters:,} clusters in {len(choice.columns):,} columns of {recipe.dtype}")
         return Learnt(StreamingFuzzyCMeans(**self._request.words), recipe, self._request.reading.weight)
 
     def _keep(self) -> None:

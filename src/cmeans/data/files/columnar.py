@@ -14,6 +14,14 @@ from .tables import Block, FileTable
 from .unchanged_files import StampedFile
 
 
+def blocks_of(batch: Any, places: Sequence[int]) -> Iterator[Block]:
+    """The columns at `places` of a record batch, some rows at a time."""
+    rows = batch_rows(len(places), 1_024)
+    for start in range(0, batch.num_rows, rows):
+        piece = batch.slice(start, rows)
+        yield [values(piece.column(at)) for at in places]
+
+
 class IpcTable(FileTable):
     """One IPC file (Feather of the second version is the same) or one IPC stream kept in a file."""
 
@@ -33,12 +41,9 @@ class IpcTable(FileTable):
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
         read = sorted(set(places))
-        rows = batch_rows(len(read), 1_024)
         with self._opened(read) as opened:
             for batch in self._batches(opened, groups):
-                for start in range(0, batch.num_rows, rows):
-                    piece = batch.slice(start, rows)
-                    yield [values(piece.column(read.index(at))) for at in places]
+                yield from blocks_of(batch, [read.index(at) for at in places])
         if groups is None:
             release()
 
@@ -78,18 +83,12 @@ class ParquetTable(FileTable):
         groups = (self._metadata.row_group(at) for at in range(self._metadata.num_row_groups))
         self.groups = tuple(group.num_rows for group in groups)
 
-    def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None, skip: int = 0) -> Iterator[Block]:
-        """`skip`: rows at the beginning that are left out."""
+    def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
         names = [str(label) for label in self.header.labels(places)]
-        some = list(range(len(self.groups)) if groups is None else groups)
-        while some and self.groups[some[0]] <= skip:
-            skip -= self.groups[some.pop(0)]
+        rows = batch_rows(len(names), 1_024, _CELLS)
         with self._opened() as opened:
-            rows = batch_rows(len(names), 1_024, _CELLS)
-            for batch in opened.iter_batches(rows, row_groups=some, columns=names, use_threads=groups is None):
-                if skip < batch.num_rows:
-                    yield [values(batch.column(name))[skip:] for name in names]
-                skip = max(0, skip - batch.num_rows)
+            for batch in opened.iter_batches(rows, row_groups=groups, columns=names, use_threads=groups is None):
+                yield [values(batch.column(name)) for name in names]
         if groups is None:
             release()
 

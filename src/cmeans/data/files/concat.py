@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..blocks import spans
 from ..row_source import RowArray, RowsError, StoredRows
 from ..scratch import ScratchRows
 from . import group_cache
 from .group_cache import Group, RowGroups
-from .schema import Field, Header, shortened
-from .tables import ColumnSelection, FileTable, ReadPlan, fill, rows_of, weights_of
+from .schema import ColumnChoice, Header, shortened
+from .tables import FileTable, check_finite, copy_columns, rows_of, weights_of
 
-AT_ONCE = 8  # columns of a group that are decoded together
+AT_ONCE = 8  # columns of a group that are decoded together: a column reader holds pages in memory
 
 
 def common_header(headers: Sequence[Header]) -> Header:
@@ -25,114 +28,105 @@ def common_header(headers: Sequence[Header]) -> Header:
     return replace(first, fields=tuple(replace(field, single=field.single and field.label not in double) for field in first.fields))
 
 
-def found_again(choice: ColumnSelection, first: Header, header: Header) -> ColumnSelection:
+def found_again(choice: ColumnChoice, first: Header, header: Header) -> ColumnChoice:
     """Return the same columns by their positions in another file."""
-    if header.fields == first.fields:
-        return choice
     places = {field.label: at for at, field in enumerate(header.fields)}
-    for at in choice.places:
-        _refuse_other(first.fields[at], first, header, places)
-    moved = [places[first.fields[at].label] for at in choice.places]
-    d = len(choice.picked)
-    return replace(choice, picked=tuple(moved[:d]), weight=None if choice.weight is None else moved[d])
+    for field in (first.fields[at] for at in choice.places if header.fields != first.fields):
+        if field.label not in places:
+            has = shortened(list(places))
+            raise RowsError(f"{header.where}: lacks column {field.label!r}, which {first.where} has; it has {has}.")
+        here = header.fields[places[field.label]]
+        if not here.numeric:
+            raise RowsError(f"{header.where}: column {field.label!r} is {here.kind} here and {field.kind} in {first.where}.")
+    return choice.moved(header.where, [places[first.fields[at].label] for at in choice.places])
 
 
-def _refuse_other(field: Field, first: Header, header: Header, places: dict[str | int, int]) -> None:
-    if field.label not in places:
-        has = shortened(list(places))
-        raise RowsError(f"{header.where}: lacks column {field.label!r}, which {first.where} has; it has {has}.")
-    here = header.fields[places[field.label]]
-    if not here.numeric:
-        raise RowsError(f"{header.where}: column {field.label!r} is {here.kind} here and {field.kind} in {first.where}.")
+def joined_tables(where: str, tables: Sequence[FileTable], choices: Sequence[ColumnChoice], in_memory: int) -> StoredRows:
+    """Return rows that are read from their tables; those of tables without random access are copied to scratch once.
 
-
-class JoinedTables:
-    """Rows of tables, read from their files; those of tables without random access are copied to scratch once."""
-
-    def __init__(self, where: str, tables: Sequence[FileTable], choices: Sequence[ColumnSelection]) -> None:
-        """`choices`: the columns of each table."""
-        self._where, self._choices = where, choices
-        self._tables = [(table, choice, table.plan(choice)) for table, choice in zip(tables, choices, strict=True)]
-        self._weights = list[np.ndarray]()
-
-    def stored(self) -> StoredRows:
-        columns, dtype = self._tables[0][2].columns, self._tables[0][2].dtype
-        spooled = [table for table, _, plan in self._tables if not _sought(table, plan)]
-        known = [table.n_rows for table in spooled]
-        n_spooled = None if None in known else sum(rows or 0 for rows in known)
-        scratch = ScratchRows(self._where, columns, dtype, n_spooled) if spooled else None
-        groups = [group for table, choice, plan in self._tables for group in self._groups(table, choice, plan, scratch)]
-        transient = max(table.transient(min(AT_ONCE, len(columns))) for table, _, _ in self._tables)
-        rows: StoredRows = RowGroups(self._where, columns, dtype, groups, transient, group_cache.LEAST)
-        if scratch is not None and len(spooled) == len(self._tables):
-            rows = scratch
-        if self._choices[0].weight is not None:
-            rows.weight = np.concatenate([np.empty(0), *self._weights])
-        return rows
-
-    def _groups(self, table: FileTable, choice: ColumnSelection, plan: ReadPlan, scratch: ScratchRows | None) -> Iterator[Group]:
-        if scratch is not None and not _sought(table, plan):
+    `choices`: the columns of each table. `in_memory`: bytes up to which all rows are copied, and into memory.
+    """
+    columns, dtype, weighted = choices[0].columns, choices[0].dtype, choices[0].weight is not None
+    width, known = len(columns) * dtype.itemsize, [table.n_rows for table in tables]
+    load = width * sum(rows or 0 for rows in known) <= in_memory if in_memory else False
+    copied = [load or not _sought(table, width) for table in tables]
+    counts = [rows for rows, copy in zip(known, copied, strict=True) if copy]
+    n_copied = None if None in counts else sum(rows or 0 for rows in counts)
+    scratch = ScratchRows(where, columns, dtype, n_copied, in_memory) if counts else None
+    groups, weights = list[Group](), [np.empty(0)]
+    for table, choice, copy in zip(tables, choices, copied, strict=True):
+        if scratch is not None and copy:
             start = len(scratch)
-            self._spool(table, choice, plan, scratch)
-            yield from _stretches(scratch, start)
-            return
+            weights += _copied(table, choice, scratch)
+            groups += _stretches(scratch, start)
+        else:
+            weights += _weights(table, choice)
+            groups += _groups(table, choice)
+    if scratch is not None and all(copied):
+        rows: StoredRows = scratch
+    else:
+        transient = max(table.transient(min(AT_ONCE, len(columns))) for table in tables)
+        rows = RowGroups(where, columns, dtype, groups, transient, group_cache.LEAST)
+    rows.weight = np.concatenate(weights) if weighted else None
+    return rows
+
+
+def _sought(table: FileTable, width: int) -> bool:
+    """True where blocks of rows can be decoded one by one without too much memory; `width`: bytes of a row."""
+    return table.groups is not None and max(table.groups, default=0) * width <= group_cache.LARGEST
+
+
+def _copied(table: FileTable, choice: ColumnChoice, scratch: ScratchRows) -> Iterator[NDArray[np.float64]]:
+    """Append the rows of a table to scratch, and yield their weights."""
+    row = 0
+    for block in table.blocks(choice.places):
+        scratch.append(rows_of(block, row, choice))
         if choice.weight is not None:
-            row = 0
-            for [values] in table.blocks([choice.weight]):
-                self._weights.append(weights_of(values, row, plan))
-                row += len(values)
-        assert table.groups is not None
-        for number, (rows, stop) in enumerate(zip(table.groups, accumulate(table.groups), strict=True)):
-            if rows:
-                yield Group(rows, _Decoder(table, choice, plan, number, stop - rows))
-
-    def _spool(self, table: FileTable, choice: ColumnSelection, plan: ReadPlan, scratch: ScratchRows) -> None:
-        row = 0
-        for block in table.blocks(choice.places):
-            scratch.append(rows_of(block, row, plan))
-            if choice.weight is not None:
-                self._weights.append(weights_of(block[-1], row, plan))
-            row += len(block[0])
-
-
-class _Decoder:
-    """Decoder of one group of one table, few columns at a time: a column reader holds pages in memory."""
-
-    def __init__(self, table: FileTable, choice: ColumnSelection, plan: ReadPlan, group: int, first_row: int) -> None:
-        self._table, self._picked, self._plan = table, choice.picked, plan
-        self._group, self._first_row = group, first_row
-
-    def __call__(self, x: RowArray) -> None:
-        for first in range(0, len(self._picked), AT_ONCE):
-            some = slice(first, first + AT_ONCE)
-            self._decode(self._picked[some], x[:, some], replace(self._plan, columns=self._plan.columns[some]))
-
-    def _decode(self, picked: tuple[int, ...], x: RowArray, plan: ReadPlan) -> None:
-        done = 0
-        for block in self._table.blocks(picked, [self._group]):
-            stop = done + len(block[0])
-            if stop > len(x):
-                break
-            fill(x[done:stop], block, self._first_row + done, plan)
-            done = stop
-        if done != len(x):
-            raise RowsError(f"{plan.where}: rows {self._first_row} and on are not as many as it says; it is damaged.")
-
-
-def _sought(table: FileTable, plan: ReadPlan) -> bool:
-    """True where blocks of rows can be decoded one by one without too much memory."""
-    return table.groups is not None and max(table.groups, default=0) * len(plan.columns) * plan.dtype.itemsize <= group_cache.LARGEST
+            yield weights_of(block[-1], row, choice)
+        row += len(block[0])
 
 
 def _stretches(scratch: ScratchRows, start: int) -> Iterator[Group]:
-    step = max(1, group_cache.LEAST // (scratch.shape[1] * scratch.dtype.itemsize))
-    for first in range(start, len(scratch), step):
-        stop = min(first + step, len(scratch))
+    """Rows in scratch from a number on, as groups."""
+    for first, stop in spans(len(scratch) - start, max(1, group_cache.LEAST // (scratch.shape[1] * scratch.dtype.itemsize))):
+        yield Group(stop - first, partial(_copy_from, scratch, start + first))
 
-        def copied(x: RowArray, first: int = first, stop: int = stop) -> None:
-            x[...] = scratch.read(first, stop)
 
-        yield Group(stop - first, copied)
+def _copy_from(scratch: ScratchRows, start: int, x: RowArray) -> None:
+    x[...] = scratch.read(start, start + len(x))
+
+
+def _weights(table: FileTable, choice: ColumnChoice) -> Iterator[NDArray[np.float64]]:
+    row = 0
+    for [values] in table.blocks([choice.weight]) if choice.weight is not None else ():
+        yield weights_of(values, row, choice)
+        row += len(values)
+
+
+def _groups(table: FileTable, choice: ColumnChoice) -> Iterator[Group]:
+    """The groups of a table, which are decoded when they are needed."""
+    assert table.groups is not None
+    first_row = 0
+    for number, rows in enumerate(table.groups):
+        if rows:
+            yield Group(rows, partial(_decode, table, choice, number, first_row))
+        first_row += rows
+
+
+def _decode(table: FileTable, choice: ColumnChoice, group: int, first_row: int, x: RowArray) -> None:
+    """Decode one group of a table to the rows x (b, d), few columns at a time."""
+    for first, stop in spans(len(choice.picked), AT_ONCE):
+        some = replace(choice, picked=choice.picked[first:stop], columns=choice.columns[first:stop])
+        done = 0
+        for block in table.blocks(some.picked, [group]):
+            part = x[done : done + len(block[0]), first:stop]
+            done += len(block[0])
+            if done > len(x):
+                break
+            copy_columns(block, part)
+            check_finite(part, first_row + done - len(part), some)
+        if done != len(x):
+            raise RowsError(f"{choice.where}: rows {first_row} and on are not as many as it says; it is damaged.")
 
 
 class JoinedRows(StoredRows):

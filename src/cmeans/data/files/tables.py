@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..row_source import ColumnLabel, RowArray, RowsError
-from .schema import Field, Header
+from ..row_source import RowArray, RowsError
+from .schema import ColumnChoice, Field, Header
 from .text import is_number
 
 Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
-
-
-@dataclass(frozen=True)
-class ColumnSelection:
-    """The selected columns of a file, by position, and the dtype of the rows."""
-
-    picked: tuple[int, ...]
-    weight: int | None
-    dtype: np.dtype[Any]
-
-    @property
-    def places(self) -> list[int]:
-        """Positions of all columns to read, the weight last."""
-        return [*self.picked, *([] if self.weight is None else [self.weight])]
-
-
-@dataclass(frozen=True)
-class ReadPlan:
-    """The columns that are read from a file, and the dtype of the rows."""
-
-    where: str  # the file, for messages
-    columns: tuple[ColumnLabel, ...]
-    dtype: np.dtype[Any]
-    weight: ColumnLabel | None = None  # if given, the last array of every block
-    n_rows: int | None = None  # None: known only at the end of the file
 
 
 def copy_columns(block: Block, x: RowArray) -> None:
@@ -49,77 +24,32 @@ def copy_columns(block: Block, x: RowArray) -> None:
             x[:, place] = values
 
 
-def fill(x: RowArray, block: Block, first_row: int, plan: ReadPlan) -> None:
-    """Copy a block of columns to the rows x (b, d); `first_row`: number of the first in its file. Missing values are refused."""
+def rows_of(block: Block, first_row: int, choice: ColumnChoice) -> RowArray:
+    """Return a block of columns as rows (b, d); `first_row`: number of the first in its file. Missing values are refused."""
+    x = np.empty((len(block[0]), len(choice.columns)), choice.dtype)
     copy_columns(block, x)
-    check_finite(x, first_row, plan)
-
-
-def rows_of(block: Block, first_row: int, plan: ReadPlan) -> RowArray:
-    """Return a block of columns as a new array of rows (b, d)."""
-    x = np.empty((len(block[0]), len(plan.columns)), plan.dtype)
-    fill(x, block, first_row, plan)
+    check_finite(x, first_row, choice)
     return x
 
 
-def gather(blocks: Iterable[Block], plan: ReadPlan) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-    """Return the rows (n, d) and weights (n,) of blocks of columns."""
-    x = np.empty((plan.n_rows or 0, len(plan.columns)), plan.dtype)
-    weights = np.empty(0 if plan.weight is None else plan.n_rows or 0)
-    done = 0
-    for block in blocks:
-        stop = done + len(block[0])
-        if stop > len(x):
-            # The system moves pages instead of copying them when a large array grows in place.
-            x.resize((max(stop, len(x) * 3 // 2), x.shape[1]), refcheck=False)
-        fill(x[done:stop], block, done, plan)
-        if plan.weight is not None:
-            if stop > len(weights):
-                weights.resize(len(x), refcheck=False)
-            weights[done:stop] = block[-1]
-            _check_weights(weights[done:stop], done, plan)
-        done = stop
-    if done == 0:
-        raise RowsError(f"{plan.where}: has no rows.")
-    x.resize((done, x.shape[1]), refcheck=False)
-    if plan.weight is None:
-        return x, None
-    weights.resize(done, refcheck=False)
-    refuse_zero(weights, plan.where, plan.weight)
-    return x, weights
-
-
-def refuse_zero(weights: NDArray[np.float64], where: str, label: ColumnLabel | None) -> None:
-    if not weights.any():
-        raise RowsError(f"{where}: weight column {label!r} is zero in every row.")
-
-
-def check_finite(x: NDArray[Any], first_row: int, plan: ReadPlan) -> None:
+def check_finite(x: NDArray[Any], first_row: int, choice: ColumnChoice) -> None:
     """Refuse rows (b, d) with missing or infinite values, naming the first one."""
     finite = np.isfinite(x)
     if not finite.all():
         row, place = np.argwhere(~finite)[0]
-        raise RowsError(
-            f"{plan.where}: column {plan.columns[place]!r} {fault(x[row, place], x.dtype)} in row {first_row + row} (rows count from 0)."
-            " Fill or drop such rows first."
-        )
+        wrong = f"column {choice.columns[place]!r} {fault(x[row, place], x.dtype)}"
+        raise RowsError(f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). Fill or drop such rows first.")
 
 
-def weights_of(values: NDArray[Any], first_row: int, plan: ReadPlan) -> NDArray[np.float64]:
+def weights_of(values: NDArray[Any], first_row: int, choice: ColumnChoice) -> NDArray[np.float64]:
     """Return a column as weights (b,)."""
     weights = np.asarray(values, np.float64)
-    _check_weights(weights, first_row, plan)
-    return weights
-
-
-def _check_weights(weights: NDArray[np.float64], first_row: int, plan: ReadPlan) -> None:
     wrong = ~are_weights(weights)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise RowsError(
-            f"{plan.where}: weight column {plan.weight!r} {weight_fault(weights[row])} in row {first_row + row} (rows count from 0);"
-            " weights are 0 or more."
-        )
+        which = f"weight column {choice.weight_label!r} {weight_fault(weights[row])} in row {first_row + row}"
+        raise RowsError(f"{choice.where}: {which} (rows count from 0); weights are 0 or more.")
+    return weights
 
 
 def fault(value: Any, dtype: np.dtype[Any]) -> str:
@@ -157,16 +87,6 @@ class FileTable(ABC):
     def n_rows(self) -> int | None:
         """Number of rows; None where the whole file must be read to count them."""
         return None if self.groups is None else sum(self.groups)
-
-    def plan(self, choice: ColumnSelection) -> ReadPlan:
-        """Return the plan that reads the selected columns of this file."""
-        labels = self.header.labels(choice.picked)
-        weight = None if choice.weight is None else self.header.fields[choice.weight].label
-        return ReadPlan(self.header.where, labels, choice.dtype, weight, self.n_rows)
-
-    def read(self, choice: ColumnSelection) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-        """Return rows (n, d) and weights (n,) in memory."""
-        return gather(self.blocks(choice.places), self.plan(choice))
 
 
 class KeyedTable(FileTable):
