@@ -45,8 +45,7 @@ def demo(out: Path, screen: Screen) -> dict[str, Any]:
 
 
 def _request(file: Path, out: Path) -> FitRequest:
-    words = {"n_landmarks": "auto", "n_init": _STARTS, "random_state": _SEED}
-    return FitRequest(ReadOptions(file), out, "fuzzy", 3, words, scale="standard")
+    return FitRequest(ReadOptions(file), out, "fuzzy", {"n_clusters": 3, "n_init": _STARTS, "random_state": _SEED}, scale="standard")
 
 
 def next_commands(file: Path, out: Path) -> list[str]:

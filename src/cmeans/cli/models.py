@@ -16,7 +16,6 @@ from .outputs import Stopwatch, caught_warnings, staged_file
 from .rows import ReadOptions, Scaling, files_of, read_rows, refuse_inside
 from .terminal import Screen
 
-HARD = {"KernelKMeans", "ProbabilisticKMeans", "TwoStepKernelKMeans"}  # estimators with hard memberships
 _ENDINGS = {".parquet", ".pq", ".csv", ".npy"}
 
 
@@ -53,7 +52,7 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
             rows = read_rows(replace(request.reading, dtype=recipe.dtype), recipe.columns)
             x = recipe.scaling.apply(rows.x)
         with watch.part("predict"):
-            soft = stored["estimator"] not in HARD and place.suffix != ".npy"
+            soft = model.rule_.is_soft and place.suffix != ".npy"
             counts = model.predict_to(x, place, memberships=soft, top_k=request.top_k, threshold=request.threshold)
     screen.say(f"wrote {request.out}")
     n_clusters = len(counts)

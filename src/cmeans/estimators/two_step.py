@@ -11,7 +11,7 @@ import numpy as np
 from ..data.arrays import is_sparse, one_hot
 from ..data.blocks import Blocks
 from ..engines import Engine
-from ..fitting.arguments import check_landmarks, row_numbers
+from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, check_landmarks, row_numbers
 from ..fitting.fit import BaseCMeans, FitContext, Method, Procedure
 from ..fitting.init import InitContext, checked_labels, starts
 from ..fitting.kernel_width import build_named_kernel
@@ -28,6 +28,7 @@ from ..fitting.space import (
 )
 from ..fitting.validation import host_array
 from ..kernels import Kernel, Linear, Precomputed
+from ..kernels.names import KernelName
 from ..landmarks.count import automatic_number
 from ..landmarks.select import choose
 from ..rules import Hard
@@ -50,9 +51,9 @@ class TwoStepKernelKMeans(BaseCMeans):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters sought.
+        Number of clusters.
     n_landmarks : int, "auto" or None, default="auto"
-        Rows in the sample ("auto" and None as in `KernelKMeans`).
+        Rows in the sample. "auto" and None are as in `KernelKMeans`.
 
     All other parameters, attributes and methods are those of `KernelKMeans`. Memberships, labels and row numbers in `init` refer to X;
     those of rows outside the sample are not used. `objective_history_` is the sample's, `objective_` that of all rows.
@@ -79,15 +80,15 @@ class TwoStepKernelKMeans(BaseCMeans):
         self,
         n_clusters: int = 8,
         *,
-        kernel: str | Kernel | Callable[..., Any] = "rbf",
-        gamma: str | float = "scale",
+        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | str | None = "auto",
-        landmarks: Any = "uniform",
-        landmark_solver: str = "eigh",
-        init: Any = "k-means++",
+        n_landmarks: int | Auto | None = "auto",
+        landmarks: LandmarkName | Any = "uniform",
+        landmark_solver: LandmarkSolver = "eigh",
+        init: InitName | Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..kernels import RBF, Kernel, Laplacian, Polynomial, build_kernel, checked_
 from ..kernels.laplacian import manhattan
 from ..runtime.user_warnings import NOT_FINITE
 from ..tuning.bandwidth import clearest
+from .arguments import GammaName
 from .validation import integer, real
 
 POLYNOMIAL_RANGE = 1e20  # mean k(x, x) beyond which a polynomial kernel is divided by it
@@ -61,7 +62,7 @@ def checked_kernel_parameters(
     params = checked_params(parameters.kernel_params, estimator_name)
     numbers: dict[str, Any] = {}
     if cls is not None:
-        if isinstance(parameters.gamma, str) and parameters.gamma not in ("scale", "median", "auto"):
+        if isinstance(parameters.gamma, str) and parameters.gamma not in get_args(GammaName):
             raise ValueError(f'{estimator_name}(gamma={parameters.gamma!r}): gamma is "scale", "median", "auto" or a positive number.')
         numbers["gamma"] = 1.0 if isinstance(parameters.gamma, str) else real(parameters.gamma, "gamma", estimator_name, above=True)
         numbers["degree"] = integer(parameters.degree, "degree", estimator_name, 1)

@@ -118,6 +118,11 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """True once there are centres."""
         return "_state" in vars(self)
 
+    @property
+    def rule_(self) -> Rule:
+        """The rule of a fitted model, its parameters settled."""
+        return self._rule
+
     @lazily
     def memberships(self, X: Any, *, diag: Any = None) -> Array:
         """Memberships (rows, c) of new rows under any rule (typicalities for possibilistic ones).

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from ..data.blocks import LARGEST_SUM, Block, Blocks, spans
 from ..engines import Engine
 from ..kernels import Kernel, Linear, Precomputed, checked_params
 from ..landmarks.count import enough_landmarks
-from ..landmarks.select import METHODS, choose, spanning_rows
+from ..landmarks.select import choose, spanning_rows
 from ..runtime.user_warnings import warn
 from ..sampling.pairwise import Affinity, Metric
 from ..sampling.population import Population, population_of
@@ -36,7 +36,7 @@ from ..spaces.centres import Centres
 from ..tuning.diagnosis import kernel_complaints, out_of_range
 from ..tuning.fuzzifier import Fuzzifier, fuzzifier
 from ..tuning.temperature import critical_temperature
-from .arguments import check_landmarks, given_landmarks, row_numbers
+from .arguments import LandmarkName, LandmarkSolver, check_landmarks, given_landmarks, row_numbers
 from .kernel_width import build_named_kernel, checked_kernel_parameters
 from .validation import intact, integer, one_of, real
 
@@ -228,11 +228,11 @@ def checked_landmark_parameters(
     """Return the number of landmarks and whether to factor their kernel. Parameters are checked even where they will not be used, and
     independently of the rows where `n_rows` is None."""
     if isinstance(parameters.landmarks, str):
-        one_of(parameters.landmarks, "landmarks", estimator_name, METHODS)
+        one_of(parameters.landmarks, "landmarks", estimator_name, get_args(LandmarkName))
     else:
         check_landmarks(parameters.landmarks, estimator_name, rows_only=takes_kernel_values(parameters.kernel))
     real(parameters.landmark_tol, "landmark_tol", estimator_name)
-    factor = one_of(parameters.landmark_solver, "landmark_solver", estimator_name, ("eigh", "gradient")) == "eigh"
+    factor = one_of(parameters.landmark_solver, "landmark_solver", estimator_name, get_args(LandmarkSolver)) == "eigh"
     return number_of_landmarks(parameters.n_landmarks, estimator_name, n_rows), factor
 
 
