@@ -30,8 +30,10 @@ def common_header(headers: Sequence[Header]) -> Header:
 
 def found_again(choice: ColumnChoice, first: Header, header: Header) -> ColumnChoice:
     """Return the same columns by their positions in another file."""
+    if header.fields == first.fields:
+        return choice.moved(header.where, choice.places)
     places = {field.label: at for at, field in enumerate(header.fields)}
-    for field in (first.fields[at] for at in choice.places if header.fields != first.fields):
+    for field in (first.fields[at] for at in choice.places):
         if field.label not in places:
             has = shortened(list(places))
             raise RowsError(f"{header.where}: lacks column {field.label!r}, which {first.where} has; it has {has}.")

@@ -140,7 +140,7 @@ class CsvText:
 
     header: Header
     reader: LineReader
-    data: Iterator[Lines | None]  # the lines of data; None is passed on from the blocks of bytes
+    data: Iterator[Lines | None]  # the lines of data, of a stream without empty ones; None is passed on from the blocks of bytes
 
     @classmethod
     def of(
@@ -161,7 +161,7 @@ class CsvText:
         texts = (first_text(where, line, number) for line, number in begin)
         dialect, height = Dialect.of(where, texts, header, spell)
         rest = chain([first[height:] if dialect.named else first], lines)
-        data = (part if part is None or dialect.blank_is_missing else part.filled() for part in rest)
+        data = rest if several or dialect.blank_is_missing else (part and part.filled() for part in rest)
         reader = LineReader(dialect)
         seen, numeric, truths = _judged(data, reader, several)
         described = zip(dialect.labels, numeric, strict=True)
@@ -177,7 +177,7 @@ class CsvText:
                 continue
             lines = Lines(waiting.text + lines.text, [*waiting.numbers, *lines.numbers], lines.open)
             lines, waiting = lines.joined(self.reader.dialect.delimiter)
-            yield self._sound(lines, places)
+            yield self._sound(lines if self.reader.dialect.blank_is_missing else lines.filled(), places)
             if len(waiting.text) > LONGEST:
                 break
         yield self._sound(waiting, places)
