@@ -37,7 +37,7 @@ from .option_values import (
 )
 from .rows import ReadOptions
 from .stream.labels import STDOUT
-from .stream.request import Checkpoints, StreamRequest
+from .stream.run import Checkpoints, StreamRequest
 from .stream.sources import STDIN, Follow, Wanted
 from .typer_api import argument, option
 

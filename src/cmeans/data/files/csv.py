@@ -217,14 +217,15 @@ def _first_filled(lines: Iterator[Lines | None]) -> Lines | None:
 
 def _judged(data: Iterator[Lines | None], reader: LineReader, several: bool) -> tuple[list[Lines], list[bool], frozenset[int]]:
     """Return the first lines of data; True for each column that holds numbers in any of them, or nothing at all; those of truths."""
-    seen, judged, kept = list[Lines](), 0, 0
+    seen, judged, wide = list[Lines](), 0, len(reader.dialect.cells)
     numbers, texts, truths = set[int](), set[int](), set[int]()
     for part in data:
         if part is None:
             continue
         seen.append(part)
-        kept += len(part)
         for line in (part[:_KEPT].joined(reader.dialect.delimiter)[0] if several else part).texts:
+            if judged == _JUDGED or len(numbers) == wide:
+                break
             try:
                 cells = reader.cells_of(line)
             except LineError:
@@ -238,11 +239,9 @@ def _judged(data: Iterator[Lines | None], reader: LineReader, several: bool) -> 
                     numbers.add(at)
                     if cell.strip() in _TRUTHS:
                         truths.add(at)
-            if len(numbers) == len(cells) or judged == _JUDGED:
-                break
-        if judged == _JUDGED or len(numbers) == len(reader.dialect.cells) or kept >= _KEPT:
+        if judged == _JUDGED or len(numbers) == wide or sum(map(len, seen)) >= _KEPT:
             break
-    return seen, [at in numbers or at not in texts for at in range(len(reader.dialect.cells))], frozenset(truths)
+    return seen, [at in numbers or at not in texts for at in range(wide)], frozenset(truths)
 
 
 class CsvTable(FileTable):

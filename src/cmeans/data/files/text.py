@@ -103,7 +103,7 @@ def numbered_lines(blocks: Iterator[bytes | None], longest: int = LONGEST) -> It
         if not cut:
             open_line += text[: end if last else None][: longest + 1 - len(open_line)]
         if last:
-            whole = b"".join([*([] if cut else [open_line, b"\n"]), memoryview(text)[end + 1 : last]])
+            whole = b"".join((b"" if cut else bytes(open_line) + b"\n", memoryview(text)[end + 1 : last]))
             count += cut
             if whole:
                 found = int(np.count_nonzero(np.frombuffer(whole, np.uint8) == ord("\n")))  # much faster than bytes.count
