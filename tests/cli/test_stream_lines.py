@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -97,6 +98,16 @@ def test_fields_are_those_of_the_csv_module(line: str) -> None:
         assert split(line, ",") == (expected or [""])
     except OpenQuoteError:
         assert expected[-1].endswith("\n")  # it waits for the rest
+
+
+@given(st.text('ab",\n', max_size=40))
+def test_records_are_those_of_the_csv_module(text: str) -> None:
+    """Where quotes go over the ends of lines."""
+    whole, rest = lines_of(text.encode()).joined(",")
+    rows, starts = csv.reader(io.StringIO(f"{text}\n", newline="")), [1]
+    starts += [rows.line_num + 1 for _ in rows]
+    assert [*whole.numbers, *rest.numbers[:1]] == starts[:-1]
+    assert len(whole.texts) == len(whole)
 
 
 def test_fields_of_any_length() -> None:

@@ -42,7 +42,7 @@ from .standard_streams import NAME as STANDARD_OUTPUT
 from .standard_streams import at_terminal as _at_terminal
 from .standard_streams import open_closed_streams, silence
 from .stream.labels import STDOUT
-from .stream.request import Checkpoints, StreamRequest
+from .stream.run import Checkpoints, StreamRequest
 from .stream.run import stream as run_stream
 from .stream.sources import STDIN, Follow, Wanted
 from .terminal import Screen, print_table

@@ -16,8 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...data.files.arrow import header_of, pa, readable
-from ...data.files.columnar import ParquetTable, blocks_of
+from ...data.files.arrow import ParquetTable, blocks_of, header_of, pa, readable
 from ...data.files.csv import CsvText, ReadLines
 from ...data.files.discovery import IPC_FILE, IPC_STREAM, NPY, PACKED, PARQUET, ZIP
 from ...data.files.schema import ColumnChoice, Header, ReadOptions

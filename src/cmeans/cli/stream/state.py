@@ -18,7 +18,7 @@ from ...storage.codec import digest_of, read_packed, text_in, write_packed
 from ..errors import InputError
 from ..models import Preprocessing, open_model, read_recipe
 from ..option_values import option_of
-from ..outputs import plain, staged_file
+from ..outputs import plain
 from .batches import Batch, Offset
 from .labels import Written
 
@@ -82,8 +82,7 @@ class SavedStream:
         }
         header, arrays = packed(self.learnt.model, rows=False, metadata=plain(metadata))
         header["metadata"][METHOD]["digest"] = digest_of(header, arrays)
-        with staged_file(file, "--checkpoint") as place:
-            write_packed(place, KEY, header, arrays)
+        write_packed(file, KEY, header, arrays)
 
     @classmethod
     def load(cls, file: Path) -> SavedStream:

@@ -140,7 +140,7 @@ class CsvText:
 
     header: Header
     reader: LineReader
-    data: Iterator[Lines | None]  # the lines of data; None is passed on from the blocks of bytes
+    data: Iterator[Lines | None]  # the lines of data, of a stream without empty ones; None is passed on from the blocks of bytes
 
     @classmethod
     def of(
@@ -161,7 +161,7 @@ class CsvText:
         texts = (first_text(where, line, number) for line, number in begin)
         dialect, height = Dialect.of(where, texts, header, spell)
         rest = chain([first[height:] if dialect.named else first], lines)
-        data = (part if part is None or dialect.blank_is_missing else part.filled() for part in rest)
+        data = rest if several or dialect.blank_is_missing else (part and part.filled() for part in rest)
         reader = LineReader(dialect)
         seen, numeric, truths = _judged(data, reader, several)
         described = zip(dialect.labels, numeric, strict=True)
@@ -177,7 +177,7 @@ class CsvText:
                 continue
             lines = Lines(waiting.text + lines.text, [*waiting.numbers, *lines.numbers], lines.open)
             lines, waiting = lines.joined(self.reader.dialect.delimiter)
-            yield self._sound(lines, places)
+            yield self._sound(lines if self.reader.dialect.blank_is_missing else lines.filled(), places)
             if len(waiting.text) > LONGEST:
                 break
         yield self._sound(waiting, places)
@@ -217,14 +217,15 @@ def _first_filled(lines: Iterator[Lines | None]) -> Lines | None:
 
 def _judged(data: Iterator[Lines | None], reader: LineReader, several: bool) -> tuple[list[Lines], list[bool], frozenset[int]]:
     """Return the first lines of data; True for each column that holds numbers in any of them, or nothing at all; those of truths."""
-    seen, judged, kept = list[Lines](), 0, 0
+    seen, judged, wide = list[Lines](), 0, len(reader.dialect.cells)
     numbers, texts, truths = set[int](), set[int](), set[int]()
     for part in data:
         if part is None:
             continue
         seen.append(part)
-        kept += len(part)
         for line in (part[:_KEPT].joined(reader.dialect.delimiter)[0] if several else part).texts:
+            if judged == _JUDGED or len(numbers) == wide:
+                break
             try:
                 cells = reader.cells_of(line)
             except LineError:
@@ -238,11 +239,9 @@ def _judged(data: Iterator[Lines | None], reader: LineReader, several: bool) -> 
                     numbers.add(at)
                     if cell.strip() in _TRUTHS:
                         truths.add(at)
-            if len(numbers) == len(cells) or judged == _JUDGED:
-                break
-        if judged == _JUDGED or len(numbers) == len(reader.dialect.cells) or kept >= _KEPT:
+        if judged == _JUDGED or len(numbers) == wide or sum(map(len, seen)) >= _KEPT:
             break
-    return seen, [at in numbers or at not in texts for at in range(len(reader.dialect.cells))], frozenset(truths)
+    return seen, [at in numbers or at not in texts for at in range(wide)], frozenset(truths)
 
 
 class CsvTable(FileTable):

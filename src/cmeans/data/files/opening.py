@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..row_source import ColumnLabel, RowsError, StoredRows
-from .concat import JoinedRows, common_header, found_again, joined_tables
 from .discovery import found, keys_of, kind_of_file
 from .npy import ArrayFile, SparseFile, open_npy, open_npz
 from .schema import ColumnChoice, PathWord, ReadOptions
-from .tables import FileTable, KeyedTable
+from .tables import FileTable, JoinedRows, KeyedTable, common_header, found_again, joined_tables
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -44,7 +43,7 @@ def open_file(file: Path, asked: ReadOptions) -> OpenedFile:
 
 def _table(file: Path, kind: str, asked: ReadOptions) -> FileTable:
     try:
-        from .columnar import IpcTable, ParquetTable
+        from .arrow import IpcTable, ParquetTable
         from .csv import CsvTable
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "pyarrow":

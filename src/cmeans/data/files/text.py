@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
+
+import numpy as np
 
 from ..row_source import ColumnLabel, RowsError
 from .schema import Spelling, in_python
@@ -72,17 +75,11 @@ class Lines:
 
     def joined(self, delimiter: str) -> tuple[Lines, Lines]:
         """Join lines that are one record as quotes go over their ends; also return those from a quote on that none of them closes."""
-        parts, numbers, begun, inside = list[bytes](), list[int](), 0, False
-        for at, line in enumerate(self.texts):
-            if not inside:
-                begun = at
-                numbers.append(self.numbers[at])
-            if b'"' in line:
-                inside = ends_in_quotes(line.decode("latin-1"), delimiter, inside)
-            parts += line, b"\r" if inside else b"\n"
-        if inside:
-            return Lines(b"".join(parts[: 2 * begun]), numbers[:-1]), self[begun:]
-        return Lines(b"".join(parts), numbers, self.open), self[len(self) :]
+        quoted = rb'(?<![^%b\n])"[^"]*+(?:""[^"]*+)*+(?:"|\Z)' % re.escape(delimiter.encode())  # a field, or all that follows its quote
+        text = re.sub(quoted, lambda field: field[0].replace(b"\n", b"\r"), self.text)
+        text = text[: text.rfind(b"\n") + 1]
+        *starts, stop = accumulate((line.count(b"\r") + 1 for line in text.split(b"\n")[:-1]), initial=0)
+        return Lines(text, [self.numbers[at] for at in starts], self.open and stop == len(self)), self[stop:]
 
 
 def ended(lines: Iterable[bytes]) -> bytes:
@@ -102,18 +99,17 @@ def numbered_lines(blocks: Iterator[bytes | None], longest: int = LONGEST) -> It
         after_cr = block.endswith(b"\r")
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        first, end, others = text.partition(b"\n")
+        end, last = text.find(b"\n"), text.rfind(b"\n") + 1
         if not cut:
-            open_line += first[: longest + 1 - len(open_line)]
-        if end:
-            last = others.rfind(b"\n") + 1
-            whole = (b"" if cut else bytes(open_line) + end) + others[:last]
+            open_line += text[: end if last else None][: longest + 1 - len(open_line)]
+        if last:
+            whole = b"".join((b"" if cut else bytes(open_line) + b"\n", memoryview(text)[end + 1 : last]))
             count += cut
             if whole:
-                found = whole.count(b"\n")
+                found = int(np.count_nonzero(np.frombuffer(whole, np.uint8) == ord("\n")))  # much faster than bytes.count
                 yield Lines(whole, range(count + 1, count + found + 1))
                 count += found
-            open_line, cut = bytearray(others[last : last + longest + 1]), False
+            open_line, cut = bytearray(text[last : last + longest + 1]), False
         if len(open_line) > longest:
             yield Lines(bytes(open_line) + b"\n", range(count + 1, count + 2))
             open_line, cut = bytearray(), True
@@ -173,20 +169,6 @@ def split(line: str, delimiter: str) -> list[str]:
         if end < 0:
             return cells
         at = end + 1
-
-
-def ends_in_quotes(line: str, delimiter: str, inside: bool) -> bool:
-    """True where a quote is open at the end of a line; `inside`: whether one was at its beginning."""
-    at = 0
-    while at >= 0:
-        if inside or line.startswith('"', at):
-            try:
-                at = _quoted(line, at if inside else at + 1)[1]
-            except OpenQuoteError:
-                return True
-            inside = False
-        at = line.find(delimiter, at) + 1 or -1
-    return False
 
 
 def is_number(cell: str) -> bool:
