@@ -42,6 +42,11 @@ class IpcTable(FileTable):
         if groups is None:
             release()
 
+    def column(self, at: int) -> Iterator[pa.Array]:
+        with self._opened([at]) as opened:
+            for batch in self._batches(opened, None):
+                yield batch.column(0)
+
     def transient(self, n_columns: int) -> int:
         return 16 * self._largest * n_columns
 
@@ -92,6 +97,11 @@ class ParquetTable(FileTable):
                 skip = max(0, skip - batch.num_rows)
         if groups is None:
             release()
+
+    def column(self, at: int) -> Iterator[pa.Array]:
+        with self._opened() as opened:
+            for batch in opened.iter_batches(batch_rows(1, 1_024), columns=[str(self.header.fields[at].label)]):
+                yield batch.column(0)
 
     def transient(self, n_columns: int) -> int:
         return 16 * batch_rows(n_columns, 1_024, _CELLS) * n_columns + n_columns * (_BUFFER + 2 * _PAGE)

@@ -170,12 +170,20 @@ class CsvTable(FileTable):
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
         names = [self._raw_names[at] for at in places]
         # What looks whole in the first block may turn out fractional later, so that every number is read as one kind.
-        types = {name: pa.bool_() if pa.types.is_boolean(self._types[name]) else pa.float64() for name in names}
+        # Text stays text, for categories.
+        own = {name: self._types[name] for name in names}
+        types = {name: pa.float64() if is_numeric(kind) and not pa.types.is_boolean(kind) else kind for name, kind in own.items()}
         with self._reading(), self._open(types) as reader:
             for batch in reader:
                 yield [values(batch.column(name)) for name in names]
         self._file.check()  # of a file that grew, the last line may have come in half
         release()
+
+    def column(self, at: int) -> Iterator[pa.Array]:
+        name = self._raw_names[at]
+        with self._reading(), self._open({name: self._types[name]}) as reader:
+            for batch in reader:
+                yield batch.column(0)
 
     def transient(self, n_columns: int) -> int:
         return 0  # it is read before the first row is asked for

@@ -34,6 +34,7 @@ class OpenOptions:
     weight: ColumnLabel | None = None  # a column, or an array of an npz
     header: bool | None = None  # True where the first line of a CSV holds names; None: detect
     spell: Spelling = in_python
+    adapted: Callable[[FileTable], FileTable] | None = None  # applied to each table
 
 
 def open_file(file: Path, options: OpenOptions) -> OpenedFile:
@@ -49,7 +50,8 @@ def open_file(file: Path, options: OpenOptions) -> OpenedFile:
         return open_npz(file, options.array, options.weight, options.spell)
     keys = keys_of(file)
     table = _table(file, kind, options)
-    return KeyedTable(table, keys) if keys else table
+    table = KeyedTable(table, keys) if keys else table
+    return table if options.adapted is None else options.adapted(table)
 
 
 def number_type(header: Header, picked: Sequence[int], dtype: Any = None) -> np.dtype[Any]:

@@ -101,7 +101,7 @@ def check_finite(x: NDArray[Any], first_row: int, plan: ReadPlan) -> None:
         row, place = np.argwhere(~finite)[0]
         raise RowsError(
             f"{plan.where}: column {plan.columns[place]!r} {fault(x[row, place], x.dtype)} in row {first_row + row} (rows count from 0)."
-            " Fill or drop such rows first."
+            " Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first."
         )
 
 
@@ -150,6 +150,10 @@ class FileTable(ABC):
         """Yield the columns at `places`, some rows at a time, of all rows or of some groups."""
 
     @abstractmethod
+    def column(self, at: int) -> Iterator[Any]:
+        """Yield one column as it is stored, text and dates too: PyArrow's arrays or lists, some rows at a time, of all rows."""
+
+    @abstractmethod
     def transient(self, n_columns: int) -> int:
         """Bytes of memory at most while a group is decoded, beside the decoded rows."""
 
@@ -178,13 +182,18 @@ class KeyedTable(FileTable):
         fresh = {key: value for key, value in keys.items() if key not in own}
         fields = (Field(key, f"key of a folder, {value!r}", is_number(value), aside=True) for key, value in fresh.items())
         self.header = replace(table.header, fields=(*table.header.fields, *fields))
-        self._table, self._own, self._values = table, len(own), tuple(fresh.values())
+        self._table, self._own = table, len(own)
+        self._values = tuple(float(value) if is_number(value) else value for value in fresh.values())
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
         stored = [at for at in places if at < self._own]
         for block in self._table.blocks(stored or [0], groups):
             read = iter(block)
-            yield [next(read) if at < self._own else np.full(len(block[0]), float(self._values[at - self._own])) for at in places]
+            yield [next(read) if at < self._own else np.full(len(block[0]), self._values[at - self._own]) for at in places]
+
+    def column(self, at: int) -> Iterator[Any]:
+        for stored in self._table.column(min(at, self._own - 1)):
+            yield stored if at < self._own else [self._values[at - self._own]] * len(stored)
 
     def transient(self, n_columns: int) -> int:
         return self._table.transient(n_columns)
