@@ -75,6 +75,10 @@ Columns = Annotated[
     list[str] | None,
     option(DATA, "Columns that are data: names, positions from 0, ranges like 0-9; may be repeated.", metavar="a,b,c", shown="all"),
 ]
+Identifier = Annotated[
+    str | None,
+    option(DATA, "Column that names the rows: no data, it comes first in the file of labels.", "--id", metavar="COLUMN", shown=False),
+]
 Weight = Annotated[str | None, option(DATA, "Column with the weight of each row; in an npz also an array.", metavar="COLUMN")]
 Scale = Literal["none", "standard", "unit"]
 Dtype = Annotated[
@@ -152,6 +156,16 @@ def fit(
     weight: Weight = None,
     scale: Annotated[Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1]. Kept with the model.")] = "none",
     dtype: Dtype = "keep",
+    identifier: Identifier = None,
+    categorical: Annotated[
+        list[str] | None,
+        option(
+            DATA,
+            "Columns of categories: each category becomes a column of zeros and ones, which --scale leaves as they are.",
+            metavar="a,b",
+            shown=False,
+        ),
+    ] = None,
     array: Array = None,
     header: HeaderLine = None,
     method: Annotated[
@@ -180,7 +194,9 @@ def fit(
     if (runs_on == "dask") != (scheduler is not None):
         raise InputError("--engine dask and --scheduler ADDRESS go together, e.g. --engine dask --scheduler tcp://10.0.0.1:8786.")
     checkpoint = None if kept_in is None else Checkpoint(kept_in, minutes=every, resume=resume)
-    reading = ReadOptions(file, tuple(columns or ()), weight, array, None if dtype == "keep" else dtype, header)
+    categories = tuple(name.strip() for word in categorical or () for name in word.split(",") if name.strip())
+    kind = None if dtype == "keep" else dtype
+    reading = ReadOptions(file, tuple(columns or ()), weight, array, kind, header, identifier, categories)
     request = FitRequest(reading, out, method, {"random_state": random_state, **words}, scale, top_k, threshold, checkpoint, scheduler)
     show(run_fit(request, screen))
 
@@ -192,13 +208,14 @@ def predict(
     file: File,
     out: Annotated[Path, option(RUN, "Where labels and memberships go: .parquet, .csv, or .npy (labels only).", metavar="F", shown=False)],
     columns: Columns = None,
+    identifier: Identifier = None,
     array: Array = None,
     header: HeaderLine = None,
     top_k: TopK = None,
     threshold: Threshold = None,
 ) -> None:
     """Label new rows with a model. Columns and scaling are those of the fit; --columns says others, in the model's order."""
-    reading = ReadOptions(file, tuple(columns or ()), None, array, None, header)
+    reading = ReadOptions(file, tuple(columns or ()), None, array, None, header, identifier)
     show(run_predict(PredictRequest(model, reading, out, top_k, threshold), screen))
 
 

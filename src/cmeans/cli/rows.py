@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,12 +14,14 @@ from numpy.typing import NDArray
 
 from ..data.blocks import mapped, rows_between, spans
 from ..data.files.discovery import found
-from ..data.files.opening import OpenOptions, number_type, open_chosen, open_file
-from ..data.files.schema import Header, shortened
-from ..data.files.tables import ColumnSelection
+from ..data.files.opening import OpenedFile, OpenOptions, number_type, open_chosen, open_file
+from ..data.files.schema import Field, Header, shortened
+from ..data.files.tables import ColumnSelection, FileTable
+from ..data.files.text import is_number
 from ..data.row_source import ColumnLabel, RowsError, as_source
 from ..fitting.memory import free_memory
 from ..storage.overwriting import lies_in
+from .categories import Categories, with_categories
 from .errors import InputError
 from .option_values import as_option
 
@@ -65,10 +68,11 @@ class Scaling:
         return cls(kind, shift, factor)
 
 
-def learn_scaling(kind: str, x: Any, weight: NDArray[np.float64] | None = None) -> Scaling:
+def learn_scaling(kind: str, x: Any, weight: NDArray[np.float64] | None = None, n_left: int = 0) -> Scaling:
     """Return the scaling of the rows of x (n, d). `standard`: mean 0, deviation 1; `unit`: [0, 1].
 
-    A weight of k counts as k copies of the row, so rows of weight zero do not count. A constant column becomes 0.
+    A weight of k counts as k copies of the row, so rows of weight zero do not count. A constant column becomes 0. The last `n_left`
+    columns, of zeros and ones for categories, are left as they are.
     """
     if kind == "none":
         return Scaling()
@@ -79,6 +83,8 @@ def learn_scaling(kind: str, x: Any, weight: NDArray[np.float64] | None = None) 
     if not np.isfinite([shift, spread]).all():
         raise InputError(f"--scale {kind}: values up to {max(high.max(), -low.min()):.3g} are too large to scale.")
     factor = 1 / np.where(spread == 0, 1, spread)
+    left = np.arange(len(shift)) >= len(shift) - n_left
+    shift, factor = np.where(left, 0.0, shift), np.where(left, 1.0, factor)
     return Scaling(kind, tuple(shift.tolist()), tuple(factor.tolist()))
 
 
@@ -134,6 +140,23 @@ class ReadOptions:
     array: str | None = None  # name of an array of an npz
     dtype: str | None = None  # None: float32 where every column is of single precision, else float64
     header: bool | None = None  # True where the first line of a CSV holds names; None: detect
+    id: str | None = None  # a column that names the rows, and is no data
+    categorical: tuple[str, ...] = ()  # columns of categories
+
+    def opened(self, file: Path, categories: Categories | None = None) -> OpenedFile:
+        """Open one file: its columns are read, its rows are not."""
+        return open_file(file, self.open_options(categories))
+
+    def open_options(self, categories: Categories | None = None) -> OpenOptions:
+        return OpenOptions(self.array, self.weight, self.header, as_option, None if categories is None else categories.encoded)
+
+    def tables(self, option: str) -> list[FileTable]:
+        """Return all files, opened, for an option that needs named columns."""
+        opened = [self.opened(file) for file in found(self.file)]
+        tables = [table for table in opened if isinstance(table, FileTable)]
+        if len(tables) < len(opened):
+            raise InputError(f"{option}: {self.file} holds numbers alone; CSV, Parquet and Arrow have columns of other kinds.")
+        return tables
 
 
 @dataclass(frozen=True)
@@ -144,33 +167,99 @@ class InputRows:
     columns: tuple[ColumnLabel, ...]
     weight: NDArray[np.float64] | None = None
     stay: bool = False  # in their files, which bring the weights
+    left_out: tuple[Field, ...] = ()  # text and dates beside the numbers
 
 
-def read_rows(reading: ReadOptions, known: Sequence[ColumnLabel] | None = None, most: int | None = None) -> InputRows:
+def read_rows(
+    reading: ReadOptions, known: Sequence[ColumnLabel] | None = None, most: int | None = None, categories: Categories | None = None
+) -> InputRows:
     """Return the requested rows, in memory if they take no more than `most` bytes. `known`: the columns of a model, used where
     `reading` names none."""
     most = free_memory() // SHARE if most is None else most
-    options = OpenOptions(reading.array, reading.weight, reading.header, as_option)
+    source = reading.opened(found(reading.file)[0], categories)
+    if reading.id is not None and not isinstance(source, FileTable):
+        reading.tables(f"--id {reading.id}")  # which refuses it
+    beside = _beside_numbers(source, reading) if known is None and not reading.columns else []
+    left_out = tuple(source.header.fields[at] for at in beside)
+
+    def chosen(header: Header, weight: ColumnLabel | None) -> ColumnSelection:
+        return chosen_columns(header, reading, weight, known, beside)
+
     if reading.file.is_file() and reading.file.stat().st_size <= most:
-        source = open_file(reading.file, options)
-        choice = chosen_columns(source.header, reading, None if source.aside else reading.weight, known)
+        choice = chosen(source.header, None if source.aside else reading.weight)
         if (source.n_rows or 0) * len(choice.picked) * choice.dtype.itemsize <= most:  # the rows of a CSV take no more than its text
             x, weights = source.read(choice)
-            return InputRows(x, source.header.labels(choice.picked), weights)
-    opened = open_chosen(reading.file, options, lambda header, weight: chosen_columns(header, reading, weight, known))
+            return InputRows(x, source.header.labels(choice.picked), weights, left_out=left_out)
+    opened = open_chosen(reading.file, reading.open_options(categories), chosen)
     stored = as_source(opened)
     if stored is None:
         return InputRows(opened, tuple(range(opened.shape[1])))
+    if categories is not None and categories.columns:
+        stored.again = None  # another process would read the files without the encoding
     x = stored.loaded(most)
-    return InputRows(x, stored.columns, stored.weight, stay=x is stored)
+    return InputRows(x, stored.columns, stored.weight, stay=x is stored, left_out=left_out)
+
+
+def row_names(reading: ReadOptions) -> tuple[str, Iterator[Any]]:
+    """Return the name of the column that names the rows, and its values as they are stored, in the order of the rows."""
+    tables = reading.tables(f"--id {reading.id}")
+    label = tables[0].header.fields[_naming(tables[0].header, reading)].label
+    return str(label) or "id", (part for table in tables for part in table.column(table.header.position(label)))
+
+
+def _naming(header: Header, reading: ReadOptions) -> int:
+    """Return the position of the column that names the rows."""
+    assert reading.id is not None
+    try:
+        at = header.position(reading.id)
+    except RowsError as error:
+        raise RowsError(f"--id {reading.id}: {error}") from error
+    if re.fullmatch(r"label|u\d*|clusters|cluster\d+", str(header.fields[at].label)):
+        raise InputError(f"--id {reading.id}: the file of labels has a column of that name already; rename one of them.")
+    return at
+
+
+def _beside_numbers(source: OpenedFile, reading: ReadOptions) -> list[int]:
+    """Return the columns of text and dates, where there are columns of numbers too. One of numbers that a few words spoil is refused."""
+    header = source.header
+    named = None if reading.id is None else _naming(header, reading)
+    kept = [at for at, found in enumerate(header.fields) if not found.aside and at != named]
+    text = [at for at in kept if not header.fields[at].numeric]
+    if len(text) == len(kept):
+        return []
+    text = [at for at in text if "not UTF-8" not in header.fields[at].kind]  # which is an error
+    for at in text:
+        if not isinstance(source, FileTable) or source.kind != "CSV":
+            break
+        values = next(source.column(at)).to_pylist()
+        words = [row for row, value in enumerate(values) if isinstance(value, str) and value and not is_number(value)]
+        numbers = sum(isinstance(value, str) and is_number(value) for value in values)
+        if 0 < len(words) <= numbers:
+            raise RowsError(
+                f"{header.where}: column {header.fields[at].label!r} holds numbers, but {values[words[0]]!r} in row {words[0]} (rows count"
+                " from 0). Mend it (a missing value is an empty cell), or choose the columns that are data with --columns."
+            )
+    return text
 
 
 def chosen_columns(
-    header: Header, reading: ReadOptions, weight: ColumnLabel | None, known: Sequence[ColumnLabel] | None = None
+    header: Header,
+    reading: ReadOptions,
+    weight: ColumnLabel | None,
+    known: Sequence[ColumnLabel] | None = None,
+    leave_out: Sequence[int] = (),
 ) -> ColumnSelection:
-    """Return the columns of data: those the user names, else those of a model, else all but the weight."""
+    """Return the columns of data: those the user names, else those of a model, else all but the weight and those to leave out."""
     at = None if weight is None else header.weighing(weight)
-    picked = header.data(reading.columns, weight) if reading.columns or known is None else _as_in_model(header, known)
+    named = None if reading.id is None else _naming(header, reading)
+    if known is not None and not reading.columns:
+        picked = _as_in_model(header, known)
+    elif reading.columns:
+        picked = with_categories(header, header.data(reading.columns, weight))
+    else:
+        picked = header.every(leave_out=[apart for apart in (*leave_out, at, named) if apart is not None])
+    if named in picked:
+        raise InputError(f"--id: column {header.fields[named].label!r} is also in --columns; it names the rows or it is data.")
     if known is not None and len(picked) != len(known):
         raise InputError(f"--columns: names {len(picked)} columns, but the model was fitted on {len(known)} ({shortened(known)}).")
     return ColumnSelection(tuple(picked), at, number_type(header, picked, reading.dtype))
