@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,7 +28,8 @@ from .categories import Categories, learn_categories
 from .errors import InputError, Stopped
 from .models import Preprocessing, with_names
 from .option_values import METHODS, MethodSpec, listed, option_of
-from .outputs import Stopwatch, as_json, caught_warnings, results_folder, sizes
+from .outputs import Stopwatch, as_json, caught_warnings, plain, results_folder, sizes
+from .report import clearness, next_steps, spreads
 from .rows import SHARE, InputRows, ReadOptions, files_of, learn_scaling, read_rows, refuse_inside
 from .terminal import Screen
 
@@ -49,6 +50,7 @@ class FitRequest:
     threshold: float | None = None
     checkpoint: Checkpoint | None = None
     scheduler: str | None = None  # address of the Dask cluster that runs the fit
+    arguments: Sequence[str] = ()  # of the command line, for advice
 
     def columns(self, method: MethodSpec, model: Any) -> OutputColumns:
         """Return the columns that are written for each row."""
@@ -68,7 +70,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     _check(request, method)
     watch = Stopwatch()
     with results_folder(request.out), _cluster(request.scheduler) as client:
-        with caught_warnings(screen.warn) as warned:
+        with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
             with watch.part("read"):
                 rows, recipe = _read(request, screen, stays=client is not None)
             model = _model(request, client)
@@ -83,9 +85,16 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                 with_names(place / LABELS, request.reading, lambda file: _write_labels(file, model, rows, columns))
                 save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
             summary = _summary(request, rows, model, read_metadata(place / MODEL)) | _columns_of(request, rows, recipe)
-            summary |= {"seconds": watch.seconds, "warnings": warned, "outputs": _outputs(request.out)}
+            summary |= {
+                "clearness": clearness(model, rows.x),
+                "seconds": watch.seconds,
+                "warnings": warned,
+                "outputs": _outputs(request.out),
+            }
+            summary["next"] = next_steps(request.arguments, plain(summary), spreads(rows.x, rows.columns, len(recipe.categories.labels)))
             write_text(place / SUMMARY, as_json(summary) + "\n")
-    screen.say(f"wrote {', '.join((LABELS, MODEL, SUMMARY))} in {request.out}")
+    if not screen.for_people:
+        screen.say(f"wrote {', '.join((LABELS, MODEL, SUMMARY))} in {request.out}")
     return summary
 
 
@@ -248,6 +257,7 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
 def _columns_of(request: FitRequest, rows: InputRows, recipe: Preprocessing) -> dict[str, Any]:
     """Return what the summary says of columns that are no numbers."""
     return {
+        "column_names": list(rows.columns),
         "left_out": [field.label for field in rows.left_out],
         "id": request.reading.id,
         "categories": recipe.categories.columns,

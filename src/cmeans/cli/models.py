@@ -46,7 +46,7 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
     """Label the rows of a file, write one file, and return the summary."""
     _check(request)
     watch = Stopwatch()
-    with staged_file(request.out) as place, caught_warnings(screen.warn) as warned:
+    with staged_file(request.out) as place, caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
         with watch.part("read"):
             stored = open_model(request.model)
             model = load(request.model)
@@ -136,10 +136,3 @@ def describe_model(file: Path) -> dict[str, Any]:
         "arrays": stored["arrays"],
         "metadata": stored.get("metadata") or {},
     }
-
-
-def briefly(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts for display: without the arrays and entries for the library alone."""
-    brief = {name: value for name, value in facts.items() if name != "arrays"}
-    brief["fitted"] = {name: value for name, value in facts["fitted"].items() if not name.startswith("_")}
-    return brief
