@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -20,7 +20,7 @@ from .demo import demo as run_demo
 from .errors import DONE, FAULT, INTERRUPTED, UNREAD, InputError, verdict
 from .fitting import FitRequest
 from .fitting import fit as run_fit
-from .models import PredictRequest, briefly, describe_model
+from .models import PredictRequest, describe_model
 from .models import predict as run_predict
 from .option_values import (
     DATA,
@@ -37,6 +37,7 @@ from .option_values import (
     parameter_options,
 )
 from .outputs import show
+from .report import Part, of_fit, of_model, of_predict
 from .rows import ReadOptions
 from .standard_streams import NAME as STANDARD_OUTPUT
 from .standard_streams import at_terminal as _at_terminal
@@ -45,7 +46,7 @@ from .stream.labels import STDOUT
 from .stream.run import Checkpoints, StreamRequest
 from .stream.run import stream as run_stream
 from .stream.sources import STDIN, Follow, Wanted
-from .terminal import Screen, print_table
+from .terminal import Screen, print_report
 
 E = TypeVar("E", bound=BaseException)
 
@@ -74,6 +75,10 @@ Columns = Annotated[
     list[str] | None,
     option(DATA, "Columns that are data: names, positions from 0, ranges like 0-9; may be repeated.", metavar="a,b,c", shown="all"),
 ]
+Identifier = Annotated[
+    str | None,
+    option(DATA, "Column that names the rows: no data, it comes first in the file of labels.", "--id", metavar="COLUMN", shown=False),
+]
 Weight = Annotated[str | None, option(DATA, "Column with the weight of each row; in an npz also an array.", metavar="COLUMN")]
 Scale = Literal["none", "standard", "unit"]
 Dtype = Annotated[
@@ -89,26 +94,33 @@ Threshold = Annotated[
 ]
 OF_EVERY_COMMAND = {
     "quiet": Annotated[bool, option(SCREEN, "Only warnings and errors on stderr.", "--quiet", "-q")],
+    "as_json": Annotated[bool, option(SCREEN, "The summary as JSON at a terminal too; elsewhere it always is.", "--json")],
     "debug": Annotated[bool, option(SCREEN, "Show the whole traceback of an error.", "--debug")],
 }
 
 
-def command(methods: Mapping[str, MethodSpec] | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that makes a function of a screen and options a command. The parameters of `methods` are options too: those
-    that were given come as keywords. Any end but a good one is reported as one line."""
+def command(
+    text: Callable[[Any], Iterable[Part]] | None = None, methods: Mapping[str, MethodSpec] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., None]]:
+    """Return a decorator that makes a function of a screen and options, which returns a summary, a command. `text`: the summary as people
+    read it. The parameters of `methods` are options too: those that were given come as keywords. An error is reported as one line."""
     options = parameter_options(methods) if methods else []
 
-    def registered(function: Callable[..., None]) -> Callable[..., None]:
+    def registered(function: Callable[..., Any]) -> Callable[..., None]:
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
         words = [word.replace(kind=word.KEYWORD_ONLY) for word in own if word.kind is not word.VAR_KEYWORD]
         words += [_keyword(option.name, None, _typed(option)) for option in options]
         words += [_keyword(name, False, kind) for name, kind in OF_EVERY_COMMAND.items()]
 
         @wraps(function)
-        def run(*, quiet: bool, debug: bool, **given: Any) -> None:
-            with _plain_speech(Screen(quiet), debug) as screen:
+        def run(*, quiet: bool, as_json: bool, debug: bool, **given: Any) -> None:
+            with _plain_speech(Screen(quiet, text is not None and _at_terminal() and not as_json), debug) as screen:
                 said = {option: value for option in options if (value := given.pop(option.name)) is not None}
-                function(screen, **given, **{option.name: option.value(value) for option, value in said.items()})
+                summary = function(screen, **given, **{option.name: option.value(value) for option, value in said.items()})
+                if text is not None and screen.for_people:
+                    print_report(text(summary))
+                elif summary is not None:
+                    show(summary, needed="outputs" not in summary)
 
         run.__signature__ = inspect.Signature(sorted(words, key=_panel))  # type: ignore[attr-defined]
         run.__annotations__ = {word.name: word.annotation for word in words}
@@ -136,13 +148,14 @@ def _typed(parameter: ParameterOption) -> Any:
 
 def _panel(word: inspect.Parameter) -> int:
     """Return the place of an option's panel in the help; arguments, which have none, come first."""
-    panel = word.annotation.__metadata__[0].rich_help_panel
+    panel = None if word.annotation is typer.Context else word.annotation.__metadata__[0].rich_help_panel
     return list(PANELS).index(panel) if panel in PANELS else -1
 
 
-@command(METHODS)
+@command(of_fit, METHODS)
 def fit(
     screen: Screen,
+    context: typer.Context,
     file: File,
     out: Annotated[
         Path, option(RUN, "Folder for the results. Those of a former run in it are replaced, file by file.", metavar="DIR", shown=False)
@@ -151,6 +164,16 @@ def fit(
     weight: Weight = None,
     scale: Annotated[Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1]. Kept with the model.")] = "none",
     dtype: Dtype = "keep",
+    identifier: Identifier = None,
+    categorical: Annotated[
+        list[str] | None,
+        option(
+            DATA,
+            "Columns of categories: each category becomes a column of zeros and ones, which --scale leaves as they are.",
+            metavar="a,b",
+            shown=False,
+        ),
+    ] = None,
     array: Array = None,
     header: HeaderLine = None,
     method: Annotated[
@@ -170,7 +193,7 @@ def fit(
     every: Annotated[float, option(RUN, "Minutes between checkpoints.", "--checkpoint-minutes", min=0, shown="5")] = 5.0,
     resume: Annotated[bool, option(RUN, "Go on from --checkpoint, with the same rows and options.", "--resume")] = False,
     **words: Any,
-) -> None:
+) -> dict[str, Any]:
     """Cluster the rows of a file: labels.parquet, model.safetensors and summary.json in DIR, the summary on stdout."""
     if method not in METHODS:
         raise InputError(f"--method {method}: unknown method; known are {listed(METHODS)}.")
@@ -179,29 +202,33 @@ def fit(
     if (runs_on == "dask") != (scheduler is not None):
         raise InputError("--engine dask and --scheduler ADDRESS go together, e.g. --engine dask --scheduler tcp://10.0.0.1:8786.")
     checkpoint = None if kept_in is None else Checkpoint(kept_in, minutes=every, resume=resume)
-    reading = ReadOptions(file, tuple(columns or ()), weight, array, None if dtype == "keep" else dtype, header)
-    request = FitRequest(reading, out, method, {"random_state": random_state, **words}, scale, top_k, threshold, checkpoint, scheduler)
-    show(run_fit(request, screen))
+    categories = tuple(name.strip() for word in categorical or () for name in word.split(",") if name.strip())
+    kind = None if dtype == "keep" else dtype
+    reading = ReadOptions(file, tuple(columns or ()), weight, array, kind, header, name=identifier, categorical=categories)
+    words["random_state"] = random_state
+    request = FitRequest(reading, out, method, words, scale, top_k, threshold, checkpoint, scheduler, context.obj)
+    return run_fit(request, screen)
 
 
-@command()
+@command(of_predict)
 def predict(
     screen: Screen,
     model: ModelFile,
     file: File,
     out: Annotated[Path, option(RUN, "Where labels and memberships go: .parquet, .csv, or .npy (labels only).", metavar="F", shown=False)],
     columns: Columns = None,
+    identifier: Identifier = None,
     array: Array = None,
     header: HeaderLine = None,
     top_k: TopK = None,
     threshold: Threshold = None,
-) -> None:
+) -> dict[str, Any]:
     """Label new rows with a model. Columns and scaling are those of the fit; --columns says others, in the model's order."""
-    reading = ReadOptions(file, tuple(columns or ()), None, array, None, header)
-    show(run_predict(PredictRequest(model, reading, out, top_k, threshold), screen))
+    reading = ReadOptions(file, tuple(columns or ()), None, array, None, header, name=identifier)
+    return run_predict(PredictRequest(model, reading, out, top_k, threshold), screen)
 
 
-@command({"stream": STREAM})
+@command(methods={"stream": STREAM})
 def stream(
     screen: Screen,
     source: Annotated[
@@ -242,7 +269,7 @@ def stream(
     checkpoint_every: Annotated[int, option(RUN, "Chunks between two savings of the state.", min=1, metavar="N")] = 10,
     resume: Annotated[bool, option(RUN, "Go on from the state in --checkpoint, in the same words.", "--resume")] = False,
     **words: Any,
-) -> None:
+) -> dict[str, Any] | None:
     """Cluster rows as they come, each once: labels at once, and a model that goes on learning. From a pipe, a file or a folder."""
     for given, seconds in (("--poll", poll), ("--idle", idle)):
         if seconds is not None and not follow:
@@ -255,31 +282,21 @@ def stream(
     reading = ReadOptions(source, tuple(columns or ()), weight, dtype=None if dtype == "keep" else dtype)
     checkpoints = Checkpoints(checkpoint, checkpoint_every, resume)
     request = StreamRequest(wanted, reading, words, scale, out, memberships, checkpoints, chunk_size, max_wait, max_errors, summary)
-    told = run_stream(request, screen)
-    if told is not None:
-        show(told)
+    return run_stream(request, screen)
 
 
-@command()
-def info(
-    screen: Screen,
-    model: ModelFile,
-    as_json: Annotated[bool, option(SCREEN, "JSON at a terminal too; elsewhere it always is.", "--json")] = False,
-) -> None:
-    """Say what a model file holds: a table at a terminal, JSON for programs."""
-    facts = describe_model(model)
-    if _at_terminal() and not as_json:
-        print_table(str(model), briefly(facts))
-    else:
-        show(facts, needed=True)
+@command(of_model)
+def info(screen: Screen, model: ModelFile) -> dict[str, Any]:
+    """Say what a model file holds."""
+    return describe_model(model)
 
 
-@command()
+@command(of_fit)
 def demo(
     screen: Screen, out: Annotated[Path, option(RUN, "Folder for the data and the results.", metavar="DIR")] = Path("cmeans-demo")
-) -> None:
+) -> dict[str, Any]:
     """Cluster a real data set that comes with scikit-learn, from the file to the labels, in a few seconds."""
-    show(run_demo(out, screen))
+    return run_demo(out, screen)
 
 
 @app.callback(invoke_without_command=True)
@@ -294,7 +311,7 @@ def run(arguments: list[str]) -> int:
     open_closed_streams()
     with _terminable():
         try:
-            typer.main.get_command(app).main(args=arguments, prog_name="cmeans")
+            typer.main.get_command(app).main(args=arguments, prog_name="cmeans", obj=arguments)
             code = DONE
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)

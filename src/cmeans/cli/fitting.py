@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import Checkpoint, DaskEngine, __version__
 from ..data.blocks import spans
+from ..data.files.schema import described
 from ..data.outputs import RowOutputs
 from ..engines.dask.dask_api import connected
 from ..fitting.memory import parse_budget
@@ -23,10 +24,13 @@ from ..solvers.checkpoints import check_place
 from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
 from ..storage.row_writer import OutputColumns, checked_columns, row_file
+from .categories import Categories, learn_categories
 from .errors import InputError, Stopped
+from .models import Preprocessing, with_names
 from .option_values import METHODS, MethodSpec, listed, option_of
-from .outputs import Stopwatch, as_json, caught_warnings, results_folder, sizes
-from .rows import SHARE, InputRows, ReadOptions, Scaling, files_of, learn_scaling, read_rows, refuse_inside
+from .outputs import Stopwatch, as_json, caught_warnings, plain, results_folder, sizes
+from .report import clearness, next_steps, spreads
+from .rows import SHARE, InputRows, ReadOptions, files_of, learn_scaling, read_rows, refuse_inside, tables_of
 from .terminal import Screen
 
 WRITTEN_TOGETHER = 65_536  # rows
@@ -46,6 +50,7 @@ class FitRequest:
     threshold: float | None = None
     checkpoint: Checkpoint | None = None
     scheduler: str | None = None  # address of the Dask cluster that runs the fit
+    arguments: Sequence[str] = ()  # of the command line, for advice
 
     def columns(self, method: MethodSpec, model: Any) -> OutputColumns:
         """Return the columns that are written for each row."""
@@ -65,23 +70,31 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     _check(request, method)
     watch = Stopwatch()
     with results_folder(request.out), _cluster(request.scheduler) as client:
-        with caught_warnings(screen.warn) as warned:
+        with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
             with watch.part("read"):
-                rows, scaling = _read(request, screen, stays=client is not None)
+                rows, recipe = _read(request, screen, stays=client is not None)
             model = _model(request, client)
             try:
                 with watch.part("fit"):
                     _fit(model, request, rows, screen)
             except KeyboardInterrupt:
-                raise Stopped(_farewell(model, request, rows, scaling)) from None
+                raise Stopped(_farewell(model, request, recipe)) from None
         with staged(request.out, seal=SUMMARY) as place:
             with watch.part("write"):
-                _write_labels(place / LABELS, model, rows, request.columns(method, model))
-                save(model, place / MODEL, rows=False, metadata=_metadata(request, rows, scaling))
-            summary = _summary(request, rows, model, read_metadata(place / MODEL))
-            summary |= {"seconds": watch.seconds, "warnings": warned, "outputs": _outputs(request.out)}
+                columns = request.columns(method, model)
+                with_names(place / LABELS, request.reading, lambda file: _write_labels(file, model, rows, columns))
+                save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
+            summary = _summary(request, rows, model, read_metadata(place / MODEL)) | _columns_of(request, rows, recipe)
+            summary |= {
+                "clearness": clearness(model, rows.x),
+                "seconds": watch.seconds,
+                "warnings": warned,
+                "outputs": _outputs(request.out),
+            }
+            summary["next"] = next_steps(request.arguments, plain(summary), spreads(rows.x, rows.columns, len(recipe.categories.labels)))
             write_text(place / SUMMARY, as_json(summary) + "\n")
-    screen.say(f"wrote {', '.join((LABELS, MODEL, SUMMARY))} in {request.out}")
+    if not screen.for_people:
+        screen.say(f"wrote {', '.join((LABELS, MODEL, SUMMARY))} in {request.out}")
     return summary
 
 
@@ -131,6 +144,8 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
     if request.checkpoint is not None and "checkpoint" not in method.parameters:
         able = listed(name for name, other in METHODS.items() if "checkpoint" in other.parameters)
         raise InputError(f"--checkpoint: --method {request.method} keeps none; {able} do.")
+    if request.reading.categorical and request.scheduler is not None:
+        raise InputError("--categorical: the workers of --engine dask read the files themselves, as numbers; encode the columns first.")
     refuse_inside(request.reading.file, request.out, "a folder outside")
     outputs = {f"--out {request.out}: the {name}": file for name, file in _outputs(request.out).items()}
     if request.checkpoint is not None:
@@ -140,15 +155,20 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
         check_place(request.checkpoint, "--checkpoint")
 
 
-def _read(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[InputRows, Scaling]:
+def _read(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[InputRows, Preprocessing]:
     screen.say(f"reading {request.reading.file}")
     budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
-    rows = read_rows(request.reading, most=0 if stays else None if budget is None else budget // SHARE)
+    reading, categories = request.reading, Categories()
+    if reading.categorical:
+        categories = learn_categories(tables_of(reading, "--categorical"), reading.categorical)
+    rows = read_rows(reading, most=0 if stays else None if budget is None else budget // SHARE, categories=categories)
+    if rows.left_out:
+        screen.say(f"left out, being no numbers: {described(rows.left_out)}; --categorical takes categories, --id the names of rows")
     if rows.stay:
         who = "the workers read them" if stays else "they are read again in every sweep"
         screen.say(f"{rows.x.nbytes / 1e9:.3g} GB of rows stay where they are; {who}")
-    scaling = learn_scaling(request.scale, rows.x, rows.weight)
-    return replace(rows, x=scaling.apply(rows.x)), scaling
+    scaling = learn_scaling(request.scale, rows.x, rows.weight, len(categories.labels))
+    return replace(rows, x=scaling.apply(rows.x)), Preprocessing(rows.columns, scaling, rows.x.dtype.name, categories)
 
 
 def _model(request: FitRequest, client: Any) -> Any:
@@ -174,25 +194,27 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen) -> No
         screen.say(f"clusters found: {model.n_clusters_:,}; rows that belong to none: {(model.labels_ < 0).sum():,}")
 
 
-def _farewell(model: Any, request: FitRequest, rows: InputRows, scaling: Scaling) -> str:
+def _farewell(model: Any, request: FitRequest, recipe: Preprocessing) -> str:
     """Save the centres so far as a model after an interrupt, and return a message about it and the checkpoint."""
     kept = None if request.checkpoint is None else request.checkpoint.path
     resume = "" if kept is None or not os.path.isfile(kept) else f"; go on with --resume --checkpoint {kept}"
     if not model.__sklearn_is_fitted__():
         return f"interrupted before there were centres; nothing was written{resume}."
     with held_back(), staged(request.out, seal=SUMMARY) as place:
-        save(model, place / MODEL, rows=False, metadata=_metadata(request, rows, scaling))
+        save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
     return f"{model.stop_reason_}; the centres so far are in {request.out / MODEL}{resume}."
 
 
-def _metadata(request: FitRequest, rows: InputRows, scaling: Scaling) -> dict[str, Any]:
+def _metadata(request: FitRequest, recipe: Preprocessing) -> dict[str, Any]:
     """Return what `cmeans predict` needs beside the model."""
+    made_from = {"categories": recipe.categories.columns} if recipe.categories.columns else {}
     return {
         "method": request.method,
-        "columns": list(rows.columns),
+        "columns": list(recipe.columns),
         "weight": request.reading.weight,
-        "scaling": scaling.to_json(),
-        "dtype": rows.x.dtype.name,
+        "scaling": recipe.scaling.to_json(),
+        "dtype": recipe.dtype,
+        **made_from,
     }
 
 
@@ -229,6 +251,16 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
         "converged": model.converged_,
         "reason": model.stop_reason_,
         **sizes(model.labels_, len(model.get_feature_names_out())),
+    }
+
+
+def _columns_of(request: FitRequest, rows: InputRows, recipe: Preprocessing) -> dict[str, Any]:
+    """Return what the summary says of columns that are no numbers."""
+    return {
+        "column_names": list(rows.columns),
+        "left_out": [field.label for field in rows.left_out],
+        "id": request.reading.name,
+        "categories": recipe.categories.columns,
     }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,29 @@ from numpy.typing import NDArray
 
 from ..data.blocks import mapped
 from ..data.files.discovery import found
-from ..data.files.opening import open_rows
-from ..data.files.schema import PathWord, ReadOptions
+from ..data.files.opening import open_file, open_rows
+from ..data.files.schema import Field, Header, PathWord, ReadOptions
+from ..data.files.tables import FileTable
 from ..data.row_source import ColumnLabel, RowsError, as_source
 from ..data.scaling import cuts, extremes, mean_and_deviation
 from ..fitting.memory import free_memory
 from ..storage.overwriting import lies_in
+from .categories import Categories, with_categories
 from .errors import InputError
 from .option_values import as_option
 
-__all__ = ["SHARE", "InputRows", "ReadOptions", "Scaling", "files_of", "learn_scaling", "read_rows", "refuse_inside"]
+__all__ = [
+    "SHARE",
+    "InputRows",
+    "ReadOptions",
+    "Scaling",
+    "files_of",
+    "learn_scaling",
+    "read_rows",
+    "refuse_inside",
+    "row_names",
+    "tables_of",
+]
 
 KINDS = ("none", "standard", "unit")
 
@@ -66,10 +80,11 @@ class Scaling:
         return cls(kind, shift, factor)
 
 
-def learn_scaling(kind: str, x: Any, weight: NDArray[np.float64] | None = None) -> Scaling:
+def learn_scaling(kind: str, x: Any, weight: NDArray[np.float64] | None = None, n_left: int = 0) -> Scaling:
     """Return the scaling of the rows of x (n, d). `standard`: mean 0, deviation 1; `unit`: [0, 1].
 
-    A weight of k counts as k copies of the row, so rows of weight zero do not count. A constant column becomes 0.
+    A weight of k counts as k copies of the row, so rows of weight zero do not count. A constant column becomes 0. The last `n_left`
+    columns, of zeros and ones for categories, are left as they are.
     """
     if kind == "none":
         return Scaling()
@@ -82,6 +97,8 @@ def learn_scaling(kind: str, x: Any, weight: NDArray[np.float64] | None = None) 
     if not np.isfinite([shift, spread]).all():
         raise InputError(f"--scale {kind}: values up to {max(high.max(), -low.min()):.3g} are too large to scale.")
     factor = 1 / np.where(spread == 0, 1, spread)
+    left = np.arange(len(shift)) >= len(shift) - n_left
+    shift, factor = np.where(left, 0.0, shift), np.where(left, 1.0, factor)
     return Scaling(kind, tuple(shift.tolist()), tuple(factor.tolist()))
 
 
@@ -101,16 +118,66 @@ class InputRows:
     columns: tuple[ColumnLabel, ...]
     weight: NDArray[np.float64] | None = None
     stay: bool = False  # in their files, which bring the weights
+    left_out: tuple[Field, ...] = ()  # text and dates beside the numbers
 
 
-def read_rows(reading: ReadOptions, known: Sequence[ColumnLabel] | None = None, most: int | None = None) -> InputRows:
+def read_rows(
+    reading: ReadOptions, known: Sequence[ColumnLabel] | None = None, most: int | None = None, categories: Categories | None = None
+) -> InputRows:
     """Return the requested rows, in memory if they take no more than `most` bytes. `known`: the columns of a model, used where
     `reading` names none."""
     most = free_memory() // SHARE if most is None else most
-    opened, columns = open_rows(replace(reading, known=known, spell=as_option), in_memory=most)
+    asked = replace(reading, known=known, spell=as_option, adapt=None if categories is None else categories.encoded)
+    header, left_out = open_file(found(reading.file)[0], asked).header, tuple[Field, ...]()
+    name = None if reading.name is None else header.fields[_naming(header, reading)].label
+    if reading.columns:
+        picked = with_categories(header, header.pick(reading.columns))
+        if name in header.labels(picked):
+            raise InputError(f"--id: column {name!r} is also in --columns; it names the rows or it is data.")
+        asked = replace(asked, columns=header.labels(picked))
+    elif known is None:
+        left_out = _beside_numbers(header, name)
+        asked = replace(asked, leave_out=[*([] if name is None else [name]), *(field.label for field in left_out)])
+    opened, columns = open_rows(asked, in_memory=most)
     stored = as_source(opened)
     x = opened if stored is None else stored.loaded(most)
-    return InputRows(x, columns, None if stored is None else stored.weight, stay=as_source(x) is not None)
+    return InputRows(x, columns, None if stored is None else stored.weight, as_source(x) is not None, left_out)
+
+
+def tables_of(reading: ReadOptions, option: str) -> list[FileTable]:
+    """Return all files, opened, for an option that needs named columns."""
+    opened = [open_file(file, replace(reading, spell=as_option)) for file in found(reading.file)]
+    tables = [table for table in opened if isinstance(table, FileTable)]
+    if len(tables) < len(opened):
+        raise InputError(f"{option}: {reading.file} holds numbers alone; CSV, Parquet and Arrow have columns of other kinds.")
+    return tables
+
+
+def row_names(reading: ReadOptions) -> tuple[str, Iterator[Any]]:
+    """Return the name of the column that names the rows, and its values as they are stored, in the order of the rows."""
+    tables = tables_of(reading, f"--id {reading.name}")
+    label = tables[0].header.fields[_naming(tables[0].header, reading)].label
+    return str(label) or "id", (part for table in tables for part in table.column(table.header.position(label)))
+
+
+def _naming(header: Header, reading: ReadOptions) -> int:
+    """Return the position of the column that names the rows."""
+    assert reading.name is not None
+    tables_of(reading, f"--id {reading.name}")
+    try:
+        at = header.position(reading.name)
+    except RowsError as error:
+        raise RowsError(f"--id {reading.name}: {error}") from error
+    if re.fullmatch(r"label|u\d*|clusters|cluster\d+", str(header.fields[at].label)):
+        raise InputError(f"--id {reading.name}: the file of labels has a column of that name already; rename one of them.")
+    return at
+
+
+def _beside_numbers(header: Header, name: ColumnLabel | None) -> tuple[Field, ...]:
+    """Return the columns of text and dates, where there are columns of numbers too."""
+    kept = [field for field in header.fields if not field.aside and field.label != name]
+    others = tuple(field for field in kept if not field.numeric)
+    return () if len(others) == len(kept) else others
 
 
 def files_of(reading: ReadOptions) -> list[Path]:

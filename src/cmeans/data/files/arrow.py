@@ -22,7 +22,20 @@ from .schema import Field, Header, Spelling, in_python
 from .tables import Block, FileTable
 from .unchanged_files import StampedFile
 
-__all__ = ["IpcTable", "ParquetTable", "RowTable", "blocks_of", "file_bytes", "header_of", "pa", "readable", "reading", "release", "values"]
+__all__ = [
+    "IpcTable",
+    "ParquetTable",
+    "RowTable",
+    "blocks_of",
+    "file_bytes",
+    "header_of",
+    "kind_of",
+    "pa",
+    "readable",
+    "reading",
+    "release",
+    "values",
+]
 
 ROWS, CELLS = 65_536, 4_000_000  # rows, and numbers, that are decoded or written at a time, at most
 
@@ -46,7 +59,7 @@ def header_of(where: str, schema: pa.Schema, spell: Spelling = in_python) -> Hea
     index = (schema.pandas_metadata or {}).get("index_columns", [])  # what pandas wrote for the index of its frame is no data
     singles = (pa.float16(), pa.float32())
     named = zip(schema.names, schema.types, strict=True)
-    fields = (Field(name, _kind_of(kind), _is_numeric(kind), kind in singles, name in index) for name, kind in named)
+    fields = (Field(name, kind_of(kind), _is_numeric(kind), kind in singles, name in index) for name, kind in named)
     return Header(where, tuple(fields), spell)
 
 
@@ -55,7 +68,7 @@ def _is_numeric(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _kind_of(kind: pa.DataType) -> str:
+def kind_of(kind: pa.DataType) -> str:
     return "text" if pa.types.is_string(kind) or pa.types.is_large_string(kind) else str(kind)
 
 
@@ -130,6 +143,11 @@ class IpcTable(FileTable):
         if groups is None:
             release()
 
+    def column(self, at: int) -> Iterator[pa.Array]:
+        with self._opened([at]) as opened:
+            for batch in self._batches(opened, None):
+                yield batch.column(0)
+
     def transient(self, n_columns: int) -> int:
         return 16 * self._largest * n_columns
 
@@ -174,6 +192,11 @@ class ParquetTable(FileTable):
                 yield [values(batch.column(name)) for name in names]
         if groups is None:
             release()
+
+    def column(self, at: int) -> Iterator[pa.Array]:
+        with self._opened() as opened:
+            for batch in opened.iter_batches(batch_rows(1, 1_024), columns=[str(self.header.fields[at].label)]):
+                yield batch.column(0)
 
     def transient(self, n_columns: int) -> int:
         return 16 * batch_rows(n_columns, 1_024, _CELLS) * n_columns + n_columns * (_BUFFER + 2 * _PAGE)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..row_source import RowsError
-from .arrow import file_bytes, pa, reading, release, values
+from .arrow import file_bytes, kind_of, pa, reading, release, values
 from .discovery import PACKED
 from .schema import Field, Header, Spelling, in_python
 from .tables import Block, FileTable
@@ -50,6 +51,8 @@ class LineReader:
 
     dialect: Dialect
     truths: frozenset[int] = frozenset()  # columns that hold true and false
+    kinds: Mapping[int, pa.DataType] = field(default_factory=dict)  # types of columns that are not read as numbers
+    made: Callable[[pa.Array], Any] = values  # of each column
     few: int = 32  # lines that are read sooner one by one than at once
     longest: int = LONGEST  # bytes of a line
 
@@ -58,34 +61,46 @@ class LineReader:
         block = self.at_once(lines, places)
         if block is not None:
             return ReadLines(block, np.arange(len(lines)), {})
-        rows, faults = list[list[float]](), dict[int, str]()
+        rows, faults = list[list[Any]](), dict[int, str]()
         for at, line in enumerate(lines.texts):
             try:
-                rows.append(self._numbers(line, places))
+                rows.append(self._cells(line, places))
             except LineError as error:
                 faults[at] = str(error)
-        columns = np.array(rows, np.float64).reshape(len(rows), len(places)).T
-        return ReadLines(list(columns), np.delete(np.arange(len(lines)), list(faults)), faults)
+        columns = [self._column(place, [row[at] for row in rows]) for at, place in enumerate(places)]
+        return ReadLines(columns, np.delete(np.arange(len(lines)), list(faults)), faults)
 
     def at_once(self, lines: Lines, places: Sequence[int]) -> Block | None:
         """Return the columns at `places` where each line is a row, and there are more than a few; else None."""
         if len(lines) <= self.few or len(lines.text) > self.longest:
             return None
-        names = [str(at) for at in range(len(self.dialect.cells))]
-        types = {names[at]: pa.bool_() if at in self.truths else pa.float64() for at in places}
+        types = {at: pa.bool_() if at in self.truths else pa.float64() for at in places} | self.kinds
         try:
             self.cells_of(lines.text[lines.text.rfind(b"\n", 0, -1) + 1 : -1])  # an open quote in the last line goes unnoticed by pyarrow
-            table = pa.csv.read_csv(
-                pa.BufferReader(lines.text),
-                read_options=pa.csv.ReadOptions(use_threads=False, block_size=len(lines.text) + 1, column_names=names),
-                parse_options=pa.csv.ParseOptions(delimiter=self.dialect.delimiter, ignore_empty_lines=False),
-                convert_options=pa.csv.ConvertOptions(column_types=types, include_columns=list(types)),
-            )
+            table = self._table(lines, places, {str(at): types[at] for at in places})
         except (pa.ArrowInvalid, LineError):
             return None
         if table.num_rows != len(lines):  # an open quote has swallowed some
             return None
-        return [values(column.combine_chunks()) for column in table.columns]
+        return [self.made(column.combine_chunks()) for column in table.columns]
+
+    def guessed(self, lines: Lines, places: Sequence[int]) -> dict[int, pa.DataType]:
+        """Return the types that columns seem to have, by some lines; text where they are not clear."""
+        try:
+            types = self._table(lines, places, {}).schema.types
+        except pa.ArrowInvalid:
+            types = [pa.null()] * len(places)
+        unclear = (pa.types.is_null, pa.types.is_binary)
+        return {at: pa.string() if any(test(kind) for test in unclear) else kind for at, kind in zip(places, types, strict=True)}
+
+    def _table(self, lines: Lines, places: Sequence[int], types: dict[str, pa.DataType]) -> pa.Table:
+        names = [str(at) for at in range(len(self.dialect.cells))]
+        return pa.csv.read_csv(
+            pa.BufferReader(lines.text),
+            read_options=pa.csv.ReadOptions(use_threads=False, block_size=len(lines.text) + 1, column_names=names),
+            parse_options=pa.csv.ParseOptions(delimiter=self.dialect.delimiter, ignore_empty_lines=False),
+            convert_options=pa.csv.ConvertOptions(column_types=types, include_columns=[names[at] for at in places]),
+        )
 
     def cells_of(self, line: bytes) -> list[str]:
         """The fields of one line. Bytes that are not UTF-8 are kept as surrogates; they do no harm in columns that are not data."""
@@ -102,13 +117,27 @@ class LineReader:
             count = len(cells)
         raise LineError(f"has {fields(count)} where {belong} belong")
 
-    def _numbers(self, line: bytes, places: Sequence[int]) -> list[float]:
-        cells = self.cells_of(line)
-        found = [number(cells[at]) for at in places]
-        if None in found:
-            at = places[found.index(None)]
-            raise LineError(f"column {self.dialect.labels[at]!r} {_no_number(cells[at])}")
-        return [value for value in found if value is not None]
+    def _cells(self, line: bytes, places: Sequence[int]) -> list[float | str]:
+        """The fields of one line at `places`, as numbers where the columns are."""
+        cells, found = self.cells_of(line), list[float | str]()
+        for at in places:
+            value = cells[at] if at in self.kinds else number(cells[at])
+            if value is None:
+                raise LineError(f"column {self.dialect.labels[at]!r} {_no_number(cells[at])}")
+            found.append(value)
+        return found
+
+    def _column(self, at: int, cells: list[Any]) -> Any:
+        if at not in self.kinds:
+            return np.array(cells, np.float64)
+        kind = self.kinds[at]
+        known = [None if cell in _MISSING and not pa.types.is_string(kind) else cell for cell in cells]
+        try:
+            return self.made(pa.array(known, pa.string()).cast(kind))
+        except (pa.ArrowInvalid, UnicodeEncodeError) as error:
+            raise RowsError(
+                f"column {self.dialect.labels[at]!r} begins with values of type {kind}, and does not go on so ({error})."
+            ) from None
 
 
 def number(cell: str) -> float | None:
@@ -141,6 +170,7 @@ class CsvText:
     header: Header
     reader: LineReader
     data: Iterator[Lines | None]  # the lines of data, of a stream without empty ones; None is passed on from the blocks of bytes
+    seen: Sequence[Lines]  # the first of them
 
     @classmethod
     def of(
@@ -164,9 +194,19 @@ class CsvText:
         data = rest if several or dialect.blank_is_missing else (part and part.filled() for part in rest)
         reader = LineReader(dialect)
         seen, numeric, truths = _judged(data, reader, several)
-        described = zip(dialect.labels, numeric, strict=True)
-        columns = tuple(Field(label, "double" if counts else "text", counts) for label, counts in described)
-        return cls(Header(where, columns, spell), LineReader(dialect, truths), chain(seen, data))
+        others, kinds = [at for at, counts in enumerate(numeric) if not counts], dict[int, pa.DataType]()
+        if several and others:
+            kinds = reader.guessed(seen[0][:_KEPT].joined(dialect.delimiter)[0].filled(), others)
+        described = enumerate(zip(dialect.labels, numeric, strict=True))
+        columns = (Field(label, "double" if counts else kind_of(kinds.get(at, pa.string())), counts) for at, (label, counts) in described)
+        return cls(Header(where, tuple(columns), spell), LineReader(dialect, truths, kinds), chain(seen, data), seen)
+
+    def column(self, at: int) -> Iterator[pa.Array]:
+        """Yield one column as PyArrow's arrays of the type that its first values have."""
+        first = self.seen[0][:_KEPT].joined(self.reader.dialect.delimiter)[0].filled()
+        kinds = {**self.reader.guessed(first, [at]), **self.reader.kinds}
+        for block in replace(self, reader=replace(self.reader, kinds=kinds, made=lambda column: column)).blocks([at]):
+            yield block[0]
 
     def blocks(self, places: Sequence[int]) -> Iterator[Block]:
         """Yield the columns at `places` of a CSV whose rows may have several lines; RowsError at the first line that is no row."""
@@ -261,6 +301,11 @@ class CsvTable(FileTable):
             yield from text.blocks(places)
         self._file.check()  # of a file that grew, the last line may have come in half
         release()
+
+    def column(self, at: int) -> Iterator[pa.Array]:
+        with self._text() as text:
+            yield from text.column(at)
+        self._file.check()
 
     def transient(self, n_columns: int) -> int:
         return 0  # it is read before the first row is asked for

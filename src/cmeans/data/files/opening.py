@@ -38,7 +38,8 @@ def open_file(file: Path, asked: ReadOptions) -> OpenedFile:
         return open_npz(file, asked.array, asked.weight, asked.spell)
     keys = keys_of(file)
     table = _table(file, kind, asked)
-    return KeyedTable(table, keys) if keys else table
+    table = KeyedTable(table, keys) if keys else table
+    return table if asked.adapt is None else asked.adapt(table)
 
 
 def _table(file: Path, kind: str, asked: ReadOptions) -> FileTable:

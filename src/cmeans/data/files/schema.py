@@ -32,6 +32,10 @@ class ReadOptions:
     header: bool | None = None  # True where the first line of a CSV holds names; None: detect
     known: Sequence[ColumnLabel] | None = None  # the columns of a model
     spell: Spelling = in_python  # formats arguments in messages
+    name: ColumnLabel | None = None  # a column that names the rows, and is no data
+    categorical: Sequence[ColumnLabel] = ()  # columns of categories
+    leave_out: Sequence[ColumnLabel] = ()  # columns that are no data where all are taken
+    adapt: Callable[[Any], Any] | None = None  # applied to each table that is opened
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,8 @@ class Header:
                 columns = self.spell("columns")
                 raise RowsError(f"{self.spell('weight')}: column {asked.weight!r} is also in {columns}; it is a weight or it is data.")
         else:
-            picked = self.every(leave_out=() if weight is None else (weight,)) if known is None else self._as_in_model(known)
+            apart = [at for at, field in enumerate(self.fields) if at == weight or field.label in asked.leave_out]
+            picked = self.every(leave_out=apart) if known is None else self._as_in_model(known)
         if known is not None and len(picked) != len(known):
             names = f"{self.spell('columns')}: names {len(picked)} columns"
             raise RowsError(f"{names}, but the model was fitted on {len(known)} ({shortened(known)}).")

@@ -21,6 +21,7 @@ from .schema import ColumnChoice, Field, Header, shortened
 from .text import is_number
 
 AT_ONCE = 8  # columns of a group that are decoded together: a column reader holds pages in memory
+_MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first."
 Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
 
 
@@ -45,7 +46,7 @@ def check_finite(x: NDArray[Any], first_row: int, choice: ColumnChoice) -> None:
     if not finite.all():
         row, place = np.argwhere(~finite)[0]
         wrong = f"column {choice.columns[place]!r} {fault(x[row, place], x.dtype)}"
-        raise RowsError(f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). Fill or drop such rows first.")
+        raise RowsError(f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). {_MEND}")
 
 
 def weights_of(values: NDArray[Any], first_row: int, choice: ColumnChoice) -> NDArray[np.float64]:
@@ -87,6 +88,10 @@ class FileTable(ABC):
         """Yield the columns at `places`, some rows at a time, of all rows or of some groups."""
 
     @abstractmethod
+    def column(self, at: int) -> Iterator[Any]:
+        """Yield one column as it is stored, text and dates too: PyArrow's arrays or lists, some rows at a time, of all rows."""
+
+    @abstractmethod
     def transient(self, n_columns: int) -> int:
         """Bytes of memory at most while a group is decoded, beside the decoded rows."""
 
@@ -105,13 +110,18 @@ class KeyedTable(FileTable):
         fresh = {key: value for key, value in keys.items() if key not in own}
         fields = (Field(key, f"key of a folder, {value!r}", is_number(value), aside=True) for key, value in fresh.items())
         self.header = replace(table.header, fields=(*table.header.fields, *fields))
-        self._table, self._own, self._values = table, len(own), tuple(fresh.values())
+        self._table, self._own = table, len(own)
+        self._values = tuple(float(value) if is_number(value) else value for value in fresh.values())
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
         stored = [at for at in places if at < self._own]
         for block in self._table.blocks(stored or [0], groups):
             read = iter(block)
-            yield [next(read) if at < self._own else np.full(len(block[0]), float(self._values[at - self._own])) for at in places]
+            yield [next(read) if at < self._own else np.full(len(block[0]), self._values[at - self._own]) for at in places]
+
+    def column(self, at: int) -> Iterator[Any]:
+        for stored in self._table.column(min(at, self._own - 1)):
+            yield stored if at < self._own else [self._values[at - self._own]] * len(stored)
 
     def transient(self, n_columns: int) -> int:
         return self._table.transient(n_columns)
