@@ -97,10 +97,10 @@ def test_wrong_files(cmeans: Command, tmp_path: Path, name: str, content: bytes 
             "is not text in UTF-8 (byte 0xF6 at place 3 of line 1); convert it first, e.g. iconv -f latin1",
         ),
         ("a,b\n1,2\n".encode("utf-16"), "is text in UTF-16, not UTF-8; convert it first, e.g. iconv -f utf-16"),
-        (b"a,b\r1,2\r3\r", "line 3 has 1 field where 2 belong."),
+        (b"a,b\r1,2\r3\r", "line 3: has 1 field where 2 belong."),
         (
             b"a,b\n1,2\n3,\xe4\n",
-            "column 'b' (text that is not UTF-8, first in line 3; iconv -f latin1 -t utf-8 FILE > NEW) holds no numbers.",
+            "line 3: column 'b' is not text in UTF-8 (byte 0xE4; convert it first, e.g. iconv -f latin1 -t utf-8 FILE > NEW).",
         ),
         (None, "is a pipe, no plain file; write the rows to a file first."),
     ],

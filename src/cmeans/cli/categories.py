@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..data.files.schema import Field, Header
 from ..data.files.tables import Block, FileTable
 from ..data.files.text import is_number
-from ..data.row_source import RowsError
+from ..data.row_source import ColumnLabel, RowsError
 from .errors import InputError
 
 _SOURCE, _MADE = "categories", "zeros and ones of a category"  # kinds of columns
@@ -44,7 +44,7 @@ class Categories:
         return cls({name: tuple(known) for name, known in stored.items()})
 
 
-def learn_categories(tables: Sequence[FileTable], words: Iterable[str]) -> Categories:
+def learn_categories(tables: Sequence[FileTable], words: Iterable[ColumnLabel]) -> Categories:
     """Return the categories in columns of all tables, in one pass over these columns."""
     header, found = tables[0].header, dict[str, set[str]]()
     for word in words:

@@ -74,7 +74,7 @@ class LineReader:
         """Return the columns at `places` where each line is a row, and there are more than a few; else None."""
         if len(lines) <= self.few or len(lines.text) > self.longest:
             return None
-        types = {at: pa.bool_() if at in self.truths else pa.float64() for at in places} | self.kinds
+        types = {**{at: pa.bool_() if at in self.truths else pa.float64() for at in places}, **self.kinds}
         try:
             self.cells_of(lines.text[lines.text.rfind(b"\n", 0, -1) + 1 : -1])  # an open quote in the last line goes unnoticed by pyarrow
             table = self._table(lines, places, {str(at): types[at] for at in places})
@@ -135,9 +135,7 @@ class LineReader:
         try:
             return self.made(pa.array(known, pa.string()).cast(kind))
         except (pa.ArrowInvalid, UnicodeEncodeError) as error:
-            raise RowsError(
-                f"column {self.dialect.labels[at]!r} begins with values of type {kind}, and does not go on so ({error})."
-            ) from None
+            raise RowsError(f"column {self.dialect.labels[at]!r} begins as {kind} and goes on otherwise ({error}).") from None
 
 
 def number(cell: str) -> float | None:
