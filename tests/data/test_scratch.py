@@ -21,9 +21,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     assert list(tmp_path.iterdir()) == []  # nothing has a name
 
 
-def test_rows_are_appended_and_found_again() -> None:
+@pytest.mark.parametrize("n_rows", [None, 1_000])
+@pytest.mark.parametrize("in_memory", [0, 5_000, 12_000])
+def test_rows_are_appended_and_found_again(n_rows: int | None, in_memory: int) -> None:
+    """On the disk, in memory as far as they fit, or all in memory."""
     x = np.random.default_rng(0).normal(size=(1_000, 3)).astype(np.float32)
-    rows = ScratchRows("f", "abc", np.float32)
+    rows = ScratchRows("f", "abc", np.float32, n_rows, in_memory)
     for block in np.array_split(x, 7):
         rows.append(block)
     assert (rows.shape, rows.columns, rows.dtype) == ((1_000, 3), ("a", "b", "c"), np.float32)
@@ -32,6 +35,8 @@ def test_rows_are_appended_and_found_again() -> None:
     assert np.array_equal(rows.take(np.array([5, 999, 5])), x[[5, 999, 5]])
     assert np.array_equal(rows.mapped(lambda block: 2 * block).read(3, 9), 2 * x[3:9])
     assert rows.read(4, 4).shape == (0, 3)
+    assert np.array_equal(rows.loaded(0), x) if in_memory == 12_000 else rows.loaded(0) is rows
+    assert np.array_equal(rows.loaded(12_000), x)
 
 
 def test_the_file_is_closed_with_its_holder() -> None:
