@@ -1,10 +1,42 @@
-"""How pages say things: numbers, tables, pictures."""
+"""How pages say things: numbers, tables, pictures. All of it is there in templates, functions of one value as filters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
+
+ABSENT = "*(not measured)*"
+
+
+def table(
+    head: str | Sequence[str],
+    rows: Iterable[Any],
+    absent: str | None = None,
+    labels: int | None = None,
+    *,
+    caller: Callable[[Any], str] | None = None,
+) -> str:
+    """A table of Markdown: `head` and what `caller` (the body of a call block) makes of each row have a bar between columns.
+
+    absent : in place of a table without rows. labels : rows that say nothing beyond so many first columns are left out.
+    """
+    lines = [_columns(caller(row) if caller else row) for row in rows]
+    lines = [line for line in lines if labels is None or any(line[labels:])]
+    if not lines and absent is not None:
+        return absent
+    first = _columns(head)
+    return "\n".join("|" + "|".join(line) + "|" for line in (_padded(first), ["---"] * len(first), *map(_padded, lines)))
+
+
+def _padded(cells: Sequence[str]) -> list[str]:
+    return [f" {cell} " for cell in cells]
+
+
+def _columns(line: str | Sequence[str]) -> Sequence[str]:
+    return [part.strip() for part in re.split(r"(?<!\\)\|", line)] if isinstance(line, str) else line
 
 
 def page(*parts: str) -> str:
@@ -12,14 +44,19 @@ def page(*parts: str) -> str:
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
-
-
 def picture(name: str, alt: str, caption: str) -> str:
     """`name`.png; `name`.svg lies beside it."""
-    return f"![{alt}]({name}.png)\n\n*{caption}* ([SVG]({name}.svg))"
+    return f"![{alt}]({name}.png)\n\n*{line(caption)}* ([SVG]({name}.svg))"
+
+
+def line(text: str) -> str:
+    """Text that a template breaks into lines, as one."""
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def form(value: Any, how: str) -> str:
+    """A value by Python's format specification."""
+    return format(value, how)
 
 
 def short(value: float, digits: int = 3) -> str:
@@ -35,15 +72,32 @@ def signed(value: float, digits: int = 3) -> str:
     return text if text.startswith("-") else f"+{text}"
 
 
+def mean(values: Sequence[float]) -> float:
+    return float(np.mean(values))
+
+
+def median(values: Sequence[float]) -> float:
+    return float(np.median(values))
+
+
 def spread(values: Sequence[float], digits: int = 3) -> str:
     """Mean ± standard deviation, of more than one value."""
-    text = short(float(np.mean(values)), digits)
+    text = short(mean(values), digits)
     return text + (f" ± {short(float(np.std(values)), digits)}" if len(values) > 1 else "")
 
 
 def span(values: Sequence[float], digits: int = 3) -> str:
     """Mean (least to largest)."""
-    return f"{short(float(np.mean(values)), digits)} ({short(min(values), digits)} to {short(max(values), digits)})"
+    return f"{short(mean(values), digits)} ({reach(values, digits)})"
+
+
+def reach(values: Sequence[float], digits: int = 3) -> str:
+    """Least to largest."""
+    return f"{short(min(values), digits)} to {short(max(values), digits)}"
+
+
+def signed_reach(values: Sequence[float], digits: int = 3) -> str:
+    return f"{signed(min(values), digits)} to {signed(max(values), digits)}"
 
 
 def seconds(value: float) -> str:
@@ -53,3 +107,11 @@ def seconds(value: float) -> str:
 def percent(share: float) -> str:
     """Of a share in per cent: .5%, 12%."""
     return f"{share:g}%".replace("0.", ".", 1) if share < 1 else f"{share:g}%"
+
+
+def listed(names: Sequence[Any]) -> str:
+    words = [str(name) for name in names]
+    return ", ".join(words[:-1]) + " and " + words[-1] if len(words) > 1 else "".join(words) or "none"
+
+
+FILTERS = (line, form, short, signed, mean, median, spread, span, reach, signed_reach, seconds, percent, listed)

@@ -3,28 +3,80 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..harness import DataError, header
+from .pictures import save
 from .results import Cell, Cells, Results
+from .template import BETTER, NOT, REPRODUCED, Claim, judged, render  # noqa
 
 STAGE = "stage | "  # keys of the seconds that stages took
-REPRODUCED, BETTER, NOT = "reproduced", "better", "not reproduced"
 
 
-class Claim(NamedTuple):
-    """What a paper says, where, and what came of it here: one line of the table in docs/papers/index.md."""
+class PaperReading:
+    """What the cells of a paper say, in the names that its template, claims and figures use. Methods alone, and no state but the cells."""
 
-    text: str
-    where: str
-    verdict: str
-    why: str
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+
+    def names(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in dir(self) if not name.startswith("_") and name != "names"}
+
+    def values(self, key: str, field: str) -> list[Any]:
+        """All trials; none where nothing was measured."""
+        return self.cells.get(key, {}).get(field, [])
+
+    def keyed(self, beginning: str, names: Iterable[str]) -> dict[str, Cell]:
+        """Of some names those that have a cell under `beginning`, with it."""
+        return {name: self.cells[key] for name in names if (key := f"{beginning} | {name}") in self.cells}
+
+    def stages(self, field: str) -> dict[str, Any]:
+        """What stages took ("seconds"), or why they were left out ("reason")."""
+        return {key.removeprefix(STAGE): cell[field] for key, cell in self.cells.items() if key.startswith(STAGE) and field in cell}
+
+    def machine(self) -> str:
+        """The machine of the first stage that was measured; empty where none was."""
+        return next(iter(self.stages("machine").values()), "")
+
+    def minutes(self, *, exact: bool = False) -> float:
+        return minutes(self.cells, exact=exact)
 
 
 class Paper(NamedTuple):
+    """`measure` fills the results with what they lack; all else is made from the results alone."""
+
+    name: str
+    title: str
+    measure: Callable[[Run], None]
+    reading: Callable[[Cells], PaperReading]
+    figures: dict[str, Callable[[Any], Any]]  # what each is made by; None: there is nothing to draw
+    only_exact: Callable[[str], bool] | None = None  # cells that no run measures but one with exact; None: there are none
+
+    def draw(self, cells: Cells, folder: Path) -> None:
+        for name, make in self.figures.items():
+            figure = make(self.reading(cells))
+            if figure is not None:
+                save(figure, folder, f"{self.name}-{name}")
+
+    def claims(self, cells: Cells) -> list[Claim]:
+        return judged(f"{self.name}/claims.toml", self.reading(cells).names())
+
+    def page(self, cells: Cells) -> str:
+        return render(f"{self.name}/page.md", self.reading(cells).names() | {"claims": lambda: self.claims(cells)})
+
+    def forget(self, results: Results, beginning: str, *, exact: bool) -> None:
+        """Drop cells whose key begins so; with exact=False only those that a run without exact fills again."""
+
+        def kept(key: str) -> bool:
+            return not exact and (_of_exact_stage(key) or (self.only_exact is not None and self.only_exact(key)))
+
+        results.forget(lambda key: key.startswith(beginning) and not kept(key))
+
+
+class OldPaper(NamedTuple):
     """`measure` fills the results with what they lack; all else is made from the results alone."""
 
     name: str
@@ -35,13 +87,12 @@ class Paper(NamedTuple):
     claims: Callable[[Cells], list[Claim]]
     only_exact: Callable[[str], bool] | None = None  # cells that no run measures but one with exact; None: there are none
 
-    def forget(self, results: Results, beginning: str, *, exact: bool) -> None:
-        """Drop cells whose key begins so; with exact=False only those that a run without exact fills again."""
+    forget = Paper.forget
 
-        def kept(key: str) -> bool:
-            return not exact and (_of_exact_stage(key) or (self.only_exact is not None and self.only_exact(key)))
 
-        results.forget(lambda key: key.startswith(beginning) and not kept(key))
+def measured_on(cells: Cells) -> str:
+    """The machine of the first stage that was measured; empty where none was."""
+    return next((cell["machine"] for key, cell in cells.items() if key.startswith(STAGE) and "machine" in cell), "")
 
 
 @dataclass
@@ -92,11 +143,6 @@ class Run:
 
 def _said(found: dict[str, Any]) -> str:
     return "  ".join(f"{name} {value:.4g}" for name, value in found.items() if isinstance(value, (int, float)))
-
-
-def measured_on(cells: Cells) -> str:
-    """The machine of the first stage that was measured; empty where none was."""
-    return next((cell["machine"] for key, cell in cells.items() if key.startswith(STAGE) and "machine" in cell), "")
 
 
 def minutes(cells: Cells, *, exact: bool = False) -> float:

@@ -1,6 +1,6 @@
 """What the papers left open, each question on their own data."""
 
-from ..paper import Paper
+from ..paper import OldPaper as Paper
 from .figures import draw
 from .page import page
 from .runs import measure

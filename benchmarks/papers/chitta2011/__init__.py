@@ -1,6 +1,6 @@
 """Chitta, Jin, Havens, Jain: Approximate kernel k-means (KDD 2011)."""
 
-from ..paper import Paper, Run
+from ..paper import OldPaper as Paper, Run
 from . import bound, crescents, large, pyramids, runs
 from .claims import claims
 from .figures import draw

@@ -30,8 +30,7 @@ from .fits import (
     sampled,
     whole_fit,
 )
-from .printed import KERNELS, SIZES
-from .settings import RUNS, M, Problem, a3, mnist, starts, very_large
+from .settings import KERNELS, RUNS, SIZES, M, Problem, a3, mnist, starts, very_large
 
 A3, MNIST, MNIST_ALL = "A3", "MNIST 20,000", "MNIST 70,000"
 TIMED = {FCM: 2, PCM: 1}  # runs of the exact algorithms on all n^2 kernel values of A3: each takes as long as everything sampled

@@ -10,7 +10,17 @@ from cmeans.datasets import make_quadrupeds
 from cmeans.kernels import RBF, Kernel, Polynomial
 
 from ...harness import load, unit_interval
+from ..template import toml
 
+_PRINTED = toml("havens2011/printed.toml")
+SIZES: dict[str, list[int]] = _PRINTED["sizes"]
+CLUTO: dict[str, float] = _PRINTED["cluto"]
+TABLE = {(row["data"], row["kernel"], row["algorithm"]): list(zip(row["seconds"], row["purity"], strict=True)) for row in _PRINTED["table"]}
+KERNELS: dict[str, dict[str, Any]] = {
+    "polynomial": {"kernel": "polynomial", "degree": 2, "gamma": 1.0, "coef0": 1.0},
+    "RBF, sigma 1": {"kernel": "rbf", "gamma": 1.0},
+    "RBF, sigma 2": {"kernel": "rbf", "gamma": 0.5},
+}
 M, EPSILON = 2.0, 1e-3  # the paper's fuzzifier and stopping rule: max |u - u'| <= EPSILON
 RUNS = 20
 MNIST_KERNEL = {"kernel": "polynomial", "degree": 5, "gamma": 1.0, "coef0": 1.0}  # (x.y + 1)^5 of pixels / 255

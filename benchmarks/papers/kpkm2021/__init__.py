@@ -1,6 +1,6 @@
 """Liu et al. 2021 (KPKM, FAGP): kernel probabilistic k-means."""
 
-from ..paper import Paper
+from ..paper import OldPaper as Paper
 from .claims import claims
 from .figures import draw
 from .page import page

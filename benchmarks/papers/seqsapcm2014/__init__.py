@@ -1,6 +1,6 @@
 """Xenaki, Koutroumbas, Rontogiannis 2014 (SeqSAPCM): sequential sparse adaptive possibilistic clustering."""
 
-from ..paper import Paper
+from ..paper import OldPaper as Paper
 from .claims import claims
 from .figures import draw
 from .page import page

@@ -1,6 +1,6 @@
 """Zhang & Havens 2013: streaming kernel fuzzy c-means."""
 
-from ..paper import Paper
+from ..paper import OldPaper as Paper
 from .figures import draw
 from .page import page
 from .runs import ONLY_EXACT

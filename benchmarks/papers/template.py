@@ -1,0 +1,99 @@
+"""Pages are templates: the prose of a paper is `page.md` in its folder, filled with what its reading of the results gives.
+
+What a paper claims is a table, `claims.toml` beside it: rows of
+
+text, where   what is claimed, and where in the paper
+cells         an expression: the numbers that it depends on; none where they are not measured
+holds         an expression of these numbers: it came out so; `better`: even better
+why           the numbers in a sentence
+each          an expression: such a row for each of some things
+
+Expressions and placeholders are Jinja's, and all public names of the reading are theirs.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jinja2
+
+from . import markdown
+
+ROOT = Path(__file__).parent
+REPRODUCED, BETTER, NOT = "reproduced", "better", "not reproduced"
+UNKNOWN = {"verdict": "not measured", "why": ""}
+
+
+class Claim(NamedTuple):
+    """What a paper says, where, and what came of it here: one line of the table in docs/papers/index.md."""
+
+    text: str
+    where: str
+    verdict: str
+    why: str
+
+
+@cache
+def environment() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ROOT), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+    )
+    made.filters |= {filter_.__name__: filter_ for filter_ in markdown.FILTERS}
+    made.globals |= {"table": markdown.table, "picture": markdown.picture, "ABSENT": markdown.ABSENT, "zip": zip}
+    return made
+
+
+def render(path: str, names: dict[str, Any]) -> str:
+    """A page: one blank line between its parts, however many a template has left empty."""
+    return re.sub(r"\n{3,}", "\n\n", environment().get_template(path).render(names)).strip("\n") + "\n"
+
+
+@cache
+def toml(path: str) -> dict[str, Any]:
+    """What a file of tables holds: claims, or what a paper prints."""
+    return tomllib.loads((ROOT / path).read_text())
+
+
+def judged(path: str, names: dict[str, Any]) -> list[Claim]:
+    """The claims of a table, each with its verdict."""
+    read = toml(path)
+    verdicts = {"yes": REPRODUCED, "better": BETTER, "no": NOT, "unknown": UNKNOWN} | read.get("verdicts", {})
+    made = []
+    for row in read["claims"]:
+        for own in _value(row["each"], names) if "each" in row else [{}]:
+            made.append(_judged(row, names | own, verdicts))
+    return made
+
+
+def _judged(row: dict[str, str], names: dict[str, Any], verdicts: dict[str, Any]) -> Claim:
+    text = _filled(row["text"], names)
+    found = _value(row["cells"], names)
+    if found is None:
+        unknown = verdicts["unknown"]
+        return Claim(text, _filled(row["where"], names), unknown["verdict"], unknown["why"])
+    names = names | found
+    better = "better" in row and _value(row["better"], names)
+    verdict = verdicts["better" if better else "yes" if _value(row["holds"], names) else "no"]
+    return Claim(text, _filled(row["where"], names), verdict, _filled(row["why"], names))
+
+
+@cache
+def _expression(text: str) -> Any:
+    return environment().compile_expression(text, undefined_to_none=False)
+
+
+@cache
+def _sentence(text: str) -> jinja2.Template:
+    return environment().from_string(text)
+
+
+def _value(text: str, names: dict[str, Any]) -> Any:
+    return _expression(text)(names)
+
+
+def _filled(text: str, names: dict[str, Any]) -> str:
+    return markdown.line(_sentence(text).render(names))
