@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,11 +20,16 @@ STAGE = "stage | "  # keys of the seconds that stages took
 class PaperReading:
     """What the cells of a paper say, in the names that its template, claims and figures use. Methods alone, and no state but the cells."""
 
+    modules: tuple[Any, ...] = ()  # whose constants templates show
+
     def __init__(self, cells: Cells) -> None:
         self.cells = cells
 
     def names(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in dir(self) if not name.startswith("_") and name != "names"}
+        """Public methods, constants of the module, and `modules` by their names."""
+        given = {name: value for name, value in vars(sys.modules[type(self).__module__]).items() if name.isupper()}
+        given |= {module.__name__.rpartition(".")[2]: module for module in self.modules}
+        return given | {name: getattr(self, name) for name in dir(self) if not name.startswith("_") and name != "names"}
 
     def values(self, key: str, field: str) -> list[Any]:
         """All trials; none where nothing was measured."""

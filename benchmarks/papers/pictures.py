@@ -1,4 +1,4 @@
-"""What figures share: how they begin, axes of sample sizes, means with their reach, and how they are written: PNG for pages, SVG for print."""
+"""What figures share: panels, axes, means with their reach, and how they are written: PNG for pages, SVG for print."""
 
 from __future__ import annotations
 

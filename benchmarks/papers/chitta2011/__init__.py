@@ -1,6 +1,7 @@
 """Chitta, Jin, Havens, Jain: Approximate kernel k-means (KDD 2011)."""
 
-from ..paper import OldPaper as Paper, Run
+from ..paper import OldPaper as Paper
+from ..paper import Run
 from . import bound, crescents, large, pyramids, runs
 from .claims import claims
 from .figures import draw

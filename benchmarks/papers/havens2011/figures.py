@@ -11,7 +11,7 @@ import numpy as np
 from ..markdown import mean
 from ..pictures import COLOURS, key_to, log_sizes, panels, reach
 from .fits import ALGORITHMS, AUTO, PRINTED
-from .reading import Reading
+from .reading import PLOTS, Reading
 from .runs import table_key
 from .settings import KERNELS, SIZES
 
@@ -20,7 +20,7 @@ OTHERS = {PRINTED: "exponent as printed", AUTO: "m auto"}
 
 def figure(number: int, read: Reading) -> Any:
     """Speedup, relative purity and per cent error against the sample size: means, least and largest."""
-    name, algorithm = read.FIGURES[number]
+    name, algorithm = PLOTS[number]
     found = {which: pairs for which in read.drawn(name) if (pairs := read.pairs(which, algorithm))}
     if not found:
         return None
@@ -101,4 +101,4 @@ def purities(read: Reading) -> Any:
     return made
 
 
-FIGURES = {**{f"figure{number}": partial(figure, number) for number in Reading.FIGURES}, "table2": purities}
+FIGURES = {**{f"figure{number}": partial(figure, number) for number in PLOTS}, "table2": purities}

@@ -8,15 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-
 from ..markdown import mean
 from ..paper import PaperReading
 from ..results import Cell
+from . import runs, settings
 from .fits import ALGORITHMS, AUTO, CORRECTED, FCM, PCM, PRINTED, VARIANTS
-from .runs import A3, MNIST, MNIST_ALL, TABLE_SWEEPS, TIMED, exact_key, key, table_key, whole_key
-from .settings import CLUTO, EPSILON, KERNELS, RUNS, SIZES, TABLE
+from .runs import A3, MNIST, MNIST_ALL, exact_key, key, table_key, whole_key
+from .settings import CLUTO, KERNELS, SIZES, TABLE
 
 FALLEN = 0.01  # separation below which centres are one point
+WORDS = {CORRECTED: "m = 2", PRINTED: "as printed", AUTO: "m auto"}
+PLOTS = {2: (A3, FCM), 3: (A3, PCM), 4: (MNIST, FCM), 5: (MNIST, PCM)}
+DATA = (A3, MNIST, MNIST_ALL)
+TABLE_KERNELS = ("polynomial", "RBF, sigma 1")
 
 
 class Pairs(NamedTuple):
@@ -46,12 +50,7 @@ class Line(NamedTuple):
 
 
 class Reading(PaperReading):
-    A3, MNIST_ALL, FCM, PCM = A3, MNIST_ALL, FCM, PCM
-    ALGORITHMS, VARIANTS, KERNELS, SIZES = ALGORITHMS, VARIANTS, KERNELS, SIZES
-    EPSILON, RUNS, TABLE_SWEEPS, FALLEN = EPSILON, RUNS, TABLE_SWEEPS, FALLEN
-    WORDS = {CORRECTED: "m = 2", PRINTED: "as printed", AUTO: "m auto"}
-    FIGURES = {2: (A3, FCM), 3: (A3, PCM), 4: (MNIST, FCM), 5: (MNIST, PCM)}
-    DATA = (A3, MNIST, MNIST_ALL)
+    modules = (runs, settings)
 
     # ------------------------------------------------------------------------------------------------------------ figures 2 to 5
 
@@ -84,7 +83,7 @@ class Reading(PaperReading):
             if not sampled or not exact:
                 continue
             n = min(len(sampled["purity"]), len(exact["purity"]))
-            full = [self.exact_seconds(name, algorithm, run) for run in range(n)] if variant == CORRECTED else []
+            full = [self.exact_seconds(name, algorithm, number) for number in range(n)] if variant == CORRECTED else []
             wholes = self.values(whole_key(name, s, algorithm), "seconds") if variant == CORRECTED else []
             if len(wholes) < n:
                 wholes = [sum(parts) for parts in zip(sampled["seconds"], sampled["kernel_seconds"], strict=True)]
@@ -132,7 +131,7 @@ class Reading(PaperReading):
         return self.cells.get(f"{A3} | full | {algorithm}")
 
     def asked(self) -> Iterator[dict[str, Any]]:
-        """akFCM on A3 at 3% and on MNIST from .5% on: purity within .02 or above, E within 5%, 10 and 100 times as fast, kernel included."""
+        """akFCM on A3 at 3% and on MNIST from .5% on: purity within .02 or above, E within 5%, 10 and 100 times as fast."""
         for name, rates, wanted in ((A3, (3.0,), 10.0), (self.largest(), (0.5, 1.0, 2.0, 5.0), 100.0)):
             for pair in self.pairs(name, FCM):
                 if pair.rate in rates:
@@ -142,13 +141,13 @@ class Reading(PaperReading):
 
     def exact_lines(self) -> Iterator[dict[str, Any]]:
         """What the exact algorithms find; seconds a run of the main variant alone."""
-        for name in self.DATA:
+        for name in DATA:
             for algorithm in ALGORITHMS:
                 for variant in VARIANTS:
                     cell = self.exact(name, algorithm, variant)
                     if cell:
-                        runs = range(len(cell["purity"]) if variant == CORRECTED else 0)
-                        seconds = [self.exact_seconds(name, algorithm, run)[0] for run in runs]
+                        timed = range(len(cell["purity"]) if variant == CORRECTED else 0)
+                        seconds = [self.exact_seconds(name, algorithm, run)[0] for run in timed]
                         yield {"name": name, "algorithm": algorithm, "variant": variant, "cell": cell, "seconds": seconds}
 
     def collapsed(self, name: str) -> list[tuple[str, Cell]]:
@@ -270,8 +269,8 @@ class Reading(PaperReading):
         found = [line for line, _ in self.lines(name, FCM, TABLE_KERNELS)]
         if not found:
             return None
-        runs, perfect = (sum(values) for values in zip(*((len(line.purity), line.perfect) for line in found), strict=True))
-        return {"means": [line.mean for line in found], "runs": runs, "perfect": perfect}
+        counts = {"runs": sum(len(line.purity) for line in found), "perfect": sum(line.perfect for line in found)}
+        return {"means": [line.mean for line in found], **counts}
 
     def error_rate(self) -> dict[str, Any] | None:
         """The expectation O(1/s): the slope of log error over log s, where the error is measurable."""
@@ -281,6 +280,3 @@ class Reading(PaperReading):
             return None
         slope = float(np.polyfit(*np.log(np.array(rows)).T, 1)[0]) if len(rows) > 2 else None
         return {"slope": slope, "first": rows[0][1], "last": rows[-1][1]}
-
-
-TABLE_KERNELS = ("polynomial", "RBF, sigma 1")
