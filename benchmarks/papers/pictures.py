@@ -41,9 +41,9 @@ def reach(values: Sequence[Sequence[float]]) -> tuple[np.ndarray, np.ndarray]:
     return middle, np.abs([middle - [min(of) for of in values], [max(of) for of in values] - middle])
 
 
-def key_to(figure: Any, entries: Sequence[dict[str, Any]], columns: int, **words: Any) -> None:
-    """A legend for all panels, of lines that look so."""
-    handles = [pyplot().Line2D([], [], **entry) for entry in entries]
+def key_to(figure: Any, entries: Sequence[Any], columns: int, **words: Any) -> None:
+    """A legend for all panels: words of lines, or what stands for something else."""
+    handles = [pyplot().Line2D([], [], **entry) if isinstance(entry, dict) else entry for entry in entries]
     figure.legend(handles=handles, ncols=columns, frameon=False, **words)
 
 

@@ -7,6 +7,7 @@ cells         an expression: the numbers that it depends on; none where they are
 holds         an expression of these numbers: it came out so; `better`: even better
 why           the numbers in a sentence
 each          an expression: such a row for each of some things
+verdict       the verdict itself, where nothing is to be judged; anyway: `why` says something even of what is not measured
 
 Expressions and placeholders are Jinja's, and all public names of the reading are theirs.
 """
@@ -69,16 +70,16 @@ def judged(path: str, names: dict[str, Any]) -> list[Claim]:
     return made
 
 
-def _judged(row: dict[str, str], names: dict[str, Any], verdicts: dict[str, Any]) -> Claim:
-    text = _filled(row["text"], names)
+def _judged(row: dict[str, Any], names: dict[str, Any], verdicts: dict[str, Any]) -> Claim:
     found = _value(row["cells"], names)
+    names = names | (found or {})
+    text, where = _filled(row["text"], names), _filled(row["where"], names)
     if found is None:
         unknown = verdicts["unknown"]
-        return Claim(text, _filled(row["where"], names), unknown["verdict"], unknown["why"])
-    names = names | found
+        return Claim(text, where, unknown["verdict"], _filled(row["why"], names) if row.get("anyway") else unknown["why"])
     better = "better" in row and _value(row["better"], names)
-    verdict = verdicts["better" if better else "yes" if _value(row["holds"], names) else "no"]
-    return Claim(text, _filled(row["where"], names), verdict, _filled(row["why"], names))
+    verdict = row.get("verdict") or verdicts["better" if better else "yes" if _value(row["holds"], names) else "no"]
+    return Claim(text, where, verdict, _filled(row["why"], names))
 
 
 @cache

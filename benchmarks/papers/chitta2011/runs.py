@@ -13,7 +13,6 @@ from sklearn.metrics import adjusted_rand_score
 from cmeans import KernelKMeans
 
 from ..paper import Run
-from ..results import Cells
 from . import fits
 from .problem import CLUSTERS, KERNELS, MOST_SWEEPS, RUNS, UNDIVIDED, Array, rows, sample, some_rows, starts
 
@@ -164,11 +163,3 @@ def _undivided(run: Run) -> None:
 
     for m in UNDIVIDED_SIZES:
         run.trials(key_of(ROWS, "undivided", m), UNDIVIDED_RUNS, partial(one, m))
-
-
-def rows_compared(cells: Cells, kernel: str) -> int | None:
-    """The number of rows at which the contestants were compared with the full kernel: as many as there are."""
-    for n in (ROWS, FEWER_ROWS, QUICK_ROWS):
-        if any("approximate_ari" in cells.get(key_of(n, kernel, m), {}) for m in SIZES):
-            return n
-    return None
