@@ -44,6 +44,11 @@ def page(*parts: str) -> str:
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
+def grouped(groups: Iterable[str], columns: Sequence[str]) -> str:
+    """A head of the same columns for each group, whose name the first bears."""
+    return " | ".join(f"{group}: {column}" if column == columns[0] else column for group in groups for column in columns)
+
+
 def picture(name: str, alt: str, caption: str) -> str:
     """`name`.png; `name`.svg lies beside it."""
     return f"![{alt}]({name}.png)\n\n*{line(caption)}* ([SVG]({name}.svg))"

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,11 +68,11 @@ class Paper(NamedTuple):
             if figure is not None:
                 save(figure, folder, f"{self.name}-{name}")
 
-    def claims(self, cells: Cells) -> list[Claim]:
-        return judged(f"{self.name}/claims.toml", self.reading(cells).names())
+    def claims(self, cells: Cells, which: str = "claims") -> list[Claim]:
+        return judged(f"{self.name}/claims.toml", self.reading(cells).names(), which)
 
     def page(self, cells: Cells) -> str:
-        return render(f"{self.name}/page.md", self.reading(cells).names() | {"claims": lambda: self.claims(cells)})
+        return render(f"{self.name}/page.md", self.reading(cells).names() | {"claims": partial(self.claims, cells)})
 
     def forget(self, results: Results, beginning: str, *, exact: bool) -> None:
         """Drop cells whose key begins so; with exact=False only those that a run without exact fills again."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,7 +45,9 @@ def environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(ROOT), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
     made.filters |= {filter_.__name__: filter_ for filter_ in markdown.FILTERS}
-    made.globals |= {"table": markdown.table, "picture": markdown.picture, "ABSENT": markdown.ABSENT, "zip": zip}
+    made.globals |= {"table": markdown.table, "picture": markdown.picture, "grouped": markdown.grouped, "ABSENT": markdown.ABSENT}
+    made.globals |= {"zip": zip, "product": product}
+    made.tests["search"] = lambda text, pattern: re.search(pattern, text) is not None
     return made
 
 
@@ -59,12 +62,12 @@ def toml(path: str) -> dict[str, Any]:
     return tomllib.loads((ROOT / path).read_text())
 
 
-def judged(path: str, names: dict[str, Any]) -> list[Claim]:
-    """The claims of a table, each with its verdict."""
+def judged(path: str, names: dict[str, Any], which: str = "claims") -> list[Claim]:
+    """The rows of a table, each with its verdict."""
     read = toml(path)
     verdicts = {"yes": REPRODUCED, "better": BETTER, "no": NOT, "unknown": UNKNOWN} | read.get("verdicts", {})
     made = []
-    for row in read["claims"]:
+    for row in read[which]:
         for own in _value(row["each"], names) if "each" in row else [{}]:
             made.append(_judged(row, names | own, verdicts))
     return made
@@ -73,7 +76,7 @@ def judged(path: str, names: dict[str, Any]) -> list[Claim]:
 def _judged(row: dict[str, Any], names: dict[str, Any], verdicts: dict[str, Any]) -> Claim:
     found = _value(row["cells"], names)
     names = names | (found or {})
-    text, where = _filled(row["text"], names), _filled(row["where"], names)
+    text, where = _filled(row["text"], names), _filled(row.get("where", ""), names)
     if found is None:
         unknown = verdicts["unknown"]
         return Claim(text, where, unknown["verdict"], _filled(row["why"], names) if row.get("anyway") else unknown["why"])
