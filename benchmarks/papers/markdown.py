@@ -11,37 +11,22 @@ import numpy as np
 ABSENT = "*(not measured)*"
 
 
-def table(
-    head: str | Sequence[str],
-    rows: Iterable[Any],
-    absent: str | None = None,
-    labels: int | None = None,
-    *,
-    caller: Callable[[Any], str] | None = None,
-) -> str:
-    """A table of Markdown: `head` and what `caller` (the body of a call block) makes of each row have a bar between columns.
+def table(head: str, rows: Iterable[Any], absent: str | None = None, labels: int | None = None, *, caller: Callable[[Any], str]) -> str:
+    """A table of Markdown: `head`, and what `caller` makes of each row: the body of a call block, a bar between columns.
 
     absent : in place of a table without rows. labels : rows that say nothing beyond so many first columns are left out.
     """
-    lines = [_columns(caller(row) if caller else row) for row in rows]
+    lines = [_columns(caller(row)) for row in rows]
     lines = [line for line in lines if labels is None or any(line[labels:])]
     if not lines and absent is not None:
         return absent
     first = _columns(head)
-    return "\n".join("|" + "|".join(line) + "|" for line in (_padded(first), ["---"] * len(first), *map(_padded, lines)))
+    padded = [[f" {cell} " for cell in line] for line in (first, *lines)]
+    return "\n".join("|" + "|".join(line) + "|" for line in (padded[0], ["---"] * len(first), *padded[1:]))
 
 
-def _padded(cells: Sequence[str]) -> list[str]:
-    return [f" {cell} " for cell in cells]
-
-
-def _columns(line: str | Sequence[str]) -> Sequence[str]:
-    return [part.strip() for part in re.split(r"(?<!\\)\|", line)] if isinstance(line, str) else line
-
-
-def page(*parts: str) -> str:
-    """Parts one below the other, a blank line between."""
-    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+def _columns(line: str) -> list[str]:
+    return [part.strip() for part in re.split(r"(?<!\\)\|", line)]
 
 
 def grouped(groups: Iterable[str], columns: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..harness import DataError, header
 from .pictures import save
 from .results import Cell, Cells, Results
-from .template import BETTER, NOT, REPRODUCED, Claim, judged, render  # noqa
+from .template import Claim, judged, render
 
 STAGE = "stage | "  # keys of the seconds that stages took
 
@@ -81,25 +81,6 @@ class Paper(NamedTuple):
             return not exact and (_of_exact_stage(key) or (self.only_exact is not None and self.only_exact(key)))
 
         results.forget(lambda key: key.startswith(beginning) and not kept(key))
-
-
-class OldPaper(NamedTuple):
-    """`measure` fills the results with what they lack; all else is made from the results alone."""
-
-    name: str
-    title: str
-    measure: Callable[[Run], None]
-    draw: Callable[[Cells, Path], None]
-    page: Callable[[Cells], str]
-    claims: Callable[[Cells], list[Claim]]
-    only_exact: Callable[[str], bool] | None = None  # cells that no run measures but one with exact; None: there are none
-
-    forget = Paper.forget
-
-
-def measured_on(cells: Cells) -> str:
-    """The machine of the first stage that was measured; empty where none was."""
-    return next((cell["machine"] for key, cell in cells.items() if key.startswith(STAGE) and "machine" in cell), "")
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -215,12 +215,10 @@ class Reading(PaperReading):
             return None
         return (self.most_found(cell)[0], mean(cell["success"])) if table == 1 else (cell["found"][0], cell["success"][0])
 
-    def best_success(self, table: int, method: str, which: Callable[[Row], bool] = lambda row: True) -> float | None:
-        outcomes = [self.outcome(table, row) for row in self.rows_of(table, method) if which(row)]
-        return max((found[1] for found in outcomes if found is not None), default=None)
-
-    def with_wrong_number(self, table: int, method: str) -> float | None:
-        return self.best_success(table, method, lambda row: row.initial != CLASSES[table])
+    def best_success(self, table: int, method: str, *, right: bool | None = None) -> float | None:
+        """The highest SR; `right`: given the true number of clusters, or another; None: either."""
+        rows = [row for row in self.rows_of(table, method) if right is None or right == (row.initial == CLASSES[table])]
+        return max((found[1] for row in rows if (found := self.outcome(table, row)) is not None), default=None)
 
     def sequential(self, table: int) -> tuple[int, float, str] | None:
         """SeqSAPCM: clusters found, SR, how often; of Experiment 1 with the lambda that finds the three clusters most often."""
@@ -242,8 +240,7 @@ class Reading(PaperReading):
         """SR of Experiment 1 and Iris with the true number of clusters, and the best with any other."""
         pairs = {}
         for table in (1, 3):
-            own = self.best_success(table, method, lambda row, c=CLASSES[table]: row.initial == c)
-            pairs[table] = (own, self.with_wrong_number(table, method))
+            pairs[table] = [self.best_success(table, method, right=right) for right in (True, False)]
         return None if any(None in pair for pair in pairs.values()) else {"pairs": pairs}
 
     def kmeans_on_s2(self) -> dict[str, Any] | None:
@@ -293,7 +290,10 @@ class Reading(PaperReading):
         """SR of SeqSAPCM less the best of k-means and FCM given a wrong number."""
         leads = {}
         for table in NAMES:
-            own, wrong = self.best_success(table, "SeqSAPCM"), [self.with_wrong_number(table, method) for method in ("k-means", "FCM")]
+            own, wrong = (
+                self.best_success(table, "SeqSAPCM"),
+                [self.best_success(table, which, right=False) for which in ("k-means", "FCM")],
+            )
             if own is not None and None not in wrong:
                 leads[table] = own - max(wrong)
         return {"gains": leads} if leads else None
