@@ -3,10 +3,10 @@
 What a paper claims is a table, `claims.toml` beside it: rows of
 
 text, where   what is claimed, and where in the paper
-cells         an expression: the numbers that it depends on; none where they are not measured
+cells         an expression: the numbers that it depends on, by name; none where they are not measured
 holds         an expression of these numbers: it came out so; `better`: even better
 why           the numbers in a sentence
-each          an expression: such a row for each of some things
+each, as      an expression: such a row for each of some things, which is called so, or whose parts are
 verdict       the verdict itself, where nothing is to be judged; anyway: `why` says something even of what is not measured
 
 Expressions and placeholders are Jinja's, and all public names of the reading are theirs.
@@ -39,6 +39,11 @@ class Claim(NamedTuple):
     why: str
 
 
+def given(**numbers: Any) -> dict[str, Any] | None:
+    """Lists of numbers, by name; None where one is empty."""
+    return numbers if all(numbers.values()) else None
+
+
 @cache
 def environment() -> jinja2.Environment:
     made = jinja2.Environment(
@@ -46,7 +51,7 @@ def environment() -> jinja2.Environment:
     )
     made.filters |= {filter_.__name__: filter_ for filter_ in markdown.FILTERS}
     made.globals |= {"table": markdown.table, "picture": markdown.picture, "grouped": markdown.grouped, "ABSENT": markdown.ABSENT}
-    made.globals |= {"zip": zip, "product": product}
+    made.globals |= {"zip": zip, "product": product, "given": given}
     made.tests["search"] = lambda text, pattern: re.search(pattern, text) is not None
     return made
 
@@ -68,8 +73,9 @@ def judged(path: str, names: dict[str, Any], which: str = "claims") -> list[Clai
     verdicts = {"yes": REPRODUCED, "better": BETTER, "no": NOT, "unknown": UNKNOWN} | read.get("verdicts", {})
     made = []
     for row in read[which]:
-        for own in _value(row["each"], names) if "each" in row else [{}]:
-            made.append(_judged(row, names | own, verdicts))
+        for item in _value(row["each"], names) if "each" in row else [()]:
+            parts = dict(zip(row.get("as", ()), item if isinstance(item, tuple) else (item,), strict=False))
+            made.append(_judged(row, names | parts, verdicts))
     return made
 
 

@@ -215,14 +215,14 @@ class Reading(PaperReading):
 
     # ------------------------------------------------------------------------------------------------------------------- claims
 
-    def saved(self) -> dict[str, Any] | None:
+    def saved(self) -> dict[str, float]:
         """The share of the kernel's seconds that a sample of 1,000 saves."""
         saved = {}
         for case in (self.small(), *(self.mnist(kernel, runs.ROWS) for kernel in KERNELS)):
             whole, part = case.mean(None, "full", "kernel_seconds"), case.kernel_seconds(1000)
             if whole and part:
                 saved[case.title] = 1 - mean(part) / whole
-        return {"saved": saved} if saved else None
+        return saved
 
     def furthest(self) -> dict[str, Any] | None:
         """Error reduction with enough landmarks over that of the full kernel, less one: the least."""
@@ -236,11 +236,10 @@ class Reading(PaperReading):
                     off.append((ours / whole - 1, kernel, m))
         return dict(zip(("worst", "kernel", "m"), min(off), strict=True)) if off else None
 
-    def enough(self) -> list[dict[str, Any]]:
+    def enough(self) -> list[tuple[str, str, dict[str, Any]]]:
         """Rows of Tables 2 and 3 with enough landmarks."""
         tables = {"neural": "Table 2", "polynomial": "Table 3"}
-        rows = [(kernel, row) for kernel in KERNELS for row in reversed(TABLES[kernel]) if row["m"] >= ENOUGH]
-        return [{"kernel": kernel, "table": tables[kernel], "m": row["m"], "row": row} for kernel, row in rows]
+        return [(kernel, tables[kernel], row) for kernel in KERNELS for row in reversed(TABLES[kernel]) if row["m"] >= ENOUGH]
 
     def alike(self, kernel: str, row: dict[str, Any]) -> dict[str, Any] | None:
         ours, (theirs, *off) = self.compared(kernel).numbers(row["m"], "approximate", "ari"), row["ari_approximate"]
@@ -260,7 +259,7 @@ class Reading(PaperReading):
             return None
         return {"least": min(gaps), "of": len(gaps), "ahead": sum(gap > 0 for gap, _, _ in gaps)}
 
-    def factors(self) -> dict[str, Any] | None:
+    def factors(self) -> list[float]:
         """Seconds of approximate over those of two-step."""
         found = []
         for case in self.all_cases():
@@ -268,7 +267,7 @@ class Reading(PaperReading):
                 ours, other = (case.mean(m, method, "seconds") for method in METHODS)
                 if ours and other:
                     found.append(ours / other)
-        return {"factors": found} if found else None
+        return found
 
     def variation(self) -> dict[str, Any] | None:
         """Deviation of the error reduction over its mean, below the enough landmarks and from there."""
@@ -280,14 +279,17 @@ class Reading(PaperReading):
                     (few if m < ENOUGH else many).append(float(np.std(values) / np.mean(values)))
         return {"few": 100 * mean(few), "many": 100 * mean(many)} if few and many else None
 
-    def fifty(self) -> dict[str, Any] | None:
+    def fifty(self) -> dict[str, tuple[float, float]]:
         """Approximate with 50 landmarks, two-step with 1,000."""
         case, found = self.small(), {}
         for name, what in (("ARI", "ari"), ("NMI", "nmi"), ("error reduction", "reduction")):
             values = case.mean(50, "approximate", what), case.mean(1000, "two_step", what)
             if None not in values:
                 found[name] = values
-        return {"found": found, "holds": all(ours > other for ours, other in found.values())} if found else None
+        return found
+
+    def ahead(self, pairs: dict[str, tuple[float, float]]) -> bool:
+        return all(ours > other for ours, other in pairs.values())
 
     def held(self) -> dict[str, Any] | None:
         """The most memory, of as many rows as ImageNet has."""

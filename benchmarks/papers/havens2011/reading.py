@@ -14,7 +14,7 @@ from ..results import Cell
 from . import runs, settings
 from .fits import ALGORITHMS, AUTO, CORRECTED, FCM, PCM, PRINTED, VARIANTS
 from .runs import A3, MNIST, MNIST_ALL, exact_key, key, table_key, whole_key
-from .settings import CLUTO, KERNELS, SIZES, TABLE
+from .settings import KERNELS, SIZES, TABLE
 
 FALLEN = 0.01  # separation below which centres are one point
 WORDS = {CORRECTED: "m = 2", PRINTED: "as printed", AUTO: "m auto"}
@@ -237,11 +237,10 @@ class Reading(PaperReading):
         apart = [mean(pair.sweeps_speedup) for pair in found if pair.sweeps_speedup]
         return {"whole": of(mean(pair.speedup) for pair in found), "apart": of(apart) if apart else None}
 
-    def both_speeds(self) -> dict[str, Any] | None:
+    def both_speeds(self) -> list[float]:
         """akPCM's speedups on A3 over those of akFCM."""
         pairs = zip(self.pairs(A3, FCM), self.pairs(A3, PCM), strict=False)
-        ratios = [mean(pcm.speedup) / mean(fcm.speedup) for fcm, pcm in pairs]
-        return {"ratios": ratios} if ratios else None
+        return [mean(pcm.speedup) / mean(fcm.speedup) for fcm, pcm in pairs]
 
     def quality(self, name: str, algorithm: str, last: int = 0) -> dict[str, Any] | None:
         """Mean relative purities, the worst of E, and whether all centres have fallen together; of the `last` rates alone."""
@@ -251,12 +250,8 @@ class Reading(PaperReading):
         error, fallen = max(mean(pair.error) for pair in found), self.fallen(name, algorithm)
         return {"purity": [mean(pair.purity) for pair in found], "error": error, "fallen": fallen}
 
-    def table_rows(self) -> list[dict[str, Any]]:
-        rows = [(name, kernel, algorithm, [purity for _, purity in row]) for (name, kernel, algorithm), row in TABLE.items()]
-        return [dict(zip(("name", "kernel", "algorithm", "printed"), row, strict=True)) for row in rows]
-
-    def cluto(self) -> list[dict[str, Any]]:
-        return [{"name": name, "value": value} for name, value in CLUTO.items()]
+    def table_rows(self) -> list[tuple[str, str, str, list[float]]]:
+        return [(*row, [purity for _, purity in printed]) for row, printed in TABLE.items()]
 
     def beside(self, name: str, kernel: str, algorithm: str, printed: list[float]) -> dict[str, Any] | None:
         """Our lines of a row of Table II, and how far their means are from the printed ones."""

@@ -104,17 +104,10 @@ class Reading(PaperReading):
             for method in OURS:
                 yield {"score": score, "method": method, "said": said.get(method), "ours": ours[method]}
 
-    def best_counts(self) -> list[dict[str, Any]]:
-        return [{"score": score, "said": said["KPKM"]} for score, said in PRINTED["best"].items()]
-
-    def won(self, score: str) -> dict[str, Any] | None:
-        return {"count": self.wins(score)["KPKM"], "of": len(self.sets())} if self.sets() else None
-
-    def most_often(self) -> dict[str, Any] | None:
+    def most_often(self) -> dict[str, list[str]]:
         """The methods that are most often best, by score."""
         wins = {score: self.wins(score) for score in PRINTED["best"]}
-        most = {score: [method for method, count in ours.items() if count == max(ours.values())] for score, ours in wins.items()}
-        return {"most": most} if self.sets() else None
+        return {score: [method for method, count in ours.items() if count == max(ours.values())] for score, ours in wins.items()}
 
     def won_by_kpkm(self) -> dict[str, Any]:
         """Scores whose printed count comes out, and sets on which KPKM is best by NMI, alone or with others."""
@@ -206,14 +199,6 @@ class Reading(PaperReading):
         """Among the digits, in the runs of Figure 5."""
         return {method: len(self.pictured()[name]["images"]) for method, name in FOUND.items() if name in self.pictured()}
 
-    def rival_leads(self, other: str) -> dict[str, Any] | None:
-        leads = self.digit_leads("CW-SSIM", other)
-        return {"leads": leads} if leads else None
-
-    def clusters(self) -> dict[str, Any] | None:
-        found = self.clusters_found()
-        return {"found": found} if found else None
-
     # ------------------------------------------------------------------------------------------------------------------ descent
 
     def descents(self) -> dict[str, Cell]:
@@ -303,13 +288,12 @@ class Reading(PaperReading):
         low, high = PRINTED["share"]
         return {"shares": shares, "inside": sum(low <= value <= high for value in shares)} if shares else None
 
-    def on_short(self) -> dict[str, Any] | None:
+    def on_short(self) -> dict[float, list[float]]:
         """FAGP's share of the time on the sets on which it is said to be short, by AGP's step."""
         if not set(PRINTED["short"]) <= set(self.compared()):
-            return None
+            return {}
         found = {step: [self.share(name, step) for name in PRINTED["short"]] for step in self.steps_of()}
-        found = {step: values for step, values in found.items() if None not in values}
-        return {"found": found} if found else None
+        return {step: values for step, values in found.items() if None not in values}
 
     def thousand(self) -> dict[str, float] | None:
         """FAGP on a thousand digits, and what dense projectors would take: the first trial of each number."""

@@ -233,9 +233,6 @@ class Reading(PaperReading):
         draws = f"{cell['found'].count(CLASSES[1])} of {len(cell['found'])} draws"
         return self.most_found(cell)[0], success, f"lambda {row.sparsity:g}, {draws}"
 
-    def numbered(self, *tables: int) -> list[dict[str, Any]]:
-        return [{"table": table} for table in tables]
-
     def imposing(self, method: str) -> dict[str, Any] | None:
         """SR of Experiment 1 and Iris with the true number of clusters, and the best with any other."""
         pairs = {}
@@ -269,24 +266,22 @@ class Reading(PaperReading):
         found = self.values("table 1 | SAPCM 0.3 0.1 5", "found")
         return {"count": found.count(3), "of": len(found)} if found else None
 
-    def tuned(self) -> dict[str, Any] | None:
+    def tuned(self) -> list[dict[str, Any]]:
         """SAPCM with parameters with which it is printed to find two."""
         cells = {row: cell["found"] for row, cell in self.cells_of(1, "SAPCM").items() if row.printed and row.printed.found == 2}
-        found = [{"name": str(row)[6:], "count": numbers.count(2), "of": len(numbers)} for row, numbers in cells.items()]
-        return {"found": found} if found else None
+        return [{"name": str(row)[6:], "count": numbers.count(2), "of": len(numbers)} for row, numbers in cells.items()]
 
-    def gains(self, method: str, other: str) -> dict[str, Any] | None:
+    def gains(self, method: str, other: str) -> dict[int, float]:
         """SR of one method less that of another, each at its best parameters."""
         pairs = {table: [self.best_success(table, which) for which in (method, other)] for table in NAMES}
-        gains = {table: own - best for table, (own, best) in pairs.items() if own is not None and best is not None}
-        return {"gains": gains} if gains else None
+        return {table: own - best for table, (own, best) in pairs.items() if own is not None and best is not None}
 
     def finds(self, table: int) -> dict[str, Any] | None:
         found = self.sequential(table)
         printed = next(row.printed for row in self.rows_of(table, "SeqSAPCM") if row.printed)
         return dict(zip(("found", "success", "how"), found, strict=True)) | {"printed": printed.success} if found else None
 
-    def leads(self) -> dict[str, Any] | None:
+    def leads(self) -> dict[int, float]:
         """SR of SeqSAPCM less the best of k-means and FCM given a wrong number."""
         leads = {}
         for table in NAMES:
@@ -296,18 +291,17 @@ class Reading(PaperReading):
             )
             if own is not None and None not in wrong:
                 leads[table] = own - max(wrong)
-        return {"gains": leads} if leads else None
+        return leads
 
     def best_on_wine(self) -> dict[str, Any] | None:
         own, others = self.sequential(4), [self.best_success(4, method) for method in ("k-means", "FCM", "PCM", "APCM", "SAPCM")]
         best = max((value for value in others if value is not None), default=None)
         return None if own is None or best is None else {"own": own[1], "best": best}
 
-    def crude(self) -> dict[str, Any] | None:
+    def crude(self) -> list[dict[str, Any]]:
         """Experiment 1 with several lambdas."""
         cells = self.cells_of(1, "SeqSAPCM")
-        found = [{"value": row.sparsity, "count": cell["found"].count(3), "of": len(cell["found"])} for row, cell in cells.items()]
-        return {"found": found} if found else None
+        return [{"value": row.sparsity, "count": cell["found"].count(3), "of": len(cell["found"])} for row, cell in cells.items()]
 
     def mostly(self, found: list[dict[str, Any]], *, every: bool = False) -> bool:
         """In more than half of the runs, of any or of every line."""
@@ -315,6 +309,3 @@ class Reading(PaperReading):
 
     def row_of(self, table: int, name: str) -> Row:
         return row_of(table, name)
-
-    def bounded(self) -> dict[str, float] | None:
-        return {"apart": self.apart()} if self.bounds() else None

@@ -76,6 +76,9 @@ class Reading(PaperReading):
         found = {share: self.mean_of(key_of(name, PRINTED_M, method, share)) for share in CASES[name].shares if share >= least}
         return {share: value for share, value in found.items() if value is not None}
 
+    def levels(self, name: str, methods: Iterable[str]) -> list[float]:
+        return [value for method in methods for value in self.level(name, method).values()]
+
     def all_of(self, keys: Iterable[str], field: str) -> list[float]:
         """All trials of some cells."""
         return [value for key in keys for value in self.values(key, field)]
@@ -206,15 +209,11 @@ class Reading(PaperReading):
         """Of MNIST."""
         return max(cell.ari for (method, _), cell in CHUNKS["MNIST"].items() if method in methods)
 
-    def mnist_auto(self, name: str) -> dict[str, Any] | None:
+    def mnist_auto(self, name: str) -> list[float]:
         values = [self.mean_of(key_of(name, "auto", method, share)) for share in CASES[name].shares for method in PRESENT]
-        values = [value for value in values if value is not None]
-        return {"values": values} if values else None
+        return [value for value in values if value is not None]
 
     # ------------------------------------------------------------------------------------------------------------------- claims
-
-    def as_good(self) -> dict[str, Any] | None:
-        return {"found": self.near()} if self.near() else None
 
     def against_patches(self) -> dict[str, Any] | None:
         stream, patch = self.level("2D50", "stKFCM"), self.level("2D50", "KPC")
@@ -235,10 +234,9 @@ class Reading(PaperReading):
         printed = {name: WHOLE[name].seconds / CHUNKS[name]["stKFCM", 2].seconds for name in SMALL}
         return None if None in ours.values() else {"ours": ours, "printed": printed, "slower": any(ours[n] < printed[n] for n in SMALL)}
 
-    def in_small_chunks(self) -> dict[str, Any] | None:
+    def in_small_chunks(self) -> dict[tuple[str, float], float]:
         ratios = {(name, share): self.pace(name, share, "KPC", "stKFCM") for name in SMALL for share in (2, 1)}
-        found = {where: value for where, value in ratios.items() if value is not None}
-        return {"found": found} if found else None
+        return {where: value for where, value in ratios.items() if value is not None}
 
     def in_halves(self) -> dict[str, Any] | None:
         ratios = {name: self.pace(name, 50, "stKFCM", "KPC") for name in SMALL}
@@ -263,15 +261,3 @@ class Reading(PaperReading):
     def mnist_level(self) -> dict[str, Any] | None:
         whole, found = self.mean_of(key_of("MNIST", PRINTED_M, "KFCM", None)), self.level("MNIST", "stKFCM")
         return {"whole": whole, "most": max(found.values()), "best": self.best_printed(["stKFCM"])} if found else None
-
-    def forest(self) -> dict[str, Any] | None:
-        found = [value for method in STREAMS[:2] for value in self.level("Forest", method).values()]
-        return {"found": found} if found else None
-
-    def bounded(self) -> Cell | None:
-        return self.cells.get(NARROW)
-
-    def future(self) -> dict[str, Any] | None:
-        """What the paper leaves to the future."""
-        ratios = self.paces()
-        return {"ratio": float(np.median(ratios)), "of": len(ratios)} if ratios else None
