@@ -120,6 +120,10 @@ class Run:
             print(f"      {key} [{number + 1}/{count}] {_said(found)} ({time.perf_counter() - started:.1f} s)", flush=True)
         return self.results.read()[key]
 
+    def nth(self, key: str, number: int, trial: Callable[[], dict[str, Any]]) -> None:
+        """The trial of that number, counted from 0, where the cell lacks it."""
+        self.trials(key, number + 1, lambda _: trial())
+
     def once(self, key: str, work: Callable[[], dict[str, Any]]) -> Cell:
         """A cell measured in one go, whatever it holds."""
         if key not in self.results.read():

@@ -13,6 +13,11 @@ Cell = dict[str, Any]
 Cells = dict[str, Cell]
 
 
+def key(*parts: Any) -> str:
+    """The name of a cell."""
+    return " | ".join(map(str, parts))
+
+
 class Results:
     """Measured cells by their keys. Several processes may write in turn."""
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..markdown import mean
 from ..pictures import COLOURS, key_to, log_sizes, panels, reach
+from ..results import key
 from .fits import ALGORITHMS, AUTO, PRINTED
 from .reading import PLOTS, Reading
-from .runs import table_key
 from .settings import KERNELS, SIZES
 
 OTHERS = {PRINTED: "exponent as printed", AUTO: "m auto"}
@@ -82,7 +82,7 @@ def purities(read: Reading) -> Any:
         for axis, kernel in zip(row, KERNELS, strict=True):
             for colour, shift, algorithm in zip(COLOURS, (-0.13, 0.13), ALGORITHMS, strict=False):
                 for place, (s, (_, printed)) in enumerate(zip(SIZES[name], read.printed(name, kernel, algorithm), strict=True)):
-                    cell = read.cells.get(table_key(name, kernel, s, algorithm, PRINTED))
+                    cell = read.cells.get(key("II", name, kernel, s, algorithm, PRINTED))
                     if cell:
                         jitter = np.linspace(-0.07, 0.07, len(cell["purity"]))
                         axis.scatter(place + shift + jitter, cell["purity"], s=14, color=colour, alpha=0.55, linewidths=0)

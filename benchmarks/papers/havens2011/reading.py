@@ -10,10 +10,10 @@ import numpy as np
 
 from ..markdown import mean
 from ..paper import PaperReading
-from ..results import Cell
+from ..results import Cell, key
 from . import runs, settings
 from .fits import ALGORITHMS, AUTO, CORRECTED, FCM, PCM, PRINTED, VARIANTS
-from .runs import A3, MNIST, MNIST_ALL, exact_key, key, table_key, whole_key
+from .runs import A3, MNIST, MNIST_ALL
 from .settings import KERNELS, SIZES, TABLE
 
 FALLEN = 0.01  # separation below which centres are one point
@@ -72,7 +72,7 @@ class Reading(PaperReading):
         return [{"name": re.sub(r" \d+,000$", "", name.removeprefix("II | ").replace(" | ", ", ")), **cell} for name, cell in names.items()]
 
     def exact(self, name: str, algorithm: str, variant: str) -> Cell | None:
-        return self.cells.get(exact_key(name, algorithm, variant))
+        return self.cells.get(key(name, "exact", algorithm, variant))
 
     def pairs(self, name: str, algorithm: str, variant: str = CORRECTED) -> list[Pairs]:
         """At all rates of which both sides are there."""
@@ -84,7 +84,7 @@ class Reading(PaperReading):
                 continue
             n = min(len(sampled["purity"]), len(exact["purity"]))
             full = [self.exact_seconds(name, algorithm, number) for number in range(n)] if variant == CORRECTED else []
-            wholes = self.values(whole_key(name, s, algorithm), "seconds") if variant == CORRECTED else []
+            wholes = self.values(key("whole", name, s, algorithm), "seconds") if variant == CORRECTED else []
             if len(wholes) < n:
                 wholes = [sum(parts) for parts in zip(sampled["seconds"], sampled["kernel_seconds"], strict=True)]
             both = list(zip(sampled["objective"], exact["objective"], strict=False))[:n]
@@ -107,7 +107,7 @@ class Reading(PaperReading):
 
         On A3 a few runs are timed on all n^2 kernel values; the others take as long a sweep as those, times their sweeps.
         """
-        exact = self.cells[exact_key(name, algorithm, CORRECTED)]
+        exact = self.cells[key(name, "exact", algorithm, CORRECTED)]
         full = self.cells.get(f"{name} | full | {algorithm}") or self.cells.get(f"{name} | full | {FCM}")
         if full is None:
             fit = exact["seconds"][run]
@@ -179,7 +179,7 @@ class Reading(PaperReading):
         return TABLE[name, kernel.partition(",")[0], algorithm]
 
     def line(self, name: str, kernel: str, s: int, algorithm: str, variant: str = PRINTED) -> Line | None:
-        cell = self.cells.get(table_key(name, kernel, s, algorithm, variant))
+        cell = self.cells.get(key("II", name, kernel, s, algorithm, variant))
         if not cell:
             return None
         purity = cell["purity"]

@@ -42,9 +42,14 @@ class Problem(NamedTuple):
     kernel: dict[str, Any]
 
 
-def starts(n: int, runs: int = RUNS, clusters: int = 10) -> list[np.ndarray]:
-    """For each run the rows that are its first centres; the first runs are the same however many are asked for."""
-    return [np.random.default_rng([2011, n, clusters, run]).choice(n, clusters, replace=False) for run in range(runs)]
+def first_rows(n: int, run: int, clusters: int) -> np.ndarray:
+    """The rows that are the first centres of a run."""
+    return np.random.default_rng([2011, n, clusters, run]).choice(n, clusters, replace=False)
+
+
+def starts(n: int, runs: int, clusters: int) -> list[np.ndarray]:
+    """Those of some runs; the first runs are the same however many are asked for."""
+    return [first_rows(n, run, clusters) for run in range(runs)]
 
 
 def a3(n: int | None = None) -> Problem:
