@@ -126,8 +126,8 @@ def one(n: int, m: int, sweeps: int, numbers: list[int]) -> dict[str, Any]:
     for clusters in numbers:
         start = starts(0, n, clusters)
         cell: dict[str, Any] = {"kernel_seconds": kernel_seconds, "start": fits.error_of(start, columns, chosen, diag)}
-        for name, fit in (("approximate", fits.approximate), ("two_step", fits.two_step)):
-            cell |= fits.said(name, fit(columns, chosen, diag, start, clusters, sweeps), classes, None, None)
+        for name, fit in fits.CONTESTANTS.items():
+            cell |= fits.said(name, fit(columns, chosen, diag, start, clusters, sweeps), classes)
         found[str(clusters)] = cell | {"columns_gb": columns.nbytes / GB, "held_gb": held, "peak_gb": peak()}
     return found
 
