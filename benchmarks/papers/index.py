@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..template import render
 from . import NAMES, paper
 from .paper import minutes
 from .results import Results
-from .template import render
 
 
 def page(folder: Path) -> str:
@@ -16,7 +16,7 @@ def page(folder: Path) -> str:
     took = {f"[{paper(name).title}]({name}.md)": [minutes(cells), minutes(cells, exact=True)] for name, cells in results.items()}
     took["all"] = [sum(column) for column in zip(*took.values(), strict=True)] or [0, 0]
     times = [{"title": title, "minutes": most, "exact": exact} for title, (most, exact) in took.items()]
-    return render("index.md", {"lines": lines, "times": times})
+    return render("papers/index.md", {"lines": lines, "times": times})
 
 
 def write(folder: Path) -> None:

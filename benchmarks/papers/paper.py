@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..harness import DataError, header
+from ..template import Claim, judged, render
 from .pictures import save
 from .results import Cell, Cells, Results
-from .template import Claim, judged, render
 
 STAGE = "stage | "  # keys of the seconds that stages took
 
@@ -69,10 +69,10 @@ class Paper(NamedTuple):
                 save(figure, folder, f"{self.name}-{name}")
 
     def claims(self, cells: Cells, which: str = "claims") -> list[Claim]:
-        return judged(f"{self.name}/claims.toml", self.reading(cells).names(), which)
+        return judged(f"papers/{self.name}/claims.toml", self.reading(cells).names(), which)
 
     def page(self, cells: Cells) -> str:
-        return render(f"{self.name}/page.md", self.reading(cells).names() | {"claims": partial(self.claims, cells)})
+        return render(f"papers/{self.name}/page.md", self.reading(cells).names() | {"claims": partial(self.claims, cells)})
 
     def forget(self, results: Results, beginning: str, *, exact: bool) -> None:
         """Drop cells whose key begins so; with exact=False only those that a run without exact fills again."""

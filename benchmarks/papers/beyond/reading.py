@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..markdown import mean
+from ...markdown import mean
 from ..paper import PaperReading
 from ..results import Cell
 from ..zhang2013.extras import ORDERED, ORDERS

@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..markdown import ABSENT, mean, seconds, short, spread
+from ...markdown import ABSENT, mean, seconds, short, spread
+from ...template import toml
 from ..paper import PaperReading
 from ..results import Cell
-from ..template import toml
 from . import bound, crescents, large, pyramids, runs
 from .problem import KERNELS
 
 METHODS = {"approximate": "approximate", "two_step": "two-step"}
-PRINTED = toml("chitta2011/printed.toml")
+PRINTED = toml("papers/chitta2011/printed.toml")
 TABLES, FULL, AXES = PRINTED["tables"], PRINTED["full"], PRINTED["axes"]
 ENOUGH = 500  # landmarks from which the paper finds no difference to the full kernel
 EQUAL = 0.05  # error reductions that differ by less than this share are called equal

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..markdown import mean
+from ...markdown import mean
 from ..pictures import COLOURS, key_to, log_sizes, panels, reach
 from ..results import key
 from .fits import ALGORITHMS, AUTO, PRINTED

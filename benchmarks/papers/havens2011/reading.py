@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..markdown import mean
+from ...markdown import mean
 from ..paper import PaperReading
 from ..results import Cell, key
 from . import runs, settings

@@ -10,9 +10,9 @@ from cmeans.datasets import make_quadrupeds
 from cmeans.kernels import RBF, Kernel, Polynomial
 
 from ...harness import load, unit_interval
-from ..template import toml
+from ...template import toml
 
-_PRINTED = toml("havens2011/printed.toml")
+_PRINTED = toml("papers/havens2011/printed.toml")
 SIZES: dict[str, list[int]] = _PRINTED["sizes"]
 CLUTO: dict[str, float] = _PRINTED["cluto"]
 TABLE = {(row["data"], row["kernel"], row["algorithm"]): list(zip(row["seconds"], row["purity"], strict=True)) for row in _PRINTED["table"]}

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..markdown import listed, mean, median
+from ...markdown import listed, mean, median
+from ...template import toml
 from ..paper import PaperReading
 from ..results import Cell
-from ..template import toml
 from . import methods, runs, times
 from .methods import OF_DIGITS, OURS, SCORES, UCI
 from .runs import GAMMAS, ON_RINGS, PICTURED, kernel_name
 from .times import COMPARED, STARTS
 
-PRINTED = toml("kpkm2021/printed.toml")
+PRINTED = toml("papers/kpkm2021/printed.toml")
 LEVEL = 5e-4  # objectives closer than this share count as level
 SHOWN = (*OURS, "KPKM + polish", "KFCM m auto")
 SIXTH = (*OURS, "KFCM m auto")

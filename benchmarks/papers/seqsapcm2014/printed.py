@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..template import toml
+from ...template import toml
 
 NAMES = {1: "Experiment 1", 2: "S2", 3: "Iris", 4: "Wine"}
 CLASSES = {1: 3, 2: 15, 3: 3, 4: 3}
@@ -57,4 +57,4 @@ def _rows(text: str) -> list[Row]:
     return rows
 
 
-TABLES = {int(number): _rows(text) for number, text in toml("seqsapcm2014/printed.toml").items()}
+TABLES = {int(number): _rows(text) for number, text in toml("papers/seqsapcm2014/printed.toml").items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..markdown import mean, median
+from ...markdown import mean, median
 from ..pictures import HOLLOW, key_to, log_sizes, panels
 from .extras import LOSS_SHARES, ORDERED, ORDERS, WAYS
 from .reading import CHUNKS, WHOLE, Reading

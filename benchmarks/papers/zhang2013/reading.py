@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import markdown
-from ..markdown import percent, short
+from ... import markdown
+from ...markdown import percent, short
+from ...template import toml
 from ..paper import PaperReading
 from ..results import Cell
-from ..template import toml
 from . import extras, runs
 from .extras import ORDERED, ORDERS, SMALL
 from .runs import ALL_ROWS, AUTOMATIC, CASES, ONLY_EXACT, PRINTED_M, STREAMS, chunk_rows, key_of
@@ -32,10 +32,10 @@ class Printed(NamedTuple):
     seconds: float | None = None  # of the large sets on all rows not printed
 
 
-WHOLE = {name: Printed(*numbers) for name, numbers in toml("zhang2013/printed.toml")["whole"].items()}
+WHOLE = {name: Printed(*numbers) for name, numbers in toml("papers/zhang2013/printed.toml")["whole"].items()}
 CHUNKS = {
     name: {(method, row[0]): Printed(*row[at : at + 3]) for row in rows for method, at in (("KPC", 1), ("stKFCM", 4))}
-    for name, rows in toml("zhang2013/printed.toml")["chunks"].items()
+    for name, rows in toml("papers/zhang2013/printed.toml")["chunks"].items()
 }
 
 
