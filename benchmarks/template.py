@@ -1,6 +1,7 @@
-"""Pages are templates: the prose of a paper is `page.md` in its folder, filled with what its reading of the results gives.
+"""Pages are templates: text with placeholders, filled with what is read from stored results.
 
-What a paper claims is a table, `claims.toml` beside it: rows of
+The prose of a paper is `page.md` in its folder; its placeholders are the public names of the paper's reading. What the paper claims is a
+table, `claims.toml` beside it: rows of
 
 text, where   what is claimed, and where in the paper
 cells         an expression: the numbers that it depends on, by name; none where they are not measured
@@ -9,7 +10,7 @@ why           the numbers in a sentence
 each, as      an expression: such a row for each of some things, which is called so, or whose parts are
 verdict       the verdict itself, where nothing is to be judged; anyway: `why` says something even of what is not measured
 
-Expressions and placeholders are Jinja's, and all public names of the reading are theirs.
+`[verdicts]` of a table replaces the words for yes, better, no and unknown. Expressions and placeholders are Jinja's.
 """
 
 from __future__ import annotations
