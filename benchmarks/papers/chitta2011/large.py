@@ -42,10 +42,6 @@ def key_of(what: int | str, clusters: int | None = None) -> str:
 
 
 def measure(run: Run) -> None:
-    run.stage("full ImageNet, a stand-in", partial(_all, run))
-
-
-def _all(run: Run) -> None:
     n, sizes, sweeps = (QUICK_ROWS, QUICK_SIZES, QUICK_SWEEPS) if run.quick else (ROWS, SIZES, SWEEPS)
     run.once(key_of("rows"), partial(_of_rows, n, sweeps))
     for m, numbers in sizes.items():

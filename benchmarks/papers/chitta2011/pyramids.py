@@ -27,10 +27,6 @@ def key_of(what: int | str) -> str:
 
 
 def measure(run: Run) -> None:
-    run.stage("small ImageNet, a stand-in", partial(_all, run))
-
-
-def _all(run: Run) -> None:
     n, sizes, count = (QUICK_ROWS, QUICK_SIZES, QUICK_RUNS) if run.quick else (ROWS, SIZES, RUNS)
     run.once(key_of("rows"), lambda: {"rows": n, "classes": CLASSES, "words": WORDS, "levels": LEVELS, "keypoints": KEYPOINTS})
     contest = fits.Contest(cache(partial(images, n)), KERNEL, CLASSES, made=all_pairs)
