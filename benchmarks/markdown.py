@@ -1,4 +1,4 @@
-"""How pages say things: numbers, tables, pictures. All of it is there in templates, functions of one value as filters."""
+"""Numbers, tables and pictures in Markdown, for templates: functions of one value are filters there."""
 
 from __future__ import annotations
 

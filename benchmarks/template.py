@@ -32,7 +32,7 @@ UNKNOWN = {"verdict": "not measured", "why": ""}
 
 
 class Claim(NamedTuple):
-    """What a paper says, where, and what came of it here: one line of the table in docs/papers/index.md."""
+    """A statement of a paper, its place there, and what came of it here: one line of the table in docs/papers/index.md."""
 
     text: str
     where: str
@@ -64,7 +64,7 @@ def render(path: str, names: dict[str, Any]) -> str:
 
 @cache
 def toml(path: str) -> dict[str, Any]:
-    """What a file of tables holds: claims, or what a paper prints."""
+    """The tables of a file: claims, or what a paper prints."""
     return tomllib.loads((ROOT / path).read_text())
 
 

@@ -1,4 +1,4 @@
-"""What a paper is to `python -m benchmarks.papers`, and what one run of it is given."""
+"""A paper, the reading of its results, and one run of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STAGE = "stage | "  # keys of the seconds that stages took
 
 
 class PaperReading:
-    """What the cells of a paper say, in the names that its template, claims and figures use. Methods alone, and no state but the cells."""
+    """Numbers taken from the cells of a paper, by the names that its template, claims and figures use. It has no state but the cells."""
 
     modules: tuple[Any, ...] = ()  # whose constants templates show
 
@@ -41,7 +41,7 @@ class PaperReading:
         return {name: self.cells[key] for name in names if (key := f"{beginning} | {name}") in self.cells}
 
     def stages(self, field: str) -> dict[str, Any]:
-        """What stages took ("seconds"), or why they were left out ("reason")."""
+        """The seconds of stages ("seconds"), or why they were left out ("reason")."""
         return {key.removeprefix(STAGE): cell[field] for key, cell in self.cells.items() if key.startswith(STAGE) and field in cell}
 
     def machine(self) -> str:
@@ -138,7 +138,7 @@ def _said(found: dict[str, Any]) -> str:
 
 
 def minutes(cells: Cells, *, exact: bool = False) -> float:
-    """What the stages took, all together; those that only --exact runs apart."""
+    """The minutes of all stages together; those that only --exact runs apart."""
     stages = [cell for key, cell in cells.items() if key.startswith(STAGE) and _of_exact_stage(key) == exact]
     return sum(cell.get("seconds", 0.0) for cell in stages) / 60
 

@@ -1,4 +1,4 @@
-"""What figures share: panels, axes, means with their reach, and how they are written: PNG for pages, SVG for print."""
+"""Parts that figures share: panels, axes, means with their reach, and files: PNG for pages, SVG for print."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ MARKERS = ("o", "s", "^", "D")
 
 
 def samplings(read: Reading) -> Any:
-    """What landmarks leave out, and what the partition found with them costs, against their number."""
+    """The share that landmarks leave out, and the cost of the partition found with them, against their number."""
     figure, axes = panels(2, len(PROBLEMS), (12.4, 5.6), layout="constrained")
     for (upper, lower), (name, problem) in zip(axes.T, PROBLEMS.items(), strict=True):
         for method, colour in zip(METHODS, COLOURS, strict=False):

@@ -1,4 +1,4 @@
-"""What stored cells say, problem by problem and question by question."""
+"""Numbers that page, claims and figures take from the cells, problem by problem and question by question."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Reading(PaperReading):
         return lines
 
     def ensemble(self) -> dict[str, Any] | None:
-        """Whether four draws, however put together, come nearer to the exact cost than one draw of as many landmarks."""
+        """Four draws, however put together, beside one draw of as many landmarks: distances from the exact cost."""
         there = self.ensembles()
         if not there:
             return None
@@ -99,7 +99,7 @@ class Reading(PaperReading):
         return {"worst": max(max(self.cells[key]["loss"]) for key in keys), "gaps": gaps} if gaps else None
 
     def drops(self) -> dict[str, float] | None:
-        """By how much rows sorted by class lower ARI in the mean."""
+        """ARI of random rows less that of rows sorted by class, in the mean."""
         drops: dict[str, list[float]] = {way: [] for way in LOSS_WAYS}
         for key, cell in self.cells.items():
             other = key.replace("| random |", "| sorted by class |")
@@ -153,13 +153,13 @@ class Reading(PaperReading):
         return self.keyed("auto", PROBLEMS)
 
     def chosen(self) -> dict[str, Any] | None:
-        """What n_landmarks="auto" chose, and whether what it found costs as little as an exact fit."""
+        """The choice of n_landmarks="auto", and its cost above that of an exact fit."""
         found = self.automatic()
         over = {name: mean(excess) if len(excess := self.excess(f"auto | {name}")) else 0.0 for name in found}
         return {"landmarks": {name: mean(cell["landmarks"]) for name, cell in found.items()}, "over": over} if found else None
 
     def certified(self) -> dict[str, Any] | None:
-        """Whether true costs lie between the certified bounds."""
+        """True costs between the certified bounds: their number, and how wide the bounds are."""
         inside, widths = 0, []
         for name in PROBLEMS:
             low, high, cost = (self.array(f"auto | {name}", field) for field in ("low", "high", "cost"))

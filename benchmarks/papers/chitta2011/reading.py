@@ -1,4 +1,4 @@
-"""What figures, page and claims ask of the cells: numbers of a contestant at a sample size, whatever has been measured."""
+"""Numbers that page, claims and figures take from the cells: of a contestant at a sample size, as far as it was measured."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Case(NamedTuple):
 
 
 class Excess(NamedTuple):
-    """What a sample costs a fixed partition, over the full kernel's error, at one sample size; `by` is Lemma 2 over the mean."""
+    """The cost of a sample to a fixed partition, over the full kernel's error, at one sample size; `by` is Lemma 2 over the mean."""
 
     m: int
     draws: list[float]
@@ -127,7 +127,7 @@ class Reading(PaperReading):
         return next((n for n in LEVELS if any("approximate_ari" in self.cells.get(key, {}) for key in keys[n])), None)
 
     def compared(self, kernel: str) -> Case:
-        """Where the contestants were compared with the full kernel."""
+        """The case in which the contestants were compared with the full kernel."""
         return self.mnist(kernel, self.rows_compared(kernel) or self.rows_measured(kernel))
 
     def any_compared(self) -> bool:
@@ -145,7 +145,7 @@ class Reading(PaperReading):
         ]
 
     def larger(self, cell: Cell) -> list[Excess]:
-        """What is more than rounding."""
+        """Those that are more than rounding."""
         return [one for one in self.excesses(cell) if not one.is_nothing]
 
     def every_excess(self) -> list[tuple[str, Excess]]:
@@ -170,12 +170,12 @@ class Reading(PaperReading):
         return " ± ".join(short(number, 2) for number in value)
 
     def counts(self) -> dict[int, int]:
-        """How many runs the means are over, by sample size."""
+        """Numbers of runs that the means are over, by sample size."""
         case = self.mnist("neural")
         return {m: len(case.numbers(m, "approximate", "seconds")) for m in case.cells}
 
     def agreed(self, kernel: str) -> dict[str, Any] | None:
-        """How far the ARI is below the printed one at most; how alike the full kernel's partitions from different starts are."""
+        """The largest gap of the ARI to the printed one, and the ARI of the full kernel's partitions from different starts."""
         case, found = self.compared(kernel), []
         for row in TABLES[kernel]:
             ours = case.numbers(row["m"], "approximate", "ari")
@@ -188,7 +188,7 @@ class Reading(PaperReading):
         return {"worst": min(found)[0], "m": min(found)[1], "alike": mean(alike) if alike else None, "near": near}
 
     def inside(self, kernel: str) -> Iterator[dict[str, Any]]:
-        """How many of our means are where the printed axes are."""
+        """Numbers of our means within the printed axes."""
         case = self.mnist(kernel)
         for name, what in (("error reduction", "reduction"), ("NMI", "nmi")):
             low, high = AXES[what][kernel]

@@ -67,7 +67,7 @@ class Reading(PaperReading):
         return name.split(" ")[0] + (f", {n:,} rows" if n else "")
 
     def abouts(self) -> list[Cell]:
-        """What is said of each data set."""
+        """Facts of each data set."""
         names = {name.removesuffix(" | about"): cell for name, cell in self.cells.items() if name.endswith(" | about")}
         return [{"name": re.sub(r" \d+,000$", "", name.removeprefix("II | ").replace(" | ", ", ")), **cell} for name, cell in names.items()]
 
@@ -140,7 +140,7 @@ class Reading(PaperReading):
                     yield {"name": name, "pair": pair, "wanted": wanted, "speedup": speedup, "good": good, "quick": quick}
 
     def exact_lines(self) -> Iterator[dict[str, Any]]:
-        """What the exact algorithms find; seconds a run of the main variant alone."""
+        """Results of the exact algorithms; seconds a run of the main variant alone."""
         for name in DATA:
             for algorithm in ALGORITHMS:
                 for variant in VARIANTS:
@@ -214,7 +214,7 @@ class Reading(PaperReading):
         return [(line, purity) for line, purity in every if line]
 
     def of_table(self, name: str, algorithm: str) -> dict[str, Any]:
-        """What sentences say of a part of the table."""
+        """Numbers in sentences on a part of the table."""
         share = self.cells.get(f"II | {name} | polynomial | about", {}).get("largest", 0.0)
         lines = [line for line, _ in self.lines(name, algorithm)]
         return {

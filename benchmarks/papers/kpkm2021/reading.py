@@ -1,4 +1,4 @@
-"""What the cells say: the best width of a method, who is best how often, shares of time."""
+"""Numbers that page, claims and figures take from the cells: best widths, counts of wins, shares of time."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Reading(PaperReading):
         return sum(value == 1.0 for value in values)
 
     def widths_of_rings(self) -> dict[str, Any] | None:
-        """What the best width of the RBF gives, and the worst."""
+        """Draws parted at the best width of the RBF, and at the worst."""
         own = {gamma: self.parted(kernel_name(gamma), "KPKM") for gamma in GAMMAS if gamma is not None}
         counts = {gamma: found[0] for gamma, found in own.items() if found}
         if not counts:
@@ -117,7 +117,7 @@ class Reading(PaperReading):
         return {"reached": reached, "alone": alone, "level": [n for n, first in winners.items() if "KPKM" in first and n not in alone]}
 
     def apart(self) -> float:
-        """How far the V-measure is from NMI at most."""
+        """The largest distance of the V-measure from NMI."""
         every = [cell for name in self.sets() for method in SHOWN if (cell := self.on_set(name, method)) is not None]
         return max(abs(mean(cell["nmi"]) - mean(cell["vm"])) for cell in every)
 
@@ -149,7 +149,7 @@ class Reading(PaperReading):
         return {"own": own, "lower": lower, "higher": higher, "lowest": lowest, "highest": highest, "batched": both}
 
     def polished(self) -> dict[str, Any] | None:
-        """What the polish does to the objective and to NMI, where both were measured."""
+        """Changes of the objective and of NMI by the polish, where both were measured."""
         names = [name for name in self.sets() if self.on_set(name, "KPKM + polish")]
         gains = {name: self.nmi(name, "KPKM + polish") - self.nmi(name, "KPKM") for name in names}
         both = [(self.ratios(name, "KPKM"), self.ratios(name, "KPKM + polish")) for name in names]
@@ -249,7 +249,7 @@ class Reading(PaperReading):
         return [value for name in self.compared() if (value := self.share(name, step)) is not None]
 
     def starts_said(self) -> str:
-        """How many of AGP's starts were run at most, by step."""
+        """The most starts of AGP that were run, by step."""
         most = {step: max(len(self.agp(name, step).get("seconds", [])) for name in self.compared()) for step in self.steps_of()}
         return listed([f"{count} (step {step:g})" for step, count in most.items()])
 

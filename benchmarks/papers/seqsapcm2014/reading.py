@@ -1,4 +1,4 @@
-"""What the cells say: lines from the far row, from all starts, and how they agree with what is printed."""
+"""Numbers that page, claims and figures take from the cells: lines from the far row and from all starts, beside the printed ones."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Reading(PaperReading):
     # ------------------------------------------------------------------------------------------------------------------- tables
 
     def tally(self, table: int) -> dict[str, int] | None:
-        """How the lines from the far row agree with the print."""
+        """Lines from the far row: all, those as printed, and those near the print."""
         found = [(row.printed, line) for row in self.printed_rows(table) if (line := self.far_line(table, row))]
         marks = [self.agreement(printed, line) for printed, line in found]
         return {"of": len(marks), "same": marks.count("="), "near": marks.count("~")} if marks else None
@@ -125,13 +125,13 @@ class Reading(PaperReading):
         return made
 
     def draws(self) -> dict[str, int]:
-        """How many draws, and starts of each."""
+        """Numbers of draws, and of starts of each."""
         found = [line["cell"]["draw"] for line in self.drawn() if line["cell"]]
         draws = max((len(set(of)) for of in found), default=0)
         return {"draws": draws, "starts": max(map(len, found), default=0) // max(draws, 1)}
 
     def story(self) -> dict[str, Any] | None:
-        """What the runs say of the paper's story: APCM unites two clusters, sparsity parts them, SeqSAPCM needs no number."""
+        """The paper's story in the runs: APCM unites two clusters, sparsity parts them, SeqSAPCM needs no number."""
         united, parted, found = self.united(), self.parted(), {row.sparsity: cell for row, cell in self.cells_of(1, "SeqSAPCM").items()}
         if not united or not parted or not found:
             return None
@@ -179,7 +179,7 @@ class Reading(PaperReading):
         return {p: self.cells[f"bound | {p:g}"] for p in POWERS if f"bound | {p:g}" in self.cells}
 
     def apart(self) -> float:
-        """How far formula and bisection differ at most."""
+        """The largest difference between formula and bisection."""
         return max(abs(cell[f"{test} found"] - cell[test]) for cell in self.bounds().values() for test in TESTS)
 
     # --------------------------------------------------------------------------------------------------------------- what to use
@@ -192,18 +192,18 @@ class Reading(PaperReading):
         return self.cells.get(f"defaults | {table} | {name}")
 
     def states(self) -> dict[int, int]:
-        """How many random states at most."""
+        """The most random states, by table."""
         sizes = {table: max(len((self.by_default(table, name) or {}).get("found", [])) for name in DEFAULTS) for table in NAMES}
         return {table: count for table, count in sizes.items() if count}
 
     def good(self, name: str) -> list[str] | None:
-        """Where the defaults are as good as the best printed line, to a point."""
+        """Sets on which the defaults are as good as the best printed line, to a point."""
         cells = {table: cell for table in (2, 4, 3, 1) if (cell := self.by_default(table, name)) is not None}
         level = [NAMES[table] for table, cell in cells.items() if mean(cell["success"]) - self.best_printed(table) >= -1]
         return level if cells else None
 
     def counted(self, values: Sequence[Any]) -> str:
-        """What came how often: 3 (17), 2 (3)."""
+        """Values and how often each came: 3 (17), 2 (3)."""
         return ", ".join(f"{value:g} ({times})" for value, times in Counter(values).most_common())
 
     # ------------------------------------------------------------------------------------------------------------------- claims

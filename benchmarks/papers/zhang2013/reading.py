@@ -1,4 +1,4 @@
-"""What tables, sentences, claims and figures ask of the stored cells."""
+"""Numbers that page, claims and figures take from the cells."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Reading(PaperReading):
         return markdown.seconds(float(np.median(self.seconds_of(key)))) if key in self.cells else ""
 
     def whole_methods(self, name: str) -> list[str]:
-        """What saw all rows at once: akFCM where KFCM takes long or too long."""
+        """Contestants that saw all rows at once: akFCM where KFCM takes long or too long."""
         return ["KFCM"] if CASES[name].small else ["akFCM"] if CASES[name].file == "covtype" else ["KFCM", "akFCM"]
 
     def wholes(self, name: str, m: str | float = PRINTED_M) -> dict[str, str]:
@@ -108,7 +108,7 @@ class Reading(PaperReading):
                 yield {"first": first, "method": method, "printed": printed, "key": key_of(name, PRINTED_M, method, share)}
 
     def why_not(self, key: str) -> str:
-        """Why a row of a printed table has no number."""
+        """The reason for which a row of a printed table has no number."""
         return "*(only with `--exact`)*" if key in ONLY_EXACT else markdown.ABSENT
 
     def by_order(self, ways: Iterable[str]) -> list[tuple[str, str]]:
@@ -144,7 +144,7 @@ class Reading(PaperReading):
         return [] if unit is None else [(method, [self.mean_of(key, "objective") / unit for key in of]) for method, of in keys.items()]
 
     def sorted_costs(self) -> Iterator[dict[str, Any]]:
-        """What a sorted stream costs, in chunks of 5%."""
+        """ARI of random and of sorted rows, in chunks of 5%."""
         for name in ORDERED:
             for way in ("stKFCM, update", "landmarks", "landmarks, decay .8"):
                 found = [self.mean_of(f"order | {name} | {order} | 5% | {way}") for order in ORDERS]
