@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -247,27 +247,22 @@ class Reading(PaperReading):
             return None
         return {"value": mean(ours), "theirs": theirs, "off": sum(off), "of": len(ours), "n": self.rows_compared(kernel)}
 
-    def leads(self, what: str) -> dict[str, Any] | None:
-        """Means of approximate less those of two-step."""
-        gaps = []
-        for case in (self.small(), *map(self.compared, KERNELS)):
+    def both(self, cases: Iterable[Case], what: str) -> Iterator[tuple[float, float, str, int]]:
+        """Means of approximate and of two-step at each sample size that has both."""
+        for case in cases:
             for m in case.cells:
                 ours, other = (case.mean(m, method, what) for method in METHODS)
                 if ours is not None and other is not None:
-                    gaps.append((ours - other, case.title, m))
-        if not gaps:
-            return None
-        return {"least": min(gaps), "of": len(gaps), "ahead": sum(gap > 0 for gap, _, _ in gaps)}
+                    yield ours, other, case.title, m
+
+    def leads(self, what: str) -> dict[str, Any] | None:
+        """Means of approximate less those of two-step."""
+        gaps = [(a - b, title, m) for a, b, title, m in self.both((self.small(), *map(self.compared, KERNELS)), what)]
+        return {"least": min(gaps), "of": len(gaps), "ahead": sum(gap > 0 for gap, _, _ in gaps)} if gaps else None
 
     def factors(self) -> list[float]:
         """Seconds of approximate over those of two-step."""
-        found = []
-        for case in self.all_cases():
-            for m in case.cells:
-                ours, other = (case.mean(m, method, "seconds") for method in METHODS)
-                if ours and other:
-                    found.append(ours / other)
-        return found
+        return [ours / other for ours, other, _, _ in self.both(self.all_cases(), "seconds") if ours and other]
 
     def variation(self) -> dict[str, Any] | None:
         """Deviation of the error reduction over its mean, below the enough landmarks and from there."""
