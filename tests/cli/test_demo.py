@@ -20,9 +20,9 @@ def test_the_demo_and_the_commands_it_ends_with(cmeans: Command, tmp_path: Path,
     assert summary["agreement"]["predict_equals_fit"]
     assert all(Path(path).is_file() for path in summary["outputs"].values())
     first = read_labels(tmp_path / "cmeans-demo" / "labels.parquet")
-    for command in summary["next"]:
-        assert command in ended.err
-        again = cmeans(*shlex.split(command)[1:])
+    for step in summary["next"]:
+        assert step["command"] in ended.err
+        again = cmeans(*shlex.split(step["command"])[1:])
         assert again.code == 0, again.err
     assert (first == read_labels(tmp_path / "cmeans-demo" / "labels.parquet")).all()
     assert json.loads((tmp_path / "cmeans-demo" / "summary.json").read_text())["objective"] == summary["objective"]

@@ -18,7 +18,7 @@ Blobs = tuple[np.ndarray, np.ndarray]
 SUMMARY = {
     "command", "version", "file", "rows", "columns", "dtype", "scale", "weight", "method", "n_clusters", "n_clusters_found",
     "m", "pilot_m", "eta", "method_options", "kernel", "gamma", "n_landmarks", "approximation", "seed", "objective", "n_iter", "converged",
-    "reason", "sizes", "noise", "seconds", "warnings", "outputs",
+    "clearness", "column_names", "left_out", "id", "categories", "reason", "next", "sizes", "noise", "seconds", "warnings", "outputs",
 }  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def test_a_second_run_replaces_the_results_and_leaves_other_files(cmeans: Comman
 def test_a_failed_run_leaves_the_former_results(cmeans: Command, table: Path, tmp_path: Path) -> None:
     cmeans("fit", table, "--clusters", 3, "--columns", "a,b", "--out", tmp_path / "o")
     before = {path.name: path.read_bytes() for path in (tmp_path / "o").iterdir()}
-    assert cmeans("fit", table, "--clusters", 3, "--out", tmp_path / "o").code == 2
+    assert cmeans("fit", table, "--clusters", 3, "--columns", "a,text", "--out", tmp_path / "o").code == 2
     assert cmeans("fit", table, "--clusters", 1000, "--columns", "a,b", "--out", tmp_path / "o").code == 2
     assert {path.name: path.read_bytes() for path in (tmp_path / "o").iterdir()} == before
 

@@ -157,10 +157,10 @@ def test_max_min_starts_any_method(cmeans: Command, spots: tuple[Path, np.ndarra
         ),
         ("--method adaptive --sparsity much", "--sparsity much: give a number or auto."),
         ("--method adaptive --sparsity 1e9", "no cluster wants any row"),
-        ("--method adaptive --p 1", "AdaptivePossibilisticCMeans(p=1.0): p must lie between 0 and 1"),
-        ("--method sequential --adaptation journal", "SequentialPossibilisticCMeans(adaptation='journal')"),
-        ("--method sequential --adaptation none", "SequentialPossibilisticCMeans(adaptation=None)"),
-        ("--method sequential --seed-quantile 2", "SequentialPossibilisticCMeans(seed_quantile=2.0)"),
+        ("--method adaptive --p 1", "--p 1.0: p must lie between 0 and 1"),
+        ("--method sequential --adaptation journal", "--adaptation journal: unknown adaptation; known are"),
+        ("--method sequential --adaptation none", "--adaptation none: unknown adaptation; known are"),
+        ("--method sequential --seed-quantile 2", "--seed-quantile 2.0: it must lie above 0"),
     ],
 )
 def test_wrong_words(cmeans: Command, spots: tuple[Path, np.ndarray], tmp_path: Path, words: str, message: str) -> None:
@@ -175,5 +175,5 @@ def test_the_help_says_what_the_number_means(cmeans: Command, monkeypatch: pytes
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.setenv("TERMINAL_WIDTH", "300")
     shown = cmeans("fit", "--help").out
-    for text in ("adaptive: how many to start from", "20 for adaptive", "rbf; linear for adaptive and sequential", "--seed-quantile"):
+    for text in ("adaptive: Clusters to start from", "20 for adaptive", "rbf; linear for adaptive and sequential", "--seed-quantile"):
         assert text in shown

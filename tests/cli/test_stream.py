@@ -283,7 +283,7 @@ class TestMalformedRows:
         assert pa.csv.read_csv(out)["label"].to_pylist() == by_hand(x, 7)[1]
 
     def test_a_first_line_without_an_end(self, cmeans: Command, feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("cmeans.cli.stream.csv.LONGEST", 1 << 20)
+        monkeypatch.setattr("cmeans.data.files.csv.LONGEST", 1 << 20)
         feed(b"\n" + b"7" * (3 << 20))
         assert refused(cmeans("stream", *LINEAR)) == "cmeans: standard input: the first line is longer than 1 MiB; it is no CSV."
 

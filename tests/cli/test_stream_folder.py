@@ -15,7 +15,7 @@ import pytest
 
 from cli.command import Command
 from cli.streams import LINEAR, answers, by_hand, groups, refused, table
-from cmeans.cli.stream import columnar
+from cmeans.cli.stream import sources
 from cmeans.persistence.model_file import read_metadata
 
 Action = Callable[[], Any]
@@ -108,7 +108,7 @@ def test_a_followed_folder_grows(cmeans: Command, incoming: Path, tmp_path: Path
         lambda: (incoming / "c.parquet").write_bytes(whole),
         write("a.parquet", slice(70, 140)),  # comes late, though its name is the first
     )
-    monkeypatch.setattr(columnar, "time", clock)
+    monkeypatch.setattr(sources, "time", clock)
     words = ["stream", incoming, "--follow", "--poll", 0.5, "--idle", 2, "--chunk-size", 50, "--checkpoint", tmp_path / "s.safetensors"]
     ended = cmeans(*words, *LINEAR)
     found = answers(ended)
@@ -119,7 +119,7 @@ def test_a_followed_folder_grows(cmeans: Command, incoming: Path, tmp_path: Path
     assert [line for line in ended.err.splitlines() if "warning" in line] == [complaint]
     assert set(clock.naps) == {0.5}
 
-    monkeypatch.setattr(columnar, "time", Clock(write("d.parquet", slice(0, 50))))
+    monkeypatch.setattr(sources, "time", Clock(write("d.parquet", slice(0, 50))))
     assert answers(cmeans(*words, "--resume"))["row"].to_pylist() == list(range(140, 190))
 
 
@@ -127,8 +127,8 @@ def test_rows_do_not_wait_for_the_next_file(cmeans: Command, incoming: Path, mon
     x, _ = groups(40)
     pq.write_table(table(x), incoming / "1.parquet")
     clock = Clock()
-    monkeypatch.setattr(columnar, "time", clock)
-    monkeypatch.setattr("cmeans.cli.stream.chunks.time", clock)
+    monkeypatch.setattr(sources, "time", clock)
+    monkeypatch.setattr("cmeans.cli.stream.batches.time", clock)
     ended = cmeans("stream", incoming, *LINEAR, "--follow", "--poll", 10, "--idle", 25, "--max-wait", 4, "--out", incoming.parent / "l.csv")
     assert ended.summary["chunks"] == 1
     assert clock.naps == [4, 10, 10, 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -13,11 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cmeans.cli.stream.batches import Batch, PickedBatch
-from cmeans.cli.stream.chunks import joined
-from cmeans.cli.stream.csv import LineReader, _judged
-from cmeans.data.files.tables import ColumnSelection
-from cmeans.data.files.text import CONVERT, LONGEST, Dialect, Lines, OpenQuoteError, numbered_lines, split
+from cmeans.cli.stream.batches import Batch, joined
+from cmeans.data.files.csv import LineReader, _judged
+from cmeans.data.files.schema import ColumnChoice
+from cmeans.data.files.text import CONVERT, LONGEST, Dialect, Lines, OpenQuoteError, ended, numbered_lines, split
 
 NUMBERS = ["1", "-2.5", "+3", ".5", "5.", "1e3", "1e400", "1e-400", " 1 ", '"1"']
 OTHERS = ["", " ", "nan", "inf", "NA", "x", "1_0", "0x1", "true", "False", "\u0661", "\u00e4", '"1,2"', '"', 'a"b', '"a"b', '""']
@@ -37,15 +37,22 @@ def found(texts: Iterable[bytes | None], longest: int = LONGEST) -> list[tuple[i
     return [pair for part in parts for pair in zip(part.numbers, part.texts, strict=True)]
 
 
-def reader(width: int = 2, picked: tuple[int, ...] = (0,), weight: int | None = None, dtype: str = "float64") -> LineReader:
-    choice = ColumnSelection(picked, weight, np.dtype(dtype))
-    labels = tuple("abc"[at] for at in picked)
-    return LineReader(Dialect(",", tuple("abc"[:width]), True), PickedBatch(choice, labels, weight and "abc"[weight]))
+def picking(picked: tuple[int, ...] = (0,), weight: int | None = None, dtype: str = "float64") -> ColumnChoice:
+    return ColumnChoice("x.csv", picked, tuple("abc"[at] for at in picked), np.dtype(dtype), weight, weight and "abc"[weight])
 
 
-def batch_of(text: bytes, at: LineReader) -> Batch:
+def reader(width: int = 2) -> LineReader:
+    return LineReader(Dialect(",", tuple("abc"[:width]), True))
+
+
+def batch_of(text: bytes, at: LineReader | None = None, choice: ColumnChoice | None = None) -> Batch:
+    choice, lines = choice or picking(), lines_of(text)
+    return Batch.of((at or reader()).read(lines, choice.places), 0, choice, lambda row: f"line {row + 1}")
+
+
+def lines_of(text: bytes) -> Lines:
     whole = re.split(b"\r\n|\n|\r", text)
-    return at.batch(Lines(whole, range(1, len(whole) + 1)), 0)
+    return Lines(ended(whole), range(1, len(whole) + 1))
 
 
 def facts(batch: Batch) -> tuple[object, ...]:
@@ -93,10 +100,20 @@ def test_fields_are_those_of_the_csv_module(line: str) -> None:
         assert expected[-1].endswith("\n")  # it waits for the rest
 
 
+@given(st.text('ab",\n', max_size=40))
+def test_records_are_those_of_the_csv_module(text: str) -> None:
+    """Where quotes go over the ends of lines."""
+    whole, rest = lines_of(text.encode()).joined(",")
+    rows, starts = csv.reader(io.StringIO(f"{text}\n", newline="")), [1]
+    starts += [rows.line_num + 1 for _ in rows]
+    assert [*whole.numbers, *rest.numbers[:1]] == starts[:-1]
+    assert len(whole.texts) == len(whole)
+
+
 def test_fields_of_any_length() -> None:
     """The csv module refuses those of more than 131,072 characters."""
     for long in ("x" * 140_000, "1" + "0" * 140_000):
-        batch = batch_of(f'1,{long}\n2,"{long}"\n"{long}",3'.encode(), reader())
+        batch = batch_of(f'1,{long}\n2,"{long}"\n"{long}",3'.encode())
         assert batch.x.ravel().tolist() == [1, 2]
         [fault] = batch.faults
         assert (fault.where, fault.why[:11]) == ("line 3", "column 'a' ")
@@ -107,8 +124,8 @@ def test_fields_of_any_length() -> None:
 def test_malformed_lines_do_not_pile_up_before_the_first_sound_one() -> None:
     """Of a stream without any sound line, the malformed ones must be told and counted while it goes on."""
     read = iter(range(1_000))
-    parts: Iterator[Lines | None] = (Lines([b"malformed"] * 100, range(100 * at, 100 * at + 100)) for at in read)
-    seen, numeric = _judged(parts, Dialect(",", ("a", "b"), True))
+    parts: Iterator[Lines | None] = (Lines(b"malformed\n" * 100, range(100 * at, 100 * at + 100)) for at in read)
+    seen, numeric, _ = _judged(parts, reader(), several=False)
     assert numeric == [True, True]
     assert len(seen) == next(read) <= 20
 
@@ -123,15 +140,21 @@ def test_long_lines_are_malformed() -> None:
 @given(LINES)
 def test_at_once_and_one_by_one_find_the_same(texts: list[str]) -> None:
     text = "\n".join(texts).encode(errors="surrogateescape")
-    for at in (reader(), reader(picked=(1,), weight=0), reader(1), reader(dtype="float32")):
-        slow, fast = (batch_of(text, replace(at, few=few)) for few in (10**9, 0))
+    for at, choice in (
+        (reader(), picking()),
+        (reader(), picking((1,), 0)),
+        (reader(1), picking()),
+        (reader(), picking(dtype="float32")),
+        (replace(reader(), truths=frozenset([0])), picking()),
+    ):
+        slow, fast = (batch_of(text, replace(at, few=few), choice) for few in (10**9, 0))
         assert facts(fast) == facts(slow)
         assert len(slow) + len(slow.faults) == slow.stop
 
 
 @given(LINES, st.integers(0, 12))
 def test_a_batch_can_be_cut_and_joined(texts: list[str], row: int) -> None:
-    whole = batch_of("\n".join(texts).encode(errors="surrogateescape"), reader())
+    whole = batch_of("\n".join(texts).encode(errors="surrogateescape"))
     first, rest = whole.before(row), whole.since(row)
     assert all(number < row for number in first.rows)
     assert facts(joined([first, rest])) == facts(whole)
@@ -164,7 +187,7 @@ def test_a_batch_can_be_cut_and_joined(texts: list[str], row: int) -> None:
 )
 @pytest.mark.parametrize("around", [0, 50])
 def test_what_is_wrong_is_said(line: bytes, why: str, around: int) -> None:
-    batch = batch_of(b"\n".join([*[b"7,1"] * around, line, *[b"8,0.5"] * around]), reader(weight=1))
+    batch = batch_of(b"\n".join([*[b"7,1"] * around, line, *[b"8,0.5"] * around]), choice=picking(weight=1))
     assert [(fault.row, fault.where, fault.why) for fault in batch.faults] == [(around, f"line {around + 1}", why)]
     assert batch.rows.tolist() == [*range(around), *range(around + 1, 2 * around + 1)]
     assert batch.x.ravel().tolist() == [7] * around + [8] * around

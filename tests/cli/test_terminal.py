@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import io
+import math
 from dataclasses import replace
 
 import pytest
 
-from cmeans.cli.terminal import Forecast, Screen, described, print_table, standing
+from cmeans.cli.report import of_model
+from cmeans.cli.terminal import Forecast, Screen, described, print_report, standing
 from cmeans.runtime.progress import Progress, Reporter, current_listeners
 
 
@@ -25,7 +28,7 @@ def test_a_forecast_from_movements_that_shrink() -> None:
 
 
 def test_a_forecast_without_any_sign_of_an_end_is_what_is_allowed() -> None:
-    for movements, tol in (([0.1], 1e-4), ([0.1, 0.2], 1e-4), ([0.2, 0.1], 0.0)):
+    for movements, tol in (([0.1], 1e-4), ([0.1, 0.2], 1e-4), ([0.2, 0.1], 0.0), ([math.inf, 0.1], 1e-4)):
         forecast = Forecast(tol)
         for sweep, movement in enumerate(movements, 1):
             forecast.note(told(sweep, movement), now=float(sweep))
@@ -85,11 +88,20 @@ def test_messages(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_a_table_shows_nested_facts_briefly(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_shown_briefly(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    print_table("model", {"estimator": "FuzzyCMeans", "fitted": {"m_": 1.5, "none": None}, "columns": list(range(1000))})
+    fitted = {"m_": 1.5, "none_": None, "_own": 1}
+    print_report(of_model({"model": "m", "estimator": "FuzzyCMeans", "fitted": fitted, "columns": list(range(1000)), "arrays": {"a": 1}}))
     text = capsys.readouterr().out
     assert "fitted.m_" in text
-    assert "none" not in text
-    assert "999" not in text
+    assert not any(word in text for word in ("none", "own", "999", "arrays"))
     assert "1000 in all" in text
+
+
+def test_lines_are_not_broken_and_tables_need_no_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    line, stdout = "cmeans fit " + "x" * 90, io.TextIOWrapper(io.BytesIO(), "ascii")
+    monkeypatch.setattr("sys.stdout", stdout)
+    print_report([line, [("cluster", ""), ("0", "███")]])
+    stdout.flush()
+    assert stdout.buffer.getvalue().decode().split() == [*line.split(), "cluster", "0", "###"]

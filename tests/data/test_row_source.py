@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import cmeans
 from cmeans.data.limits import Limits
+from cmeans.data.row_source import RowsError
 from stored_rows import Kept
 
 X = np.random.default_rng(0).normal(size=(1_000, 3))
@@ -31,11 +33,31 @@ def test_views_of_views() -> None:
     np.testing.assert_array_equal(doubled.take(np.array([44, 2])), 2 * X[[49, 7]] + 1)
 
 
+@pytest.mark.parametrize("n_threads", [1, 3])
 @pytest.mark.parametrize("taken", [1, 10, 10_000])
-def test_rows_are_taken_in_the_order_asked_for(taken: int) -> None:
-    for size in (0, 1, 30, 300):
+def test_rows_are_taken_in_the_order_asked_for(taken: int, n_threads: int) -> None:
+    for size in (0, 1, 2, 30, 300):
         chosen = np.random.default_rng(size).integers(0, 1_000, size=size)
-        np.testing.assert_array_equal(Kept(X).take(chosen, Limits(read_rows=taken, cached_rows=50)), X[chosen])
+        np.testing.assert_array_equal(Kept(X).take(chosen, Limits(read_rows=taken, cached_rows=50), n_threads), X[chosen])
+
+
+def test_threads_take_stretches_of_their_own() -> None:
+    """Each row is read once, every thread a connected part of the rows, no more of them at once than asked for."""
+    reads: list[tuple[str, int, int]] = []
+    rows = Kept(X, lambda start, stop: reads.append((threading.current_thread().name, start, stop)))
+    rows.take(np.arange(0, 1_000, 2), Limits(read_rows=100, cached_rows=50), 4)
+    assert sorted(start for _, start, _ in reads) == [start for first in (0, 250, 500, 750) for start in (first, first + 100, first + 200)]
+    assert all(stop - start <= 100 for _, start, stop in reads)
+    assert threading.current_thread().name not in {name for name, _, _ in reads}
+
+
+def test_an_error_of_a_thread_that_takes_rows_is_raised() -> None:
+    def fail(start: int, _: int) -> None:
+        if start >= 500:
+            raise RowsError("row 500 is damaged")
+
+    with pytest.raises(RowsError, match="row 500"):
+        Kept(X, fail).take(np.arange(1_000), Limits(read_rows=100, cached_rows=50), 2)
 
 
 def test_few_samples_are_remembered() -> None:

@@ -30,7 +30,7 @@ AS_THEY_ARE = [
     CMeans(CLUSTERS, rule="fuzzy"),
     # The check of clusterings counts rows that belong nowhere as a cluster; on its 50 rows alpha=1 leaves two fifths of them out.
     AdaptivePossibilisticCMeans(CLUSTERS, alpha=0.5),
-    SequentialPossibilisticCMeans(max_clusters=CLUSTERS),
+    SequentialPossibilisticCMeans(max_clusters=CLUSTERS, patience=1),
     StreamingFuzzyCMeans(CLUSTERS),
     KernelPatchClustering(CLUSTERS),
 ]
@@ -46,7 +46,7 @@ CONFIGURED = [
     CMeans(CLUSTERS, rule="possibilistic"),
     AdaptivePossibilisticCMeans(CLUSTERS, n_landmarks=5, sparsity=0),
     AdaptivePossibilisticCMeans(CLUSTERS, adaptation="conference", sparsity=0),
-    SequentialPossibilisticCMeans(max_clusters=CLUSTERS, n_landmarks=5, sparsity=0),
+    SequentialPossibilisticCMeans(max_clusters=CLUSTERS, n_landmarks=5, sparsity=0, patience=1),
     StreamingFuzzyCMeans(CLUSTERS, kernel="linear"),
     StreamingFuzzyCMeans(CLUSTERS, n_landmarks=8, rule="hard"),
     StreamingFuzzyCMeans(CLUSTERS, method="projection"),

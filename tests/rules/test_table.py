@@ -10,7 +10,7 @@ import pytest
 
 import cmeans.rules
 from cmeans import CMeans
-from cmeans.cli.fitting import METHODS
+from cmeans.cli.option_values import METHODS
 from cmeans.persistence.model_file import OBJECTS
 from cmeans.rules import RULES, Rule
 from cmeans.sweeps.compiled import rules as compiled

@@ -1,4 +1,4 @@
-"""predict_to: what is in the files, and what bad words get."""
+"""predict_to and fit_predict_to: what is in the files, and what bad words get."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import pytest
 import cmeans
 from cmeans.storage import row_writer as writing
 from cmeans.storage.row_writer import ListColumn, OutputColumns
+from every_estimator import NAMES, build
 from full_disk import files_end_at
 from limited import limited
+from stored_rows import Kept
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 
@@ -147,3 +149,70 @@ def test_refused(model: cmeans.FuzzyCMeans, tmp_path: Path, name: str, words: di
     with pytest.raises(ValueError, match=message):
         model.predict_to(X, tmp_path / name, **words)
     assert not list(tmp_path.iterdir())
+
+
+class TestFitPredictTo:
+    """A fit that writes its rows in its last pass."""
+
+    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("stored", [False, True])
+    def test_it_is_a_fit_and_then_predict_to(self, name: str, stored: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        limited(monkeypatch, loaded_bytes=0 if stored else 2**24, task_rows=256, block_rows=64)
+        np.save(tmp_path / "rows.npy", X[:700])
+        rows = tmp_path / "rows.npy"
+        fitted = build(name).fit(rows)
+        written = build(name)
+        counts = written.fit_predict_to(rows, tmp_path / "one.parquet")
+        np.testing.assert_array_equal(counts, fitted.predict_to(rows, tmp_path / "two.parquet"))
+        np.testing.assert_array_equal(written.labels_, fitted.labels_)
+        assert written.objective_ == fitted.objective_
+        one, two = pq.read_table(tmp_path / "one.parquet"), pq.read_table(tmp_path / "two.parquet")
+        assert one.column_names == two.column_names
+        np.testing.assert_array_equal(one["label"], fitted.labels_)
+        for column in one.column_names[1:]:
+            np.testing.assert_allclose(one[column], two[column], rtol=1e-6, atol=1e-9)
+
+    @pytest.mark.parametrize("name", ["FuzzyCMeans", "PossibilisticCMeans", "AdaptivePossibilisticCMeans"])
+    def test_stored_rows_are_read_no_more_than_by_the_fit(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        limited(monkeypatch, loaded_bytes=0)
+        reads: list[int] = []
+        rows = Kept(X, lambda start, _: reads.append(start))
+        build(name).fit(rows)
+        of_the_fit, reads[:] = len(reads), []
+        rows = Kept(X, lambda start, _: reads.append(start))
+        build(name).fit_predict_to(rows, tmp_path / "o.parquet", top_k=2)
+        assert len(reads) == of_the_fit
+
+    def test_what_cannot_be_written_is_refused_before_the_fit(self, tmp_path: Path) -> None:
+        model = cmeans.FuzzyCMeans(5, kernel="linear")
+        never = Kept(X, lambda *_: pytest.fail("rows were read"))
+        np.save(tmp_path / "rows.npy", X)
+        for out, words, message in (
+            ("o.txt", {}, "unknown ending"),
+            ("o.parquet", {"top_k": 6}, r"fit_predict_to\(top_k=6\): the model has 5 clusters"),
+            ("o.npy", {"memberships": True}, "can hold labels only"),
+            ("no folder/o.parquet", {}, "fit_predict_to: cannot write"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                model.fit_predict_to(never, tmp_path / out, **words)
+        with pytest.raises(ValueError, match=r"fit_predict_to\(out=.*\) would overwrite the input file"):
+            model.fit_predict_to(tmp_path / "rows.npy", tmp_path / "rows.npy")
+        assert not hasattr(model, "labels_")
+        assert [path.name for path in tmp_path.iterdir()] == ["rows.npy"]
+
+    def test_fewer_clusters_than_memberships_asked_for(self, tmp_path: Path) -> None:
+        model = cmeans.AdaptivePossibilisticCMeans(10, random_state=0)
+        model.fit_predict_to(X[:500], tmp_path / "o.parquet", top_k=10)
+        found = model.n_clusters_
+        assert found < 10
+        assert len(pq.read_table(tmp_path / "o.parquet").column_names) == 1 + 2 * found
+
+    def test_a_disk_that_fills_up_does_not_lose_the_fit(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        limited(monkeypatch, loaded_bytes=0)
+        monkeypatch.setattr(writing, "GROUP", 500)
+        np.save(tmp_path / "rows.npy", X)
+        model, out = cmeans.FuzzyCMeans(5, kernel="linear", random_state=0), tmp_path / "o.parquet"
+        with files_end_at(20_000), pytest.raises(cmeans.storage.atomic.WriteError, match=r"fit_predict_to: cannot write .*o.parquet"):
+            model.fit_predict_to(tmp_path / "rows.npy", out)
+        np.testing.assert_array_equal(model.labels_, model.predict(X))
+        assert not out.exists()

@@ -19,6 +19,7 @@ from .rows import ReadOptions
 from .terminal import Screen
 
 _DATA, _PREDICTED, _SEED, _STARTS = "wine.parquet", "predicted.parquet", 0, 5
+_OPTIONS = ["-c", 3, "--scale", "standard", "--n-init", _STARTS]  # the seed is the command's own
 
 
 def demo(out: Path, screen: Screen) -> dict[str, Any]:
@@ -37,25 +38,26 @@ def demo(out: Path, screen: Screen) -> dict[str, Any]:
     same = bool(np.array_equal(labels, read_labels(out / _PREDICTED)))
     agreement = {"adjusted_rand_index": round(index, 4), "purity": round(pure, 4), "predict_equals_fit": same}
     following = next_commands(file, out)
-    screen.say("the same by hand, and next with your own file:")
-    for command in following:
-        screen.say(f"  {command}")
+    if not screen.for_people:
+        screen.say("the same by hand, and next with your own file:")
+        for step in following:
+            screen.say(f"  {step['command']}")
     outputs = {"data": str(file), **summary["outputs"], "predicted": str(out / _PREDICTED)}
     return {**summary, "command": "demo", "agreement": agreement, "outputs": outputs, "next": following}
 
 
 def _request(file: Path, out: Path) -> FitRequest:
-    words = {"n_landmarks": "auto", "n_init": _STARTS, "random_state": _SEED}
-    return FitRequest(ReadOptions(file), out, "fuzzy", 3, words, scale="standard")
+    return FitRequest(ReadOptions(file), out, "fuzzy", {"n_clusters": 3, "n_init": _STARTS, "random_state": _SEED}, scale="standard")
 
 
-def next_commands(file: Path, out: Path) -> list[str]:
+def next_commands(file: Path, out: Path) -> list[dict[str, str]]:
     """Return command lines that do what the demo did; `fit` uses the same seed by default."""
-    return [
-        shlex.join(["cmeans", "fit", str(file), "--clusters", "3", "--scale", "standard", "--n-init", str(_STARTS), "--out", str(out)]),
-        shlex.join(["cmeans", "predict", str(out / MODEL), str(file), "--out", str(out / _PREDICTED)]),
-        shlex.join(["cmeans", "info", str(out / MODEL)]),
-    ]
+    commands = {
+        "the same fit by hand, and next with your own file": ["fit", file, *_OPTIONS, "--out", out],
+        "the same labels by its model": ["predict", out / MODEL, file, "--out", out / _PREDICTED],
+        "what the model holds": ["info", out / MODEL],
+    }
+    return [{"why": why, "command": shlex.join(["cmeans", *map(str, words)])} for why, words in commands.items()]
 
 
 def purity(truth: NDArray[Any], labels: NDArray[Any]) -> float:

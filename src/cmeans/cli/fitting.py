@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,100 +11,52 @@ from typing import Any
 
 import numpy as np
 
-from .. import (
-    AdaptivePossibilisticCMeans,
-    Checkpoint,
-    CMeans,
-    DaskEngine,
-    FuzzyCMeans,
-    KernelKMeans,
-    PossibilisticCMeans,
-    ProbabilisticKMeans,
-    SequentialPossibilisticCMeans,
-    TwoStepKernelKMeans,
-    __version__,
-)
+from .. import Checkpoint, DaskEngine, __version__
 from ..data.blocks import spans
+from ..data.files.schema import described
 from ..data.outputs import RowOutputs
 from ..engines.dask.dask_api import connected
 from ..fitting.memory import parse_budget
 from ..persistence.model_file import read_metadata, save
-from ..rules import RULES
 from ..runtime.signals import held_back
 from ..runtime.user_warnings import one_line
 from ..solvers.checkpoints import check_place
 from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
 from ..storage.row_writer import OutputColumns, checked_columns, row_file
+from .categories import Categories, learn_categories
 from .errors import InputError, Stopped
-from .option_values import listed, option_of
-from .outputs import Stopwatch, as_json, caught_warnings, results_folder, sizes
-from .rows import SHARE, InputRows, ReadOptions, Scaling, files_of, learn_scaling, read_rows, refuse_inside
+from .models import Preprocessing, with_names
+from .option_values import METHODS, MethodSpec, listed, option_of
+from .outputs import Stopwatch, as_json, caught_warnings, plain, results_folder, sizes
+from .report import clearness, next_steps, spreads
+from .rows import SHARE, InputRows, ReadOptions, files_of, learn_scaling, read_rows, refuse_inside, tables_of
 from .terminal import Screen
 
 WRITTEN_TOGETHER = 65_536  # rows
 LABELS, MODEL, SUMMARY = "labels.parquet", "model.safetensors", "summary.json"
 
 
-class MethodSpec:
-    """One clustering method: its estimator and the parameters that it has."""
-
-    def __init__(self, estimator: type[Any], soft: bool = False, fixed: Mapping[str, Any] | None = None) -> None:
-        self.estimator = estimator
-        self.soft = soft  # memberships are worth writing
-        self.fixed = dict(fixed or {})  # parameters that define the method
-        self.words = frozenset(inspect.signature(estimator).parameters) - self.fixed.keys()
-        self.needed: tuple[str, ...] = ()  # parameters without a default
-
-    @classmethod
-    def of_rule(cls, name: str) -> MethodSpec:
-        """Return the method of a rule that has no estimator of its own."""
-        rule = RULES[name]
-        method, own = cls(CMeans, rule.is_soft, {"rule": name}), frozenset(rule.made_from or ())
-        of_others = {word for other in RULES.values() for word in other.made_from or ()} - own
-        of_others |= set() if rule.needs_pilot else {"pilot_m", "eta_scale"}
-        method.words -= of_others
-        method.needed = tuple(sorted(word for word in own if inspect.signature(CMeans).parameters[word].default is None))
-        return method
-
-    @property
-    def finds_number(self) -> bool:
-        """True where the number of clusters is a result, and the given one only a bound."""
-        return "max_clusters" in self.words
-
-
-METHODS = {
-    "hard": MethodSpec(KernelKMeans),
-    "two-step": MethodSpec(TwoStepKernelKMeans),
-    "probabilistic": MethodSpec(ProbabilisticKMeans),
-    "fuzzy": MethodSpec(FuzzyCMeans, True),
-    "possibilistic": MethodSpec(PossibilisticCMeans, True),
-    "adaptive": MethodSpec(AdaptivePossibilisticCMeans, True),
-    "sequential": MethodSpec(SequentialPossibilisticCMeans, True),
-}
-METHODS |= {name: MethodSpec.of_rule(name) for name, rule in RULES.items() if rule.made_from is not None and name not in METHODS}
-
-
 @dataclass(frozen=True)
 class FitRequest:
-    """All options of one `cmeans fit`. `words` are the constructor parameters that were given; the others keep their defaults."""
+    """All options of one `cmeans fit`. `words` are the constructor parameters that were given, `n_clusters` also where it is a bound."""
 
     reading: ReadOptions
     out: Path
     method: str
-    clusters: int | None = None  # number of clusters, or its upper bound
     words: dict[str, Any] = field(default_factory=dict)
     scale: str = "none"
     top_k: int | None = None  # number of memberships to write; None: all
     threshold: float | None = None
     checkpoint: Checkpoint | None = None
     scheduler: str | None = None  # address of the Dask cluster that runs the fit
+    arguments: Sequence[str] = ()  # of the command line, for advice
 
     def columns(self, method: MethodSpec, model: Any) -> OutputColumns:
         """Return the columns that are written for each row."""
         return checked_columns(
             Path(LABELS),
-            len(model._state.centres),
+            len(model.get_feature_names_out()),
             "the labels",
             memberships=method.soft,
             top_k=self.top_k,
@@ -119,23 +70,31 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     _check(request, method)
     watch = Stopwatch()
     with results_folder(request.out), _cluster(request.scheduler) as client:
-        with caught_warnings(screen.warn) as warned:
+        with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
             with watch.part("read"):
-                rows, scaling = _read(request, screen, stays=client is not None)
+                rows, recipe = _read(request, screen, stays=client is not None)
             model = _model(request, client)
             try:
                 with watch.part("fit"):
                     _fit(model, request, rows, screen)
             except KeyboardInterrupt:
-                raise Stopped(_farewell(model, request, rows, scaling)) from None
+                raise Stopped(_farewell(model, request, recipe)) from None
         with staged(request.out, seal=SUMMARY) as place:
             with watch.part("write"):
-                _write_labels(place / LABELS, model, rows, request.columns(method, model))
-                save(model, place / MODEL, rows=False, metadata=_metadata(request, rows, scaling))
-            summary = _summary(request, rows, model, read_metadata(place / MODEL))
-            summary |= {"seconds": watch.seconds, "warnings": warned, "outputs": _outputs(request.out)}
+                columns = request.columns(method, model)
+                with_names(place / LABELS, request.reading, lambda file: _write_labels(file, model, rows, columns))
+                save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
+            summary = _summary(request, rows, model, read_metadata(place / MODEL)) | _columns_of(request, rows, recipe)
+            summary |= {
+                "clearness": clearness(model, rows.x),
+                "seconds": watch.seconds,
+                "warnings": warned,
+                "outputs": _outputs(request.out),
+            }
+            summary["next"] = next_steps(request.arguments, plain(summary), spreads(rows.x, rows.columns, len(recipe.categories.labels)))
             write_text(place / SUMMARY, as_json(summary) + "\n")
-    screen.say(f"wrote {', '.join((LABELS, MODEL, SUMMARY))} in {request.out}")
+    if not screen.for_people:
+        screen.say(f"wrote {', '.join((LABELS, MODEL, SUMMARY))} in {request.out}")
     return summary
 
 
@@ -169,21 +128,24 @@ def _cluster(scheduler: str | None) -> Iterator[Any]:
 
 def _check(request: FitRequest, method: MethodSpec) -> None:
     """Refuse options that are invalid whatever the rows are."""
-    if request.clusters is None and not method.finds_number:
+    for word in request.words:
+        if word not in method.parameters:
+            able = listed(name for name, other in METHODS.items() if word in other.parameters)
+            raise InputError(f"{option_of(word)}: --method {request.method} has none; it belongs to {able}.")
+    if "n_clusters" in method.needed and "n_clusters" not in request.words:
         finders = listed(name for name, other in METHODS.items() if other.finds_number)
         raise InputError(f"--clusters: --method {request.method} needs the number of clusters, e.g. -c 3; {finders} find it themselves.")
-    for word in request.words:
-        if word not in method.words:
-            able = listed(name for name, other in METHODS.items() if word in other.words)
-            raise InputError(f"{option_of(word)}: --method {request.method} has none; it belongs to {able}.")
     for word in method.needed:
         if word not in request.words:
             raise InputError(f"{option_of(word)}: --method {request.method} needs it.")
+    method.made(request.words)
     if not method.soft and (request.top_k is not None or request.threshold is not None):
         raise InputError(f"--top-k, --threshold: --method {request.method} has no memberships to choose among.")
-    if request.checkpoint is not None and "checkpoint" not in method.words:
-        able = listed(name for name, other in METHODS.items() if "checkpoint" in other.words)
+    if request.checkpoint is not None and "checkpoint" not in method.parameters:
+        able = listed(name for name, other in METHODS.items() if "checkpoint" in other.parameters)
         raise InputError(f"--checkpoint: --method {request.method} keeps none; {able} do.")
+    if request.reading.categorical and request.scheduler is not None:
+        raise InputError("--categorical: the workers of --engine dask read the files themselves, as numbers; encode the columns first.")
     refuse_inside(request.reading.file, request.out, "a folder outside")
     outputs = {f"--out {request.out}: the {name}": file for name, file in _outputs(request.out).items()}
     if request.checkpoint is not None:
@@ -193,27 +155,29 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
         check_place(request.checkpoint, "--checkpoint")
 
 
-def _read(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[InputRows, Scaling]:
+def _read(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[InputRows, Preprocessing]:
     screen.say(f"reading {request.reading.file}")
     budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
-    rows = read_rows(request.reading, most=0 if stays else None if budget is None else budget // SHARE)
+    reading, categories = request.reading, Categories()
+    if reading.categorical:
+        categories = learn_categories(tables_of(reading, "--categorical"), reading.categorical)
+    rows = read_rows(reading, most=0 if stays else None if budget is None else budget // SHARE, categories=categories)
+    if rows.left_out:
+        screen.say(f"left out, being no numbers: {described(rows.left_out)}; --categorical takes categories, --id the names of rows")
     if rows.stay:
         who = "the workers read them" if stays else "they are read again in every sweep"
         screen.say(f"{rows.x.nbytes / 1e9:.3g} GB of rows stay where they are; {who}")
-    scaling = learn_scaling(request.scale, rows.x, rows.weight)
-    return replace(rows, x=scaling.apply(rows.x)), scaling
+    scaling = learn_scaling(request.scale, rows.x, rows.weight, len(categories.labels))
+    return replace(rows, x=scaling.apply(rows.x)), Preprocessing(rows.columns, scaling, rows.x.dtype.name, categories)
 
 
 def _model(request: FitRequest, client: Any) -> Any:
-    method = METHODS[request.method]
-    words = {**method.fixed, **request.words}
-    if request.clusters is not None:
-        words = {**words, "max_clusters" if method.finds_number else "n_clusters": request.clusters}
+    words = dict(request.words)
     if request.checkpoint is not None:
-        words = {**words, "checkpoint": request.checkpoint}
+        words["checkpoint"] = request.checkpoint
     if client is not None:
-        words = {**words, "engine": DaskEngine(client)}
-    return method.estimator(**words)
+        words["engine"] = DaskEngine(client)
+    return METHODS[request.method].made(words)
 
 
 def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen) -> None:
@@ -230,25 +194,27 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen) -> No
         screen.say(f"clusters found: {model.n_clusters_:,}; rows that belong to none: {(model.labels_ < 0).sum():,}")
 
 
-def _farewell(model: Any, request: FitRequest, rows: InputRows, scaling: Scaling) -> str:
+def _farewell(model: Any, request: FitRequest, recipe: Preprocessing) -> str:
     """Save the centres so far as a model after an interrupt, and return a message about it and the checkpoint."""
     kept = None if request.checkpoint is None else request.checkpoint.path
     resume = "" if kept is None or not os.path.isfile(kept) else f"; go on with --resume --checkpoint {kept}"
-    if "_state" not in vars(model):
+    if not model.__sklearn_is_fitted__():
         return f"interrupted before there were centres; nothing was written{resume}."
     with held_back(), staged(request.out, seal=SUMMARY) as place:
-        save(model, place / MODEL, rows=False, metadata=_metadata(request, rows, scaling))
+        save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
     return f"{model.stop_reason_}; the centres so far are in {request.out / MODEL}{resume}."
 
 
-def _metadata(request: FitRequest, rows: InputRows, scaling: Scaling) -> dict[str, Any]:
+def _metadata(request: FitRequest, recipe: Preprocessing) -> dict[str, Any]:
     """Return what `cmeans predict` needs beside the model."""
+    made_from = {"categories": recipe.categories.columns} if recipe.categories.columns else {}
     return {
         "method": request.method,
-        "columns": list(rows.columns),
+        "columns": list(recipe.columns),
         "weight": request.reading.weight,
-        "scaling": scaling.to_json(),
-        "dtype": rows.x.dtype.name,
+        "scaling": recipe.scaling.to_json(),
+        "dtype": recipe.dtype,
+        **made_from,
     }
 
 
@@ -269,7 +235,7 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
         "scale": request.scale,
         "weight": request.reading.weight,
         "method": request.method,
-        "n_clusters": request.clusters,
+        "n_clusters": request.words.get("n_clusters"),
         "n_clusters_found": model.n_clusters_,
         "m": fitted.get("m_"),
         "pilot_m": fitted.get("pilot_m_"),
@@ -284,11 +250,21 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
         "n_iter": model.n_iter_,
         "converged": model.converged_,
         "reason": model.stop_reason_,
-        **sizes(model.labels_, len(model._state.centres)),
+        **sizes(model.labels_, len(model.get_feature_names_out())),
+    }
+
+
+def _columns_of(request: FitRequest, rows: InputRows, recipe: Preprocessing) -> dict[str, Any]:
+    """Return what the summary says of columns that are no numbers."""
+    return {
+        "column_names": list(rows.columns),
+        "left_out": [field.label for field in rows.left_out],
+        "id": request.reading.name,
+        "categories": recipe.categories.columns,
     }
 
 
 def _own_words(request: FitRequest, model: Any) -> dict[str, Any]:
     """Return the parameters that the plain method does not have, with the estimator's values, defaults included."""
-    own = METHODS[request.method].words - METHODS["hard"].words - {"max_clusters"}
+    own = METHODS[request.method].parameters.keys() - METHODS["hard"].parameters.keys()
     return {word: value for word, value in model.get_params(deep=False).items() if word in own}

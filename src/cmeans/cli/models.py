@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import __version__, load
 from ..data.row_source import ColumnLabel
 from ..persistence.model_file import read_metadata
 from ..storage.overwriting import refuse_overwriting
+from .categories import Categories
 from .errors import InputError
-from .outputs import Stopwatch, caught_warnings, staged_file
-from .rows import ReadOptions, Scaling, files_of, read_rows, refuse_inside
+from .outputs import Stopwatch, add_names, caught_warnings, staged_file
+from .rows import ReadOptions, Scaling, files_of, read_rows, refuse_inside, row_names
 from .terminal import Screen
 
-HARD = {"KernelKMeans", "ProbabilisticKMeans", "TwoStepKernelKMeans"}  # estimators with hard memberships
+T = TypeVar("T")
 _ENDINGS = {".parquet", ".pq", ".csv", ".npy"}
 
 
@@ -38,23 +39,25 @@ class Preprocessing:
     columns: tuple[ColumnLabel, ...]
     scaling: Scaling
     dtype: str | None = None
+    categories: Categories = field(default_factory=Categories)
 
 
 def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
     """Label the rows of a file, write one file, and return the summary."""
     _check(request)
     watch = Stopwatch()
-    with staged_file(request.out) as place, caught_warnings(screen.warn) as warned:
+    with staged_file(request.out) as place, caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
         with watch.part("read"):
             stored = open_model(request.model)
             model = load(request.model)
             recipe = read_recipe(stored, model)
             screen.say(f"reading {request.reading.file}")
-            rows = read_rows(replace(request.reading, dtype=recipe.dtype), recipe.columns)
+            rows = read_rows(replace(request.reading, dtype=recipe.dtype), recipe.columns, categories=recipe.categories)
             x = recipe.scaling.apply(rows.x)
         with watch.part("predict"):
-            soft = stored["estimator"] not in HARD and place.suffix != ".npy"
-            counts = model.predict_to(x, place, memberships=soft, top_k=request.top_k, threshold=request.threshold)
+            soft = model.rule_.is_soft and place.suffix != ".npy"
+            chosen = {"memberships": soft, "top_k": request.top_k, "threshold": request.threshold}
+            counts = with_names(place, request.reading, lambda file: model.predict_to(x, file, **chosen))
     screen.say(f"wrote {request.out}")
     n_clusters = len(counts)
     return {
@@ -95,10 +98,23 @@ def read_recipe(stored: Mapping[str, Any], model: Any) -> Preprocessing:
         raise InputError("the model's list of columns cannot be read.")
     if dtype not in (None, "float32", "float64"):
         raise InputError(f"the model's type of numbers, {dtype!r}, is neither float32 nor float64.")
-    return Preprocessing(tuple(columns), Scaling.from_json(beside.get("scaling") or {}, len(columns)), dtype)
+    scaling = Scaling.from_json(beside.get("scaling") or {}, len(columns))
+    return Preprocessing(tuple(columns), scaling, dtype, Categories.from_json(beside.get("categories") or {}))
+
+
+def with_names(file: Path, reading: ReadOptions, write: Callable[[Path], T]) -> T:
+    """Call `write` with the file of labels, and add the names of the rows where there are any."""
+    if reading.name is None:
+        return write(file)
+    bare = file.with_name("bare.parquet")
+    written = write(bare)
+    add_names(bare, file, *row_names(reading))
+    return written
 
 
 def _check(request: PredictRequest) -> None:
+    if request.reading.name is not None and request.out.suffix == ".npy":
+        raise InputError(f"--id {request.reading.name}: {request.out} can hold labels only; give a .parquet or .csv file.")
     if request.out.suffix not in _ENDINGS:
         raise InputError(f"--out {request.out}: unknown ending; known are .parquet, .csv and .npy (labels only).")
     if request.out.is_dir():
@@ -120,10 +136,3 @@ def describe_model(file: Path) -> dict[str, Any]:
         "arrays": stored["arrays"],
         "metadata": stored.get("metadata") or {},
     }
-
-
-def briefly(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts for display: without the arrays and entries for the library alone."""
-    brief = {name: value for name, value in facts.items() if name != "arrays"}
-    brief["fitted"] = {name: value for name, value in facts["fitted"].items() if not name.startswith("_")}
-    return brief

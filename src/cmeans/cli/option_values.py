@@ -1,14 +1,56 @@
-"""The estimators' parameters as options, and the values of options: numbers, or one of a few words."""
+"""The methods of the command, and parameters as options: their values, defaults and help are those of the estimators' constructors."""
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Iterable
-from enum import StrEnum
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
+from .. import (
+    AdaptivePossibilisticCMeans,
+    CMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    PossibilisticCMeans,
+    ProbabilisticKMeans,
+    SequentialPossibilisticCMeans,
+    StreamingFuzzyCMeans,
+    TwoStepKernelKMeans,
+)
+from ..kernels.names import KernelName, VectorKernel
+from ..persistence.model_checks import check_parameters
+from ..rules import RULES
 from .errors import InputError
 
+DATA, METHOD, KERNEL, RUN, SCREEN = "The data", "The method", "The kernel", "The run", "The screen"
+ADAPTIVE, PROBABILISTIC = "The methods adaptive and sequential", "The method probabilistic"
+PANELS = {  # of the help, in their order, and the parameters in each
+    DATA: (),
+    METHOD: (),  # and all that no other panel has
+    ADAPTIVE: (
+        "sparsity",
+        "p",
+        "sparsity_test",
+        "adaptation",
+        "scaling",
+        "alpha",
+        "beta",
+        "n_neighbors",
+        "n_new",
+        "seed_quantile",
+        "patience",
+    ),
+    PROBABILISTIC: ("solver", "step", "quantile", "polish"),
+    KERNEL: ("kernel", "gamma", "degree", "coef0", "n_landmarks", "landmarks", "landmark_tol", "landmark_solver"),
+    RUN: ("init", "n_init", "max_iter", "tol", "acceleration", "progressive", "memory_budget", "n_jobs"),
+    SCREEN: (),
+}
+NO_OPTIONS = {"kernel_params", "engine", "checkpoint", "chunk_size", "random_state", "verbose"}  # or options of the command itself
+_NOT_FROM_FILES = set(get_args(KernelName)) - set(get_args(VectorKernel))  # kernels of images and of kernel values
 _RENAMED = {
     "scaling": "--inner-scaling",
     "n_landmarks": "--landmarks",
@@ -18,6 +60,7 @@ _RENAMED = {
     "n_jobs": "--jobs",
     "T": "--temperature",
 }
+_NUMBER = {"max_clusters": "n_clusters"}  # one option for both
 
 
 def option_of(word: str) -> str:
@@ -33,140 +76,159 @@ def as_option(name: str, *value: Any) -> str:
     return " ".join([f"--{name}", *given])
 
 
-def number_or_word(option: str, text: str | None, words: tuple[str, ...]) -> float | str | None:
-    """Parse an option like `--gamma scale` or `--gamma 0.5`; None if it was not given."""
-    if text is None or text in words:
-        return text
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise InputError(f"{option} {text}: give a number or {' or '.join(words)}.")
-    return number
-
-
-def landmark_number(text: str) -> int | str | None:
-    """Parse `--landmarks 500`, `--landmarks auto`, or `--landmarks none` for the exact kernel."""
-    if text == "auto":
-        return "auto"
-    if text == "none":
-        return None
-    if not text.isdecimal() or int(text) < 1:
-        raise InputError(f"--landmarks {text}: give a whole number of at least 1, auto, or none for the exact kernel.")
-    return int(text)
-
-
 def listed(names: Iterable[str]) -> str:
     """Return names as a list in a sentence: `a`, `a and b`, `a, b and c`."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
 
-class KernelChoice(StrEnum):
-    RBF = "rbf"
-    LINEAR = "linear"
-    LAPLACIAN = "laplacian"
-    POLYNOMIAL = "polynomial"
-    NORMALIZED_POLYNOMIAL = "normalized_polynomial"
-    SIGMOID = "sigmoid"
-    COSINE = "cosine"
+class MethodSpec:
+    """One clustering method: its estimator, the parameters that it has, and what its docstring says of them."""
+
+    def __init__(self, estimator: type[Any], soft: bool = False, fixed: Mapping[str, Any] | None = None) -> None:
+        self.estimator = estimator
+        self.soft = soft  # memberships are worth writing
+        self.fixed = dict(fixed or {})  # parameters that define the method
+        words, said = inspect.signature(estimator, eval_str=True).parameters, _first_sentences(estimator)
+        self.finds_number = "max_clusters" in words  # the number of clusters is a result; that given as `n_clusters` is only a bound
+        self.parameters = {_NUMBER.get(name, name): word for name, word in words.items() if name not in self.fixed}
+        self.said = {_NUMBER.get(name, name): sentence for name, sentence in said.items()}
+        self.needed: tuple[str, ...] = () if self.finds_number else ("n_clusters",)  # parameters without a default here
+
+    @classmethod
+    def of_rule(cls, name: str) -> MethodSpec:
+        """Return the method of a rule that has no estimator of its own."""
+        rule = RULES[name]
+        method, own = cls(CMeans, rule.is_soft, {"rule": name}), frozenset(rule.made_from or ())
+        of_others = {word for other in RULES.values() for word in other.made_from or ()} - own
+        of_others |= set() if rule.needs_pilot else {"pilot_m", "eta_scale"}
+        method.parameters = {word: parameter for word, parameter in method.parameters.items() if word not in of_others}
+        method.needed += tuple(sorted(word for word in own if method.parameters[word].default is None))
+        return method
+
+    def made(self, words: Mapping[str, Any]) -> Any:
+        """Return an estimator with these parameters; those that no rows would suit are refused, by their options."""
+        model = self.estimator(**self.fixed, **{self.parameters[word].name: value for word, value in words.items()})
+        try:
+            check_parameters(model)
+        except ValueError as error:
+            named = re.match(r"\w+\((\w+)=.*?\): ", str(error))
+            if named is None or (word := _NUMBER.get(named[1], named[1])) not in words:
+                raise
+            given = "none" if words[word] is None else words[word]
+            raise InputError(f"{option_of(word)} {given}: {str(error)[named.end() :]}") from error
+        return model
 
 
-class LandmarkChoice(StrEnum):
-    RPCHOLESKY = "rpcholesky"
-    KMEANS = "k-means++"
-    UNIFORM = "uniform"
+def _first_sentences(estimator: type[Any]) -> dict[str, str]:
+    """Return the first sentence on each parameter in a docstring."""
+    text = (inspect.getdoc(estimator) or "").partition("Parameters\n----------\n")[2]
+    entries = re.findall(r"^([\w, ]+) : .*\n((?:    .*\n)+)", re.split(r"\n\w+\n---", text)[0] + "\n", flags=re.M)
+    first = {names: re.split(r"(?<=\.) (?=[A-Z0-9(\"`])", " ".join(body.split()))[0] for names, body in entries}
+    return {name: sentence for names, sentence in first.items() for name in names.split(", ")}
 
 
-class AccelerationChoice(StrEnum):
-    ANDERSON = "anderson"
-    NONE = "none"
+METHODS = {
+    "hard": MethodSpec(KernelKMeans),
+    "two-step": MethodSpec(TwoStepKernelKMeans),
+    "probabilistic": MethodSpec(ProbabilisticKMeans),
+    "fuzzy": MethodSpec(FuzzyCMeans, True),
+    "possibilistic": MethodSpec(PossibilisticCMeans, True),
+    "adaptive": MethodSpec(AdaptivePossibilisticCMeans, True),
+    "sequential": MethodSpec(SequentialPossibilisticCMeans, True),
+}
+METHODS |= {name: MethodSpec.of_rule(name) for name, rule in RULES.items() if rule.made_from is not None and name not in METHODS}
+STREAM = MethodSpec(StreamingFuzzyCMeans)
 
 
-class InitChoice(StrEnum):
-    KMEANS = "k-means++"
-    SCALABLE = "k-means||"
-    MAX_MIN = "max-min"
-    DIRICHLET = "dirichlet"
-    RANDOM = "random"
-    PARTITION = "random-partition"
+@dataclass(frozen=True)
+class ParameterOption:
+    """A parameter of some methods as an option."""
+
+    name: str
+    help: str
+    default: str  # as the help shows it
+    panel: str
+    names: tuple[str, ...]  # values that have a name; "none" for None
+    number: type[int] | type[float] | None  # of values that are numbers
+    kind: type[bool] | type[str] | None  # of other values
+
+    def value(self, given: Any) -> Any:
+        """Return what was given on the command line as the estimator takes it."""
+        if given == "none" and "none" in self.names:
+            return None
+        if not isinstance(given, str) or given in self.names or self.number is None:
+            return given
+        try:
+            number = self.number(given)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            wanted = "a whole number" if self.number is int else "a number"
+            raise InputError(f"{option_of(self.name)} {given}: give {wanted} or {' or '.join(self.names)}.")
+        return number
 
 
-class SparsityTestChoice(StrEnum):
-    GLOBAL = "global"
-    LOCAL = "local"
+def parameter_options(methods: Mapping[str, MethodSpec]) -> list[ParameterOption]:
+    """Return the parameters of methods as options, those of a panel of the help in its order."""
+    ordered = [name for names in PANELS.values() for name in names]
+    names = dict.fromkeys(name for method in methods.values() for name in method.parameters)
+    made = [_option(name, methods) for name in names if name not in NO_OPTIONS]
+    made = [option for option in made if option.kind or option.number or len(option.names) > 1]
+    return sorted(made, key=lambda option: ordered.index(option.name) if option.name in ordered else -1)
 
 
-class AdaptationChoice(StrEnum):
-    JOURNAL = "journal"
-    CONFERENCE = "conference"
-    SQUARED = "squared"
-    NONE = "none"
+def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
+    panel = next((panel for panel, names in PANELS.items() if name in names), METHOD)
+    owners = {key: method for key, method in methods.items() if name in method.parameters}
+    names, kinds = list[str](), set[Any]()
+    said, defaults = dict[str, list[str]](), dict[str, list[str]]()
+    for key, method in owners.items():
+        parameter = method.parameters[name]
+        parts = get_args(parameter.annotation) if get_origin(parameter.annotation) in (Union, UnionType) else (parameter.annotation,)
+        names += [value for part in parts if get_origin(part) is Literal for value in get_args(part)]
+        kinds |= {part for part in parts if isinstance(part, type)}
+        sentence, if_none = _said(name, method)
+        said.setdefault(sentence, []).append(key)
+        defaults.setdefault("required" if name in method.needed else _shown(parameter.default, if_none), []).append(key)
+    names = [value for value in dict.fromkeys(names) if value not in _NOT_FROM_FILES]
+    number = None if str in kinds else int if int in kinds else float if float in kinds else None
+    kind = bool if bool in kinds else str if str in kinds else None
+    if kind is bool:
+        defaults = {name if default == "True" else f"no {name}": keys for default, keys in defaults.items()}
+    first, *others = [f"{text} for {listed(keys)}" if at else text for at, (text, keys) in enumerate(defaults.items())]
+    text = _in_the_help(said, _belongs(list(owners), next(iter(said.values())), list(methods), panel))
+    return ParameterOption(
+        name, text, "; ".join([first, *others]), panel, (*names, *(["none"] if names and NoneType in kinds else [])), number, kind
+    )
 
 
-class EngineChoice(StrEnum):
-    THREADS = "threads"
-    DASK = "dask"
+def _said(name: str, method: MethodSpec) -> tuple[str, str]:
+    """Return the sentence on a parameter, and what None stands for where only that."""
+    sentences = (spec.said.get(name, "As") for spec in (method, *METHODS.values()))
+    sentence = next((text for text in sentences if not text.startswith("As")), "")  # "As in `FuzzyCMeans`": that of another
+    found = re.search(r"; None: ([^.;]+)", sentence)
+    if found is None or "Literal" in str(method.parameters[name].annotation):
+        return sentence, "none" if found is None else found[1]
+    return sentence.replace(found[0], ""), found[1]
 
 
-class SolverChoice(StrEnum):
-    AUTO = "auto"
-    FAGP = "fagp"
-    AGP = "agp"
-    BATCHED = "batched"
-    LLOYD = "lloyd"
+def _shown(default: Any, if_none: str) -> str:
+    if isinstance(default, float):
+        return f"{default:g}"
+    return if_none if default is None else str(default)
 
 
-class PolishChoice(StrEnum):
-    HARTIGAN = "hartigan"
-    NONE = "none"
+def _belongs(owners: list[str], first: list[str], methods: list[str], panel: str) -> str:
+    """Return the methods that the first sentence on a parameter is about, as far as the name of its panel does not tell."""
+    others = [name for name in methods if name not in owners]
+    if not others or panel in (f"The method {owners[0]}", f"The methods {listed(owners)}"):
+        return ""
+    return f"{listed(first)}: " if len(owners) <= len(others) else f"all but {listed(others)}: "
 
 
-class InnerScalingChoice(StrEnum):
-    RANGE = "range"
-    NONE = "none"
-
-
-class StreamMethodChoice(StrEnum):
-    LANDMARKS = "landmarks"
-    PROJECTION = "projection"
-
-
-class StreamRuleChoice(StrEnum):
-    FUZZY = "fuzzy"
-    HARD = "hard"
-
-
-class ProjectionChoice(StrEnum):
-    CHOLESKY = "cholesky"
-    GRADIENT = "gradient"
-    L1 = "l1"
-
-
-class MetaMembershipChoice(StrEnum):
-    AUTO = "auto"
-    UPDATE = "update"
-    FROZEN = "frozen"
-
-
-class PastWeightChoice(StrEnum):
-    POWER = "u^m"
-    MEMBERSHIP = "u"
-
-
-class StreamFormatChoice(StrEnum):
-    CSV = "csv"
-    ARROW = "arrow"
-
-
-class ScaleChoice(StrEnum):
-    NONE = "none"
-    STANDARD = "standard"
-    UNIT = "unit"
-
-
-class DtypeChoice(StrEnum):
-    KEEP = "keep"
-    FLOAT32 = "float32"
-    FLOAT64 = "float64"
+def _in_the_help(said: Mapping[str, list[str]], belongs: str) -> str:
+    """Return sentences of docstrings as the help of an option; all but the first with the methods that they are about."""
+    first, *others = [f"{listed(keys)}: {text}" if at else text for at, (text, keys) in enumerate(said.items())]
+    text = re.sub(r'\b(\w+)="([^"]+)"', lambda found: f"{option_of(found[1])} {found[2]}", belongs + " ".join([first, *others]))
+    return re.sub(r"\bNone\b", "none", text.replace('"', "").replace("`", ""))

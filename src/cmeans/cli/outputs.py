@@ -30,6 +30,27 @@ def write_columns(file: Path, columns: Mapping[str, NDArray[Any]]) -> None:
         pa.parquet.write_table(pa.table(dict(columns)), file)
 
 
+def add_names(labels: Path, out: Path, column: str, names: Iterator[Any]) -> None:
+    """Write the table of labels to `out` with the names of its rows as the first column, some rows at a time, and remove `labels`."""
+    first = _array(next(names))
+    parts = (_array(part).cast(first.type) for part in names)
+    with writing_to(out), pa.parquet.ParquetFile(labels) as table:
+        schema = table.schema_arrow.insert(0, pa.field(column, first.type))
+        with pa.csv.CSVWriter(out, schema) if out.suffix == ".csv" else pa.parquet.ParquetWriter(out, schema) as writer:
+            for number in range(table.num_row_groups):
+                rows = table.read_row_group(number)
+                while len(first) < len(rows):
+                    first = pa.concat_arrays([first, next(parts)])
+                writer.write_table(rows.add_column(0, schema.field(0), first[: len(rows)]))
+                first = first[len(rows) :]
+    labels.unlink()
+
+
+def _array(values: Any) -> Any:
+    array = values if isinstance(values, pa.Array) else pa.array(values)
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
 def read_labels(file: Path) -> NDArray[np.int32]:
     """Return the labels that a command wrote as Parquet."""
     return np.asarray(pa.parquet.read_table(file, columns=["label"])["label"].to_numpy())

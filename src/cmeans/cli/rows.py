@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,32 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..data.blocks import mapped, rows_between, spans
+from ..data.blocks import mapped
 from ..data.files.discovery import found
-from ..data.files.opening import OpenOptions, number_type, open_chosen, open_file
-from ..data.files.schema import Header, shortened
-from ..data.files.tables import ColumnSelection
+from ..data.files.opening import open_file, open_rows
+from ..data.files.schema import Field, Header, PathWord, ReadOptions
+from ..data.files.tables import FileTable
 from ..data.row_source import ColumnLabel, RowsError, as_source
+from ..data.scaling import cuts, extremes, mean_and_deviation
 from ..fitting.memory import free_memory
 from ..storage.overwriting import lies_in
+from .categories import Categories, with_categories
 from .errors import InputError
 from .option_values import as_option
 
-_CELLS = 1_000_000  # numbers scaled at a time: what is copied to float64 stays small
+__all__ = [
+    "SHARE",
+    "InputRows",
+    "ReadOptions",
+    "Scaling",
+    "files_of",
+    "learn_scaling",
+    "read_rows",
+    "refuse_inside",
+    "row_names",
+    "tables_of",
+]
+
 KINDS = ("none", "standard", "unit")
 
 
@@ -44,7 +59,7 @@ class Scaling:
     def _scaled(self, x: NDArray[Any]) -> NDArray[Any]:
         scaled = x if x.flags.writeable else np.empty(x.shape, x.dtype)
         shift, factor = np.array(self.shift), np.array(self.factor)
-        for start, stop in _cuts(x):
+        for start, stop in cuts(x):
             scaled[start:stop] = (x[start:stop].astype(np.float64) - shift) * factor
         return scaled
 
@@ -65,20 +80,25 @@ class Scaling:
         return cls(kind, shift, factor)
 
 
-def learn_scaling(kind: str, x: Any, weight: NDArray[np.float64] | None = None) -> Scaling:
+def learn_scaling(kind: str, x: Any, weight: NDArray[np.float64] | None = None, n_left: int = 0) -> Scaling:
     """Return the scaling of the rows of x (n, d). `standard`: mean 0, deviation 1; `unit`: [0, 1].
 
-    A weight of k counts as k copies of the row, so rows of weight zero do not count. A constant column becomes 0.
+    A weight of k counts as k copies of the row, so rows of weight zero do not count. A constant column becomes 0. The last `n_left`
+    columns, of zeros and ones for categories, are left as they are.
     """
     if kind == "none":
         return Scaling()
     _refuse_sparse(kind, x)
-    low, high = _extremes(x, weight)
+    low, high = extremes(x, weight)
+    if not np.isfinite(low).all():
+        raise InputError("the weights: no row has a positive weight.")
     with np.errstate(over="ignore", invalid="ignore"):
-        shift, spread = (low, high - low) if kind == "unit" else _mean_and_deviation(x, weight, low)
+        shift, spread = (low, high - low) if kind == "unit" else mean_and_deviation(x, weight, low)
     if not np.isfinite([shift, spread]).all():
         raise InputError(f"--scale {kind}: values up to {max(high.max(), -low.min()):.3g} are too large to scale.")
     factor = 1 / np.where(spread == 0, 1, spread)
+    left = np.arange(len(shift)) >= len(shift) - n_left
+    shift, factor = np.where(left, 0.0, shift), np.where(left, 1.0, factor)
     return Scaling(kind, tuple(shift.tolist()), tuple(factor.tolist()))
 
 
@@ -87,53 +107,7 @@ def _refuse_sparse(kind: str, x: Any) -> None:
         raise InputError(f"--scale {kind}: sparse rows would lose their zeros; use --scale none, or scale them beforehand.")
 
 
-def _extremes(x: NDArray[Any], weight: NDArray[np.float64] | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    low, high = np.full(x.shape[1], np.inf), np.full(x.shape[1], -np.inf)
-    for block, w in _weighted_blocks(x, weight):
-        counted = block[w > 0]
-        if len(counted):
-            low, high = np.minimum(low, counted.min(axis=0)), np.maximum(high, counted.max(axis=0))
-    if not np.isfinite(low).all():
-        raise InputError("the weights: no row has a positive weight.")
-    return low, high
-
-
-def _mean_and_deviation(
-    x: NDArray[Any], weight: NDArray[np.float64] | None, origin: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    # Sums are relative to an origin among the values, so that a large offset costs no digits and a constant column has its value as mean.
-    total, mean, square = 0.0, np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    for block, w in _weighted_blocks(x, weight):
-        total, mean = total + w.sum(), mean + w @ (block - origin)
-    mean = origin + mean / total
-    for block, w in _weighted_blocks(x, weight):
-        square += w @ (block - mean) ** 2
-    return mean, np.sqrt(square / total)
-
-
-def _cuts(x: Any) -> Iterator[tuple[int, int]]:
-    return spans(x.shape[0], max(1, _CELLS // max(1, x.shape[1])))
-
-
-def _weighted_blocks(x: Any, weight: NDArray[np.float64] | None) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    for start, stop in _cuts(x):
-        block = rows_between(x, start, stop).astype(np.float64)
-        yield block, np.ones(len(block)) if weight is None else weight[start:stop]
-
-
 SHARE = 4  # rows that take at most this fraction (1 / SHARE) of the available memory are read into it
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """Options for reading a file."""
-
-    file: Path
-    columns: tuple[str, ...] = ()  # as typed: names, positions, ranges, lists with commas; none means all
-    weight: str | None = None
-    array: str | None = None  # name of an array of an npz
-    dtype: str | None = None  # None: float32 where every column is of single precision, else float64
-    header: bool | None = None  # True where the first line of a CSV holds names; None: detect
 
 
 @dataclass(frozen=True)
@@ -144,52 +118,66 @@ class InputRows:
     columns: tuple[ColumnLabel, ...]
     weight: NDArray[np.float64] | None = None
     stay: bool = False  # in their files, which bring the weights
+    left_out: tuple[Field, ...] = ()  # text and dates beside the numbers
 
 
-def read_rows(reading: ReadOptions, known: Sequence[ColumnLabel] | None = None, most: int | None = None) -> InputRows:
+def read_rows(
+    reading: ReadOptions, known: Sequence[ColumnLabel] | None = None, most: int | None = None, categories: Categories | None = None
+) -> InputRows:
     """Return the requested rows, in memory if they take no more than `most` bytes. `known`: the columns of a model, used where
     `reading` names none."""
     most = free_memory() // SHARE if most is None else most
-    options = OpenOptions(reading.array, reading.weight, reading.header, as_option)
-    if reading.file.is_file() and reading.file.stat().st_size <= most:
-        source = open_file(reading.file, options)
-        choice = chosen_columns(source.header, reading, None if source.aside else reading.weight, known)
-        if (source.n_rows or 0) * len(choice.picked) * choice.dtype.itemsize <= most:  # the rows of a CSV take no more than its text
-            x, weights = source.read(choice)
-            return InputRows(x, source.header.labels(choice.picked), weights)
-    opened = open_chosen(reading.file, options, lambda header, weight: chosen_columns(header, reading, weight, known))
+    asked = replace(reading, known=known, spell=as_option, adapt=None if categories is None else categories.encoded)
+    header, left_out = open_file(found(reading.file)[0], asked).header, tuple[Field, ...]()
+    name = None if reading.name is None else header.fields[_naming(header, reading)].label
+    if reading.columns:
+        picked = with_categories(header, header.pick(reading.columns))
+        if name in header.labels(picked):
+            raise InputError(f"--id: column {name!r} is also in --columns; it names the rows or it is data.")
+        asked = replace(asked, columns=header.labels(picked))
+    elif known is None:
+        left_out = _beside_numbers(header, name)
+        asked = replace(asked, leave_out=[*([] if name is None else [name]), *(field.label for field in left_out)])
+    opened, columns = open_rows(asked, in_memory=most)
     stored = as_source(opened)
-    if stored is None:
-        return InputRows(opened, tuple(range(opened.shape[1])))
-    x = stored.loaded(most)
-    return InputRows(x, stored.columns, stored.weight, stay=x is stored)
+    x = opened if stored is None else stored.loaded(most)
+    return InputRows(x, columns, None if stored is None else stored.weight, as_source(x) is not None, left_out)
 
 
-def chosen_columns(
-    header: Header, reading: ReadOptions, weight: ColumnLabel | None, known: Sequence[ColumnLabel] | None = None
-) -> ColumnSelection:
-    """Return the columns of data: those the user names, else those of a model, else all but the weight."""
-    at = None if weight is None else header.weighing(weight)
-    picked = header.data(reading.columns, weight) if reading.columns or known is None else _as_in_model(header, known)
-    if known is not None and len(picked) != len(known):
-        raise InputError(f"--columns: names {len(picked)} columns, but the model was fitted on {len(known)} ({shortened(known)}).")
-    return ColumnSelection(tuple(picked), at, number_type(header, picked, reading.dtype))
+def tables_of(reading: ReadOptions, option: str) -> list[FileTable]:
+    """Return all files, opened, for an option that needs named columns."""
+    opened = [open_file(file, replace(reading, spell=as_option)) for file in found(reading.file)]
+    tables = [table for table in opened if isinstance(table, FileTable)]
+    if len(tables) < len(opened):
+        raise InputError(f"{option}: {reading.file} holds numbers alone; CSV, Parquet and Arrow have columns of other kinds.")
+    return tables
 
 
-def _as_in_model(header: Header, known: Sequence[ColumnLabel]) -> list[int]:
-    """Return the columns of a model's fit, found by name, or by position where neither side has names."""
-    labels = [field.label for field in header.fields]
-    missing = [label for label in known if label not in labels]
-    if not missing:
-        picked = [labels.index(label) for label in known]
-        header.refuse_text(picked)
-        return picked
-    if header.named == any(isinstance(label, str) for label in known):
-        advice = "Name the right ones with --columns."
-        raise InputError(f"{header.where}: lacks {shortened(missing)} of the model; it has {shortened(labels)}. {advice}")
-    with_names, without = ("the file", "the model") if header.named else ("the model", "the file")
-    advice = f"say with --columns which columns stand for {shortened(known)}, in that order."
-    raise InputError(f"{header.where}: {with_names} names its columns, {without} does not; {advice}")
+def row_names(reading: ReadOptions) -> tuple[str, Iterator[Any]]:
+    """Return the name of the column that names the rows, and its values as they are stored, in the order of the rows."""
+    tables = tables_of(reading, f"--id {reading.name}")
+    label = tables[0].header.fields[_naming(tables[0].header, reading)].label
+    return str(label) or "id", (part for table in tables for part in table.column(table.header.position(label)))
+
+
+def _naming(header: Header, reading: ReadOptions) -> int:
+    """Return the position of the column that names the rows."""
+    assert reading.name is not None
+    tables_of(reading, f"--id {reading.name}")
+    try:
+        at = header.position(reading.name)
+    except RowsError as error:
+        raise RowsError(f"--id {reading.name}: {error}") from error
+    if re.fullmatch(r"label|u\d*|clusters|cluster\d+", str(header.fields[at].label)):
+        raise InputError(f"--id {reading.name}: the file of labels has a column of that name already; rename one of them.")
+    return at
+
+
+def _beside_numbers(header: Header, name: ColumnLabel | None) -> tuple[Field, ...]:
+    """Return the columns of text and dates, where there are columns of numbers too."""
+    kept = [field for field in header.fields if not field.aside and field.label != name]
+    others = tuple(field for field in kept if not field.numeric)
+    return () if len(others) == len(kept) else others
 
 
 def files_of(reading: ReadOptions) -> list[Path]:
@@ -200,7 +188,7 @@ def files_of(reading: ReadOptions) -> list[Path]:
         return []
 
 
-def refuse_inside(rows: Path, out: Path, advice: str) -> None:
+def refuse_inside(rows: PathWord | Sequence[PathWord], out: Path, advice: str) -> None:
     """Refuse results in the folder that is read, as they would be read as rows the next time."""
-    if rows.is_dir() and lies_in(out, rows):
+    if isinstance(rows, Path) and rows.is_dir() and lies_in(out, rows):
         raise InputError(f"--out {out}: lies in {rows}, all of which is read as rows; choose {advice}.")

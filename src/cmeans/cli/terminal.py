@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +30,7 @@ class Screen:
     """Output of messages. `quiet` leaves warnings and errors."""
 
     quiet: bool = False
+    for_people: bool = False  # a summary follows that people read, with warnings and advice
 
     def say(self, text: str) -> None:
         if not self.quiet:
@@ -117,10 +118,10 @@ class Forecast:
         """Sweeps left in this restart, if the movement shrinks at the same rate; at most those allowed."""
         allowed = progress.max_sweeps - progress.sweep
         first, last = (self.movements[0], self.movements[-1]) if self.movements else (0.0, 0.0)
-        if not 0 < last < first or self.tol <= 0:
+        if not 0 < last < first < math.inf or self.tol <= 0:  # infinite where the number of clusters has changed
             return allowed
-        shrinks = (last / first) ** (1 / (len(self.movements) - 1))
-        return min(allowed, max(0, math.ceil(math.log(self.tol / last) / math.log(shrinks))))
+        shrinks = (math.log(last) - math.log(first)) / (len(self.movements) - 1)
+        return min(allowed, max(0, math.ceil((math.log(self.tol) - math.log(last)) / shrinks))) if shrinks else allowed
 
     def seconds_left(self, progress: Progress) -> float | None:
         """Seconds left for this restart and later ones, assumed to be as long; None where unknown."""
@@ -178,21 +179,18 @@ def standing(progress: Progress, objective: float | None, seconds_left: float | 
     return ", ".join(words)
 
 
-def print_table(title: str, facts: Mapping[str, Any]) -> None:
-    """Print facts as a table on stdout; unset ones are left out."""
-    table = Table(title=Text(title), show_header=False, title_justify="left")
-    for name, value in _flat(facts):
-        table.add_row(Text(name), Text(value))
+def print_report(parts: Iterable[str | list[Sequence[str]]]) -> None:
+    """Print lines, and tables whose first row names the columns, on stdout. Lines are not broken, so that commands can be copied."""
     with standard_output() as stream:
-        Console(file=stream).print(table)
-
-
-def _flat(facts: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
-    for name, value in facts.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{above}{name}.")
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            more = f", ... ({len(value)} in all)" if len(value) > 6 else ""
-            yield f"{above}{name}", ", ".join(str(part) for part in value[:6]) + more
-        elif value is not None:
-            yield f"{above}{name}", str(value)
+        console = Console(file=stream, highlight=False, markup=False)
+        block = "█" if console.encoding.startswith("utf") else "#"
+        for part in parts:
+            if isinstance(part, str):
+                console.print(part, soft_wrap=True)
+                continue
+            table = Table(box=None, pad_edge=True, show_header=any(part[0]))
+            for name in part[0]:
+                table.add_column(name, justify="left" if name == "" else "right")
+            for row in part[1:]:
+                table.add_row(*(Text(cell.replace("█", block)) for cell in row))
+            console.print(table)

@@ -80,6 +80,7 @@ class Blocks:
     unit: float = 1.0  # the user's weight that a weight of 1 here corresponds to
     factors: Float64 | None = None  # (d,) by which features are multiplied as they are read
     limits: Limits = DEFAULT  # that all work over these rows keeps to
+    n_threads: int = 1  # that read samples of rows that are not in memory
 
     @property
     def n_rows(self) -> int:
@@ -190,7 +191,7 @@ class Blocks:
         return step * max(1, min(-(-blocks // self.limits.tasks), self.limits.task_rows // step))
 
     def _taken(self, rows: IntArray) -> Array:
-        return self.x.take(rows, self.limits) if is_stored(self.x) else take(self.x, rows)
+        return self.x.take(rows, self.limits, self.n_threads) if is_stored(self.x) else take(self.x, rows)
 
     def _selected(self, rows: IntArray) -> Array:
         """Return the given rows: in memory, or on the disk where they are many and not in memory."""
@@ -201,3 +202,19 @@ class Blocks:
         for start, stop in spans(len(rows), self.limits.task_rows):
             selected.append(self._taken(rows[start:stop]))
         return selected
+
+
+@dataclass(frozen=True)
+class GivenRows:
+    """Rows as they are given, in no space, divided into tasks like rows of a basis of `width`."""
+
+    blocks: Blocks
+    width: int
+
+    @property
+    def n_tasks(self) -> int:
+        return self.blocks.n_tasks(self.width)
+
+    def task(self, number: int) -> Iterator[Block]:
+        """The blocks of one task."""
+        return self.blocks.task(number, self.width)

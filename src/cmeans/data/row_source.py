@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -59,30 +60,40 @@ class StoredRows(ABC):
                 where = error.filename or self.where
                 raise RowsError(f"{where}: rows {start} to {stop - 1} cannot be read, tried twice ({reason}).") from error
 
-    def take(self, rows: npt.NDArray[np.intp], limits: Limits = DEFAULT) -> RowArray:
-        """Return the given rows, in that order; callers must not write to them."""
+    def take(self, rows: npt.NDArray[np.intp], limits: Limits = DEFAULT, n_threads: int = 1) -> RowArray:
+        """Return the given rows, in that order, read by so many threads; callers must not write to them."""
         if len(rows) > limits.cached_rows:
-            return self._take(rows, limits.read_rows)
+            return self._take(rows, limits.read_rows, n_threads)
         samples, key = self._samples, np.asarray(rows, dtype=np.int64).tobytes()
         taken = samples.get(key)
         if taken is None:
-            taken = self._take(rows, limits.read_rows)
+            taken = self._take(rows, limits.read_rows, n_threads)
             taken.flags.writeable = False
             for former in list(samples)[: max(0, len(samples) + 1 - REMEMBERED)]:
                 samples.pop(former, None)  # another thread may have removed it
             samples[key] = taken
         return taken
 
-    def _take(self, rows: npt.NDArray[np.intp], at_once: int) -> RowArray:
+    def _take(self, rows: npt.NDArray[np.intp], at_once: int, n_threads: int) -> RowArray:
         out = np.empty((len(rows), self.shape[1]), self.dtype)
         order = np.argsort(rows, kind="stable")
         ordered = rows[order]
-        done = 0
-        while done < len(ordered):
-            start = int(ordered[done])
-            stop = int(np.searchsorted(ordered, start + at_once))
-            out[order[done:stop]] = self.read(start, int(ordered[stop - 1]) + 1)[ordered[done:stop] - start]
-            done = stop
+
+        def read(done: int, end: int) -> None:
+            """Read rows number done ... end - 1 of the ordered ones, at most `at_once` rows of the files at a time."""
+            while done < end:
+                start = int(ordered[done])
+                stop = min(int(np.searchsorted(ordered, start + at_once)), end)
+                out[order[done:stop]] = self.read(start, int(ordered[stop - 1]) + 1)[ordered[done:stop] - start]
+                done = stop
+
+        if n_threads == 1 or not len(rows) or ordered[-1] - ordered[0] < 2 * at_once:
+            read(0, len(rows))
+            return out
+        # Each thread reads one stretch of the files: neighbours would decode, and wait for, the same groups of rows.
+        bounds = [len(rows) * part // n_threads for part in range(n_threads + 1)]
+        with ThreadPoolExecutor(n_threads, thread_name_prefix="cmeans-take") as pool:
+            list(pool.map(read, bounds[:-1], bounds[1:]))
         return out
 
     def loaded(self, most_bytes: int, most_rows: int = 0) -> RowArray | StoredRows:
@@ -141,8 +152,8 @@ class _Part(_View):
     def _read(self, start: int, stop: int) -> RowArray:
         return self._rows.read(self._start + start, self._start + max(start, min(stop, len(self))))
 
-    def _take(self, rows: npt.NDArray[np.intp], at_once: int) -> RowArray:
-        return self._rows._take(rows + self._start, at_once)
+    def _take(self, rows: npt.NDArray[np.intp], at_once: int, n_threads: int) -> RowArray:
+        return self._rows._take(rows + self._start, at_once, n_threads)
 
 
 class _Mapped(_View):
@@ -154,8 +165,8 @@ class _Mapped(_View):
     def _read(self, start: int, stop: int) -> RowArray:
         return self._function(self._rows.read(start, stop))
 
-    def _take(self, rows: npt.NDArray[np.intp], at_once: int) -> RowArray:
-        return self._function(self._rows._take(rows, at_once))
+    def _take(self, rows: npt.NDArray[np.intp], at_once: int, n_threads: int) -> RowArray:
+        return self._function(self._rows._take(rows, at_once, n_threads))
 
 
 def _open_part(again: Callable[[], StoredRows], start: int, stop: int) -> StoredRows:

@@ -89,17 +89,38 @@ def bytes_of(x: npt.NDArray[Any]) -> memoryview:
 
 
 class ScratchRows(StoredRows):
-    """Rows in a scratch file, appended one block after the other and then read."""
+    """Rows in a scratch file, appended one block after the other and then read; few of them in memory instead."""
 
-    def __init__(self, where: str, columns: Sequence[ColumnLabel], dtype: npt.DTypeLike, n_rows: int | None = None) -> None:
-        """`n_rows`: number of rows to come, as far as known."""
+    def __init__(
+        self, where: str, columns: Sequence[ColumnLabel], dtype: npt.DTypeLike, n_rows: int | None = None, in_memory: int = 0
+    ) -> None:
+        """`n_rows`: number of rows to come, as far as known; `in_memory`: bytes up to which they stay in memory."""
         super().__init__(where, columns, dtype, 0)
-        self._scratch = Scratch((n_rows or 0) * self._row_bytes)
+        self._in_memory = in_memory
+        self._held = np.empty(((n_rows or 0) if in_memory else 0, len(columns)), dtype)  # the rows where they are in memory
+        self._scratch = None if in_memory else Scratch((n_rows or 0) * self._row_bytes)
 
     def append(self, x: RowArray) -> None:
         """Append rows (b, d)."""
-        self._scratch.write(np.ascontiguousarray(x, self.dtype))
-        self.shape = (self.shape[0] + len(x), self.shape[1])
+        start, stop = len(self), len(self) + len(x)
+        if self._scratch is None and stop * self._row_bytes > self._in_memory:
+            self._scratch = Scratch()
+            self._scratch.write(self._held[:start])
+            self._held = self._held[:0].copy()
+        if self._scratch is not None:
+            self._scratch.write(np.ascontiguousarray(x, self.dtype))
+        else:
+            if stop > len(self._held):
+                # The system moves pages instead of copying them when a large array grows in place.
+                self._held.resize((max(stop, len(self._held) * 3 // 2), self.shape[1]), refcheck=False)
+            self._held[start:stop] = x
+        self.shape = (stop, self.shape[1])
+
+    def loaded(self, most_bytes: int, most_rows: int = 0) -> RowArray | StoredRows:
+        if self._scratch is not None:
+            return super().loaded(most_bytes, most_rows)
+        self._held.resize(self.shape, refcheck=False)
+        return self._held
 
     def memory(self, n_threads: int) -> int:
         return 0
@@ -109,6 +130,8 @@ class ScratchRows(StoredRows):
         return self.shape[1] * self.dtype.itemsize
 
     def _read(self, start: int, stop: int) -> RowArray:
+        if self._scratch is None:
+            return self._held[start : min(stop, len(self))].copy()
         out = np.empty((max(0, min(stop, len(self)) - start), self.shape[1]), self.dtype)
         self._scratch.read_into((out, start * self._row_bytes))
         return out

@@ -7,15 +7,16 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive
-from ..fitting.arguments import check_m, settled_m
+from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest, check_m, settled_m
 from ..fitting.fit import Method, Procedure
 from ..fitting.init import InitContext, starts
 from ..fitting.space import Geometry
 from ..fitting.validation import one_of, real
 from ..kernels import Kernel, Linear
+from ..kernels.names import KernelName
 from ..rules import Fuzzy, Hard, Rule, SparsePossibilistic
 from ..runtime.user_warnings import warn
 from ..solvers.adaptive import MERGED, Adaptation, halfway_scales, merged, pilot_deviations
@@ -28,6 +29,7 @@ from ..spaces.centres import Centres
 from ..sweeps.problem import Stopping
 from ..sweeps.state import State
 
+AdaptationName = Literal["journal", "conference", "squared"]
 WIDER = math.sqrt(2.0)  # factor of scales under which well-founded clusters remain apart
 PILOT_SWEEPS = 30  # need not converge: it gives a start and scales, no result
 SHARE = 0.9  # K of the automatic sparsity
@@ -50,27 +52,26 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
     max_clusters : int, default=20
         Clusters to start from, more than there are. With alpha=1 about twice as many is best. Small inputs start with their rows.
     sparsity : "auto" or float >= 0, default="auto"
-        lambda. "auto" takes K min_j eta_j / (p (1-p) e^(2-p)) anew in every sweep, so that nothing depends on units; K = 0.9, and 0.2
-        for adaptation="squared". 0 is APCM: every row belongs somewhere.
+        lambda: 0 leaves no row out, larger values more of them. "auto" takes K min_j eta_j / (p (1-p) e^(2-p)) anew in every sweep, so that
+        nothing depends on units; K = 0.9, and 0.2 for adaptation="squared". 0 is APCM: every row belongs somewhere.
     p : float in (0, 1), default=0.5
         Power of the sparsity term.
     sparsity_test : "global" or "local", default="global"
         Whether a typicality must beat 0 (it minimises the objective), or be a local minimum only, as printed in 2014.
     adaptation : "journal", "conference", "squared" or None, default="journal"
-        What eta_j becomes, in terms of the mean deviation s_j of a cluster's own rows from their mean. "journal" (Xenaki et al.
-        2016): s_j min_k s_k(start) / alpha, free of units. "conference" (2013/14): s_j itself, which stands for a squared length
-        and so needs features in [0, 10] (kernels other than linear: a tenth of the rows' diameter times s_j). "squared": the
-        mean squared deviation. None: eta_j stays (with sparsity=0 this is the possibilistic c-means of Krishnapuram & Keller
-        1996, PCM-96).
+        How clusters' widths follow their rows. Of the mean deviation s_j of a cluster's own rows from their mean, eta_j becomes "journal"
+        (Xenaki et al. 2016): s_j min_k s_k(start) / alpha, free of units. "conference" (2013/14): s_j itself, which stands for a squared
+        length and so needs features in [0, 10] (kernels other than linear: a tenth of the rows' diameter times s_j). "squared": the mean
+        squared deviation. None: eta_j stays (with sparsity=0 this is the possibilistic c-means of Krishnapuram & Keller 1996, PCM-96).
     alpha : "auto" or float > 0, default=1.0
         Of the journal form: larger means narrower clusters, and fewer that become one. "auto" begins with 1 and lowers it by sqrt(2)
         until that changes the number of clusters no more, which then depends little on `max_clusters` (at some times the cost).
     beta : float in (0, 1), default=0.1
-        Of the other adaptive forms, which start with eta_j such that u = beta halfway to the nearest other centre.
+        Typicality halfway to the nearest other centre with which the other adaptive forms start.
     pilot_m : "auto" or float > 1, default=2.0
-        Fuzzifier of the fuzzy run that gives start and scales for "journal" and None. It makes 30 sweeps at most.
+        The fuzzifier of the fuzzy run that goes first. That gives start and scales for "journal" and None, and makes 30 sweeps at most.
     scaling : "range" or None, default="range"
-        Whether each feature is brought to a range of 10 inside the fit (not for precomputed kernels). `predict` takes, and
+        Whether each feature is brought to a range of 10 inside the fit. (Not for precomputed kernels.) `predict` takes, and
         `cluster_centers_` has, the units of X; eta_, the objective and the distances of `transform` are in those of the scaled rows.
     kernel, gamma, ..., init, n_init, max_iter, tol, ..., verbose
         As for `KernelKMeans`, except that the default is kernel="linear": plain features. gamma="auto" is settled for
@@ -119,24 +120,24 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
         self,
         max_clusters: int = 20,
         *,
-        sparsity: str | float = "auto",
+        sparsity: Auto | float = "auto",
         p: float = 0.5,
-        sparsity_test: str = "global",
-        adaptation: str | None = "journal",
-        alpha: str | float = 1.0,
+        sparsity_test: SparsityTest = "global",
+        adaptation: AdaptationName | None = "journal",
+        alpha: Auto | float = 1.0,
         beta: float = 0.1,
-        pilot_m: str | float = 2.0,
-        scaling: str | None = "range",
-        kernel: str | Kernel | Callable[..., Any] = "linear",
-        gamma: str | float = "scale",
+        pilot_m: Auto | float = 2.0,
+        scaling: InnerScaling | None = "range",
+        kernel: KernelName | Kernel | Callable[..., Any] = "linear",
+        gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | str | None = "auto",
-        landmarks: Any = "rpcholesky",
+        n_landmarks: int | Auto | None = "auto",
+        landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
-        landmark_solver: str = "eigh",
-        init: Any = "k-means++",
+        landmark_solver: LandmarkSolver = "eigh",
+        init: InitName | Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
@@ -165,10 +166,7 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
         beta = real(self.beta, "beta", estimator_name)
         if not 0 < beta < 1:
             raise ValueError(f"{estimator_name}(beta={self.beta!r}): beta must lie between 0 and 1, both left out.")
-        piloted = (
-            self.adaptation is None
-            or one_of(self.adaptation, "adaptation", estimator_name, ("journal", "conference", "squared")) == "journal"
-        )
+        piloted = self.adaptation is None or one_of(self.adaptation, "adaptation", estimator_name, get_args(AdaptationName)) == "journal"
         if piloted:
             check_m(self.pilot_m, "pilot_m", estimator_name)
         return alpha, beta, piloted

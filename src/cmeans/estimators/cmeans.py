@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
 from sklearn.utils.metaestimators import available_if
 
 from ..data.arrays import Array
-from ..fitting.arguments import check_m, settled_m
+from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, check_m, settled_m
 from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..fitting.space import Geometry
 from ..fitting.validation import one_of, real
 from ..kernels import Kernel
+from ..kernels.names import KernelName
 from ..rules import RULES, Fuzzy, Rule
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import Pilot
 
+StopName = Literal["centres", "memberships"]
 MADE_BY_NAME = tuple(name for name, rule in RULES.items() if rule.made_from is not None)
 OF_SOME_RULES = sorted({word for rule in RULES.values() for word in rule.made_from or ()} - {"m"})  # None unless given; m never is
 
@@ -35,13 +37,14 @@ class CMeans(BaseCMeans):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters sought.
+        Number of clusters.
     rule : "fuzzy", "hard", "possibilistic", "entropy" or a Rule, default="fuzzy"
         The memberships of a row, given its squared distances.
     m : "auto" or float > 1, default="auto"
         Of the rules given by name ("auto" means 2 for "possibilistic"); a Rule object has its own.
     T : float > 0 or None, default=None
-        The temperature of rule="entropy", in units of squared distances; other rules have none.
+        The temperature, in units of squared distances: the larger, the softer memberships are. For rule="entropy"; other rules have
+        none.
     pilot_m, eta_scale : default="auto", 1.0
         For rules that need scales: see `PossibilisticCMeans`.
     stop : "centres" or "memberships", default="centres"
@@ -83,25 +86,25 @@ class CMeans(BaseCMeans):
         n_clusters: int = 8,
         *,
         rule: str | Rule = "fuzzy",
-        m: str | float = "auto",
+        m: Auto | float = "auto",
         T: float | None = None,
-        pilot_m: str | float = "auto",
+        pilot_m: Auto | float = "auto",
         eta_scale: float = 1.0,
-        stop: str = "centres",
-        kernel: str | Kernel | Callable[..., Any] = "rbf",
-        gamma: str | float = "scale",
+        stop: StopName = "centres",
+        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | str | None = "auto",
-        landmarks: Any = "rpcholesky",
+        n_landmarks: int | Auto | None = "auto",
+        landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
-        landmark_solver: str = "eigh",
-        init: Any = "k-means++",
+        landmark_solver: LandmarkSolver = "eigh",
+        init: InitName | Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: str | None = "anderson",
+        acceleration: Acceleration | None = "anderson",
         progressive: bool = True,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
@@ -133,7 +136,7 @@ class CMeans(BaseCMeans):
                 return Method(rule)
             return Method(rule, Pilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry)), pilot_scale))
 
-        return Procedure(method, criterion=one_of(self.stop, "stop", name, ("centres", "memberships")))
+        return Procedure(method, criterion=one_of(self.stop, "stop", name, get_args(StopName)))
 
     def _settled_rule(self, geometry: Geometry) -> Rule:
         if isinstance(self.rule, Rule):

@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..fitting.arguments import check_m, settled_m
+from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, check_m, settled_m
 from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..kernels import Kernel
+from ..kernels.names import KernelName
 from ..rules import Fuzzy
 from ..solvers.checkpoints import Checkpoint
 
@@ -22,11 +23,11 @@ class FuzzyCMeans(BaseCMeans):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters sought.
+        Number of clusters.
     m : "auto" or float > 1, default="auto"
-        The fuzzifier. Beyond a critical m* all centres fall together, and m* is often near 1.1 on real data with kernels,
-        far below the usual 2; "auto" measures m* on a fixed sample and goes half-way from 1 to it (at most 2).
-        The value used is `m_`.
+        The fuzzifier: the larger, the softer memberships are. Beyond a critical m* all centres fall together, and m* is often near 1.1 on
+        real data with kernels, far below the usual 2; "auto" measures m* on a fixed sample and goes half-way from 1 to it (at most 2). The
+        value used is `m_`.
     acceleration : "anderson" or None, default="anderson"
         Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. A
         mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
@@ -66,21 +67,21 @@ class FuzzyCMeans(BaseCMeans):
         self,
         n_clusters: int = 8,
         *,
-        m: str | float = "auto",
-        kernel: str | Kernel | Callable[..., Any] = "rbf",
-        gamma: str | float = "scale",
+        m: Auto | float = "auto",
+        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | str | None = "auto",
-        landmarks: Any = "rpcholesky",
+        n_landmarks: int | Auto | None = "auto",
+        landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
-        landmark_solver: str = "eigh",
-        init: Any = "k-means++",
+        landmark_solver: LandmarkSolver = "eigh",
+        init: InitName | Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: str | None = "anderson",
+        acceleration: Acceleration | None = "anderson",
         progressive: bool = True,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,

@@ -6,8 +6,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver
 from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..kernels import Kernel
+from ..kernels.names import KernelName
 from ..rules import Hard
 from ..solvers.checkpoints import Checkpoint
 
@@ -22,47 +24,51 @@ class KernelKMeans(BaseCMeans):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters sought.
+        Number of clusters.
     kernel : str, kernel object or callable k(X, Y), default="rbf"
-        "rbf", "linear", "laplacian", "polynomial", "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection",
-        "spatial_pyramid", "complex_wavelet_ssim" or "precomputed" (X is the square kernel matrix, or only the columns of `landmarks` with
-        kernel_params={"diag": k(x, x)}).
+        Kernel in whose space clusters are sought; "linear" is plain c-means. Known are "rbf", "linear", "laplacian", "polynomial",
+        "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim" or "precomputed"
+        (X is the square kernel matrix, or only the columns of `landmarks` with kernel_params={"diag": k(x, x)}).
     gamma : "scale", "median", "auto" or float, default="scale"
-        Width of the kernel: 1 / (d var) or 1 / median squared distance for RBF (of L1 distances for Laplacian), 1 for the rest. "auto":
-        of 1/4, 1/2, 1, ..., 16 times 1 / median, the width whose centred kernel has the largest gap behind its first c - 1
-        eigenvalues on at most 1,000 rows (no labels; whatever random_state is). Features must be in like units: scale them first.
-    degree, coef0 : default=3, 1
-        Of polynomial and sigmoid kernels.
+        Width of the kernel; "auto": the one that shows so many clusters most clearly. "scale" and "median": 1 / (d var) and 1 / median
+        squared distance for RBF (of L1 distances for Laplacian), 1 for the rest. "auto": of 1/4, 1/2, 1, ..., 16 times 1 / median, the
+        width whose centred kernel has the largest gap behind its first c - 1 eigenvalues on at most 1,000 rows (no labels; whatever
+        random_state is). Features must be in like units: scale them first.
+    degree : int, default=3
+        Degree of polynomial kernels.
+    coef0 : float, default=1
+        Constant term of polynomial and sigmoid kernels.
     kernel_params : mapping, optional
         Further arguments of the kernel or the callable.
     n_landmarks : int, "auto" or None, default="auto"
-        Rows whose span holds the centres. None: all (exact; where a quarter of them or fewer span all to 1e-9 of the variance, it
-        works with those). "auto": exact up to 2,000 rows, else as many as `landmark_tol` asks for, at most 2,048.
+        Number of rows whose span holds the centres; None: all of them, exactly. (Where a quarter of them or fewer span all to 1e-9 of the
+        variance, an exact fit works with those.) "auto": exact up to 2,000 rows, else as many as `landmark_tol` asks for, at most 2,048.
         "rpcholesky" takes fewer than asked for where these span all rows.
     landmarks : "rpcholesky", "k-means++", "uniform", row numbers or points, default="rpcholesky"
-        Which rows. "rpcholesky": drawn in proportion to what those before leave out of them (randomly pivoted Cholesky), "k-means++": to
-        the squared distance from the nearest of them, "uniform": to weight; the first two among at most 20,000 rows. An array sets their
-        number too.
+        How landmarks are chosen among the rows. "rpcholesky": drawn in proportion to what those before leave out of them (randomly
+        pivoted Cholesky), "k-means++": to the squared distance from the nearest of them, "uniform": to weight; the first two among at most
+        20,000 rows. An array sets their number too.
     landmark_tol : float, default=0.02
-        Of n_landmarks="auto": they grow by 64, until the ranking error of two partitions is at most this share of what a partition costs
-        (see `approximation_`), or they leave out less than 1% of the variance.
+        Share by which costs of two partitions may compare wrongly with n_landmarks="auto". They grow by 64, until the ranking error of two
+        partitions is at most this share of what a partition costs (see `approximation_`), or they leave out less than 1% of the variance.
     landmark_solver : "eigh" or "gradient", default="eigh"
-        Whether to factor the landmarks' kernel matrix or to solve with it by conjugate gradients.
+        How to solve with the landmarks' kernel matrix: by a factor of it, or by conjugate gradients.
     init : "k-means++", "k-means||", "max-min", "random", "random-partition", array or fitted estimator, default="k-means++"
-        "k-means++" reads a fair sample of 20,000 rows (20 a cluster, if that is more), "k-means||" at all rows, in six passes; up
-        to that number of rows they are the same.
-        "max-min": the farthest rows of the sample. Arrays: (c,) row numbers, (n,) labels, (c, d) points or (n, c) memberships; one
-        start then, whatever n_init.
+        How the first centres are drawn. "k-means++" reads a fair sample of 20,000 rows (20 a cluster, if that is more),
+        "k-means||" at all rows, in six passes; up to that number of rows they are the same. "max-min": the farthest rows of the sample.
+        Arrays: (c,) row numbers, (n,) labels, (c, d) points or (n, c) memberships; one start then, whatever n_init.
     n_init : int, default=1
         Starts; the lowest objective is kept.
-    max_iter, tol : default=300, 1e-4
-        Most sweeps, and the move of a centre, as a fraction of the typical distance, below which it stands still.
+    max_iter : int, default=300
+        Sweeps over the rows at most.
+    tol : float, default=1e-4
+        Move of a centre, as a fraction of the typical distance, below which it stands still.
     progressive : bool, default=True
-        Above 50,000 rows: sweep over fair samples of 1/256, 1/64, 1/16 and 1/4 of the rows first, each from where the one before it
-        ended, and over all rows in the end, until the centres stand still there too. With n_init > 1 starts are compared on the
-        samples, and the best is continued. A start given by `init` uses all rows at once.
+        Whether to sweep over growing samples first, above 50,000 rows. These are fair samples of 1/256, 1/64, 1/16 and 1/4 of the rows,
+        each swept from where the one before it ended, and all rows in the end, until the centres stand still there too. With n_init > 1
+        starts are compared on the samples, and the best is continued. A start given by `init` uses all rows at once.
     memory_budget : int, str such as "4GB" or None, default=None
-        Memory the fit may take beyond its input; half of what is free by default. It never changes results.
+        Memory the fit may take beyond its input; None: half of what is free. It never changes results.
     n_jobs : int or None, default=None
         Threads; None: every usable CPU. It never changes results.
     engine : DaskEngine or None, default=None
@@ -116,16 +122,16 @@ class KernelKMeans(BaseCMeans):
         self,
         n_clusters: int = 8,
         *,
-        kernel: str | Kernel | Callable[..., Any] = "rbf",
-        gamma: str | float = "scale",
+        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | str | None = "auto",
-        landmarks: Any = "rpcholesky",
+        n_landmarks: int | Auto | None = "auto",
+        landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
-        landmark_solver: str = "eigh",
-        init: Any = "k-means++",
+        landmark_solver: LandmarkSolver = "eigh",
+        init: InitName | Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,

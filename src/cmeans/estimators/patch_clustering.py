@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ..data.arrays import in_float64, numpy_dtype, stacked, take, to_numpy
 from ..data.blocks import Blocks
 from ..engines import Engine, ThreadEngine
+from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule
 from ..fitting.fit import FitContext, Procedure
 from ..fitting.space import Geometry
 from ..fitting.stream_fit import StreamingBase, new_seed
 from ..fitting.stream_state import Chunk, ChunkResult, FitSummary, StreamState
 from ..fitting.validation import integer, one_of
 from ..kernels import Kernel
+from ..kernels.names import KernelName
 from ..rules import Rule
 from ..runtime.progress import Reporter
 from ..solvers.fixed_point import Solution
@@ -25,6 +27,8 @@ from ..streaming import StreamSummary, carried_points, points_of
 from ..sweeps.final_pass import assign_all
 from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem
+
+Merge = Literal["chain", "tree"]
 
 
 class KernelPatchClustering(StreamingBase):
@@ -37,7 +41,7 @@ class KernelPatchClustering(StreamingBase):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters sought.
+        Number of clusters.
     patch_size : int, default=2000
         Rows of a patch in `fit`, at most; `partial_fit` takes patches of any size. A patch costs its square in memory.
     n_points : int, default=10
@@ -92,19 +96,19 @@ class KernelPatchClustering(StreamingBase):
         *,
         patch_size: int = 2000,
         n_points: int = 10,
-        merge: str = "chain",
-        rule: str = "fuzzy",
-        m: str | float = "auto",
-        kernel: str | Kernel | Callable[..., Any] = "rbf",
-        gamma: str | float = "scale",
+        merge: Merge = "chain",
+        rule: StreamRule = "fuzzy",
+        m: Auto | float = "auto",
+        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        init: Any = "k-means++",
+        init: InitName | Any = "k-means++",
         n_init: int = 3,
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: str | None = "anderson",
+        acceleration: Acceleration | None = "anderson",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -116,7 +120,7 @@ class KernelPatchClustering(StreamingBase):
         name = type(self).__name__
         integer(self.patch_size, "patch_size", name, 1)
         self._points_asked()
-        one_of(self.merge, "merge", name, ("chain", "tree"))
+        one_of(self.merge, "merge", name, get_args(Merge))
         return super()._procedure()
 
     def _begin(self, chunk: Chunk) -> ChunkResult:

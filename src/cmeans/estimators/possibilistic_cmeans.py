@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..data.arrays import Array
-from ..fitting.arguments import check_m, settled_m
+from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, check_m, settled_m
 from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..fitting.space import Geometry
 from ..fitting.validation import real
 from ..kernels import Kernel
+from ..kernels.names import KernelName
 from ..rules import Fuzzy, Possibilistic
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import Pilot
@@ -28,13 +29,13 @@ class PossibilisticCMeans(BaseCMeans):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters sought.
+        Number of clusters.
     m : float > 1, default=2.0
         How softly typicality falls with distance; it is 1/2 at the distance sqrt(eta_j) whatever m.
     pilot_m : "auto" or float > 1, default="auto"
-        The fuzzifier of the fuzzy run, as in `FuzzyCMeans`; the value used is `pilot_m_`.
+        The fuzzifier of the fuzzy run that goes first. As in `FuzzyCMeans`; the value used is `pilot_m_`.
     eta_scale : float > 0, default=1.0
-        Multiplies all eta_j (Theta in the papers).
+        Width of the clusters relative to those of the fuzzy run: it multiplies all eta_j (Theta in the papers).
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`, of both runs. Where several fixed points are near it may lead to another one than plain sweeps do.
 
@@ -78,22 +79,22 @@ class PossibilisticCMeans(BaseCMeans):
         n_clusters: int = 8,
         *,
         m: float = 2.0,
-        pilot_m: str | float = "auto",
+        pilot_m: Auto | float = "auto",
         eta_scale: float = 1.0,
-        kernel: str | Kernel | Callable[..., Any] = "rbf",
-        gamma: str | float = "scale",
+        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | str | None = "auto",
-        landmarks: Any = "rpcholesky",
+        n_landmarks: int | Auto | None = "auto",
+        landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
-        landmark_solver: str = "eigh",
-        init: Any = "k-means++",
+        landmark_solver: LandmarkSolver = "eigh",
+        init: InitName | Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: str | None = "anderson",
+        acceleration: Acceleration | None = "anderson",
         progressive: bool = True,
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,

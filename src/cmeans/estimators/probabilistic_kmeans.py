@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ..data.arrays import Array, Partition, foreign_like, itemsize, numpy_dtype, to_numpy
 from ..data.blocks import Blocks, spans
+from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver
 from ..fitting.fit import BaseCMeans, FitContext, FitSettings, Method, Procedure
 from ..fitting.fitted_attributes import certified
 from ..fitting.init import METHODS, InitContext, given_partition, starts
 from ..fitting.space import Geometry, build_geometry
 from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel
+from ..kernels.names import KernelName
 from ..rules import Hard
 from ..solvers.fixed_point import Solution
 from ..solvers.kpkm import Found, PartitionProblem, Search
@@ -26,6 +28,8 @@ from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 
+Solver = Literal["auto", "fagp", "agp", "batched", "lloyd"]
+Polish = Literal["hartigan"]
 FAGP_STEPS = 3000  # n (c - 1), up to which "auto" follows the paper's algorithm step by step
 NO_LIMIT = 10**9
 
@@ -43,22 +47,25 @@ class ProbabilisticKMeans(BaseCMeans):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters sought.
+        Number of clusters.
     solver : "auto", "fagp", "agp", "batched" or "lloyd", default="auto"
-        "fagp": along the projected gradient as far as all distributions allow, one constraint at a time (the paper's algorithm, in
-        closed form; about n (c - 1) steps, in memory). "agp": the same with steps of at most `step` (the paper's slow baseline).
-        "batched": in each sweep the `quantile` of the rows that reach a constraint first fix it (about 100 sweeps, any size).
-        "lloyd": from the centres of the start as k-means does. "auto": "fagp" up to n (c - 1) = 3,000, some seconds, "batched" above.
+        How rows settle: one after the other, or "batched", many at a time. "fagp": along the projected gradient as far as all distributions
+        allow, one constraint at a time (the paper's algorithm, in closed form; about n (c - 1) steps, in memory). "agp": the same with
+        steps of at most `step` (the paper's slow baseline). "batched": in each sweep the `quantile` of the rows that reach a constraint
+        first fix it (about 100 sweeps, any size). "lloyd": from the centres of the start as k-means does. "auto": "fagp" up to n (c - 1) =
+        3,000, some seconds, "batched" above.
     step : float > 0, default=1e-2
-        Of "agp".
+        Longest step of "agp".
     quantile : float in [0, 1], default=0.1
-        Of "batched": 0 is "fagp", 1 makes every row fix one cluster a sweep. Larger is faster and ends in worse minima.
+        Share of the rows that settle in a sweep of "batched". 0 is "fagp", 1 makes every row fix one cluster a sweep. Larger is faster and
+        ends in worse minima.
     polish : "hartigan" or None, default="hartigan"
         Whether single rows are moved at the end as long as that lowers the objective.
     init : "dirichlet", default, or what `KernelKMeans` takes
-        "dirichlet": every row a random distribution. Memberships (n, c) are taken as they are, all others as the partition they make.
+        How the first memberships are drawn. "dirichlet": every row a random distribution. Memberships (n, c) are taken as they are, all
+        others as the partition they make.
     n_init : int, default=1
-        Starts; the lowest objective wins.
+        Starts; the lowest objective is kept.
     max_iter : int or None, default=None
         Steps or sweeps at most; None: as many as it takes. Cut short, `memberships_` are soft and `converged_` is False.
     kernel, gamma, ..., tol, ..., verbose
@@ -102,20 +109,20 @@ class ProbabilisticKMeans(BaseCMeans):
         self,
         n_clusters: int = 8,
         *,
-        solver: str = "auto",
+        solver: Solver = "auto",
         step: float = 1e-2,
         quantile: float = 0.1,
-        polish: str | None = "hartigan",
-        kernel: str | Kernel | Callable[..., Any] = "rbf",
-        gamma: str | float = "scale",
+        polish: Polish | None = "hartigan",
+        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | str | None = "auto",
-        landmarks: Any = "rpcholesky",
+        n_landmarks: int | Auto | None = "auto",
+        landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
-        landmark_solver: str = "eigh",
-        init: Any = "dirichlet",
+        landmark_solver: LandmarkSolver = "eigh",
+        init: Literal["dirichlet"] | InitName | Any = "dirichlet",
         n_init: int = 1,
         max_iter: int | None = None,
         tol: float = 1e-4,
@@ -129,12 +136,12 @@ class ProbabilisticKMeans(BaseCMeans):
 
     def _procedure(self) -> Procedure:
         name = type(self).__name__
-        one_of(self.solver, "solver", name, ("auto", "fagp", "agp", "batched", "lloyd"))
+        one_of(self.solver, "solver", name, get_args(Solver))
         real(self.step, "step", name, above=True)
         if real(self.quantile, "quantile", name) > 1:
             raise ValueError(f"{name}(quantile={self.quantile!r}): quantile must lie between 0 and 1.")
         if self.polish is not None:
-            one_of(self.polish, "polish", name, ("hartigan",))
+            one_of(self.polish, "polish", name, get_args(Polish))
         return Procedure(
             lambda _: Method(Hard()),
             self._by_search,
@@ -146,7 +153,7 @@ class ProbabilisticKMeans(BaseCMeans):
     def _by_search(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         settings, blocks = context.settings, context.blocks
         search = self._search_for(settings, blocks)
-        geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng)
+        geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine)
         method = replace(context.procedure.method(geometry), attributes={"solver_": search.solver})
         remembered = blocks.n_rows + blocks.bytes_by_row(2 * settings.n_clusters * itemsize(blocks.x) + 23)
         problem = Problem(self._rows_for(context, geometry, method.rule, remembered), method.rule, context.engine, settings.stopping)
@@ -156,9 +163,11 @@ class ProbabilisticKMeans(BaseCMeans):
         history = [value * blocks.unit for value in best.history[:-1]]
         solution = Solution(State(best.centres), history, best.n_iter, visits, best.finished, best.ended)
         whole = BestRun(solution, None, visits)
-        result = certified(concluded(whole, problem, observer), whole, geometry, problem)
-        if best.labels is not None:
-            result = _cut_short(result, best, problem)
+        if best.labels is None:
+            result = certified(concluded(whole, problem, observer), whole, geometry, problem)
+        else:  # the labels of the last pass are not those of the memberships so far
+            last = concluded(whole, problem, replace(observer, taker=None))
+            result = _cut_short(certified(last, whole, geometry, problem), best, problem)
         return geometry, method, replace(result, reason=_reason(search, best))
 
     def _best(

@@ -6,12 +6,14 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive
+from ..fitting.arguments import Auto, GammaName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest
 from ..fitting.fit import Method, Procedure
 from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel
+from ..kernels.names import KernelName
 from ..rules import Hard, SparsePossibilistic
 from ..sampling.population import population_of, sample
 from ..solvers.adaptive import Adaptation
@@ -20,6 +22,7 @@ from ..solvers.multistart import BestRun
 from ..solvers.sequential import Growth, diametral_rows, grow
 from ..tuning.initial_scale import Spacing
 
+FormName = Literal["conference", "squared"]
 SHARE = 0.4  # K of the automatic sparsity
 
 
@@ -33,25 +36,27 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
     Parameters
     ----------
     max_clusters : int, default=100
-        Growth ends there, whatever is left.
+        Number of clusters at most: growth ends there, whatever is left.
     sparsity : "auto" or float >= 0, default="auto"
-        lambda. "auto" takes K min_j eta_j / (p (1-p) e^(2-p)) anew in every sweep; K = 0.4, and 0.2
-        for adaptation="squared". In the conference form lambda is smaller where it takes that for every cluster to reach sqrt(3) times its
-        deviation, as it does with many features.
+        lambda: 0 leaves no row out, larger values more of them. "auto" takes K min_j eta_j / (p (1-p) e^(2-p)) anew in every sweep; K =
+        0.4, and 0.2 for adaptation="squared". In the conference form lambda is smaller where it takes that for every cluster to reach
+        sqrt(3) times its deviation, as it does with many features.
     p, sparsity_test : default=0.5, "global"
         As for `AdaptivePossibilisticCMeans`.
     adaptation : "conference" or "squared", default="conference"
-        What eta_j becomes: the mean deviation of a cluster's own rows from their mean, which stands for a squared length and so needs
-        features in [0, 10] (kernels other than linear: times a tenth of the rows' diameter); or the mean squared deviation.
+        How clusters' widths follow their rows. There eta_j becomes the mean deviation of a cluster's own rows from their mean, which stands
+        for a squared length and so needs features in [0, 10] (kernels other than linear: times a tenth of the rows' diameter); or the mean
+        squared deviation.
     scaling : "range" or None, default="range"
-        Whether each feature is brought to a range of 10 inside the fit; see `AdaptivePossibilisticCMeans`.
+        Whether each feature is brought to a range of 10 inside the fit. See `AdaptivePossibilisticCMeans`.
     n_neighbors : int >= 2, default=10
-        A cluster that starts at a row has the scale max(d_max, d_slope)^2: d_max is the largest distance between nearest neighbours,
-        d_slope, of the row's distances to that many neighbours, the one behind the largest step. Among 5,000 rows at most.
+        Neighbours of a row that tell how wide a cluster starts there. Its scale is max(d_max, d_slope)^2: d_max is the largest distance
+        between nearest neighbours, d_slope, of the row's distances to that many neighbours, the one behind the largest step. Among 5,000
+        rows at most.
     n_new : int, default=1
         Seeds added at a time. More is faster where there are many clusters.
     seed_quantile : float in (0, 1], default=1.0
-        Rows whose distance to the nearest centre is beyond this quantile are no seeds: farthest rows are outliers by nature.
+        Quantile of the distances to the nearest centre beyond which rows are no seeds: farthest rows are outliers by nature.
     patience : int, default=5
         Trials in a row without a further cluster before it ends. The paper's algorithm is patience=1.
     kernel, gamma, ..., max_iter, tol, ..., verbose
@@ -96,24 +101,24 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
         self,
         max_clusters: int = 100,
         *,
-        sparsity: str | float = "auto",
+        sparsity: Auto | float = "auto",
         p: float = 0.5,
-        sparsity_test: str = "global",
-        adaptation: str = "conference",
-        scaling: str | None = "range",
+        sparsity_test: SparsityTest = "global",
+        adaptation: FormName = "conference",
+        scaling: InnerScaling | None = "range",
         n_neighbors: int = 10,
         n_new: int = 1,
         seed_quantile: float = 1.0,
         patience: int = 5,
-        kernel: str | Kernel | Callable[..., Any] = "linear",
-        gamma: str | float = "scale",
+        kernel: KernelName | Kernel | Callable[..., Any] = "linear",
+        gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | str | None = "auto",
-        landmarks: Any = "rpcholesky",
+        n_landmarks: int | Auto | None = "auto",
+        landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
-        landmark_solver: str = "eigh",
+        landmark_solver: LandmarkSolver = "eigh",
         max_iter: int = 300,
         tol: float = 1e-4,
         memory_budget: int | float | str | None = None,
@@ -160,7 +165,7 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
             integer(self.patience, "patience", estimator_name, 1),
         )
         n_neighbors = integer(self.n_neighbors, "n_neighbors", estimator_name, 2)
-        return growth, n_neighbors, one_of(self.adaptation, "adaptation", estimator_name, ("conference", "squared"))
+        return growth, n_neighbors, one_of(self.adaptation, "adaptation", estimator_name, get_args(FormName))
 
     def _spacing(self, given: AdaptiveProblem) -> Spacing:
         blocks, geometry = given.part.rows.blocks, given.geometry

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64
-from ..fitting.arguments import check_landmarks, given_landmarks
+from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule, check_landmarks, given_landmarks
 from ..fitting.fit import FitSettings, Procedure
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.space import Geometry, middle_of
@@ -18,6 +18,7 @@ from ..fitting.stream_fit import StreamingBase
 from ..fitting.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel, Linear
+from ..kernels.names import KernelName
 from ..runtime.user_warnings import warn
 from ..sampling.population import Population, population_of
 from ..solvers.fixed_point import Solution
@@ -27,6 +28,7 @@ from ..streaming import (
     PROJECTIONS,
     LandmarkCandidates,
     MetaVectors,
+    Projection,
     SettledSums,
     StreamSummary,
     chunk_space,
@@ -39,6 +41,9 @@ from ..streaming import (
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 
+StreamMethod = Literal["landmarks", "projection"]
+MetaMembership = Literal["auto", "update", "frozen"]
+PastWeight = Literal["u^m", "u"]
 WARM_UP = 20  # rows per cluster with which a stream begins
 
 
@@ -60,37 +65,42 @@ class StreamingFuzzyCMeans(StreamingBase):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters sought.
+        Number of clusters.
     method : "landmarks" or "projection", default="landmarks"
-        How centres are kept, see above.
+        How centres are kept: in one landmark space, or projected into each chunk's own. See above.
     rule : "fuzzy" or "hard", default="fuzzy"
-        "hard" is streaming kernel k-means.
+        How rows belong to clusters. "hard" is streaming kernel k-means.
     m : "auto" or float > 1, default="auto"
-        The fuzzifier, settled on the first chunk: see `FuzzyCMeans`.
+        The fuzzifier, settled on the first chunk. See `FuzzyCMeans`.
     projection : "cholesky", "gradient" or "l1", default="cholesky"
-        How old centres get into a chunk's space: by one factorisation of its kernel matrix, by conjugate gradients without one, or as
-        combinations of few of its rows (Zhang 2013 Remark 1). For method="projection" only.
+        How old centres get into a chunk's space, for method="projection". By one factorisation of its kernel matrix, by conjugate
+        gradients without one, or as combinations of few of its rows (Zhang 2013 Remark 1).
     meta_membership : "auto", "update" or "frozen", default="auto"
-        Whether the memberships of the past are found anew with those of the chunk ("update", as published) or stand as they are
-        ("frozen": the sums over all rows, exactly). "auto": "update" for method="projection", "frozen" for "landmarks".
+        Whether memberships of the past are found anew with each chunk. They are found with those of the chunk ("update", as published) or
+        stand as they are ("frozen": the sums over all rows, exactly). "auto": "update" for method="projection", "frozen" for "landmarks".
     past_weight : "u^m" or "u", default="u^m"
-        What a row of the past weighs in its cluster: what it weighed there (Zhang 2013 eq. 9b), or its membership, as single-pass fuzzy
+        What a row of the past weighs in its cluster. What it weighed there (Zhang 2013 eq. 9b), or its membership, as single-pass fuzzy
         c-means has it (Hore 2007), which keeps the weight of all rows but gives the past more than its share.
     decay : float in (0, 1], default=1.0
         What the past is multiplied by before each chunk; below 1 old rows are forgotten, and centres may follow a drift.
     warm_up : int or "auto", default="auto"
-        Rows that are held, and clustered together anew with each further chunk, before the first of them are let go: what the first rows
-        do not show is hard to find later. "auto": 20 a cluster; 0: the first chunk decides, as published. Also where `init` is an array.
+        Rows that are held until there are enough to begin with. They are clustered together anew with each further chunk, before the first
+        of them are let go: what the first rows do not show is hard to find later. "auto": 20 a cluster; 0: the first chunk decides, as
+        published. Also where `init` is an array.
     chunk_size : int, default=5000
         Rows that `fit` takes at a time, at most; it divides them evenly. `partial_fit` takes chunks of any size.
     n_landmarks : int or "auto", default="auto"
-        Landmarks at most, for method="landmarks"; "auto": 20 a cluster, but at least 300 and at most 2,000.
+        Number of landmarks at most, for method="landmarks". "auto": 20 a cluster, but at least 300 and at most 2,000.
     landmarks : "rpcholesky" or (s, d) points, default="rpcholesky"
         Randomly pivoted Cholesky: rows are drawn in proportion to how badly those before represent them. Points are taken as they are.
-    init, n_init : default="k-means++", 3
-        Of the first rows: see `KernelKMeans`. Later chunks start from the centres there are.
-    max_iter, tol : default=300, 1e-4
-        Sweeps over one chunk at most, and when its centres stand still.
+    init : see `KernelKMeans`, default="k-means++"
+        How the first centres are drawn. Later chunks start from the centres there are.
+    n_init : int, default=3
+        Starts on the first rows; the lowest objective is kept.
+    max_iter : int, default=300
+        Sweeps over one chunk at most.
+    tol : float, default=1e-4
+        Move of a centre, as a fraction of the typical distance, below which it stands still.
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`; rule="hard" goes without.
 
@@ -145,27 +155,27 @@ class StreamingFuzzyCMeans(StreamingBase):
         self,
         n_clusters: int = 8,
         *,
-        method: str = "landmarks",
-        rule: str = "fuzzy",
-        m: str | float = "auto",
-        projection: str = "cholesky",
-        meta_membership: str = "auto",
-        past_weight: str = "u^m",
+        method: StreamMethod = "landmarks",
+        rule: StreamRule = "fuzzy",
+        m: Auto | float = "auto",
+        projection: Projection = "cholesky",
+        meta_membership: MetaMembership = "auto",
+        past_weight: PastWeight = "u^m",
         decay: float = 1.0,
-        warm_up: int | str = "auto",
+        warm_up: int | Auto = "auto",
         chunk_size: int = 5000,
-        kernel: str | Kernel | Callable[..., Any] = "rbf",
-        gamma: str | float = "scale",
+        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | str = "auto",
-        landmarks: Any = "rpcholesky",
-        init: Any = "k-means++",
+        n_landmarks: int | Auto = "auto",
+        landmarks: Literal["rpcholesky"] | Any = "rpcholesky",
+        init: InitName | Any = "k-means++",
         n_init: int = 3,
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: str | None = "anderson",
+        acceleration: Acceleration | None = "anderson",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -308,10 +318,10 @@ class StreamingFuzzyCMeans(StreamingBase):
 
     def _checked_stream_parameters(self, estimator_name: str) -> tuple[bool, int]:
         """Check all parameters of a stream; return True if memberships of the past are updated, and the maximal number of landmarks."""
-        one_of(self.method, "method", estimator_name, ("landmarks", "projection"))
+        one_of(self.method, "method", estimator_name, get_args(StreamMethod))
         one_of(self.projection, "projection", estimator_name, PROJECTIONS)
-        one_of(self.past_weight, "past_weight", estimator_name, ("u^m", "u"))
-        membership = one_of(self.meta_membership, "meta_membership", estimator_name, ("auto", "update", "frozen"))
+        one_of(self.past_weight, "past_weight", estimator_name, get_args(PastWeight))
+        membership = one_of(self.meta_membership, "meta_membership", estimator_name, get_args(MetaMembership))
         if real(self.decay, "decay", estimator_name, above=True) > 1:
             raise ValueError(
                 f"{estimator_name}(decay={self.decay!r}): decay must lie above 0 and at most be 1, where nothing is forgotten."

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..data.arrays import is_sparse, one_hot
 from ..data.blocks import Blocks
-from ..fitting.arguments import check_landmarks, row_numbers
+from ..engines import Engine
+from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, check_landmarks, row_numbers
 from ..fitting.fit import BaseCMeans, FitContext, Method, Procedure
 from ..fitting.init import InitContext, checked_labels, starts
 from ..fitting.kernel_width import build_named_kernel
@@ -27,6 +28,7 @@ from ..fitting.space import (
 )
 from ..fitting.validation import host_array
 from ..kernels import Kernel, Linear, Precomputed
+from ..kernels.names import KernelName
 from ..landmarks.count import automatic_number
 from ..landmarks.select import choose
 from ..rules import Hard
@@ -49,9 +51,9 @@ class TwoStepKernelKMeans(BaseCMeans):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters sought.
+        Number of clusters.
     n_landmarks : int, "auto" or None, default="auto"
-        Rows in the sample ("auto" and None as in `KernelKMeans`).
+        Rows in the sample. "auto" and None are as in `KernelKMeans`.
 
     All other parameters, attributes and methods are those of `KernelKMeans`. Memberships, labels and row numbers in `init` refer to X;
     those of rows outside the sample are not used. `objective_history_` is the sample's, `objective_` that of all rows.
@@ -78,15 +80,15 @@ class TwoStepKernelKMeans(BaseCMeans):
         self,
         n_clusters: int = 8,
         *,
-        kernel: str | Kernel | Callable[..., Any] = "rbf",
-        gamma: str | float = "scale",
+        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | str | None = "auto",
-        landmarks: Any = "uniform",
-        landmark_solver: str = "eigh",
-        init: Any = "k-means++",
+        n_landmarks: int | Auto | None = "auto",
+        landmarks: LandmarkName | Any = "uniform",
+        landmark_solver: LandmarkSolver = "eigh",
+        init: InitName | Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
@@ -105,7 +107,7 @@ class TwoStepKernelKMeans(BaseCMeans):
 
     def _by_sample(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
-        whole, sample = build_sample_geometry(self, estimator_name, context.blocks, settings.n_clusters, settings.rng)
+        whole, sample = build_sample_geometry(self, estimator_name, context.blocks, settings.n_clusters, settings.rng, context.engine)
         method = context.procedure.method(whole)
         memory = self._memory_plan(context, sample.space, whole.blocks)
         problem = Problem(RepresentedRows(sample.space, sample.blocks, memory.for_rows), method.rule, engine, settings.stopping)
@@ -114,10 +116,10 @@ class TwoStepKernelKMeans(BaseCMeans):
         observer = self._observer(context, whole, method)
         with self._interruptible(context, whole, method):
             best = best_of(first, settings.n_init, problem, observer)
-        result = concluded(best, problem, observer)
+        result = concluded(best, problem, replace(observer, taker=None))  # of the sample
         space, _ = whole.portable(best.solution.state.centres)
         rows = RepresentedRows(space, whole.blocks, 0, training=False, quick=quick_for(space, whole.blocks, method.rule))
-        assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter)
+        assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter, observer.taker)
         visits = result.row_visits + whole.blocks.n_rows
         return whole, method, replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
 
@@ -141,7 +143,7 @@ def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, n_clusters: in
 
 
 def build_sample_geometry(
-    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
+    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState, engine: Engine
 ) -> tuple[Geometry, Geometry]:
     """Return the exact geometry of a sample of rows: (all rows with `landmark_rows` = the sample, the sample alone)."""
     number, _ = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
@@ -155,9 +157,8 @@ def build_sample_geometry(
     kernel: Kernel = Precomputed()
     gamma = None
     if not precomputed:
-        kernel, gamma = build_named_kernel(
-            parameters, estimator_name, blocks, host_rows(blocks, population.at(positions)), weights, n_clusters
-        )
+        sampled = host_rows(blocks, population.at(positions))
+        kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, sampled, weights, n_clusters, engine)
     if not isinstance(method, str):
         rows = row_numbers(method, estimator_name, blocks.n_rows)
         if isinstance(number, int) and number != len(rows):

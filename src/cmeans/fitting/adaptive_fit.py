@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ..solvers.observer import Observer
 from ..solvers.steps import Verdict
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
+from .arguments import InnerScaling, SparsityTest
 from .fit import BaseCMeans, FitContext, FitSettings, Method, Procedure
 from .fitted_attributes import certified
 from .space import Geometry, build_geometry, takes_kernel_values
@@ -90,7 +91,11 @@ class BaseAdaptive(BaseCMeans):
     def _adaptive_procedure(self, method: Callable[[Geometry], Method], search: Search) -> Procedure:
         """Return the procedure of a search for clusters of which there are at most `max_clusters`."""
         name = type(self).__name__
-        scaled = self.scaling is not None and one_of(self.scaling, "scaling", name, ("range",)) and not takes_kernel_values(self.kernel)
+        scaled = (
+            self.scaling is not None
+            and one_of(self.scaling, "scaling", name, get_args(InnerScaling))
+            and not takes_kernel_values(self.kernel)
+        )
         return Procedure(
             method,
             lambda context: self._by_adaptation(context, search),
@@ -107,14 +112,14 @@ class BaseAdaptive(BaseCMeans):
         p = real(self.p, "p", estimator_name)
         if not 0 < p < 1:
             raise ValueError(f"{estimator_name}(p={self.p!r}): p must lie between 0 and 1, both left out.")
-        test = one_of(self.sparsity_test, "sparsity_test", estimator_name, ("global", "local"))
+        test = one_of(self.sparsity_test, "sparsity_test", estimator_name, get_args(SparsityTest))
         rule = SparsePossibilistic(sparsity, 0.0, p, test)
         share = SQUARED_SHARE if self.adaptation == "squared" else automatic_share
         return replace(rule, share=share * min(1.0, rule.largest_share)) if sparsity is None else rule
 
     def _by_adaptation(self, context: FitContext, search: Search) -> tuple[Geometry, Method, FitResult]:
         settings, blocks = context.settings, context.blocks
-        geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng)
+        geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine)
         method = context.procedure.method(geometry)
         rule = method.rule
         assert isinstance(rule, SparsePossibilistic)

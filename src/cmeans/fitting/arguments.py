@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +14,17 @@ from .validation import host_array, intact, real
 
 if TYPE_CHECKING:
     from .space import Geometry
+
+# Values that parameters of several estimators take by name
+Auto = Literal["auto"]
+GammaName = Literal["scale", "median", "auto"]
+LandmarkName = Literal["rpcholesky", "k-means++", "uniform"]
+LandmarkSolver = Literal["eigh", "gradient"]
+InitName = Literal["k-means++", "k-means||", "max-min", "random", "random-partition"]
+Acceleration = Literal["anderson"]
+SparsityTest = Literal["global", "local"]
+InnerScaling = Literal["range"]
+StreamRule = Literal["fuzzy", "hard"]
 
 
 def given_landmarks(value: Any, estimator_name: str, blocks: Blocks, number: int | str | None) -> tuple[IntArray | None, Array] | None:

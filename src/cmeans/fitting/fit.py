@@ -27,6 +27,7 @@ from ..solvers.observer import AfterSweep, FitRecord, Observer
 from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
 from ..spaces import Space
 from ..sweeps.choice import layout_for, memory_of, quick_for
+from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
@@ -98,6 +99,7 @@ class FitContext:
     listeners: tuple[Listener, ...]
     log: CheckpointLog | None
     record: FitRecord
+    taker: RowTaker | None = None  # of the rows' results in the last pass
 
 
 class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
@@ -160,13 +162,18 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         ValueError
             For bad parameters, rows or weights, naming the argument, what came and what to do. The model is then what it was before.
         """
+        return self._fitted(X, y, sample_weight)
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None) -> Self:
         estimator_name, record = type(self).__name__, FitRecord()
         with restored_on_failure(self, record), verbose_log(self.verbose, estimator_name):
             procedure, settings = self._checked()
+            if taker is not None:
+                taker.check(settings.n_clusters)
             given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
             weight, unit = weights_of(given, sample_weight, estimator_name)
             factors = None if procedure.factors is None else procedure.factors(given.x, weight)
-            blocks = Blocks(given.x, weight, unit=unit, factors=factors, limits=self._limits)
+            blocks = Blocks(given.x, weight, unit=unit, factors=factors, limits=self._limits, n_threads=self._threads(given.x))
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
@@ -174,7 +181,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             log = self._checkpoint_log(settings, blocks)
             settings = settings if log is None else replace(settings, rng=log.rng)
             with self._engine(given.x) as engine:
-                context = FitContext(procedure, settings, given, blocks, engine, hook, current_listeners(), log, record)
+                context = FitContext(procedure, settings, given, blocks, engine, hook, current_listeners(), log, record, taker)
                 geometry, method, result = (procedure.cluster or self._by_sweeps)(context)
             if log is not None:
                 log.write()
@@ -197,7 +204,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     def _observer(self, context: FitContext, geometry: Geometry, method: Method) -> Observer:
         """Return the observer of the solves of a fit."""
         after_sweep = self._after_sweep(context.hook, geometry, method)
-        return Observer(Reporter(context.listeners), after_sweep, context.log, context.record)
+        return Observer(Reporter(context.listeners), after_sweep, context.log, context.record, taker=context.taker)
 
     @contextmanager
     def _interruptible(self, context: FitContext, geometry: Geometry, method: Method) -> Iterator[None]:
@@ -225,7 +232,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     def _by_sweeps(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         """Sweep from every start, and return the best result."""
         settings, engine = context.settings, context.engine
-        geometry = build_geometry(self, type(self).__name__, context.blocks, settings.n_clusters, settings.rng)
+        geometry = build_geometry(self, type(self).__name__, context.blocks, settings.n_clusters, settings.rng, engine)
         method = context.procedure.method(geometry)
         rows = self._rows_for(context, geometry, method.rule)
         problem = Problem(rows, method.rule, engine, settings.stopping)

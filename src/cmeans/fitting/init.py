@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -16,12 +16,12 @@ from ..sampling.kmeanspp import kmeans_plus_plus, max_min
 from ..sampling.population import draw, sample
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
-from .arguments import matching_points, row_numbers
+from .arguments import InitName, matching_points, row_numbers
 from .prediction import Predicting
 from .space import Geometry
 from .validation import host_array, intact
 
-METHODS = ("k-means++", "k-means||", "max-min", "random", "random-partition")
+METHODS: tuple[str, ...] = get_args(InitName)
 CHECKED_ROWS = 4096  # rows of given memberships per block
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, get_args
 
 import numpy as np
 
 from ..data.arrays import Array, Float64, host_float64, in_float64, is_sparse, namespace, squared_norms, to_numpy
-from ..data.blocks import Blocks
+from ..data.blocks import Block, Blocks, GivenRows
+from ..engines import Engine, Pass
 from ..kernels import RBF, Kernel, Laplacian, Polynomial, build_kernel, checked_params, kernel_class
 from ..kernels.laplacian import manhattan
 from ..runtime.user_warnings import NOT_FINITE
 from ..tuning.bandwidth import clearest
+from .arguments import GammaName
 from .validation import integer, real
 
 POLYNOMIAL_RANGE = 1e20  # mean k(x, x) beyond which a polynomial kernel is divided by it
@@ -36,13 +38,17 @@ def build_named_kernel(
     rows: Array,  # (p, d) a fair sample of the rows
     weights: Float64,  # (p,)
     n_clusters: int,
+    engine: Engine,
 ) -> tuple[Kernel, float | None]:
     """Return the kernel and its gamma (None where it has none)."""
     cls, params, numbers = checked_kernel_parameters(parameters, estimator_name)
     if cls is None:
         kernel = build_kernel(parameters.kernel, estimator_name, params)
         return kernel, getattr(kernel, "gamma", None)
-    gamma = _gamma(parameters.gamma, cls, estimator_name, blocks, rows, weights, n_clusters)
+    if cls in (RBF, Laplacian) and parameters.gamma == "scale":
+        gamma = _inverse(_variance(cls, blocks, rows, weights, engine), estimator_name)
+    else:
+        gamma = _gamma(parameters.gamma, cls, estimator_name, rows, weights, n_clusters)
     kernel = build_kernel(parameters.kernel, estimator_name, params, **{**numbers, "gamma": gamma})
     used = getattr(kernel, "gamma", None)
     return (_within_range(kernel, rows, weights) if isinstance(kernel, Polynomial) else kernel), used
@@ -56,7 +62,7 @@ def checked_kernel_parameters(
     params = checked_params(parameters.kernel_params, estimator_name)
     numbers: dict[str, Any] = {}
     if cls is not None:
-        if isinstance(parameters.gamma, str) and parameters.gamma not in ("scale", "median", "auto"):
+        if isinstance(parameters.gamma, str) and parameters.gamma not in get_args(GammaName):
             raise ValueError(f'{estimator_name}(gamma={parameters.gamma!r}): gamma is "scale", "median", "auto" or a positive number.')
         numbers["gamma"] = 1.0 if isinstance(parameters.gamma, str) else real(parameters.gamma, "gamma", estimator_name, above=True)
         numbers["degree"] = integer(parameters.degree, "degree", estimator_name, 1)
@@ -65,13 +71,11 @@ def checked_kernel_parameters(
     return cls, params, numbers
 
 
-def _gamma(value: Any, cls: type[Kernel], estimator_name: str, blocks: Blocks, rows: Array, weights: Float64, n_clusters: int) -> float:
+def _gamma(value: Any, cls: type[Kernel], estimator_name: str, rows: Array, weights: Float64, n_clusters: int) -> float:
     if not isinstance(value, str):
         return float(value)
     if cls not in (RBF, Laplacian):
         return 1.0
-    if value == "scale":
-        return _inverse(_variance(cls, blocks, rows, weights), estimator_name)
     distances = _distances(cls, rows)
     gamma = _inverse(_median(distances, weights), estimator_name)
     if value == "median":
@@ -87,17 +91,29 @@ def _inverse(size: float, estimator_name: str) -> float:
     return 1.0 / size if size > 0 else 1.0
 
 
-def _variance(cls: type[Kernel], blocks: Blocks, rows: Array, weights: Float64) -> float:
+@dataclass(frozen=True)
+class _MomentPass(Pass[list[tuple[float, float]]]):
+    """Of each block  sum_i w_i sum_k (x_ik - shift)  and  sum_i w_i sum_k (x_ik - shift)^2."""
+
+    shift: float
+
+    def work(self, rows: GivenRows, task: int, prepared: None) -> list[tuple[float, float]]:
+        return [self._of(block) for block in rows.task(task)]
+
+    def _of(self, block: Block) -> tuple[float, float]:
+        x = block.x.astype(np.float64) if is_sparse(block.x) else in_float64(block.x) - self.shift
+        row_sums = np.asarray(x.sum(axis=1)).ravel() if is_sparse(x) else to_numpy(namespace(x).sum(x, axis=1))
+        return float(block.weight @ row_sums), float(block.weight @ to_numpy(squared_norms(x)))
+
+
+def _variance(cls: type[Kernel], blocks: Blocks, rows: Array, weights: Float64, engine: Engine) -> float:
     """Return d times the variance of all entries (its root for the Laplacian kernel, whose distance is not squared)."""
     d = blocks.x.shape[1]
     shift = 0.0 if is_sparse(rows) else float(weights @ host_float64(rows).mean(axis=1) / weights.sum())
     first = second = 0.0
-    for task in range(blocks.n_tasks(d)):
-        for block in blocks.task(task, d):
-            x = block.x.astype(np.float64) if is_sparse(block.x) else in_float64(block.x) - shift
-            row_sums = np.asarray(x.sum(axis=1)).ravel() if is_sparse(x) else to_numpy(namespace(x).sum(x, axis=1))
-            first += float(block.weight @ row_sums)
-            second += float(block.weight @ to_numpy(squared_norms(x)))
+    for moments in engine.map(GivenRows(blocks, d), _MomentPass(shift)):
+        for sums, squares in moments:
+            first, second = first + sums, second + squares
     total = float(blocks.weight.sum()) * d
     mean = np.float64(first / total)
     variance = max(second / total - mean * mean, 0.0)

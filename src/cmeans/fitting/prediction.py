@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 import os
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Array, Float64, IntArray, as_like, dense_like, foreign_like, is_foreign, namespace, numpy_dtype, to_numpy
-from ..data.blocks import Block, Blocks, engine_for
+from ..data.blocks import Block, Blocks, engine_for, spans
 from ..data.files.discovery import files_of
 from ..data.limits import Limits
 from ..data.outputs import RowOutputs
@@ -26,15 +26,15 @@ from ..engines.dask.dask_api import is_collection, row_by_row
 from ..engines.dask.rows import type_and_columns
 from ..kernels import Kernel, Precomputed
 from ..rules import Rule
+from ..runtime.callbacks import with_callbacks
 from ..runtime.progress import Reporter, current_listeners
 from ..runtime.user_warnings import naming
 from ..spaces import EuclideanSpace, LandmarkSpace, Space
 from ..spaces.centres import Centres
-from ..storage.atomic import WriteError
 from ..storage.overwriting import refuse_overwriting
-from ..storage.row_writer import Column, checked_columns, row_file
+from ..storage.row_writer import ResultsFile
 from ..sweeps.choice import quick_for
-from ..sweeps.final_pass import ArraySink, StreamSink, assign_all, assign_into
+from ..sweeps.final_pass import ArraySink, RowTaker, StreamSink, assign_all, assign_into
 from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
@@ -108,10 +108,20 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _factors: Float64 | None = None
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
     _limits: Limits = Limits()  # no parameter, and not saved
+    memberships_: Array
+
+    @abstractmethod
+    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None) -> Self:
+        """Find the clusters of X; `taker` is given the results of rows that are not in memory."""
 
     def __sklearn_is_fitted__(self) -> bool:
         """True once there are centres."""
         return "_state" in vars(self)
+
+    @property
+    def rule_(self) -> Rule:
+        """The rule of a fitted model, its parameters settled."""
+        return self._rule
 
     @lazily
     def memberships(self, X: Any, *, diag: Any = None) -> Array:
@@ -180,29 +190,69 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         ...     sorted(model.predict_to(X, os.path.join(folder, "labels.npy")).tolist())
         [2, 2]
         """
-        caller, path = f"{type(self).__name__}.predict_to", Path(out)
+        caller = f"{type(self).__name__}.predict_to"
         refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
         table = self._known_table(X, diag)
-        sparse = top_k is not None or threshold is not None
-        asked = sparse or (self._rule.is_soft and path.suffix != ".npy") if memberships is None else memberships
-        columns = checked_columns(path, len(self._state.centres), caller, memberships=asked, top_k=top_k, threshold=threshold)
-        counts = np.zeros(len(self._state.centres), dtype=np.intp)
+        with ResultsFile(out, caller, memberships, top_k, threshold) as file, self._engine(table.blocks.x) as engine:
+            file.check(len(self._state.centres), self._rule.is_soft)
+            made, put = file.begin(table.n_rows, len(self._state.centres), numpy_dtype(table.blocks.x), self._rule.is_soft)
+            assign_into(self._pieces(table, made, put), *self._pass(table), engine, Reporter(current_listeners()))
+        assert file.counts is not None
+        return file.counts
 
-        def written(outputs: RowOutputs) -> tuple[list[Column], IntArray]:
-            return columns.of(outputs), np.bincount(outputs.labels[outputs.labels >= 0], minlength=len(counts))
+    @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
+    def fit_predict_to(
+        self,
+        X: Any,
+        out: str | os.PathLike[str],
+        *,
+        memberships: bool | None = None,
+        top_k: int | None = None,
+        threshold: float | None = None,
+        sample_weight: Any = None,
+    ) -> IntArray:
+        """Find the clusters of X, and write labels and memberships of its rows to a file: `fit` and `predict_to` together.
 
-        try:
-            with row_file(path, table.n_rows, columns, numpy_dtype(table.blocks.x)) as file, self._engine(table.blocks.x) as engine:
+        Rows that are not in memory are not read again to be written: the last pass of the fit writes them (of streaming estimators, and
+        of probabilistic fits that are cut short, `predict_to` does).
 
-                def take(part: tuple[list[Column], IntArray]) -> None:
-                    file.append(part[0])
-                    counts[:] += part[1]
+        Parameters
+        ----------
+        X, sample_weight : as for `fit`.
+        out, memberships, top_k, threshold : as for `predict_to`.
 
-                assign_into(self._pieces(table, written, take), *self._pass(table), engine, Reporter(current_listeners()))
-        except WriteError as error:
-            error.caller = caller
-            raise
-        return counts
+        Returns
+        -------
+        counts : (c,) the number of rows with each label.
+
+        Raises
+        ------
+        ValueError
+            As `fit` and `predict_to` raise it; of a file that cannot be written at all before the fit begins. Where the disk fills up
+            in the last pass the model is fitted nevertheless.
+
+        Examples
+        --------
+        >>> import cmeans, os, tempfile
+        >>> X = [[0.0], [1.0], [9.0], [10.0]]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model = cmeans.FuzzyCMeans(2, kernel="linear", random_state=0)
+        ...     sorted(model.fit_predict_to(X, os.path.join(folder, "labels.npy")).tolist())
+        [2, 2]
+        """
+        caller = f"{type(self).__name__}.fit_predict_to"
+        refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
+        with ResultsFile(out, caller, memberships, top_k, threshold) as file:
+            self._fitted(X, None, sample_weight, file)
+            if file.counts is None and "memberships_" in vars(self):
+                labels, u = to_numpy(self.labels_), to_numpy(self.memberships_)
+                made, put = file.begin(len(labels), u.shape[1], u.dtype, self._rule.is_soft)
+                for start, stop in spans(len(labels), self._limits.rows_at_once):
+                    put(made(RowOutputs(labels[start:stop], u[start:stop], np.empty(0), start)))
+        if file.counts is None:
+            found = len(self._state.centres)
+            return self.predict_to(X, out, memberships=memberships, top_k=top_k and min(top_k, found), threshold=threshold)
+        return file.counts
 
     @lazily
     def transform(self, X: Any, *, diag: Any = None) -> Array:
@@ -291,7 +341,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         estimator_name = type(self).__name__
         given = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed))
         x, (weight, unit) = given.x, weights_of(given, sample_weight, estimator_name)
-        blocks = Blocks(x, weight, unit=unit, factors=self._factors, limits=self._limits)
+        blocks = Blocks(x, weight, unit=unit, factors=self._factors, limits=self._limits, n_threads=self._threads(x))
         known = True
         if isinstance(self.kernel_, Precomputed):
             kxx = diagonal_for_prediction(diag, x, estimator_name, self._training_diag)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import numpy as np
 
@@ -24,9 +24,10 @@ from ..data.arrays import (
     to_numpy,
 )
 from ..data.blocks import LARGEST_SUM, Block, Blocks, spans
+from ..engines import Engine
 from ..kernels import Kernel, Linear, Precomputed, checked_params
 from ..landmarks.count import enough_landmarks
-from ..landmarks.select import METHODS, choose, spanning_rows
+from ..landmarks.select import choose, spanning_rows
 from ..runtime.user_warnings import warn
 from ..sampling.pairwise import Affinity, Metric
 from ..sampling.population import Population, population_of
@@ -35,7 +36,7 @@ from ..spaces.centres import Centres
 from ..tuning.diagnosis import kernel_complaints, out_of_range
 from ..tuning.fuzzifier import Fuzzifier, fuzzifier
 from ..tuning.temperature import critical_temperature
-from .arguments import check_landmarks, given_landmarks, row_numbers
+from .arguments import LandmarkName, LandmarkSolver, check_landmarks, given_landmarks, row_numbers
 from .kernel_width import build_named_kernel, checked_kernel_parameters
 from .validation import intact, integer, one_of, real
 
@@ -145,7 +146,7 @@ class Geometry:
 
 
 def build_geometry(
-    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
+    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState, engine: Engine
 ) -> Geometry:
     """Check the parameters, determine the kernel's width, choose the landmarks, build the space."""
     number, factor = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
@@ -154,7 +155,8 @@ def build_geometry(
         return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, factor=factor)
     population = population_of(blocks)
     positions, weights = population.fixed_sample
-    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, host_rows(blocks, population.at(positions)), weights, n_clusters)
+    sampled = host_rows(blocks, population.at(positions))
+    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, sampled, weights, n_clusters, engine)
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
         plain = Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, population)), population, gamma)
@@ -226,11 +228,11 @@ def checked_landmark_parameters(
     """Return the number of landmarks and whether to factor their kernel. Parameters are checked even where they will not be used, and
     independently of the rows where `n_rows` is None."""
     if isinstance(parameters.landmarks, str):
-        one_of(parameters.landmarks, "landmarks", estimator_name, METHODS)
+        one_of(parameters.landmarks, "landmarks", estimator_name, get_args(LandmarkName))
     else:
         check_landmarks(parameters.landmarks, estimator_name, rows_only=takes_kernel_values(parameters.kernel))
     real(parameters.landmark_tol, "landmark_tol", estimator_name)
-    factor = one_of(parameters.landmark_solver, "landmark_solver", estimator_name, ("eigh", "gradient")) == "eigh"
+    factor = one_of(parameters.landmark_solver, "landmark_solver", estimator_name, get_args(LandmarkSolver)) == "eigh"
     return number_of_landmarks(parameters.n_landmarks, estimator_name, n_rows), factor
 
 

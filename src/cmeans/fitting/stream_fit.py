@@ -6,7 +6,7 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -32,7 +32,7 @@ from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .arguments import check_m, settled_m
+from .arguments import StreamRule, check_m, settled_m
 from .fit import OF_ROWS, BaseCMeans, FitContext, FitSettings, Method, Procedure
 from .fitted_attributes import model_attributes, restored_on_failure, warn_of_result
 from .init import InitContext, starts
@@ -69,7 +69,7 @@ class StreamingBase(BaseCMeans):
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         self._refuse_kernel_values(name)
-        if one_of(self.rule, "rule", name, ("fuzzy", "hard")) == "fuzzy":
+        if one_of(self.rule, "rule", name, get_args(StreamRule)) == "fuzzy":
             check_m(self.m, "m", name)
         too_few = "the first rows are fewer than the clusters, n_samples={n}; start with a larger chunk, or take fewer clusters."
         return Procedure(self._method, self._by_chunks, bounded=False, too_few=too_few)
@@ -189,7 +189,8 @@ class StreamingBase(BaseCMeans):
         population = population_of(blocks)
         positions, weights = population.fixed_sample
         rows = host_rows(blocks, population.at(positions))
-        kernel, gamma = build_named_kernel(self, estimator_name, blocks, rows, weights, chunk.context.settings.n_clusters)
+        context = chunk.context
+        kernel, gamma = build_named_kernel(self, estimator_name, blocks, rows, weights, context.settings.n_clusters, context.engine)
         geometry = Geometry(blocks, kernel, space_of(kernel, population), population, gamma)
         geometry.complain(estimator_name)
         return geometry

@@ -26,6 +26,10 @@ class WarmupBuffer:
     x: Array  # (n, d)
     weight: Float64  # (n,)
 
+    def __post_init__(self) -> None:
+        if self.x.ndim != 2 or self.weight.shape != (self.x.shape[0],) or not (self.weight >= 0).all():
+            raise ValueError(f"WarmupBuffer: weights {self.weight.shape} do not fit rows {tuple(self.x.shape)}, or are negative")
+
     def before(self, blocks: Blocks) -> Blocks:
         """Return these rows followed by `blocks`."""
         return replace(blocks, x=stacked(self.x, blocks.x), weight=np.concatenate([self.weight, blocks.weight]))
@@ -45,6 +49,15 @@ class StreamState:
     row_visits: int = 0
     reserve: LandmarkCandidates | None = None  # landmarks that may still be chosen
     held: WarmupBuffer | None = None  # the first rows, until there are enough of them to begin with
+
+    def __post_init__(self) -> None:
+        counts = (self.n_chunks, self.n_samples, self.row_visits)
+        if self.dtype not in ("float32", "float64") or not self.unit > 0 or not 0 <= self.seed < 2**32:
+            raise ValueError(f"StreamState: dtype {self.dtype!r}, unit {self.unit} or seed {self.seed} are none of a stream")
+        if any(not 0 <= count < 2**53 for count in counts):
+            raise ValueError(f"StreamState: counts of {counts}")
+        if self.held is not None and str(self.held.x.dtype).rpartition(".")[2] != self.dtype:
+            raise ValueError(f"StreamState: rows of {self.held.x.dtype} are held in a stream of {self.dtype}")
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from ..data.arrays import (
 )
 from ..data.blocks import rows_between, spans
 from ..data.files import open_blocks
+from ..data.files.schema import shortened
 from ..data.limits import Limits
 from ..data.row_source import StoredRows, as_source
 from ..engines import DaskEngine
@@ -83,19 +84,8 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     X = intact(X, "X", type(estimator).__name__)
     if not sparse and is_sparse(X):
         raise ValueError(f'{type(estimator).__name__}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
-    if is_foreign(X):
-        x = _foreign_rows(estimator, X, fitting=fitting)
-    else:
-        x = validate_data(
-            estimator,
-            X,
-            reset=fitting,
-            accept_sparse="csr",
-            accept_large_sparse=True,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-        )
-    _refuse_non_finite(x, type(estimator).__name__)
+    x = _foreign_rows(estimator, X, fitting=fitting) if is_foreign(X) else _host_rows(estimator, X, fitting=fitting)
+    _refuse_non_finite(x, type(estimator).__name__, _names_of(estimator))
     copied = 0 if x is X or (isinstance(x, np.ndarray) and np.shares_memory(x, X) if isinstance(X, np.ndarray) else False) else _nbytes(x)
     return CheckedRows(x, copied)
 
@@ -210,6 +200,45 @@ def _names_of(estimator: BaseEstimator) -> list[str] | None:
     return None if names is None else names.tolist()
 
 
+def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
+    """Return rows in memory, checked by scikit-learn; columns of text and dates in a data frame are refused by name."""
+    labels = _labels_of(X)
+    try:
+        if any(np.asarray(X[:1][label]).dtype.kind in "mM" for label in labels):  # some frames make numbers of them
+            raise ValueError("dates are no numbers")
+        return validate_data(
+            estimator,
+            X,
+            reset=fitting,
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+        )
+    except (TypeError, ValueError) as error:
+        numbers = [label for label in labels if _holds_numbers(np.asarray(X[label]))]
+        if len(numbers) == len(labels):
+            raise
+        others = shortened([label for label in labels if label not in numbers])
+        advice = f"take those of numbers alone, e.g. X[{numbers[:6]!r}]" if numbers else "take columns of numbers"
+        raise ValueError(
+            f"{type(estimator).__name__}: {others} of X hold{'s' if len(labels) - len(numbers) == 1 else ''} text or dates, no numbers;"
+            f" {advice}, or encode them first (categories by scikit-learn's OneHotEncoder)."
+        ) from error
+
+
+def _labels_of(X: Any) -> list[Any]:
+    """Return the columns of a data frame; none for other rows."""
+    return [label for label in getattr(X, "columns", ()) if isinstance(label, (str, int))]
+
+
+def _holds_numbers(values: npt.NDArray[Any]) -> bool:
+    try:
+        return values.dtype.kind not in "mM" and values.astype(np.float64) is not None
+    except (TypeError, ValueError):
+        return False
+
+
 def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
     estimator_name = type(estimator).__name__
     xp = namespace(X)
@@ -229,7 +258,7 @@ def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
     return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)
 
 
-def _refuse_non_finite(x: Array, estimator_name: str) -> None:
+def _refuse_non_finite(x: Array, estimator_name: str, names: list[str] | None) -> None:
     values = x.data if is_sparse(x) else x
     xp = namespace(values)
     # A sum shows NaN or infinity without a temporary; it may overflow by itself, so then the entries are checked.
@@ -244,8 +273,9 @@ def _refuse_non_finite(x: Array, estimator_name: str) -> None:
         if len(bad):
             row, column = int(bad[0, 0]), int(bad[0, 1])
             what = "NaN" if np.isnan(dense[row, column]) else "infinity"
+            label = column if names is None else repr(names[column])
             raise ValueError(
-                f"{estimator_name}: Input X contains {what}, first at row {start + row}, column {column}. "
+                f"{estimator_name}: Input X contains {what}, first at row {start + row}, column {label}. "
                 "Remove or impute such rows (scikit-learn's SimpleImputer), or mend the column."
             )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from .base import Kernel
 from .images.histograms import HistogramIntersection, SpatialPyramid
@@ -15,6 +15,8 @@ from .polynomial import NormalizedPolynomial, Polynomial, Sigmoid
 from .precomputed import CallableKernel, Precomputed
 from .rbf import RBF
 
+VectorKernel = Literal["rbf", "linear", "laplacian", "polynomial", "normalized_polynomial", "sigmoid", "cosine"]
+KernelName = Literal[VectorKernel, "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim", "precomputed"]
 KERNELS: dict[str, type[Kernel]] = {
     "linear": Linear,
     "rbf": RBF,

@@ -14,7 +14,6 @@ from ..sampling.pairwise import Affinity
 from ..sampling.population import Population, draw, sample
 from .rpcholesky import PartialCholesky
 
-METHODS = ("rpcholesky", "k-means++", "uniform")
 FACTOR_ELEMENTS = 2**22  # numbers of the factor that landmarks are chosen with; but at least four rows a landmark
 SPANNED = 1e-9  # share of the variance left out below which landmarks represent all rows exactly
 PACE = 0.25  # share of the way to the goal (of the residual's logarithm) that the rows left must cover at the latest pace

@@ -43,7 +43,7 @@ from ..spaces.kernel_centring import Centring
 from ..storage.codec import UNREADABLE, Arrays, Packer, read_packed, unpacked, write_packed
 from ..streaming import LandmarkCandidates, StreamSummary
 from ..sweeps.state import State
-from .model_checks import check_model, check_words
+from .model_checks import check_model, check_parameters
 
 KEY = "cmeans"  # of the metadata that holds the header
 FORMAT = 1
@@ -108,7 +108,7 @@ def packed(model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, An
     name = type(model).__name__
     if ESTIMATORS.get(name) is not type(model):
         raise ValueError(f"save: {type(model)!r} is not one of the library's estimators ({sorted(ESTIMATORS)}).")
-    check_words(model)  # they may have been changed since the fit, and loading would refuse them
+    check_parameters(model)  # they may have been changed since the fit, and loading would refuse them
     writer = Packer(OBJECTS)
     fitted = {k: v for k, v in vars(model).items() if is_fitted_name(k) and (rows or k not in PER_ROW)}
     header = {
@@ -147,7 +147,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     header, arrays = _read(Path(path))
     try:
         model = _build(header, arrays)
-        check_model(model, OBJECTS.values())
+        check_model(model)
     except UNREADABLE as error:
         raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {str(error).rstrip('.')}.") from None
     return model
@@ -216,7 +216,7 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
     for name in OF_A_FIT:  # files hold neither the engine of a fit nor its checkpoint
         if vars(model).get(name) is not None:
             raise ValueError(f"{name}={vars(model)[name]!r} was never saved")
-    check_words(model)
+    check_parameters(model)
     for name, value in header["fitted"].items():
         if not is_fitted_name(name) or (name not in PRIVATE and hasattr(type(model), name)):
             raise ValueError(f"{name!r} is no fitted attribute")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
-from ..data.blocks import Block, Blocks
+from ..data.blocks import Block, GivenRows
 from ..engines import Engine, Pass
 from ..runtime.user_warnings import NOT_FINITE
 from .kmeanspp import drawn, kmeans_plus_plus
@@ -55,31 +55,19 @@ def scalable_kmeans_plus_plus(metric: Metric, population: Population, count: int
 
 
 @dataclass(frozen=True)
-class _GivenRows:
-    """Rows as they are given, in no space, divided into tasks like rows of a basis of `width`."""
-
-    given: Blocks
-    width: int
-
-    @property
-    def n_tasks(self) -> int:
-        return self.given.n_tasks(self.width)
-
-
-@dataclass(frozen=True)
 class _CandidatePass(Pass[list[tuple[int, IntArray, Float64]]]):
     """Of each block the number of its first row, the candidate nearest to each row, and the squared distance from it."""
 
     metric: Metric
     candidates: IntArray
 
-    def prepare(self, rows: _GivenRows) -> Callable[[Block], tuple[IntArray, Float64]]:
+    def prepare(self, rows: GivenRows) -> Callable[[Block], tuple[IntArray, Float64]]:
         return self.metric.nearest_of(self.candidates)
 
     def work(
-        self, rows: _GivenRows, task: int, prepared: Callable[[Block], tuple[IntArray, Float64]]
+        self, rows: GivenRows, task: int, prepared: Callable[[Block], tuple[IntArray, Float64]]
     ) -> list[tuple[int, IntArray, Float64]]:
-        return [(block.start, *prepared(block)) for block in rows.given.task(task, rows.width)]
+        return [(block.start, *prepared(block)) for block in rows.task(task)]
 
 
 class _Nearest:
@@ -97,7 +85,7 @@ class _Nearest:
         if not len(rows):
             return
         blocks, first = self._metric.blocks, len(self.candidates)
-        given = _GivenRows(blocks, max(int(blocks.x.shape[1]), len(rows)) * NARROWING)
+        given = GivenRows(blocks, max(int(blocks.x.shape[1]), len(rows)) * NARROWING)
         for found in self._engine.map(given, _CandidatePass(self._metric, rows)):
             for start, best, d2 in found:
                 here = slice(start, start + len(best))

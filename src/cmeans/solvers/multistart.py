@@ -135,7 +135,7 @@ def concluded(best: BestRun, problem: Problem, observer: Observer) -> FitResult:
     solution, rows, rule = best.solution, problem.rows, problem.rule
     space, centres = rows.space.portable(solution.state.centres)
     state = State(centres, solution.state.scales)
-    assignment = assign_all(rows, space, rule, state, problem.engine, observer.at("fit").reporter)
+    assignment = assign_all(rows, space, rule, state, problem.engine, observer.at("fit").reporter, observer.taker)
     return FitResult(
         solution,
         [*solution.history, assignment.objective],

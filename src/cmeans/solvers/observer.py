@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from ..rules import Rule
 from ..runtime.progress import SILENT, Reporter
+from ..sweeps.final_pass import RowTaker
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .checkpoints import CheckpointLog, CheckpointSection
@@ -88,6 +89,7 @@ class Observer:
     after_sweep: AfterSweep | None = None
     log: CheckpointLog | None = None
     record: FitRecord | None = None
+    taker: RowTaker | None = None  # of the rows' results in the last pass
     as_final: AsFinal = as_it_is  # what an interrupted solve means to the fit
     scope: str = ""  # the stages that this one is part of, and its round among its like
 

@@ -22,6 +22,10 @@ class Centres:
     coordinates: Float64  # (c, k)
     duals: Float64  # (c, k)
 
+    def __post_init__(self) -> None:
+        if self.coordinates.ndim != 2 or self.coordinates.shape != self.duals.shape:
+            raise ValueError(f"Centres: coordinates {self.coordinates.shape} and duals {self.duals.shape} must both be (c, k)")
+
     @classmethod
     def orthonormal(cls, coordinates: Float64) -> Centres:
         """Return centres with these coordinates over an orthonormal basis."""

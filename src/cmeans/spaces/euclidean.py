@@ -19,6 +19,10 @@ class EuclideanSpace(Space):
 
     shift: Float64  # (d,)
 
+    def __post_init__(self) -> None:
+        if self.shift.ndim != 1:
+            raise ValueError(f"EuclideanSpace: a shift of shape {self.shift.shape} is no point")
+
     @property
     def kernel(self) -> Kernel:  # type: ignore[override]
         return Linear()

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..data.arrays import Array, Float64, as_like, namespace
 
+LARGEST_SCALE = 1e150  # beyond, its square overflows
+
 
 @dataclass(frozen=True)
 class Centring:
@@ -20,6 +22,10 @@ class Centring:
     row_means: Float64  # (s,) mean_i k(b_i, b_l)
     mean: float  # |mu|^2
     scale: float  # element s + 1 is scale * mu
+
+    def __post_init__(self) -> None:
+        if self.row_means.ndim != 1 or self.scale < 0 or self.scale >= LARGEST_SCALE:
+            raise ValueError(f"Centring: row means {self.row_means.shape} and a scale of {self.scale} are no centring")
 
     @classmethod
     def of(cls, gram: Float64) -> Centring:

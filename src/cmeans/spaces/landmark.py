@@ -55,6 +55,16 @@ class LandmarkSpace(Space):
     mean_square: float = 1.0  # mean |b_l|^2 of the basis, the scale of the gradient form's ridge; no less than raw values can tell
     quick: Quick | None = field(default=None, compare=False)  # makes the kernel's columns faster
 
+    def __post_init__(self) -> None:
+        s, numbered = int(self.points.shape[0]), isinstance(self.kernel, Precomputed)
+        if self.points.ndim != (1 if numbered else 2):
+            raise ValueError(f"LandmarkSpace: points of shape {tuple(self.points.shape)} are no landmarks of {self.kernel!r}")
+        fitting = self.centring is None or self.centring.row_means.shape == (s,)
+        fitting &= self.gram is None or self.gram.shape == (s, s)
+        fitting &= self.whitener is None or (self.gram is not None and self.whitener.ndim == 2 and len(self.whitener) == self.size)
+        if not fitting:
+            raise ValueError(f"LandmarkSpace: its parts do not fit {s} landmarks")
+
     @property
     def size(self) -> int:
         return int(self.points.shape[0]) + (self.centring is not None)

@@ -1,7 +1,8 @@
 """Values in one safetensors file: arrays, and JSON that names them. Nothing in it can be executed.
 
 The library's frozen objects are stored by class and fields. Reading builds only the classes of a table that the caller passes, so a
-hostile file can give wrong values but cannot run code.
+hostile file can give wrong values but cannot run code. Values are checked against the types of the fields, and each class checks in
+`__post_init__` that they fit together.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -159,36 +161,25 @@ def unpacked(value: Any, arrays: Arrays, objects: Objects) -> Any:
     fields = {k: unpacked(v, arrays, objects) for k, v in value["fields"].items()}
     if unknown := fields.keys() - {field.name for field in stored_fields(cls)}:
         raise ValueError(f"{cls.__name__} has no {sorted(unknown)}")
-    for field in stored_fields(cls):
-        _check_field(cls.__name__, field, fields.get(field.name), objects)
+    kinds = get_type_hints(cls)
+    for name in (field.name for field in stored_fields(cls)):
+        if not _fits(fields.get(name), kinds[name]):
+            raise ValueError(f"{cls.__name__}.{name} is {type(fields.get(name)).__name__} where {kinds[name]} belongs")
     return cls(**{name: tuple(part) if isinstance(part, list) else part for name, part in fields.items()})
 
 
-def _check_field(class_name: str, field: dataclasses.Field[Any], value: Any, objects: Objects) -> None:
-    type_name = str(field.type)
-    if value is None:
-        valid = "None" in type_name
-    elif "Float64" in type_name:
-        valid = isinstance(value, np.ndarray) and value.dtype == np.float64 and bool(np.isfinite(value).all())
-    elif type_name == "str":
-        valid = isinstance(value, str)
-    elif type_name == "bool":
-        valid = isinstance(value, bool)
-    elif type_name.startswith("int"):
-        valid = isinstance(value, int) and not isinstance(value, bool)
-    elif type_name.startswith("tuple[int, int]"):
-        valid = isinstance(value, list) and len(value) == 2 and all(isinstance(item, int) and not isinstance(item, bool) for item in value)
-    elif type_name == "tuple[float, float]":
-        valid = isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))
-    elif type_name.startswith("float"):
-        valid = _is_number(value)
-    elif type_name == "Array":
-        valid = (isinstance(value, np.ndarray) or is_sparse(value)) and bool(np.isfinite(value.data if is_sparse(value) else value).all())
-    else:
-        valid = type(value) in objects.values()
-    if not valid:
-        raise ValueError(f"{class_name}.{field.name} is {type(value).__name__} where {type_name} belongs")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+def _fits(value: Any, kind: Any) -> bool:
+    """True where a stored value is of the declared type of a field; its numbers are finite, and its arrays too."""
+    parts = get_args(kind)
+    if get_origin(kind) is Literal:
+        return isinstance(value, str) and value in parts
+    if get_origin(kind) in (Union, UnionType):
+        return any(_fits(value, part) for part in parts)
+    if get_origin(kind) is tuple:
+        return isinstance(value, list) and len(value) == len(parts) and all(map(_fits, value, parts))
+    if kind is Any or get_origin(kind) is np.ndarray:  # an array of any library, which is stored as one of NumPy's; float64 ones
+        known = isinstance(value, np.ndarray) or (kind is Any and is_sparse(value))
+        return known and (kind is Any or value.dtype == np.float64) and bool(np.isfinite(value.data if is_sparse(value) else value).all())
+    if kind is float:
+        return type(value) in (int, float) and math.isfinite(value)
+    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import to_numpy
+from ..data.arrays import IntArray, to_numpy
 from ..data.outputs import RowOutputs
-from .atomic import staged_file, writing_to
+from .atomic import WriteError, staged_file, try_writing, writing_to
 
 ENDINGS = (".parquet", ".pq", ".csv", ".npy")
 GROUP = 65_536  # rows that are collected before they are written, fewer where they are wide
@@ -192,3 +194,60 @@ def checked_columns(
     if threshold is not None and path.suffix == ".csv":
         raise ValueError(f"{method_name}(threshold={threshold!r}): a CSV holds no lists; take a .parquet file, or top_k.")
     return OutputColumns(n_clusters, memberships, top_k, threshold)
+
+
+class ResultsFile:
+    """The file to which a model writes the results of rows, in their order. Use it as a context manager, and begin once."""
+
+    def __init__(
+        self, out: str | os.PathLike[str], caller: str, memberships: bool | None, top_k: int | None, threshold: float | None
+    ) -> None:
+        """`caller`: the method, for messages; `memberships`: None writes those of soft rules, where the file can hold them."""
+        self._path, self._caller = Path(out), caller
+        self._memberships, self._top_k, self._threshold = memberships, top_k, threshold
+        self._open = ExitStack()
+        self._failed: WriteError | None = None  # raised at the end, so that a fit is not lost
+        self.counts: IntArray | None = None  # (c,) rows of each label; None before the file is begun
+
+    def check(self, n_clusters: int, is_soft: bool = True) -> OutputColumns:
+        """Return the columns for so many clusters; ValueError where they cannot be written, before the work is done."""
+        chosen = self._top_k is not None or self._threshold is not None
+        soft = chosen or (is_soft and self._path.suffix != ".npy") if self._memberships is None else self._memberships
+        columns = checked_columns(self._path, n_clusters, self._caller, memberships=soft, top_k=self._top_k, threshold=self._threshold)
+        try_writing(self._path)
+        return columns
+
+    def begin(self, n_rows: int, n_clusters: int, dtype: npt.DTypeLike, is_soft: bool) -> tuple[Callable[[RowOutputs], Any], Any]:
+        """Open the file; return a function that makes columns of some rows' results, and one that appends them.
+
+        Where fewer clusters were found than `top_k`, all of them are written.
+        """
+        self._top_k = None if self._top_k is None else min(self._top_k, n_clusters)
+        columns = self.check(n_clusters, is_soft)
+        file = self._open.enter_context(row_file(self._path, n_rows, columns, dtype))
+        self.counts = counts = np.zeros(n_clusters, dtype=np.intp)
+
+        def made(outputs: RowOutputs) -> tuple[list[Column], IntArray]:
+            return columns.of(outputs), np.bincount(outputs.labels[outputs.labels >= 0], minlength=n_clusters)
+
+        def put(part: tuple[list[Column], IntArray]) -> None:
+            if self._failed is None:
+                try:
+                    file.append(part[0])
+                except WriteError as error:
+                    self._failed = error
+            counts[:] += part[1]
+
+        return made, put
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            with self._open:
+                if (failed := error or self._failed) is not None:
+                    raise failed
+        except WriteError as wrong:
+            wrong.caller = self._caller
+            raise

@@ -3,13 +3,14 @@
 from .dictionary import LandmarkCandidates, first_landmarks, further_landmarks, unknown_share
 from .merging import together
 from .patches import carried_points, points_of
-from .projection import PROJECTIONS, chunk_space, projected
+from .projection import PROJECTIONS, Projection, chunk_space, projected
 from .summary import MetaVectors, SettledSums, StreamSummary
 
 __all__ = [
     "PROJECTIONS",
     "LandmarkCandidates",
     "MetaVectors",
+    "Projection",
     "SettledSums",
     "StreamSummary",
     "carried_points",

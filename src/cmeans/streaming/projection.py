@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Literal, get_args
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,7 +16,8 @@ from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, solver_to
 from ..spaces.centres import Centres
 from .summary import StreamSummary
 
-PROJECTIONS = ("cholesky", "gradient", "l1")
+Projection = Literal["cholesky", "gradient", "l1"]
+PROJECTIONS: tuple[str, ...] = get_args(Projection)
 L1_SHARE = 1e-3  # relative to the least penalty at which every coefficient is zero
 
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy.typing as npt
 
-from ..data.arrays import Array, Float64, dense_like
+from ..data.arrays import Array, Float64, dense_like, numpy_dtype
 from ..data.outputs import RowOutputs
 from ..engines import Engine, Pass
 from ..rules import Rule
@@ -22,6 +22,7 @@ from .represented_rows import RepresentedRows
 from .state import State
 
 Part = TypeVar("Part")
+Put = Callable[[Any], None]
 
 
 class Sink(Protocol[Part]):
@@ -67,6 +68,16 @@ class StreamSink(Generic[Part]):
         return StreamSink, (self._n_clusters, self._like, self.made, _discard)
 
 
+class RowTaker(Protocol):
+    """Takes the results of all rows of a fit in its last pass."""
+
+    def check(self, n_clusters: int) -> object:
+        """Refuse, before the fit begins, what cannot be taken of at most so many clusters."""
+
+    def begin(self, n_rows: int, n_clusters: int, dtype: npt.DTypeLike, is_soft: bool) -> tuple[Callable[[RowOutputs], Any], Put]:
+        """Return a function of the results of a task, called where its rows are, and one that takes what it returned, in their order."""
+
+
 def _discard(part: Any) -> None:
     """Take nothing: parts are handed on where the pass was started."""
 
@@ -79,6 +90,17 @@ class CompactLabels:
 
     def __call__(self, out: RowOutputs) -> npt.NDArray[Any]:
         return out.labels.astype(self.dtype)
+
+
+@dataclass(frozen=True)
+class LabelsAnd:
+    """The labels alone, and what a function returns of all results."""
+
+    labels: CompactLabels
+    function: Callable[[RowOutputs], Any]
+
+    def __call__(self, out: RowOutputs) -> tuple[npt.NDArray[Any], Any]:
+        return self.labels(out), self.function(out)
 
 
 @dataclass(frozen=True)
@@ -111,10 +133,18 @@ class Assignment:
     mass: Float64  # (c,) sum_i weight_i u_ij
 
 
-def assign_all(rows: RepresentedRows, space: Space, rule: Rule, state: State, engine: Engine, reporter: Reporter = SILENT) -> Assignment:
+def assign_all(
+    rows: RepresentedRows,
+    space: Space,
+    rule: Rule,
+    state: State,
+    engine: Engine,
+    reporter: Reporter = SILENT,
+    taker: RowTaker | None = None,
+) -> Assignment:
     """Labels and memberships of all rows for centres of `space` (the rows' own, or its portable twin).
 
-    Of rows that are not in memory labels alone are kept, in the smallest integers that hold them.
+    Of rows that are not in memory labels alone are kept, in the smallest integers that hold them; a taker is given all else.
     """
     c, like = len(state.centres), dense_like(rows.blocks.x)
     if rows.blocks.keep_memberships:
@@ -123,13 +153,23 @@ def assign_all(rows: RepresentedRows, space: Space, rule: Rule, state: State, en
         out = whole.outputs
         return Assignment(out.labels, out.memberships, out.nearest, sums.objective, sums.total_distance, sums.mass)
     labels, done = rows.blocks.empty_labels(c), 0
+    compact = CompactLabels(labels.dtype)
 
     def keep(part: npt.NDArray[Any]) -> None:
         nonlocal done
         labels[done : done + len(part)] = part
         done += len(part)
 
-    sink = StreamSink(c, like, CompactLabels(labels.dtype), keep)
+    if taker is None:
+        sink: StreamSink[Any] = StreamSink(c, like, compact, keep)
+    else:
+        function, put = taker.begin(rows.n_rows, c, numpy_dtype(like), rule.is_soft)
+
+        def keep_and_put(part: tuple[npt.NDArray[Any], Any]) -> None:
+            keep(part[0])
+            put(part[1])
+
+        sink = StreamSink(c, like, LabelsAnd(compact, function), keep_and_put)
     sums = assign_into(sink, rows, space, rule, state, engine, reporter)
     return Assignment(labels, None, None, sums.objective, sums.total_distance, sums.mass)
 

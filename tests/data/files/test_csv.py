@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pyarrow.csv
+import pyarrow
 import pyarrow.parquet as pq
 import pytest
 
@@ -84,6 +84,13 @@ def test_a_single_column_after_empty_lines(tmp_path: Path) -> None:
         assert x.tolist() == [[1], [2]]
 
 
+def test_truths_that_turn_out_to_be_numbers(tmp_path: Path) -> None:
+    """A column is taken for what its first lines hold; later ones may hold the other kind."""
+    text = "a,b\n" + "true,1\n" * 60 + "0.5,true\n" + "False,0\n" * 60
+    for x in everywhere(written(tmp_path, text)):
+        assert x.tolist() == [[1, 1]] * 60 + [[0.5, 1]] + [[0, 0]] * 60
+
+
 def test_names_alone_are_a_file_of_no_rows(tmp_path: Path) -> None:
     files = [written(tmp_path, TEXT, "1.csv"), written(tmp_path, "a,b", "2.csv"), written(tmp_path, TEXT, "3.csv")]
     assert cmeans.open_blocks(files).read(0, 10).tolist() == ROWS + ROWS
@@ -95,6 +102,14 @@ def test_line_breaks_in_quotes_at_the_ends_of_blocks(tmp_path: Path) -> None:
     assert file.stat().st_size > 2 << 20
     for x in everywhere(file, "a,b"):
         assert np.array_equal(x, np.column_stack([np.arange(n), np.arange(n) % 7]))
+
+
+def test_a_quote_that_is_open_over_several_blocks(tmp_path: Path) -> None:
+    long = "1,2,3\n" * 700_000
+    file = written(tmp_path, f'a,t,b\n1,"x\n{long}",2\n' + "3,,4\n" * 50 + f'5,"{long}",6\n7,",",8')
+    assert file.stat().st_size > 4 << 21
+    for x in everywhere(file, "a,b"):
+        assert x.tolist() == [[1, 2], *[[3, 4]] * 50, [5, 6], [7, 8]]
 
 
 @pytest.mark.parametrize(("name", "text"), [(3_000_000, 1), (1, 3_000_000)])
@@ -112,12 +127,11 @@ def test_lines_longer_than_blocks(tmp_path: Path, name: int, text: int) -> None:
         ("\r\rä,b\r1,2\r".encode("latin1"), f"is not text in UTF-8 (byte 0xE4 at place 1 of line 3); convert it first, e.g. {CONVERT}."),
         (
             TEXT.encode() + b"1,\xe4\n",
-            f"column 'b' (text that is not UTF-8, first in line 5; {CONVERT}) holds no numbers."
-            " Choose the columns that are data, e.g. --columns a.",
+            f"line 5: column 'b' is not text in UTF-8 (byte 0xE4; convert it first, e.g. {CONVERT}).",
         ),
         (
             TEXT.encode() + b"7,8\n" * 300_000 + b"\xe41,2\n",
-            f"column 'a' is not text in UTF-8 in line 300005; convert it first, e.g. {CONVERT}.",
+            f"line 300005: column 'a' is not text in UTF-8 (byte 0xE4; convert it first, e.g. {CONVERT}).",
         ),
         (TEXT.encode("utf-16"), "is text in UTF-16, not UTF-8; convert it first, e.g. iconv -f utf-16 -t utf-8 FILE > NEW."),
         (
@@ -129,16 +143,16 @@ def test_lines_longer_than_blocks(tmp_path: Path, name: int, text: int) -> None:
             TEXT.encode("utf-16-le"),
             "is not text in UTF-8 (NUL bytes in line 1); if it is UTF-16, convert it first, e.g. iconv -f utf-16le -t utf-8 FILE > NEW.",
         ),
-        (TEXT + "\0" * 300, "line 5 has 1 field where 2 belong."),
-        (TEXT + "1,\0002\n", "column 'b' (text) holds no numbers. Choose the columns that are data, e.g. --columns a."),
-        (TEXT + "1\n", "line 5 has 1 field where 2 belong."),
-        (TEXT.replace("\n", "\r") + "1,2,3\r", "line 5 has 3 fields where 2 belong."),
-        (TEXT + '"1\n1,2\n', "line 5 has a quote that is not closed."),
+        (TEXT + "\0" * 300, "line 5: has 1 field where 2 belong."),
+        (TEXT + "1,\0002\n", "line 5: column 'b' holds '\\x002', no number."),
+        (TEXT + "1\n", "line 5: has 1 field where 2 belong."),
+        (TEXT.replace("\n", "\r") + "1,2,3\r", "line 5: has 3 fields where 2 belong."),
+        (TEXT + '"1\n1,2\n', "line 5: has a quote that is not closed."),
         ('a,"b\n' + "1,2\n" * 30 + '5,"6\n7,8\n', "the first line has a quote that is not closed."),
         ('a,"t\n' + TEXT * 3, "the first line has a quote that is not closed."),
-        (TEXT + '1,"2\n' + "1,2\n" * 900_000, "has a quote that is not closed, or lines too long to be read."),
-        (TEXT + "7,8\n" * 300_000 + "7,8.x\n", "column 'b' holds '8.x', no number, in line 300005."),
-        (TEXT + "7,8\n" * 300_000 + "7,8,9\n", "line 300005 has 3 fields where 2 belong."),
+        (TEXT + '1,"2\n' + "1,2\n" * 900_000, "line 5: has a quote that is not closed."),
+        (TEXT + "7,8\n" * 300_000 + "7,8.x\n", "line 300005: column 'b' holds '8.x', no number."),
+        (TEXT + "7,8\n" * 300_000 + "7,8,9\n", "line 300005: has 3 fields where 2 belong."),
         (
             gzip.compress(TEXT.encode(), mtime=0),
             f"is packed by gzip; unpack it first (zcat FILE > NEW), {RENAMED.format('.gz')}.",
@@ -163,17 +177,17 @@ def test_a_first_line_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("read", [lambda file: read_rows(ReadOptions(file)), cmeans.open_blocks])
 def test_a_file_that_grows_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[Path], object]) -> None:
     """Its last line may have come in half."""
-    file, opened = written(tmp_path, TEXT), pyarrow.csv.open_csv
+    file, opened = written(tmp_path, TEXT), pyarrow.input_stream
     calls = []
 
-    def open_csv(*words: object, **more: object) -> object:
+    def input_stream(*words: object, **more: object) -> object:
         calls.append(1)
         if len(calls) == 2:
             with file.open("a") as more_rows:
                 more_rows.write("7,1")  # of 7,12
         return opened(*words, **more)
 
-    monkeypatch.setattr("pyarrow.csv.open_csv", open_csv)
+    monkeypatch.setattr("pyarrow.input_stream", input_stream)
     with pytest.raises(RowsError, match=r"x\.csv: changed \(or disappeared\) while it was being read"):
         read(file)
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cmeans
-from cmeans.data.files import concat, group_cache
+from cmeans.data.files import group_cache, tables
 from cmeans.data.row_source import RowsError
 from file_formats import (
     EVERY,
@@ -301,7 +301,7 @@ def test_groups_too_large_to_seek_in_lie_in_scratch(
     x = np.abs(x)
     file = Path(str(written(tmp_path, x)))
     rows = cmeans.open_blocks(file, weight="d")
-    assert isinstance(rows, concat.ScratchRows) == (written is ipc)  # of 41 rows, and of 37
+    assert isinstance(rows, tables.ScratchRows) == (written is ipc)  # of 41 rows, and of 37
     assert np.array_equal(rows.read(0, 1_000), x[:, :3])
     assert np.array_equal(rows.weight, x[:, 3])
 
@@ -311,8 +311,8 @@ def test_only_the_file_with_a_huge_group_is_spooled(tmp_path: Path, x: np.ndarra
     small, huge, last = np.split(x, [300, 700])
     files = [parquet(tmp_path, small, "1.parquet"), parquet(tmp_path, huge, "2.parquet", 400), parquet(tmp_path, last, "3.parquet")]
     spooled: list[int] = []
-    append = concat.ScratchRows.append
-    monkeypatch.setattr(concat.ScratchRows, "append", lambda self, rows: (spooled.append(len(rows)), append(self, rows))[1])
+    append = tables.ScratchRows.append
+    monkeypatch.setattr(tables.ScratchRows, "append", lambda self, rows: (spooled.append(len(rows)), append(self, rows))[1])
     rows = cmeans.open_blocks(files)
     assert sum(spooled) == 400
     assert np.array_equal(rows.read(0, 1_000), x)
@@ -334,7 +334,7 @@ def test_a_full_disk(written: Written, tmp_path: Path, x: np.ndarray, monkeypatc
 def test_without_pyarrow(tmp_path: Path, x: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [parquet(tmp_path, x), npy(tmp_path, x)]
     for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow" or name.startswith("cmeans.data.files.")]:
-        if name.rpartition(".")[2] in ("pyarrow", "arrow", "columnar", "csv") or name.startswith("pyarrow"):
+        if name.rpartition(".")[2] in ("pyarrow", "arrow", "csv") or name.startswith("pyarrow"):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"x\.parquet: Parquet is read through pyarrow; run: python -m pip install pyarrow"):

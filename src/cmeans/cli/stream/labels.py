@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.files.arrow import pa
+from ...storage.overwriting import is_plain_file
 from ..errors import InputError
 from ..outputs import refuse_unwritable
 from ..standard_streams import NAME, silence
@@ -121,7 +121,10 @@ class LabelWriter:
 
     def _goes_on(self) -> bool:
         """True where the head is written already."""
-        return self._kept > 0 or (self._state is not None and not self.to_file and _is_file_with_content(sys.stdout))
+        if self._state is None or self.to_file:
+            return self._kept > 0
+        number = plain_file(sys.stdout)
+        return number is not None and os.fstat(number).st_size > 0
 
     def _check(self) -> None:
         if self._out.suffix not in (".csv", ".arrow"):
@@ -161,9 +164,10 @@ def _body(batch: pa.RecordBatch, arrow: bool) -> bytes:
     return bytes(text.getvalue())
 
 
-def _is_file_with_content(stream: Any) -> bool:
+def plain_file(stream: Any) -> int | None:
+    """Return the descriptor of a standard stream that the shell redirected to a file, else None."""
     try:
-        facts = os.fstat(stream.fileno())
-    except (OSError, ValueError):  # a replacement of standard output without a descriptor
-        return False
-    return stat.S_ISREG(facts.st_mode) and facts.st_size > 0
+        number = int(stream.fileno())
+    except (AttributeError, OSError, ValueError):  # closed, or no stream of the system
+        return None
+    return number if is_plain_file(number) else None

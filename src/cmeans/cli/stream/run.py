@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import closing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,17 +15,82 @@ from numpy.typing import NDArray
 from ... import StreamingFuzzyCMeans, __version__
 from ...runtime.signals import held_back
 from ...storage.atomic import write_text
+from ...storage.overwriting import FileWord, refuse_overwriting
 from ..errors import InputError, Stopped
 from ..models import Preprocessing
-from ..outputs import Stopwatch, as_json, caught_warnings, staged_file
-from ..rows import learn_scaling
+from ..outputs import Stopwatch, as_json, caught_warnings, refuse_unwritable, staged_file
+from ..rows import ReadOptions, learn_scaling
 from ..terminal import Screen
-from .batches import Batch, ColumnPicker
-from .chunks import Chunks, ErrorBudget, RateLimiter
-from .labels import LabelWriter
-from .request import StreamRequest, refuse_clashes
-from .sources import STDIN, open_source
+from .batches import Batch, Chunks, ErrorBudget, RateLimiter
+from .labels import STDOUT, LabelWriter, plain_file
+from .sources import STDIN, ColumnPicker, Wanted, open_source, parquet_files
 from .state import Learnt, SavedStream, refuse_no_state, refuse_other_words
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Checkpoint options: the file of the state, the chunks between two saves, and whether a saved state is resumed."""
+
+    file: Path | None = None
+    every: int = 10
+    resume: bool = False
+
+
+@dataclass(frozen=True)
+class StreamRequest:
+    """All options of one `cmeans stream`. `words` are the constructor parameters that were given."""
+
+    source: Wanted
+    reading: ReadOptions  # the selection of its columns
+    words: dict[str, Any]
+    scale: str | None = None
+    out: Path = STDOUT
+    memberships: bool = False
+    checkpoints: Checkpoints = field(default_factory=Checkpoints)
+    chunk_size: int = 5000
+    max_wait: float | None = None
+    max_errors: int = 100
+    summary: Path | None = None
+
+    @property
+    def where(self) -> str:
+        """Name of the source, for messages."""
+        return "standard input" if self.source.path == STDIN else str(self.source.path)
+
+
+def refuse_clashes(request: StreamRequest) -> None:
+    """Refuse options that are invalid whatever the rows are."""
+    checkpoint, clusters = request.checkpoints.file, request.words.get("n_clusters")
+    if request.checkpoints.resume and checkpoint is None:
+        raise InputError("--resume: needs --checkpoint FILE, the state to go on from.")
+    if clusters is None and not request.checkpoints.resume:
+        raise InputError("--clusters: say how many clusters there are, e.g. -c 3.")
+    if clusters is not None and request.chunk_size < clusters:
+        raise InputError(f"--chunk-size {request.chunk_size}: a chunk must hold at least --clusters {clusters} rows.")
+    for option, file in (("--checkpoint", checkpoint), ("--summary", request.summary)):
+        if file is not None and file.is_dir():
+            raise InputError(f"{option} {file}: is a folder; give a file.")
+        if file is not None:
+            refuse_unwritable(option, file)
+    _refuse_same(request)
+
+
+def _refuse_same(request: StreamRequest) -> None:
+    """Refuse an output that is the input or another output."""
+    source, given = request.source.path, {"--checkpoint": request.checkpoints.file, "--summary": request.summary, "--out": request.out}
+    outputs: dict[str, FileWord] = {f"{option} {file}": file for option, file in given.items() if file is not None and file != STDOUT}
+    if request.out == STDOUT and (number := plain_file(sys.stdout)) is not None:
+        outputs["standard output"] = number
+    inputs: list[FileWord] = [source]
+    if source == STDIN:
+        number = plain_file(sys.stdin)
+        inputs = [] if number is None else [number]
+    elif source.is_dir():
+        inputs = list(parquet_files(source))
+        for option, file in given.items():
+            if file is not None and file.suffix == ".parquet" and os.path.samefile(file.parent, source):
+                raise InputError(f"{option} {file}: lies in {source}, whose .parquet files are read as rows; choose another name.")
+    refuse_overwriting(outputs, inputs)
 
 
 class StreamRun:
@@ -104,13 +172,14 @@ class StreamRun:
 
     def _begun(self, chunk: Batch) -> Learnt:
         """Return a new model, and the scaling of the first chunk."""
-        clusters, picked = int(self._request.words["n_clusters"]), self._picker.picked
+        clusters, choice = int(self._request.words["n_clusters"]), self._picker.choice
+        assert choice is not None, "rows come after their columns"
         if len(chunk) < clusters:
             came = f"{len(chunk):,} row{'' if len(chunk) == 1 else 's'} came"
             raise InputError(f"{self._request.where}: {came}, too few for --clusters {clusters}.")
         scaling = learn_scaling(self._request.scale or "none", chunk.x, chunk.weight)
-        recipe = Preprocessing(picked.labels, scaling, picked.choice.dtype.name)
-        self._screen.say(f"looking for {clusters:,} clusters in {len(picked.labels):,} columns of {recipe.dtype}")
+        recipe = Preprocessing(choice.columns, scaling, choice.dtype.name)
+        self._screen.say(f"looking for {clusters:,} clusters in {len(choice.columns):,} columns of {recipe.dtype}")
         return Learnt(StreamingFuzzyCMeans(**self._request.words), recipe, self._request.reading.weight)
 
     def _keep(self) -> None:

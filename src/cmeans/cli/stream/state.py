@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import StreamingFuzzyCMeans, load
+from ...data.row_source import ColumnLabel
 from ...persistence.model_file import KEY, packed
 from ...storage.codec import digest_of, read_packed, text_in, write_packed
 from ..errors import InputError
 from ..models import Preprocessing, open_model, read_recipe
 from ..option_values import option_of
-from ..outputs import plain, staged_file
+from ..outputs import plain
 from .batches import Batch, Offset
 from .labels import Written
 
@@ -43,7 +44,7 @@ class StreamCounts:
         came = np.bincount(labels, minlength=max(n_clusters, len(self.sizes))) if len(chunk) else np.zeros(len(self.sizes), int)
         came[: len(self.sizes)] += np.array(self.sizes, came.dtype)
         return StreamCounts(
-            replace(self.place, rows=chunk.stop, files={**self.place.files, **dict(chunk.begins)}, tail=chunk.tail),
+            self.place.after(chunk),
             self.clustered + len(chunk),
             self.malformed + len(chunk.faults),
             tuple(came.tolist()),
@@ -56,7 +57,7 @@ class Learnt:
 
     model: StreamingFuzzyCMeans
     recipe: Preprocessing
-    weight: str | None = None
+    weight: ColumnLabel | None = None
 
 
 @dataclass(frozen=True)
@@ -81,8 +82,7 @@ class SavedStream:
         }
         header, arrays = packed(self.learnt.model, rows=False, metadata=plain(metadata))
         header["metadata"][METHOD]["digest"] = digest_of(header, arrays)
-        with staged_file(file, "--checkpoint") as place:
-            write_packed(place, KEY, header, arrays)
+        write_packed(file, KEY, header, arrays)
 
     @classmethod
     def load(cls, file: Path) -> SavedStream:

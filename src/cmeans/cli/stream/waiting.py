@@ -7,8 +7,9 @@ import os
 import select
 import stat
 import threading
-from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from queue import Empty, Queue
 from typing import Any, Generic, TypeVar
 
 from .batches import Patience
@@ -67,9 +68,7 @@ class Ahead(Generic[T]):
 
     def __init__(self, items: Iterable[T]) -> None:
         self._items = items
-        self._arrived: deque[T] = deque()
-        self._changed = threading.Condition()
-        self._over = False  # no more items will arrive
+        self._arrived: Queue[list[T]] = Queue(_AHEAD)  # of one item each; of none at the end
         self._unwanted = False
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._read, daemon=True)
@@ -78,39 +77,33 @@ class Ahead(Generic[T]):
         """Yield each item, and None whenever none arrived within the patience."""
         self._thread.start()
         while True:
-            with self._changed:
-                seconds = patience()
-                self._changed.wait_for(
-                    lambda: self._arrived or self._over, None if seconds is None else min(seconds, threading.TIMEOUT_MAX)
-                )
-                item = self._arrived.popleft() if self._arrived else None
-                if item is None and self._over:
-                    break
-                self._changed.notify_all()
-            yield item
+            seconds = patience()
+            try:
+                arrived = self._arrived.get(timeout=None if seconds is None else min(seconds, threading.TIMEOUT_MAX))
+            except Empty:
+                yield None
+                continue
+            if not arrived:
+                break
+            yield arrived[0]
         if self._error is not None:
             raise self._error
 
     def close(self) -> None:
         """Discard the remaining items and end the thread."""
-        with self._changed:
-            self._unwanted = True
-            self._changed.notify_all()
+        self._unwanted = True
+        with suppress(Empty):
+            while True:
+                self._arrived.get_nowait()
         if self._thread.is_alive():
             self._thread.join(_FAREWELL)
 
     def _read(self) -> None:
         try:
             for item in self._items:
-                with self._changed:
-                    self._arrived.append(item)
-                    self._changed.notify_all()
-                    self._changed.wait_for(lambda: len(self._arrived) < _AHEAD or self._unwanted)
-                    if self._unwanted:
-                        return
+                self._arrived.put([item])
+                if self._unwanted:
+                    return
         except BaseException as error:  # raised again where the items are consumed
             self._error = error
-        finally:
-            with self._changed:
-                self._over = True
-                self._changed.notify_all()
+        self._arrived.put([])

@@ -1,4 +1,4 @@
-"""Access to PyArrow: its schemas as headers, its columns as NumPy arrays, its errors as messages of one line, its writers."""
+"""Files read and written through PyArrow: Parquet and Arrow, of whose groups of rows only the wanted columns are read."""
 
 from __future__ import annotations
 
@@ -17,10 +17,25 @@ from numpy.typing import NDArray
 
 from ...runtime.user_warnings import one_line
 from ..row_source import RowsError
+from .discovery import IPC_FILE
 from .schema import Field, Header, Spelling, in_python
+from .tables import Block, FileTable
 from .unchanged_files import StampedFile
 
-__all__ = ["RowTable", "batch_rows", "file_bytes", "header_of", "is_numeric", "kind_of", "pa", "readable", "reading", "release", "values"]
+__all__ = [
+    "IpcTable",
+    "ParquetTable",
+    "RowTable",
+    "blocks_of",
+    "file_bytes",
+    "header_of",
+    "kind_of",
+    "pa",
+    "readable",
+    "reading",
+    "release",
+    "values",
+]
 
 ROWS, CELLS = 65_536, 4_000_000  # rows, and numbers, that are decoded or written at a time, at most
 
@@ -39,19 +54,18 @@ def release() -> None:
     pa.default_memory_pool().release_unused()
 
 
-def header_of(where: str, schema: pa.Schema, names: Sequence[str] | None = None, spell: Spelling = in_python) -> Header:
-    """Return the columns of a schema; `names`: their names, where not those of the schema."""
-    singles, index = (pa.float16(), pa.float32()), _index_names(schema)
-    named = zip(names or schema.names, schema.types, strict=True)
-    fields = (Field(name, kind_of(kind), is_numeric(kind), kind in singles, name in index) for name, kind in named)
+def header_of(where: str, schema: pa.Schema, spell: Spelling = in_python) -> Header:
+    """Return the columns of a schema."""
+    index = (schema.pandas_metadata or {}).get("index_columns", [])  # what pandas wrote for the index of its frame is no data
+    singles = (pa.float16(), pa.float32())
+    named = zip(schema.names, schema.types, strict=True)
+    fields = (Field(name, kind_of(kind), _is_numeric(kind), kind in singles, name in index) for name, kind in named)
     return Header(where, tuple(fields), spell)
 
 
-def is_numeric(kind: pa.DataType) -> bool:
-    types = pa.types
-    return bool(
-        types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind) or types.is_null(kind)
-    )
+def _is_numeric(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
+    return any(test(kind) for test in tests)
 
 
 def kind_of(kind: pa.DataType) -> str:
@@ -96,10 +110,105 @@ def reading(file: StampedFile, kind: str) -> Iterator[None]:
         raise
 
 
-def _index_names(schema: pa.Schema) -> frozenset[str]:
-    """Return the columns that pandas wrote for the index of its frame: row numbers and the like, not data."""
-    index = (schema.pandas_metadata or {}).get("index_columns", [])
-    return frozenset(name for name in index if isinstance(name, str))
+def blocks_of(batch: Any, places: Sequence[int]) -> Iterator[Block]:
+    """The columns at `places` of a record batch, some rows at a time."""
+    rows = batch_rows(len(places), 1_024)
+    for start in range(0, batch.num_rows, rows):
+        piece = batch.slice(start, rows)
+        yield [values(piece.column(at)) for at in places]
+
+
+class IpcTable(FileTable):
+    """One IPC file (Feather of the second version is the same) or one IPC stream kept in a file."""
+
+    kind = "Arrow"
+
+    def __init__(self, file: Path, spell: Spelling = in_python) -> None:
+        self._file = StampedFile.of(file)
+        with file.open("rb") as begun:
+            self._footed = begun.read(len(IPC_FILE)) == IPC_FILE
+        self.groups: tuple[int, ...] | None = None
+        with self._opened([]) as opened:
+            self.header = header_of(str(file), opened.schema, spell=spell)
+        if self._footed and self.header.fields:
+            with self._opened([0]) as opened:  # the footer has no row counts, so one column of each batch is read
+                self.groups = tuple(opened.get_batch(at).num_rows for at in range(opened.num_record_batches))
+        self._largest = max(self.groups or (0,))
+
+    def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
+        read = sorted(set(places))
+        with self._opened(read) as opened:
+            for batch in self._batches(opened, groups):
+                yield from blocks_of(batch, [read.index(at) for at in places])
+        if groups is None:
+            release()
+
+    def column(self, at: int) -> Iterator[pa.Array]:
+        with self._opened([at]) as opened:
+            for batch in self._batches(opened, None):
+                yield batch.column(0)
+
+    def transient(self, n_columns: int) -> int:
+        return 16 * self._largest * n_columns
+
+    def _batches(self, opened: Any, groups: Sequence[int] | None) -> Iterator[Any]:
+        if not self._footed:
+            return iter(opened)
+        return (opened.get_batch(at) for at in (range(opened.num_record_batches) if groups is None else groups))
+
+    @contextmanager
+    def _opened(self, places: list[int]) -> Iterator[Any]:
+        options = pa.ipc.IpcReadOptions(included_fields=places, use_threads=False)
+        open_it = pa.ipc.open_file if self._footed else pa.ipc.open_stream
+        with reading(self._file, self.kind), file_bytes(self._file.path) as file, open_it(file, options=options) as opened:
+            yield opened
+
+
+_BUFFER = 1 << 17  # bytes of a column that are read at a time; without a buffer, all of a column's chunk of a group is read at once
+_PAGE = 1 << 20  # bytes of a decompressed page, as files are commonly written
+_CELLS = 1 << 20  # numbers that are decoded at a time
+
+
+class ParquetTable(FileTable):
+    """One Parquet file. Its footer is read once; it is not mapped, as a map of a file that shrinks kills the process."""
+
+    kind = "Parquet"
+    groups: tuple[int, ...]
+
+    def __init__(self, file: Path, spell: Spelling = in_python) -> None:
+        self._file = StampedFile.of(file)
+        self._metadata: Any = None
+        with self._opened() as opened:
+            self._metadata = opened.metadata
+            self.header = header_of(str(file), opened.schema_arrow, spell=spell)
+        groups = (self._metadata.row_group(at) for at in range(self._metadata.num_row_groups))
+        self.groups = tuple(group.num_rows for group in groups)
+
+    def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
+        names = [str(label) for label in self.header.labels(places)]
+        rows = batch_rows(len(names), 1_024, _CELLS)
+        with self._opened() as opened:
+            for batch in opened.iter_batches(rows, row_groups=groups, columns=names, use_threads=groups is None):
+                yield [values(batch.column(name)) for name in names]
+        if groups is None:
+            release()
+
+    def column(self, at: int) -> Iterator[pa.Array]:
+        with self._opened() as opened:
+            for batch in opened.iter_batches(batch_rows(1, 1_024), columns=[str(self.header.fields[at].label)]):
+                yield batch.column(0)
+
+    def transient(self, n_columns: int) -> int:
+        return 16 * batch_rows(n_columns, 1_024, _CELLS) * n_columns + n_columns * (_BUFFER + 2 * _PAGE)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        with (
+            reading(self._file, self.kind),
+            file_bytes(self._file.path) as file,
+            pa.parquet.ParquetFile(file, metadata=self._metadata, buffer_size=_BUFFER, pre_buffer=False) as opened,
+        ):
+            yield opened
 
 
 class RowTable:

@@ -1,144 +1,287 @@
-"""CSV files, which can only be read from the beginning to the end, and the line in which something is wrong."""
+"""CSV: lines of text as columns of numbers, and what is wrong with each line that is no row. Files and streams are read alike."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..row_source import RowsError
-from .arrow import file_bytes, header_of, is_numeric, kind_of, pa, reading, release, values
+from .arrow import file_bytes, kind_of, pa, reading, release, values
 from .discovery import PACKED
 from .schema import Field, Header, Spelling, in_python
 from .tables import Block, FileTable
-from .text import CONVERT, LONGEST, MARK, Dialect, OpenQuoteError, brief, fields, first_text, is_utf8, numbered_lines, split
+from .text import CONVERT, LONGEST, MARK, Dialect, Lines, OpenQuoteError, brief, fields, first_text, numbered_lines, split
 from .unchanged_files import StampedFile
 
-_BLOCK = 1 << 20  # bytes read at a time, and parsed at a time at least
-_LINES = 4  # times the longest of the first lines are parsed at a time: those that follow may be longer
+_PIECE = 1 << 21  # bytes of a file that are parsed together
+_AHEAD = 2  # pieces that are parsed ahead, each in a thread of its own
 _NAMES = 20  # lines that names go over, at most; with more of them, a quote too many has swallowed rows
-_JOINED = 1_000  # lines with quotes that are taken for one, at most
-_NO_NUMBER = re.compile(r"In CSV column #(\d+): CSV conversion error to \w+: invalid value '(.*)'", re.DOTALL)
+_JUDGED = 10  # lines that are checked before a column counts as text
+_KEPT = 1_000  # lines that are buffered for that, malformed ones included
+_TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
+_MISSING = frozenset(pa.csv.ConvertOptions().null_values)
+
+
+class LineError(ValueError):
+    """A line that is no row; the message says why."""
 
 
 @dataclass(frozen=True)
-class Start:
-    """The first line of a CSV that holds anything."""
+class ReadLines:
+    """What some lines hold."""
 
-    line: bytes  # line breaks in quotes are part of it
-    number: int  # which counts from 1
-    alone: bool  # nothing follows it, not even its end
-    longest: int  # bytes, of it and the next line
+    block: Block  # the columns of those that are rows
+    kept: NDArray[np.intp]  # which of the lines they are
+    faults: dict[int, str]  # what is wrong with each other line, in their order
+
+
+@dataclass(frozen=True)
+class LineReader:
+    """Lines in, columns out. Both ways of reading find the same rows and the same numbers in them."""
+
+    dialect: Dialect
+    truths: frozenset[int] = frozenset()  # columns that hold true and false
+    kinds: Mapping[int, pa.DataType] = field(default_factory=dict)  # types of columns that are not read as numbers
+    made: Callable[[pa.Array], Any] = values  # of each column
+    few: int = 32  # lines that are read sooner one by one than at once
+    longest: int = LONGEST  # bytes of a line
+
+    def read(self, lines: Lines, places: Sequence[int]) -> ReadLines:
+        """Return the columns at `places`."""
+        block = self.at_once(lines, places)
+        if block is not None:
+            return ReadLines(block, np.arange(len(lines)), {})
+        rows, faults = list[list[Any]](), dict[int, str]()
+        for at, line in enumerate(lines.texts):
+            try:
+                rows.append(self._cells(line, places))
+            except LineError as error:
+                faults[at] = str(error)
+        columns = [self._column(place, [row[at] for row in rows]) for at, place in enumerate(places)]
+        return ReadLines(columns, np.delete(np.arange(len(lines)), list(faults)), faults)
+
+    def at_once(self, lines: Lines, places: Sequence[int]) -> Block | None:
+        """Return the columns at `places` where each line is a row, and there are more than a few; else None."""
+        if len(lines) <= self.few or len(lines.text) > self.longest:
+            return None
+        types = {at: pa.bool_() if at in self.truths else pa.float64() for at in places} | self.kinds
+        try:
+            self.cells_of(lines.text[lines.text.rfind(b"\n", 0, -1) + 1 : -1])  # an open quote in the last line goes unnoticed by pyarrow
+            table = self._table(lines, places, {str(at): types[at] for at in places})
+        except (pa.ArrowInvalid, LineError):
+            return None
+        if table.num_rows != len(lines):  # an open quote has swallowed some
+            return None
+        return [self.made(column.combine_chunks()) for column in table.columns]
+
+    def guessed(self, lines: Lines, places: Sequence[int]) -> dict[int, pa.DataType]:
+        """Return the types that columns seem to have, by some lines; text where they are not clear."""
+        try:
+            types = self._table(lines, places, {}).schema.types
+        except pa.ArrowInvalid:
+            types = [pa.null()] * len(places)
+        unclear = (pa.types.is_null, pa.types.is_binary)
+        return {at: pa.string() if any(test(kind) for test in unclear) else kind for at, kind in zip(places, types, strict=True)}
+
+    def _table(self, lines: Lines, places: Sequence[int], types: dict[str, pa.DataType]) -> pa.Table:
+        names = [str(at) for at in range(len(self.dialect.cells))]
+        return pa.csv.read_csv(
+            pa.BufferReader(lines.text),
+            read_options=pa.csv.ReadOptions(use_threads=False, block_size=len(lines.text) + 1, column_names=names),
+            parse_options=pa.csv.ParseOptions(delimiter=self.dialect.delimiter, ignore_empty_lines=False),
+            convert_options=pa.csv.ConvertOptions(column_types=types, include_columns=[names[at] for at in places]),
+        )
+
+    def cells_of(self, line: bytes) -> list[str]:
+        """The fields of one line. Bytes that are not UTF-8 are kept as surrogates; they do no harm in columns that are not data."""
+        if len(line) > self.longest:
+            raise LineError(f"is longer than {self.longest >> 20} MiB")
+        belong, count = len(self.dialect.cells), line.count(self.dialect.delimiter.encode()) + 1
+        if b'"' in line or count == belong:  # else there is no need to spread millions of fields
+            try:
+                cells = split(line.decode(errors="surrogateescape"), self.dialect.delimiter)
+            except OpenQuoteError:
+                raise LineError("has a quote that is not closed") from None
+            if len(cells) == belong:
+                return cells
+            count = len(cells)
+        raise LineError(f"has {fields(count)} where {belong} belong")
+
+    def _cells(self, line: bytes, places: Sequence[int]) -> list[float | str]:
+        """The fields of one line at `places`, as numbers where the columns are."""
+        cells, found = self.cells_of(line), list[float | str]()
+        for at in places:
+            value = cells[at] if at in self.kinds else number(cells[at])
+            if value is None:
+                raise LineError(f"column {self.dialect.labels[at]!r} {_no_number(cells[at])}")
+            found.append(value)
+        return found
+
+    def _column(self, at: int, cells: list[Any]) -> Any:
+        if at not in self.kinds:
+            return np.array(cells, np.float64)
+        kind = self.kinds[at]
+        known = [None if cell in _MISSING and not pa.types.is_string(kind) else cell for cell in cells]
+        try:
+            return self.made(pa.array(known, pa.string()).cast(kind))
+        except (pa.ArrowInvalid, UnicodeEncodeError) as error:
+            raise RowsError(
+                f"column {self.dialect.labels[at]!r} begins with values of type {kind}, and does not go on so ({error})."
+            ) from None
+
+
+def number(cell: str) -> float | None:
+    """The number in a field, NaN for a missing one, None for text."""
+    if cell in _MISSING:
+        return math.nan
+    text = cell.strip(" \t")
+    if "_" in text or not (text.isascii() and text.isprintable()):  # Python's float reads more than numbers as files have them
+        return None
+    try:
+        return float(cell)
+    except ValueError:
+        return _TRUTHS.get(cell.strip())
+
+
+def _no_number(cell: str) -> str:
+    """The fault of a field of text."""
+    try:
+        cell.encode()
+    except UnicodeEncodeError as error:
+        byte = ord(cell[error.start]) & 0xFF
+        return f"is not text in UTF-8 (byte 0x{byte:02X}; convert it first, e.g. {CONVERT})"
+    return f"holds {brief(cell)!r}, no number"
 
 
 @dataclass(frozen=True)
 class CsvText:
-    """A CSV file as text, unpacked where its name says that it is packed."""
+    """A CSV whose first lines are known."""
 
-    file: Path
-    dialect: Dialect
-    start: Start
+    header: Header
+    reader: LineReader
+    data: Iterator[Lines | None]  # the lines of data, of a stream without empty ones; None is passed on from the blocks of bytes
+    seen: Sequence[Lines]  # the first of them
 
     @classmethod
-    def of(cls, file: Path, header: bool | None, spell: Spelling) -> CsvText:
-        """Return the text of a file, as far as its first lines describe it."""
-        lines = _lines(file)
-        first = next(((number, line) for number, line in lines if line.strip()), None)
+    def of(
+        cls, where: str, blocks: Iterator[bytes | None], header: bool | None, spell: Spelling = in_python, several: bool = False
+    ) -> CsvText | None:
+        """Look at the first lines of what comes in blocks of bytes; None where no line holds anything.
+
+        `header`: whether the first line holds names; None looks for itself, and asks where it cannot tell. `several`: whether line
+        breaks in quotes belong to a row. In a stream they do not: a quote too many costs one line, and no row waits for later ones.
+        """
+        lines = numbered_lines(blocks, LONGEST)
+        first = _first_filled(lines)
         if first is None:
-            raise RowsError(f"{file}: is empty.")
-        number, line = first
-        text = first_text(str(file), line, number)
-        for left in range(_JOINED, -1, -1):
-            if len(text) > LONGEST:
-                raise RowsError(f"{file}: the first line is longer than {LONGEST >> 20} MiB; it is no CSV.")
-            try:
-                dialect = Dialect.of(str(file), text, header, spell)
-                break
-            except OpenQuoteError:
-                more = _to_the_next_quote(lines)
-                if not more or not left or text.count("\n") + more.count(b"\n") >= _NAMES:
-                    raise
-                text += f"\n{first_text(str(file), more, number)}"
-        follows = next(lines, None)
-        longest = max(len(text.encode()), 0 if follows is None else len(follows[1]))
-        return cls(file, dialect, Start(text.encode(), number, follows is None, longest))
+            return None
+        if len(first.texts[0]) > LONGEST:
+            raise RowsError(f"{where}: the first line is longer than {LONGEST >> 20} MiB; it is no CSV.")
+        begin = zip(first.texts[: _NAMES if several else 1], first.numbers, strict=False)
+        texts = (first_text(where, line, number) for line, number in begin)
+        dialect, height = Dialect.of(where, texts, header, spell)
+        rest = chain([first[height:] if dialect.named else first], lines)
+        data = rest if several or dialect.blank_is_missing else (part and part.filled() for part in rest)
+        reader = LineReader(dialect)
+        seen, numeric, truths = _judged(data, reader, several)
+        others, kinds = [at for at, counts in enumerate(numeric) if not counts], dict[int, pa.DataType]()
+        if several and others:
+            kinds = reader.guessed(seen[0][:_KEPT].joined(dialect.delimiter)[0].filled(), others)
+        described = enumerate(zip(dialect.labels, numeric, strict=True))
+        columns = (Field(label, "double" if counts else kind_of(kinds.get(at, pa.string())), counts) for at, (label, counts) in described)
+        return cls(Header(where, tuple(columns), spell), LineReader(dialect, truths, kinds), chain(seen, data), seen)
 
-    def foreign(self) -> int | None:
-        """The number of the first line that is not UTF-8."""
-        return next((number for number, line in _lines(self.file) if not is_utf8(line)), None)
+    def column(self, at: int) -> Iterator[pa.Array]:
+        """Yield one column as PyArrow's arrays of the type that its first values have."""
+        first = self.seen[0][:_KEPT].joined(self.reader.dialect.delimiter)[0].filled()
+        kinds = {**self.reader.guessed(first, [at]), **self.reader.kinds}
+        for block in replace(self, reader=replace(self.reader, kinds=kinds, made=lambda column: column)).blocks([at]):
+            yield block[0]
 
-    def refuse(self, stumbled: str) -> None:
-        """RowsError with the number of the line over which pyarrow stumbled, as far as its words tell and the line is found."""
-        if "straddling" in stumbled:
-            raise RowsError(f"{self.file}: has a quote that is not closed, or lines too long to be read.")
-        if "columns, got" in stumbled:
-            self._refuse_ragged()
-        if (found := _NO_NUMBER.search(stumbled)) is not None:
-            self._refuse_text(int(found[1]), found[2])
-
-    def _refuse_ragged(self) -> None:
-        belong = len(self.dialect.cells)
-        for number, cells in self._rows():
-            if cells is None:
-                raise RowsError(f"{self.file}: line {number} has a quote that is not closed.")
-            if len(cells) != belong:
-                raise RowsError(f"{self.file}: line {number} has {fields(len(cells))} where {belong} belong.")
-
-    def _refuse_text(self, column: int, text: str) -> None:
-        label = self.dialect.cells[column] if self.dialect.named else column
-        for number, cells in self._rows():
-            if cells is not None and [cell.strip() for cell in cells[column : column + 1]] == [text.strip()]:
-                wrong = f"holds {brief(text)!r}, no number," if "\ufffd" not in text else "is not text in UTF-8"
-                advice = f"; convert it first, e.g. {CONVERT}." if "\ufffd" in text else "."
-                raise RowsError(f"{self.file}: column {label!r} {wrong} in line {number}{advice}")
-
-    def _rows(self) -> Iterator[tuple[int, list[str] | None]]:
-        """Fields, and the line in which they begin; None for fields whose last quote is never closed."""
-        lines = _lines(self.file)
-        for number, line in lines:
-            if number < self.start.number or not (line or self.dialect.blank_is_missing):
+    def blocks(self, places: Sequence[int]) -> Iterator[Block]:
+        """Yield the columns at `places` of a CSV whose rows may have several lines; RowsError at the first line that is no row."""
+        waiting = Lines(b"", [])
+        for lines, block in self._parsed_ahead(places):
+            if block is not None and not waiting:
+                yield block
                 continue
-            text = line
-            for left in range(_JOINED, -1, -1):
-                try:
-                    yield number, split(text.decode(errors="replace"), self.dialect.delimiter)
-                    break
-                except OpenQuoteError:
-                    more = _to_the_next_quote(lines)
-                    if not more or not left:
-                        yield number, None
-                        return
-                    text += b"\n" + more
+            lines = Lines(waiting.text + lines.text, [*waiting.numbers, *lines.numbers], lines.open)
+            lines, waiting = lines.joined(self.reader.dialect.delimiter)
+            yield self._sound(lines if self.reader.dialect.blank_is_missing else lines.filled(), places)
+            if len(waiting.text) > LONGEST:
+                break
+        yield self._sound(waiting, places)
+
+    def _sound(self, lines: Lines, places: Sequence[int]) -> Block:
+        read = self.reader.read(lines, places)
+        for at, why in read.faults.items():
+            raise RowsError(f"{self.header.where}: line {lines.numbers[at]}: {why}.")
+        return read.block
+
+    def _parsed_ahead(self, places: Sequence[int]) -> Iterator[tuple[Lines, Block | None]]:
+        """Yield lines and what they hold as far as each of them is a row; they are parsed in threads while the caller is busy."""
+        with ThreadPoolExecutor(_AHEAD) as pool:
+            begun = deque[tuple[Lines, Future[Block | None]]]()
+            for lines in self.data:
+                assert lines is not None, "files do not wait"
+                begun.append((lines, pool.submit(self.reader.at_once, lines, places)))
+                if len(begun) > _AHEAD:
+                    first, block = begun.popleft()
+                    yield first, block.result()
+            for lines, block in begun:
+                yield lines, block.result()
 
 
-def opened(file: Path) -> pa.NativeFile:
-    """The text of a CSV file, unpacked where its name says that it is packed."""
-    packer = next((packer.name for packer in PACKED.values() if packer.ending == file.suffix), None)
-    return pa.input_stream(file_bytes(file), compression=packer)
+def _first_filled(lines: Iterator[Lines | None]) -> Lines | None:
+    """Return the lines from the first non-empty one on, as far as they have arrived."""
+    for part in lines:
+        if part is None:
+            continue
+        if part.numbers[0] == 1 and part.text.startswith(MARK):
+            part = Lines(part.text.removeprefix(MARK), part.numbers, part.open)
+        for at, text in enumerate(part.texts):
+            if text.strip():
+                return part[at:]
+    return None
 
 
-def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
-    """Each line and its number."""
-    with opened(file) as stream:
-        for part in numbered_lines(iter(lambda: stream.read(_BLOCK), b""), LONGEST):
-            assert part is not None
-            for number, line in zip(part.numbers, part.texts, strict=True):
-                yield number, line.removeprefix(MARK) if number == 1 else line
-
-
-def _to_the_next_quote(lines: Iterator[tuple[int, bytes]]) -> bytes:
-    """The lines up to one that may close what is open; nothing where none does within reason."""
-    found, size = list[bytes](), 0
-    for _, line in lines:
-        found.append(line)
-        size += len(line)
-        if b'"' in line:
-            return b"\n".join(found)
-        if size > LONGEST:
+def _judged(data: Iterator[Lines | None], reader: LineReader, several: bool) -> tuple[list[Lines], list[bool], frozenset[int]]:
+    """Return the first lines of data; True for each column that holds numbers in any of them, or nothing at all; those of truths."""
+    seen, judged, wide = list[Lines](), 0, len(reader.dialect.cells)
+    numbers, texts, truths = set[int](), set[int](), set[int]()
+    for part in data:
+        if part is None:
+            continue
+        seen.append(part)
+        for line in (part[:_KEPT].joined(reader.dialect.delimiter)[0] if several else part).texts:
+            if judged == _JUDGED or len(numbers) == wide:
+                break
+            try:
+                cells = reader.cells_of(line)
+            except LineError:
+                continue
+            judged += 1
+            for at, cell in enumerate(cells):
+                value = number(cell)
+                if value is None:
+                    texts.add(at)
+                elif not math.isnan(value):
+                    numbers.add(at)
+                    if cell.strip() in _TRUTHS:
+                        truths.add(at)
+        if judged == _JUDGED or len(numbers) == wide or sum(map(len, seen)) >= _KEPT:
             break
-    return b""
+    return seen, [at in numbers or at not in texts for at in range(wide)], frozenset(truths)
 
 
 class CsvTable(FileTable):
@@ -149,62 +292,29 @@ class CsvTable(FileTable):
 
     def __init__(self, file: Path, header: bool | None = None, spell: Spelling = in_python) -> None:
         """`header`: whether the first line holds names; None looks for itself, and asks where it cannot tell."""
-        self._file = StampedFile.of(file)
-        with reading(self._file, self.kind):
-            self._text = CsvText.of(file, header, spell)
-        self._dialect = self._text.dialect
-        with self._reading(), self._open({}) as reader:
-            schema = reader.schema
-        self._raw_names = schema.names
-        if self._dialect.named:
-            self.header = header_of(str(file), schema, [name.strip() for name in schema.names], spell)
-        else:
-            fields = (Field(at, kind_of(kind), is_numeric(kind)) for at, kind in enumerate(schema.types))
-            self.header = Header(str(file), tuple(fields), spell)
-        if pa.binary() in schema.types:  # what pyarrow makes of text that is not UTF-8
-            kind = f"text that is not UTF-8, first in line {self._text.foreign()}; {CONVERT}"
-            known = (replace(field, kind=kind) if field.kind == str(pa.binary()) else field for field in self.header.fields)
-            self.header = replace(self.header, fields=tuple(known))
-        self._types = dict(zip(schema.names, schema.types, strict=True))
+        self._file, self._options = StampedFile.of(file), (header, spell)
+        with self._text() as text:
+            self.header = text.header
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
-        names = [self._raw_names[at] for at in places]
-        # What looks whole in the first block may turn out fractional later, so that every number is read as one kind.
-        types = {name: pa.bool_() if pa.types.is_boolean(self._types[name]) else pa.float64() for name in names}
-        with self._reading(), self._open(types) as reader:
-            for batch in reader:
-                yield [values(batch.column(name)) for name in names]
+        with self._text() as text:
+            yield from text.blocks(places)
         self._file.check()  # of a file that grew, the last line may have come in half
         release()
+
+    def column(self, at: int) -> Iterator[pa.Array]:
+        with self._text() as text:
+            yield from text.column(at)
+        self._file.check()
 
     def transient(self, n_columns: int) -> int:
         return 0  # it is read before the first row is asked for
 
-    def _open(self, types: dict[str, pa.DataType]) -> pa.csv.CSVStreamingReader:
-        start = self._text.start
-        # pyarrow takes a single line without an end for nothing at all.
-        source = pa.BufferReader(start.line + b"\n") if start.alone else opened(self._file.path)
-        return pa.csv.open_csv(
-            source,
-            read_options=pa.csv.ReadOptions(
-                autogenerate_column_names=not self._dialect.named,
-                skip_rows=0 if start.alone else start.number - 1,
-                block_size=max(_BLOCK, _LINES * start.longest),
-            ),
-            parse_options=pa.csv.ParseOptions(
-                delimiter=self._dialect.delimiter, ignore_empty_lines=not self._dialect.blank_is_missing, newlines_in_values=True
-            ),
-            convert_options=pa.csv.ConvertOptions(column_types=types, include_columns=list(types)),
-        )
-
     @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """Errors of pyarrow, told with the number of the line."""
-        try:
-            with reading(self._file, self.kind):
-                yield
-        except RowsError as error:
-            if isinstance(error.__cause__, pa.ArrowException):
-                with reading(self._file, self.kind):
-                    self._text.refuse(str(error.__cause__))
-            raise
+    def _text(self) -> Iterator[CsvText]:
+        packer = next((packer.name for packer in PACKED.values() if packer.ending == self._file.path.suffix), None)
+        with reading(self._file, self.kind), pa.input_stream(file_bytes(self._file.path), compression=packer) as stream:
+            text = CsvText.of(str(self._file.path), iter(lambda: stream.read(_PIECE), b""), *self._options, several=True)
+            if text is None:
+                raise RowsError(f"{self._file.path}: is empty.")
+            yield text

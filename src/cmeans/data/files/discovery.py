@@ -13,9 +13,9 @@ from urllib.parse import unquote
 import numpy as np
 
 from ..row_source import RowsError, as_source
+from .schema import PathWord
 from .unchanged_files import StampedFile, naming
 
-PathWord = str | os.PathLike[str]
 PARQUET, NPY, ZIP, IPC_FILE, IPC_STREAM = b"PAR1", b"\x93NUMPY", b"PK\x03\x04", b"ARROW1", b"\xff\xff\xff\xff"  # their first bytes
 _MAGIC = {PARQUET: "parquet", NPY: "npy", ZIP: "npz", IPC_FILE: "arrow", IPC_STREAM: "arrow"}
 _ENDINGS = {  # of files and, but for those that notes have as well, of what is looked for in a folder

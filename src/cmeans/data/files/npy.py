@@ -8,7 +8,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tokenize import TokenError
@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from ...runtime.user_warnings import one_line
 from ..arrays import sparse_damage
+from ..blocks import spans
 from ..row_source import RowArray, RowsError, StoredRows
 from ..scratch import Scratch
-from .schema import Field, Header, Spelling, in_python
-from .tables import Block, ColumnSelection, ReadPlan, check_finite, gather, weights_of
+from .schema import ColumnChoice, Field, Header, Spelling, in_python
+from .tables import check_finite, weights_of
 from .unchanged_files import StampedFile
 
 _PIECE = 2**22  # bytes that are converted or decompressed at a time
-_ROWS = 8_192  # rows copied at a time
 _SPARSE_PARTS = {"data", "format", "shape"}  # members that scipy.sparse.save_npz always writes
 _WIDEST = 2**24  # columns of an array that takes no bytes, so that no file bounds them
 
@@ -68,37 +68,37 @@ class RawFormat:
         """One past the last byte."""
         return self.offset + math.prod(self.shape) * self.dtype.itemsize
 
-    def moved(self, by: int) -> RawFormat:
-        return replace(self, offset=self.offset + by)
-
     def read(self, source: Bytes, picked: tuple[int, ...], rows: slice, out: NDArray[Any]) -> None:
         """Read some columns of some rows into `out` (b, picked)."""
         n, d = self.shape
         wide = self.dtype.itemsize
-        if self.by_columns:
-            columns = np.empty((len(picked), len(out)), self.dtype)
-            places = [self.offset + (at * n + rows.start) * wide for at in picked]
-            source.read_into(*zip(columns, places, strict=True))
-            _convert(columns.T, out)
+        if not self.by_columns and out.dtype == self.dtype and picked == tuple(range(d)):
+            source.read_into((out, self.offset + rows.start * d * wide))
             return
-        place = self.offset + rows.start * d * wide
-        if out.dtype == self.dtype and picked == tuple(range(d)):
-            source.read_into((out, place))
-            return
-        step = max(1, _PIECE // (d * wide))
-        for start in range(0, len(out), step):
-            piece = out[start : start + step]
-            raw = np.empty((len(piece), d), self.dtype)
-            source.read_into((raw, place + start * d * wide))
-            _convert(raw[:, list(picked)], piece)
+        for start, stop in spans(len(out), max(1, _PIECE // ((len(picked) if self.by_columns else d) * wide))):
+            begin = rows.start + start
+            if self.by_columns:
+                columns = np.empty((len(picked), stop - start), self.dtype)
+                source.read_into(*zip(columns, (self.offset + (at * n + begin) * wide for at in picked), strict=True))
+                raw = columns.T
+            else:
+                whole = np.empty((stop - start, d), self.dtype)
+                source.read_into((whole, self.offset + begin * d * wide))
+                raw = whole[:, list(picked)]
+            with np.errstate(over="ignore"):  # overflow gives infinity, which callers check
+                out[start:stop] = raw
 
 
 class RawRows(StoredRows):
     """Some columns of an array in a file, converted as they are read."""
 
-    def __init__(self, source: Bytes, layout: RawFormat, choice: ColumnSelection, plan: ReadPlan) -> None:
-        super().__init__(plan.where, plan.columns, choice.dtype, layout.shape[0])
-        self._source, self._layout, self._picked, self._plan = source, layout, choice.picked, plan
+    def __init__(self, source: Bytes, layout: RawFormat, choice: ColumnChoice) -> None:
+        super().__init__(choice.where, choice.columns, choice.dtype, layout.shape[0])
+        self._source, self._layout, self._choice = source, layout, choice
+        if choice.weight is not None:
+            weights = np.empty((len(self), 1))
+            layout.read(source, (choice.weight,), slice(0, len(self)), weights)
+            self.weight = weights_of(weights[:, 0], 0, choice)
 
     def memory(self, n_threads: int) -> int:
         return 2 * _PIECE * n_threads
@@ -106,90 +106,60 @@ class RawRows(StoredRows):
     def _read(self, start: int, stop: int) -> RowArray:
         stop = min(stop, len(self))
         out = np.empty((max(0, stop - start), self.shape[1]), self.dtype)
-        self._layout.read(self._source, self._picked, slice(start, stop), out)
-        check_finite(out, start, self._plan)
+        self._layout.read(self._source, self._choice.picked, slice(start, stop), out)
+        check_finite(out, start, self._choice)
         return out
 
 
-def weights_in(source: Bytes, layout: RawFormat, column: int, plan: ReadPlan) -> NDArray[np.float64]:
-    """Return one column of an array as weights (n,)."""
-    n, d = layout.shape
-    weights = np.empty((n, 1))
-    step = max(1, _PIECE // (d * layout.dtype.itemsize))
-    for start in range(0, n, step):
-        part = weights[start : start + step]
-        layout.read(source, (column,), slice(start, start + len(part)), part)
-    return weights_of(weights[:, 0], 0, plan)
-
-
-def _convert(numbers: NDArray[Any], out: NDArray[Any]) -> None:
-    with np.errstate(over="ignore"):  # overflow gives infinity, which callers check
-        out[...] = numbers
-
-
 @dataclass(frozen=True)
-class Npy:
-    """The array of an npy file."""
+class RawArray:
+    """The array of an npy file, or one of those in an npz file."""
 
     file: StampedFile
+    member: str | None = None  # its name in the archive
 
-    @property
-    def layout(self) -> RawFormat:
-        with self.file.opened() as file:
+    @contextmanager
+    def opened(self) -> Iterator[tuple[Any, RawFormat]]:
+        """Open its bytes after the header, which tells their layout."""
+        with ExitStack() as stack:
+            if self.member is None:
+                file: Any = stack.enter_context(self.file.opened())
+                size = self.file.size
+            else:
+                archive = stack.enter_context(zipfile.ZipFile(self.file.path))
+                file, size = stack.enter_context(archive.open(self.member)), archive.getinfo(self.member).file_size
             layout = RawFormat.of_npy(file)
-        if layout.stop > self.file.size:
-            raise ValueError(f"{layout.stop - self.file.size:,} bytes are missing at its end")
-        return layout
-
-    def whole(self) -> NDArray[Any]:
-        # A memory map: rows are copied block by block, or not at all.
-        return np.asanyarray(np.load(self.file.path, mmap_mode="r", allow_pickle=False))
-
-    def bytes(self) -> tuple[Bytes, RawFormat]:
-        return self.file, self.layout
-
-
-@dataclass(frozen=True)
-class Member:
-    """One array of an npz file."""
-
-    file: StampedFile
-    name: str  # in the archive
+            if layout.stop > size:
+                raise ValueError(f"{layout.stop - size:,} bytes are missing at the end of {self.member or 'it'}")
+            yield file, layout
 
     @property
     def layout(self) -> RawFormat:
-        with zipfile.ZipFile(self.file.path) as archive, archive.open(self.name) as member:
-            layout, size = RawFormat.of_npy(member), archive.getinfo(self.name).file_size
-        if layout.stop > size:
-            raise ValueError(f"{layout.stop - size:,} bytes of {self.name} are missing")
-        return layout
-
-    def whole(self) -> NDArray[Any]:
-        _ = self.layout  # raises an error where the header describes more bytes than there are
-        with zipfile.ZipFile(self.file.path) as archive, archive.open(self.name) as member:
-            return np.asarray(np.lib.format.read_array(member, allow_pickle=False))
+        with self.opened() as (_, layout):
+            return layout
 
     def bytes(self) -> tuple[Bytes, RawFormat]:
         """Return the bytes in place where they are not compressed, else decompressed into scratch."""
         self.file.check()
-        layout = self.layout
-        with zipfile.ZipFile(self.file.path) as archive:
-            found = archive.getinfo(self.name)
+        with self.opened() as (unpacked, layout):
+            if self.member is None:
+                return self.file, layout
+            with zipfile.ZipFile(self.file.path) as archive:
+                found = archive.getinfo(self.member)
             if found.compress_type == zipfile.ZIP_STORED:
-                return self.file, layout.moved(self._start(found.header_offset))
-            scratch = Scratch(found.file_size)
-            with archive.open(self.name) as member:
-                while piece := member.read(_PIECE):
-                    scratch.write(piece)
-        return scratch, layout
+                return self.file, replace(layout, offset=layout.offset + self._start(found.header_offset))
+            scratch = Scratch(found.file_size - layout.offset)
+            while piece := unpacked.read(_PIECE):
+                scratch.write(piece)
+        return scratch, replace(layout, offset=0)
 
     def _start(self, header: int) -> int:
-        """Return the offset of its bytes: after a local header of 30 bytes, its name and extra fields."""
+        """Return the offset of a member's bytes: after a local header of 30 bytes, its name and extra fields."""
         local = np.empty(30, np.uint8)
         self.file.read_into((local, header))
         signature, name, extra = struct.unpack("<I22xHH", local.tobytes())
         if signature != 0x04034B50:
-            raise ValueError(f"{self.name} is not where the archive says")
+            raise ValueError(f"{self.member} is not where the archive says")
         return header + 30 + int(name) + int(extra)
 
 
@@ -208,7 +178,7 @@ def readable(where: str, kind: str) -> Iterator[None]:
 class ArrayFile:
     """A dense array of rows; its columns have positions, no names."""
 
-    def __init__(self, array: Npy | Member, kind: str, spell: Spelling, aside: tuple[str, NDArray[Any]] | None = None) -> None:
+    def __init__(self, array: RawArray, kind: str, spell: Spelling, aside: tuple[str, NDArray[Any]] | None = None) -> None:
         """`aside`: name and values of a separate array of weights."""
         self.kind, self._array, self._aside = kind, array, aside
         where = str(array.file.path)
@@ -225,41 +195,14 @@ class ArrayFile:
     def aside(self) -> str | None:
         return None if self._aside is None else self._aside[0]
 
-    def plan(self, choice: ColumnSelection) -> ReadPlan:
-        labels = self.header.labels(choice.picked)
-        return ReadPlan(self.header.where, labels, choice.dtype, self.aside or choice.weight, self.n_rows)
-
-    def stored(self, choice: ColumnSelection) -> StoredRows:
+    def stored(self, choice: ColumnChoice) -> StoredRows:
         """Return the rows without reading them into memory."""
-        plan = self.plan(choice)
-        with readable(plan.where, self.kind):
+        with readable(choice.where, self.kind):
             source, layout = self._array.bytes()
-        rows = RawRows(source, layout, choice, plan)
+        rows = RawRows(source, layout, choice)
         if self._aside is not None:
-            rows.weight = weights_of(self._aside[1], 0, plan)
-        elif choice.weight is not None:
-            rows.weight = weights_in(source, layout, choice.weight, plan)
+            rows.weight = weights_of(self._aside[1], 0, replace(choice, weight_label=self.aside))
         return rows
-
-    def read(self, choice: ColumnSelection) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-        """Return rows (n, d) and weights (n,) in memory, or in a memory map where the file stores them in the requested form."""
-        plan = self.plan(choice)
-        with readable(plan.where, self.kind):
-            x = self._array.whole()
-        every = choice.picked == tuple(range(x.shape[1]))
-        if plan.weight is None and x.dtype == choice.dtype and x.flags.c_contiguous and every and len(x):
-            for start in range(0, len(x), _ROWS):
-                check_finite(x[start : start + _ROWS], start, plan)
-            return x, None
-        return gather(self._blocks(x, choice), plan)
-
-    def _blocks(self, x: NDArray[Any], choice: ColumnSelection) -> Iterator[Block]:
-        for start in range(0, len(x), _ROWS):
-            rows = slice(start, start + _ROWS)
-            block = [x[rows, at] for at in choice.places]
-            if self._aside is not None:
-                block.append(self._aside[1][rows])
-            yield block
 
 
 class SparseFile:
@@ -275,8 +218,9 @@ class SparseFile:
         self.n_rows = int(self._x.shape[0])
         self.header = _header(where, self._x.dtype, self._x.shape[1], spell)
 
-    def read(self, choice: ColumnSelection) -> tuple[Any, NDArray[np.float64] | None]:
-        where = self.header.where
+    def read(self, choice: ColumnChoice) -> Any:
+        """Return the rows as CSR."""
+        where = choice.where
         if choice.weight is not None:
             weight = self.header.spell("weight")
             raise RowsError(f"{where}: {weight}: a sparse matrix has no column of weights; weigh sparse rows by sample_weight from Python.")
@@ -288,11 +232,11 @@ class SparseFile:
         if not finite.all():
             row = int(np.searchsorted(x.indptr, int(np.argmin(finite)), side="right")) - 1
             raise RowsError(f"{where}: a value in row {row} (rows count from 0) is not finite.")
-        return x, None
+        return x
 
 
 def open_npy(file: Path, spell: Spelling = in_python) -> ArrayFile:
-    return ArrayFile(Npy(StampedFile.of(file)), "npy", spell)
+    return ArrayFile(RawArray(StampedFile.of(file)), "npy", spell)
 
 
 def open_npz(file: Path, name: str | None, weight: str | int | None, spell: Spelling = in_python) -> ArrayFile | SparseFile:
@@ -305,8 +249,8 @@ def open_npz(file: Path, name: str | None, weight: str | int | None, spell: Spel
         chosen, members = _which(file, names, name, spell), archive.zip.namelist()
         aside = None
         if isinstance(weight, str) and weight in names:
-            aside = (weight, _numbers(Member(stamped, _member(weight, members)), weight))
-    return ArrayFile(Member(stamped, _member(chosen, members)), "npz", spell, aside)
+            aside = (weight, _numbers(RawArray(stamped, _member(weight, members)), weight))
+    return ArrayFile(RawArray(stamped, _member(chosen, members)), "npz", spell, aside)
 
 
 def _member(name: str, members: Sequence[str]) -> str:
@@ -314,17 +258,19 @@ def _member(name: str, members: Sequence[str]) -> str:
     return name if name in members else f"{name}.npy"
 
 
-def _numbers(array: Member, name: str) -> NDArray[Any]:
-    values = array.whole()
-    if values.dtype.kind not in "biuf":
-        raise RowsError(f"{array.file.path}: the weights {name!r} are {values.dtype}, no numbers.")
-    return values
+def _numbers(array: RawArray, name: str) -> NDArray[Any]:
+    """Return the weights in an array beside the rows."""
+    with array.opened() as (file, layout):
+        if layout.dtype.kind not in "biuf":
+            raise RowsError(f"{array.file.path}: the weights {name!r} are {layout.dtype}, no numbers.")
+        values = np.frombuffer(file.read(), layout.dtype, math.prod(layout.shape))
+    return values.reshape(layout.shape, order="F" if layout.by_columns else "C")
 
 
 def _loaded(file: StampedFile) -> Any:
     """Return a sparse matrix, checked for entries beyond its indptr, which SciPy would drop silently."""
     x: Any = scipy.sparse.load_npz(file.path)
-    stored = Member(file, "data.npy").layout.shape
+    stored = RawArray(file, "data.npy").layout.shape
     if x.format in ("csr", "csc", "bsr") and stored[:1] != x.data.shape[:1]:
         raise RowsError(
             f"{file.path}: is a damaged sparse {x.format.upper()} matrix: its indptr reaches {len(x.data)} of {stored[0]} entries."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..row_source import ColumnLabel, RowsError, StoredRows
-from .concat import JoinedRows, JoinedTables, common_header, found_again
-from .discovery import PathWord, found, keys_of, kind_of_file
+from .discovery import found, keys_of, kind_of_file
 from .npy import ArrayFile, SparseFile, open_npy, open_npz
-from .schema import Header, Spelling, in_python
-from .tables import ColumnSelection, FileTable, KeyedTable, refuse_zero
+from .schema import ColumnChoice, PathWord, ReadOptions
+from .tables import FileTable, JoinedRows, KeyedTable, common_header, found_again, joined_tables
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -26,46 +25,26 @@ OpenedFile = FileTable | ArrayFile | SparseFile
 _WITHOUT = {"parquet": "Parquet", "arrow": "Arrow", "csv": "CSV"}  # formats that NumPy does not read
 
 
-@dataclass(frozen=True)
-class OpenOptions:
-    """Options for opening a file."""
-
-    array: str | None = None  # name of an array of an npz
-    weight: ColumnLabel | None = None  # a column, or an array of an npz
-    header: bool | None = None  # True where the first line of a CSV holds names; None: detect
-    spell: Spelling = in_python
-
-
-def open_file(file: Path, options: OpenOptions) -> OpenedFile:
+def open_file(file: Path, asked: ReadOptions) -> OpenedFile:
     """Open one file by its first bytes or its ending: its columns are read, its rows are not."""
     kind = kind_of_file(file)
-    if options.array is not None and kind != "npz":
-        raise RowsError(f"{options.spell('array', options.array)}: only npz files hold several arrays, and {file} is {kind}.")
-    if options.header is not None and kind != "csv":
-        raise RowsError(f"{options.spell('header')}: only CSV files need to be told, and {file} is {kind}.")
+    if asked.array is not None and kind != "npz":
+        raise RowsError(f"{asked.spell('array', asked.array)}: only npz files hold several arrays, and {file} is {kind}.")
+    if asked.header is not None and kind != "csv":
+        raise RowsError(f"{asked.spell('header')}: only CSV files need to be told, and {file} is {kind}.")
     if kind == "npy":
-        return open_npy(file, options.spell)
+        return open_npy(file, asked.spell)
     if kind == "npz":
-        return open_npz(file, options.array, options.weight, options.spell)
+        return open_npz(file, asked.array, asked.weight, asked.spell)
     keys = keys_of(file)
-    table = _table(file, kind, options)
-    return KeyedTable(table, keys) if keys else table
+    table = _table(file, kind, asked)
+    table = KeyedTable(table, keys) if keys else table
+    return table if asked.adapt is None else asked.adapt(table)
 
 
-def number_type(header: Header, picked: Sequence[int], dtype: Any = None) -> np.dtype[Any]:
-    """Return float32 or float64: the requested one, else the narrower that holds all values."""
-    known: list[np.dtype[Any]] = [np.dtype(np.float32), np.dtype(np.float64)]
-    if dtype is None:
-        return known[0 if all(header.fields[at].single for at in picked) else 1]
+def _table(file: Path, kind: str, asked: ReadOptions) -> FileTable:
     try:
-        return known[known.index(np.dtype(dtype))]
-    except (TypeError, ValueError):
-        raise RowsError(f"{header.spell('dtype', dtype)}: rows are float32 or float64.") from None
-
-
-def _table(file: Path, kind: str, options: OpenOptions) -> FileTable:
-    try:
-        from .columnar import IpcTable, ParquetTable
+        from .arrow import IpcTable, ParquetTable
         from .csv import CsvTable
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "pyarrow":
@@ -73,8 +52,8 @@ def _table(file: Path, kind: str, options: OpenOptions) -> FileTable:
         advice = f"{file}: {_WITHOUT[kind]} is read through pyarrow; run: python -m pip install pyarrow"
         raise ModuleNotFoundError(advice, name=error.name) from error
     if kind == "csv":
-        return CsvTable(file, options.header, options.spell)
-    return (ParquetTable if kind == "parquet" else IpcTable)(file, options.spell)
+        return CsvTable(file, asked.header, asked.spell)
+    return (ParquetTable if kind == "parquet" else IpcTable)(file, asked.spell)
 
 
 def open_blocks(
@@ -136,45 +115,37 @@ def open_blocks(
     ...     print(rows.shape, rows.dtype, rows.read(1, 3).tolist())
     (4, 2) float32 [[5.0, 3.0], [8.0, 6.0]]
     """
-    words = _words(columns)
-
-    def choose(known: Header, weight: ColumnLabel | None) -> ColumnSelection:
-        picked = known.data(words, weight)
-        return ColumnSelection(tuple(picked), None if weight is None else known.weighing(weight), number_type(known, picked, dtype))
-
-    return open_chosen(path, OpenOptions(array, _word(weight), header), choose)
+    asked = ReadOptions(path, _words(columns), _word(weight), array, dtype, header)
+    return open_rows(asked)[0]
 
 
-def open_chosen(
-    path: PathWord | Sequence[PathWord], options: OpenOptions, choose: Callable[[Header, ColumnLabel | None], ColumnSelection]
-) -> StoredRows | scipy.sparse.csr_array[Any, tuple[int, int]]:
-    """Return the columns that `choose` selects, given the header and the name of the weight."""
-    paths = found(path)
-    files = [open_file(file, options) for file in paths]
+def open_rows(
+    asked: ReadOptions, in_memory: int = 0
+) -> tuple[StoredRows | scipy.sparse.csr_array[Any, tuple[int, int]], tuple[ColumnLabel, ...]]:
+    """Return the rows that are asked for, and their columns. Tables whose rows take no more than `in_memory` bytes are read at once."""
+    paths = found(asked.file)
+    files = [open_file(file, asked) for file in paths]
     first = files[0]
     for file in files[1:]:
         _refuse_other(file, first)
-    headers = common_header([file.header for file in files])
-    choice = choose(headers, None if first.aside else options.weight)
+    header = common_header([file.header for file in files])
+    choice = header.choose(asked if first.aside is None else replace(asked, weight=None))
     if isinstance(first, SparseFile):
-        x: scipy.sparse.csr_array[Any, tuple[int, int]] = first.read(choice)[0]
-        return x
-    where = first.header.where if len(files) == 1 else _name(path)
-    rows = _joined(where, files, [found_again(choice, headers, file.header) for file in files])
+        return first.read(choice), choice.columns
+    where = first.header.where if len(files) == 1 else _name(asked.file)
+    choices = [found_again(choice, header, file.header) for file in files]
+    rows = _joined(where, files, choices, in_memory if sum(path.stat().st_size for path in paths) <= in_memory else 0)
     if not len(rows):
         raise RowsError(f"{where}: has no rows.")
     rows.files = tuple(map(os.path.abspath, paths))
-    words: dict[str, Any] = {"dtype": rows.dtype.name, "array": options.array, "header": options.header}
-    rows.again = partial(_opened_again, _absolute(path), list(rows.columns), options.weight, words)
-    if rows.weight is not None:
-        refuse_zero(rows.weight, where, options.weight)
-    return rows
+    rows.again = partial(_open_again, replace(asked, file=_absolute(asked.file), columns=rows.columns, dtype=rows.dtype.name))
+    if rows.weight is not None and not rows.weight.any():
+        raise RowsError(f"{where}: weight column {asked.weight!r} is zero in every row.")
+    return rows, rows.columns
 
 
-def _opened_again(
-    path: PathWord | Sequence[PathWord], columns: list[ColumnLabel], weight: ColumnLabel | None, words: dict[str, Any]
-) -> StoredRows:
-    rows = open_blocks(path, columns=columns, weight=weight, **words)
+def _open_again(asked: ReadOptions) -> StoredRows:
+    rows = open_rows(asked)[0]
     assert isinstance(rows, StoredRows), "a sparse matrix is in memory already"
     return rows
 
@@ -198,10 +169,10 @@ def _refuse_other(file: OpenedFile, first: OpenedFile) -> None:
         raise RowsError(f"{where}: the weights lie beside the rows in one of it and {first.header.where}, and not in the other.")
 
 
-def _joined(where: str, files: Sequence[OpenedFile], choices: Sequence[ColumnSelection]) -> StoredRows:
+def _joined(where: str, files: Sequence[OpenedFile], choices: Sequence[ColumnChoice], in_memory: int) -> StoredRows:
     tables = [file for file in files if isinstance(file, FileTable)]
     if tables:
-        return JoinedTables(where, tables, choices).stored()
+        return joined_tables(where, tables, choices, in_memory)
     pairs = [(file, choice) for file, choice in zip(files, choices, strict=True) if isinstance(file, ArrayFile)]
     filled = [(file, choice) for file, choice in pairs if file.n_rows] or pairs[:1]
     parts = [file.stored(choice) for file, choice in filled]

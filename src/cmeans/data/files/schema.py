@@ -2,18 +2,62 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from ..row_source import ColumnLabel, RowsError
 
+PathWord = str | os.PathLike[str]
 Spelling = Callable[..., str]  # of a name alone, or of a name and its value
 
 
 def in_python(name: str, *value: Any) -> str:
     """Return an argument as Python writes it: `columns`, or `columns=['a', 'b']`."""
     return f"{name}={value[0]!r}" if value else name
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What is asked of a file of rows, as the caller has written it."""
+
+    file: PathWord | Sequence[PathWord]
+    columns: Sequence[ColumnLabel] = ()  # names, positions, ranges, lists with commas; none means those of `known`, or all
+    weight: ColumnLabel | None = None  # a column, or an array of an npz
+    array: str | None = None  # name of an array of an npz
+    dtype: Any = None  # None: float32 where every column is of single precision, else float64
+    header: bool | None = None  # True where the first line of a CSV holds names; None: detect
+    known: Sequence[ColumnLabel] | None = None  # the columns of a model
+    spell: Spelling = in_python  # formats arguments in messages
+    name: ColumnLabel | None = None  # a column that names the rows, and is no data
+    categorical: Sequence[ColumnLabel] = ()  # columns of categories
+    leave_out: Sequence[ColumnLabel] = ()  # columns that are no data where all are taken
+    adapt: Callable[[Any], Any] | None = None  # applied to each table that is opened
+
+
+@dataclass(frozen=True)
+class ColumnChoice:
+    """The columns that are read from a file, and the dtype of the rows."""
+
+    where: str  # the file, for messages
+    picked: tuple[int, ...]  # positions of the columns of data
+    columns: tuple[ColumnLabel, ...]  # their names
+    dtype: np.dtype[Any]
+    weight: int | None = None  # position of the column of weights
+    weight_label: ColumnLabel | None = None  # its name, or that of an array of weights beside the rows
+
+    @property
+    def places(self) -> list[int]:
+        """Positions of all columns to read, the weight last."""
+        return [*self.picked, *([] if self.weight is None else [self.weight])]
+
+    def moved(self, where: str, places: Sequence[int]) -> ColumnChoice:
+        """Return the same columns at other positions of another file."""
+        d = len(self.picked)
+        return replace(self, where=where, picked=tuple(places[:d]), weight=None if self.weight is None else places[d])
 
 
 @dataclass(frozen=True)
@@ -65,16 +109,47 @@ class Header:
             raise RowsError(f"{self.where}: there is no column {text}; it has {len(labels)} columns, counted from 0.")
         raise RowsError(f"{self.where}: there is no column {text!r}; it has {shortened(labels)}.")
 
-    def data(self, words: Sequence[ColumnLabel], weight: ColumnLabel | None = None) -> list[int]:
-        """Return the columns of data: the requested ones, else all but the weight."""
-        apart = None if weight is None else self.weighing(weight)
-        if not words:
-            return self.every(leave_out=() if apart is None else (apart,))
-        picked = self.pick(words)
-        if apart in picked:
-            columns = self.spell("columns")
-            raise RowsError(f"{self.spell('weight')}: column {weight!r} is also in {columns}; it is a weight or it is data.")
-        return picked
+    def choose(self, asked: ReadOptions) -> ColumnChoice:
+        """Return the columns of data: the requested ones, else those of a model, else all but the weight."""
+        known, weight = asked.known, None if asked.weight is None else self.weighing(asked.weight)
+        if asked.columns:
+            picked = self.pick(asked.columns)
+            if weight in picked:
+                columns = self.spell("columns")
+                raise RowsError(f"{self.spell('weight')}: column {asked.weight!r} is also in {columns}; it is a weight or it is data.")
+        else:
+            apart = [at for at, field in enumerate(self.fields) if at == weight or field.label in asked.leave_out]
+            picked = self.every(leave_out=apart) if known is None else self._as_in_model(known)
+        if known is not None and len(picked) != len(known):
+            names = f"{self.spell('columns')}: names {len(picked)} columns"
+            raise RowsError(f"{names}, but the model was fitted on {len(known)} ({shortened(known)}).")
+        label = None if weight is None else self.fields[weight].label
+        return ColumnChoice(self.where, tuple(picked), self.labels(picked), self._number_type(picked, asked.dtype), weight, label)
+
+    def _number_type(self, picked: Sequence[int], dtype: Any) -> np.dtype[Any]:
+        """Return float32 or float64: the requested one, else the narrower that holds all values."""
+        types: list[np.dtype[Any]] = [np.dtype(np.float32), np.dtype(np.float64)]
+        if dtype is None:
+            return types[0 if all(self.fields[at].single for at in picked) else 1]
+        try:
+            return types[types.index(np.dtype(dtype))]
+        except (TypeError, ValueError):
+            raise RowsError(f"{self.spell('dtype', dtype)}: rows are float32 or float64.") from None
+
+    def _as_in_model(self, known: Sequence[ColumnLabel]) -> list[int]:
+        """Return the columns of a model's fit, found by name, or by position where neither side has names."""
+        labels, columns = [field.label for field in self.fields], self.spell("columns")
+        missing = [label for label in known if label not in labels]
+        if not missing:
+            picked = [labels.index(label) for label in known]
+            self.refuse_text(picked)
+            return picked
+        if self.named == any(isinstance(label, str) for label in known):
+            lacks = f"lacks {shortened(missing)} of the model; it has {shortened(labels)}"
+            raise RowsError(f"{self.where}: {lacks}. Name the right ones with {columns}.")
+        with_names, without = ("the file", "the model") if self.named else ("the model", "the file")
+        advice = f"say with {columns} which columns stand for {shortened(known)}, in that order."
+        raise RowsError(f"{self.where}: {with_names} names its columns, {without} does not; {advice}")
 
     def weighing(self, word: ColumnLabel) -> int:
         """Return the position of the column of weights."""

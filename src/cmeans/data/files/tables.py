@@ -1,45 +1,28 @@
-"""Files of named columns, read in batches: the interface of each format, and blocks of columns made rows of checked numbers."""
+"""Files of named columns, read in batches: the interface of each format, checked numbers, and many files as one."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..row_source import ColumnLabel, RowArray, RowsError
-from .schema import Field, Header
+from ..blocks import spans
+from ..row_source import RowArray, RowsError, StoredRows
+from ..scratch import ScratchRows
+from . import group_cache
+from .group_cache import Group, RowGroups
+from .schema import ColumnChoice, Field, Header, shortened
 from .text import is_number
 
+AT_ONCE = 8  # columns of a group that are decoded together: a column reader holds pages in memory
+_MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first."
 Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
-
-
-@dataclass(frozen=True)
-class ColumnSelection:
-    """The selected columns of a file, by position, and the dtype of the rows."""
-
-    picked: tuple[int, ...]
-    weight: int | None
-    dtype: np.dtype[Any]
-
-    @property
-    def places(self) -> list[int]:
-        """Positions of all columns to read, the weight last."""
-        return [*self.picked, *([] if self.weight is None else [self.weight])]
-
-
-@dataclass(frozen=True)
-class ReadPlan:
-    """The columns that are read from a file, and the dtype of the rows."""
-
-    where: str  # the file, for messages
-    columns: tuple[ColumnLabel, ...]
-    dtype: np.dtype[Any]
-    weight: ColumnLabel | None = None  # if given, the last array of every block
-    n_rows: int | None = None  # None: known only at the end of the file
 
 
 def copy_columns(block: Block, x: RowArray) -> None:
@@ -49,77 +32,32 @@ def copy_columns(block: Block, x: RowArray) -> None:
             x[:, place] = values
 
 
-def fill(x: RowArray, block: Block, first_row: int, plan: ReadPlan) -> None:
-    """Copy a block of columns to the rows x (b, d); `first_row`: number of the first in its file. Missing values are refused."""
+def rows_of(block: Block, first_row: int, choice: ColumnChoice) -> RowArray:
+    """Return a block of columns as rows (b, d); `first_row`: number of the first in its file. Missing values are refused."""
+    x = np.empty((len(block[0]), len(choice.columns)), choice.dtype)
     copy_columns(block, x)
-    check_finite(x, first_row, plan)
-
-
-def rows_of(block: Block, first_row: int, plan: ReadPlan) -> RowArray:
-    """Return a block of columns as a new array of rows (b, d)."""
-    x = np.empty((len(block[0]), len(plan.columns)), plan.dtype)
-    fill(x, block, first_row, plan)
+    check_finite(x, first_row, choice)
     return x
 
 
-def gather(blocks: Iterable[Block], plan: ReadPlan) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-    """Return the rows (n, d) and weights (n,) of blocks of columns."""
-    x = np.empty((plan.n_rows or 0, len(plan.columns)), plan.dtype)
-    weights = np.empty(0 if plan.weight is None else plan.n_rows or 0)
-    done = 0
-    for block in blocks:
-        stop = done + len(block[0])
-        if stop > len(x):
-            # The system moves pages instead of copying them when a large array grows in place.
-            x.resize((max(stop, len(x) * 3 // 2), x.shape[1]), refcheck=False)
-        fill(x[done:stop], block, done, plan)
-        if plan.weight is not None:
-            if stop > len(weights):
-                weights.resize(len(x), refcheck=False)
-            weights[done:stop] = block[-1]
-            _check_weights(weights[done:stop], done, plan)
-        done = stop
-    if done == 0:
-        raise RowsError(f"{plan.where}: has no rows.")
-    x.resize((done, x.shape[1]), refcheck=False)
-    if plan.weight is None:
-        return x, None
-    weights.resize(done, refcheck=False)
-    refuse_zero(weights, plan.where, plan.weight)
-    return x, weights
-
-
-def refuse_zero(weights: NDArray[np.float64], where: str, label: ColumnLabel | None) -> None:
-    if not weights.any():
-        raise RowsError(f"{where}: weight column {label!r} is zero in every row.")
-
-
-def check_finite(x: NDArray[Any], first_row: int, plan: ReadPlan) -> None:
+def check_finite(x: NDArray[Any], first_row: int, choice: ColumnChoice) -> None:
     """Refuse rows (b, d) with missing or infinite values, naming the first one."""
     finite = np.isfinite(x)
     if not finite.all():
         row, place = np.argwhere(~finite)[0]
-        raise RowsError(
-            f"{plan.where}: column {plan.columns[place]!r} {fault(x[row, place], x.dtype)} in row {first_row + row} (rows count from 0)."
-            " Fill or drop such rows first."
-        )
+        wrong = f"column {choice.columns[place]!r} {fault(x[row, place], x.dtype)}"
+        raise RowsError(f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). {_MEND}")
 
 
-def weights_of(values: NDArray[Any], first_row: int, plan: ReadPlan) -> NDArray[np.float64]:
+def weights_of(values: NDArray[Any], first_row: int, choice: ColumnChoice) -> NDArray[np.float64]:
     """Return a column as weights (b,)."""
     weights = np.asarray(values, np.float64)
-    _check_weights(weights, first_row, plan)
-    return weights
-
-
-def _check_weights(weights: NDArray[np.float64], first_row: int, plan: ReadPlan) -> None:
     wrong = ~are_weights(weights)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise RowsError(
-            f"{plan.where}: weight column {plan.weight!r} {weight_fault(weights[row])} in row {first_row + row} (rows count from 0);"
-            " weights are 0 or more."
-        )
+        which = f"weight column {choice.weight_label!r} {weight_fault(weights[row])} in row {first_row + row}"
+        raise RowsError(f"{choice.where}: {which} (rows count from 0); weights are 0 or more.")
+    return weights
 
 
 def fault(value: Any, dtype: np.dtype[Any]) -> str:
@@ -150,6 +88,10 @@ class FileTable(ABC):
         """Yield the columns at `places`, some rows at a time, of all rows or of some groups."""
 
     @abstractmethod
+    def column(self, at: int) -> Iterator[Any]:
+        """Yield one column as it is stored, text and dates too: PyArrow's arrays or lists, some rows at a time, of all rows."""
+
+    @abstractmethod
     def transient(self, n_columns: int) -> int:
         """Bytes of memory at most while a group is decoded, beside the decoded rows."""
 
@@ -157,16 +99,6 @@ class FileTable(ABC):
     def n_rows(self) -> int | None:
         """Number of rows; None where the whole file must be read to count them."""
         return None if self.groups is None else sum(self.groups)
-
-    def plan(self, choice: ColumnSelection) -> ReadPlan:
-        """Return the plan that reads the selected columns of this file."""
-        labels = self.header.labels(choice.picked)
-        weight = None if choice.weight is None else self.header.fields[choice.weight].label
-        return ReadPlan(self.header.where, labels, choice.dtype, weight, self.n_rows)
-
-    def read(self, choice: ColumnSelection) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-        """Return rows (n, d) and weights (n,) in memory."""
-        return gather(self.blocks(choice.places), self.plan(choice))
 
 
 class KeyedTable(FileTable):
@@ -178,13 +110,150 @@ class KeyedTable(FileTable):
         fresh = {key: value for key, value in keys.items() if key not in own}
         fields = (Field(key, f"key of a folder, {value!r}", is_number(value), aside=True) for key, value in fresh.items())
         self.header = replace(table.header, fields=(*table.header.fields, *fields))
-        self._table, self._own, self._values = table, len(own), tuple(fresh.values())
+        self._table, self._own = table, len(own)
+        self._values = tuple(float(value) if is_number(value) else value for value in fresh.values())
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
         stored = [at for at in places if at < self._own]
         for block in self._table.blocks(stored or [0], groups):
             read = iter(block)
-            yield [next(read) if at < self._own else np.full(len(block[0]), float(self._values[at - self._own])) for at in places]
+            yield [next(read) if at < self._own else np.full(len(block[0]), self._values[at - self._own]) for at in places]
+
+    def column(self, at: int) -> Iterator[Any]:
+        for stored in self._table.column(min(at, self._own - 1)):
+            yield stored if at < self._own else [self._values[at - self._own]] * len(stored)
 
     def transient(self, n_columns: int) -> int:
         return self._table.transient(n_columns)
+
+
+def common_header(headers: Sequence[Header]) -> Header:
+    """Return the first header; a column is of single precision where it is in all files."""
+    first, *others = headers
+    double = {field.label for header in others if header.fields != first.fields for field in header.fields if not field.single}
+    return replace(first, fields=tuple(replace(field, single=field.single and field.label not in double) for field in first.fields))
+
+
+def found_again(choice: ColumnChoice, first: Header, header: Header) -> ColumnChoice:
+    """Return the same columns by their positions in another file."""
+    if header.fields == first.fields:
+        return choice.moved(header.where, choice.places)
+    places = {field.label: at for at, field in enumerate(header.fields)}
+    for field in (first.fields[at] for at in choice.places):
+        if field.label not in places:
+            has = shortened(list(places))
+            raise RowsError(f"{header.where}: lacks column {field.label!r}, which {first.where} has; it has {has}.")
+        here = header.fields[places[field.label]]
+        if not here.numeric:
+            raise RowsError(f"{header.where}: column {field.label!r} is {here.kind} here and {field.kind} in {first.where}.")
+    return choice.moved(header.where, [places[first.fields[at].label] for at in choice.places])
+
+
+def joined_tables(where: str, tables: Sequence[FileTable], choices: Sequence[ColumnChoice], in_memory: int) -> StoredRows:
+    """Return rows that are read from their tables; those of tables without random access are copied to scratch once.
+
+    `choices`: the columns of each table. `in_memory`: bytes up to which all rows are copied, and into memory.
+    """
+    columns, dtype, weighted = choices[0].columns, choices[0].dtype, choices[0].weight is not None
+    width, known = len(columns) * dtype.itemsize, [table.n_rows for table in tables]
+    load = width * sum(rows or 0 for rows in known) <= in_memory if in_memory else False
+    copied = [load or not _sought(table, width) for table in tables]
+    counts = [rows for rows, copy in zip(known, copied, strict=True) if copy]
+    n_copied = None if None in counts else sum(rows or 0 for rows in counts)
+    scratch = ScratchRows(where, columns, dtype, n_copied, in_memory) if counts else None
+    groups, weights = list[Group](), [np.empty(0)]
+    for table, choice, copy in zip(tables, choices, copied, strict=True):
+        if scratch is not None and copy:
+            start = len(scratch)
+            weights += _copied(table, choice, scratch)
+            groups += _stretches(scratch, start)
+        else:
+            weights += _weights(table, choice)
+            groups += _groups(table, choice)
+    if scratch is not None and all(copied):
+        rows: StoredRows = scratch
+    else:
+        transient = max(table.transient(min(AT_ONCE, len(columns))) for table in tables)
+        rows = RowGroups(where, columns, dtype, groups, transient, group_cache.LEAST)
+    rows.weight = np.concatenate(weights) if weighted else None
+    return rows
+
+
+def _sought(table: FileTable, width: int) -> bool:
+    """True where blocks of rows can be decoded one by one without too much memory; `width`: bytes of a row."""
+    return table.groups is not None and max(table.groups, default=0) * width <= group_cache.LARGEST
+
+
+def _copied(table: FileTable, choice: ColumnChoice, scratch: ScratchRows) -> Iterator[NDArray[np.float64]]:
+    """Append the rows of a table to scratch, and yield their weights."""
+    row = 0
+    for block in table.blocks(choice.places):
+        scratch.append(rows_of(block, row, choice))
+        if choice.weight is not None:
+            yield weights_of(block[-1], row, choice)
+        row += len(block[0])
+
+
+def _stretches(scratch: ScratchRows, start: int) -> Iterator[Group]:
+    """Rows in scratch from a number on, as groups."""
+    for first, stop in spans(len(scratch) - start, max(1, group_cache.LEAST // (scratch.shape[1] * scratch.dtype.itemsize))):
+        yield Group(stop - first, partial(_copy_from, scratch, start + first))
+
+
+def _copy_from(scratch: ScratchRows, start: int, x: RowArray) -> None:
+    x[...] = scratch.read(start, start + len(x))
+
+
+def _weights(table: FileTable, choice: ColumnChoice) -> Iterator[NDArray[np.float64]]:
+    row = 0
+    for [values] in table.blocks([choice.weight]) if choice.weight is not None else ():
+        yield weights_of(values, row, choice)
+        row += len(values)
+
+
+def _groups(table: FileTable, choice: ColumnChoice) -> Iterator[Group]:
+    """The groups of a table, which are decoded when they are needed."""
+    assert table.groups is not None
+    first_row = 0
+    for number, rows in enumerate(table.groups):
+        if rows:
+            yield Group(rows, partial(_decode, table, choice, number, first_row))
+        first_row += rows
+
+
+def _decode(table: FileTable, choice: ColumnChoice, group: int, first_row: int, x: RowArray) -> None:
+    """Decode one group of a table to the rows x (b, d), few columns at a time."""
+    for first, stop in spans(len(choice.picked), AT_ONCE):
+        some = replace(choice, picked=choice.picked[first:stop], columns=choice.columns[first:stop])
+        done = 0
+        for block in table.blocks(some.picked, [group]):
+            part = x[done : done + len(block[0]), first:stop]
+            done += len(block[0])
+            if done > len(x):
+                break
+            copy_columns(block, part)
+            check_finite(part, first_row + done - len(part), some)
+        if done != len(x):
+            raise RowsError(f"{choice.where}: rows {first_row} and on are not as many as it says; it is damaged.")
+
+
+class JoinedRows(StoredRows):
+    """Rows of several files, one after the other."""
+
+    def __init__(self, where: str, parts: Sequence[StoredRows]) -> None:
+        super().__init__(where, parts[0].columns, parts[0].dtype, sum(len(part) for part in parts))
+        self._parts, self._stops = parts, list(accumulate(len(part) for part in parts))
+        weights = [part.weight for part in parts if part.weight is not None]
+        self.weight = np.concatenate(weights) if weights else None
+
+    def memory(self, n_threads: int) -> int:
+        return max(part.memory(n_threads) for part in self._parts)
+
+    def _read(self, start: int, stop: int) -> RowArray:
+        out = np.empty((max(0, min(stop, len(self)) - start), self.shape[1]), self.dtype)
+        for part, end in zip(self._parts, self._stops, strict=True):
+            begin = end - len(part)
+            first, last = max(start, begin), min(stop, end)
+            if first < last:
+                out[first - start : last - start] = part.read(first - begin, last - begin)
+        return out

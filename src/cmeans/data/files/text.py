@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
-from ..row_source import RowsError
+import numpy as np
+
+from ..row_source import ColumnLabel, RowsError
 from .schema import Spelling, in_python
 
 MARK = codecs.BOM_UTF8  # some programs write it before the first character
@@ -40,36 +44,47 @@ def first_text(where: str, line: bytes, number: int) -> str:
         raise RowsError(f"{where}: is not text in UTF-8 ({wrong}); convert it first, e.g. {CONVERT}.") from None
 
 
-def is_utf8(text: bytes) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 @dataclass(frozen=True)
 class Lines:
-    """Some lines without their ends, and their numbers, counted from 1."""
+    """Some lines, each ended by a line feed, and their numbers, counted from 1. A line feed inside quotes is written as `\\r`."""
 
-    texts: list[bytes]
+    text: bytes
     numbers: range | list[int]
-    open: bool = False  # the last of them has no end: nothing follows it, or not yet
+    open: bool = False  # the last of them has no end in the file: nothing follows it, or not yet
 
     def __len__(self) -> int:
-        return len(self.texts)
+        return len(self.numbers)
 
     def __getitem__(self, rows: slice) -> Lines:
-        return Lines(self.texts[rows], self.numbers[rows], self.open and rows.stop is None)
+        if rows.indices(len(self)) == (0, len(self), 1):
+            return self
+        numbers = self.numbers[rows]
+        return Lines(ended(self.texts[rows]), numbers, self.open and len(numbers) > 0 and numbers[-1] == self.numbers[-1])
+
+    @cached_property
+    def texts(self) -> list[bytes]:
+        """The lines without their ends."""
+        return self.text.split(b"\n")[:-1]
 
     def filled(self) -> Lines:
         """Return the lines that are not empty."""
-        if b"" not in self.texts:
+        if not self.text.startswith(b"\n") and b"\n\n" not in self.text:
             return self
         kept = [at for at, text in enumerate(self.texts) if text]
-        return Lines([self.texts[at] for at in kept], [self.numbers[at] for at in kept], self.open)
+        return Lines(ended(self.texts[at] for at in kept), [self.numbers[at] for at in kept], self.open)
+
+    def joined(self, delimiter: str) -> tuple[Lines, Lines]:
+        """Join lines that are one record as quotes go over their ends; also return those from a quote on that none of them closes."""
+        quoted = rb'(?<![^%b\n])"[^"]*+(?:""[^"]*+)*+(?:"|\Z)' % re.escape(delimiter.encode())  # a field, or all that follows its quote
+        text = re.sub(quoted, lambda field: field[0].replace(b"\n", b"\r"), self.text)
+        text = text[: text.rfind(b"\n") + 1]
+        *starts, stop = accumulate((line.count(b"\r") + 1 for line in text.split(b"\n")[:-1]), initial=0)
+        return Lines(text, [self.numbers[at] for at in starts], self.open and stop == len(self)), self[stop:]
+
+
+def ended(lines: Iterable[bytes]) -> bytes:
+    """Return lines as one text."""
+    return b"".join(line + b"\n" for line in lines)
 
 
 def numbered_lines(blocks: Iterator[bytes | None], longest: int = LONGEST) -> Iterator[Lines | None]:
@@ -84,21 +99,22 @@ def numbered_lines(blocks: Iterator[bytes | None], longest: int = LONGEST) -> It
         after_cr = block.endswith(b"\r")
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        first, *others = text.split(b"\n")
+        end, last = text.find(b"\n"), text.rfind(b"\n") + 1
         if not cut:
-            open_line += first[: longest + 1 - len(open_line)]
-        if others:
-            whole = [*([] if cut else [bytes(open_line)]), *others[:-1]]
+            open_line += text[: end if last else None][: longest + 1 - len(open_line)]
+        if last:
+            whole = b"".join((b"" if cut else bytes(open_line) + b"\n", memoryview(text)[end + 1 : last]))
             count += cut
             if whole:
-                yield Lines(whole, range(count + 1, count + len(whole) + 1))
-            count += len(whole)
-            open_line, cut = bytearray(others[-1][: longest + 1]), False
+                found = int(np.count_nonzero(np.frombuffer(whole, np.uint8) == ord("\n")))  # much faster than bytes.count
+                yield Lines(whole, range(count + 1, count + found + 1))
+                count += found
+            open_line, cut = bytearray(text[last : last + longest + 1]), False
         if len(open_line) > longest:
-            yield Lines([bytes(open_line)], range(count + 1, count + 2))
+            yield Lines(bytes(open_line) + b"\n", range(count + 1, count + 2))
             open_line, cut = bytearray(), True
     if open_line:
-        yield Lines([bytes(open_line)], range(count + 1, count + 2), open=True)
+        yield Lines(bytes(open_line) + b"\n", range(count + 1, count + 2), open=True)
 
 
 class OpenQuoteError(RowsError):
@@ -118,15 +134,27 @@ class Dialect:
         """True for a single column, where an empty line is a missing value; elsewhere it is skipped."""
         return len(self.cells) == 1
 
+    @property
+    def labels(self) -> Sequence[ColumnLabel]:
+        """What the columns are called: their names, or their positions where there are none."""
+        return self.cells if self.named else range(len(self.cells))
+
     @classmethod
-    def of(cls, where: str, line: str, header: bool | None = None, spell: Spelling = in_python) -> Dialect:
-        """`header`: True where the line holds names; None detects it, and raises an error where it is ambiguous."""
-        delimiter = max(_DELIMITERS, key=_QUOTED.sub(r"\1", line).count)  # the first of them where none occurs
-        try:
-            cells = tuple(cell.strip() for cell in split(line, delimiter))
-        except OpenQuoteError:
-            raise OpenQuoteError(f"{where}: the first line has a quote that is not closed.") from None
-        return cls(delimiter, cells, _holds_names(where, cells, spell) if header is None else header)
+    def of(cls, where: str, lines: Iterable[str], header: bool | None = None, spell: Spelling = in_python) -> tuple[Dialect, int]:
+        """Return the dialect of the first of some lines, and how many of them its quotes make one.
+
+        `header`: True where it holds names; None detects it, and raises an error where it is ambiguous.
+        """
+        text = ""
+        for height, line in enumerate(lines, 1):
+            text += line if height == 1 else f"\n{line}"
+            delimiter = max(_DELIMITERS, key=_QUOTED.sub(r"\1", text).count)  # the first of them where none occurs
+            try:
+                cells = tuple(cell.strip() for cell in split(text, delimiter))
+            except OpenQuoteError:
+                continue
+            return cls(delimiter, cells, _holds_names(where, cells, spell) if header is None else header), height
+        raise RowsError(f"{where}: the first line has a quote that is not closed.")
 
 
 def split(line: str, delimiter: str) -> list[str]:

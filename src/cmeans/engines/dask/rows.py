@@ -68,7 +68,7 @@ class DaskRows(StoredRows):
         pieces = self._brought(wanted)
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
-    def _take(self, rows: Any, at_once: int) -> RowArray:
+    def _take(self, rows: Any, at_once: int, n_threads: int) -> RowArray:
         numbers = np.searchsorted(self.starts, rows, side="right") - 1
         order = np.argsort(numbers, kind="stable")
         bounds = np.searchsorted(numbers[order], np.arange(len(self.parts) + 1))

@@ -1,0 +1,187 @@
+"""Summaries for people: how clear the clusters of a fit are, what to try next, and the text of both."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from ..data.row_source import ColumnLabel, as_source
+from .option_values import METHODS
+
+SAMPLE = 20_000  # rows that are looked at, evenly spaced
+FIRST = 4_096  # rows that are looked at where they stay in their files
+UNEQUAL = 30.0  # ratio of the columns' spreads from which on a scale is advised
+MANY = 0.3  # share of the rows that are unclear, or noise, from which on there is advice
+SHOWN, BAR = 20, 20  # clusters, and characters of the longest bar
+
+Part = str | list[Sequence[str]]  # a line, or a table whose first row names its columns
+
+
+def clearness(model: Any, x: Any) -> dict[str, Any] | None:
+    """Return how clear the clusters are; None where that would take another pass over rows that are not in memory.
+
+    Of soft clusters the mean over a cluster's rows of their largest membership, of hard ones of the simplified silhouette, 1 - a / b,
+    a and b being the distances to the nearest and the second nearest centre. `unclear` is the share of the rows whose largest membership
+    is below 1/2, where these sum to one.
+    """
+    labels, n_clusters, unclear = model.labels_, len(model.get_feature_names_out()), None
+    if model.rule_.is_soft and "memberships_" in vars(model):
+        measure, clear = "mean largest membership", model.memberships_.max(axis=1)
+        unclear = float((clear < 0.5).mean()) if model.rule_.rows_sum_to_one else None
+    elif not model.rule_.is_soft and as_source(x) is None and n_clusters > 1:
+        step = -(-x.shape[0] // SAMPLE)
+        nearest = np.partition(np.asarray(model.transform(x[::step]), dtype=np.float64), 1, axis=1)[:, :2]
+        far = np.where(nearest[:, 1] == 0, 1.0, nearest[:, 1])
+        measure, clear, labels = "mean simplified silhouette", 1 - nearest[:, 0] / far, labels[::step]
+    else:
+        return None
+    own = labels >= 0
+    rows = np.bincount(labels[own], minlength=n_clusters)
+    sums = np.bincount(labels[own], weights=clear[own], minlength=n_clusters)
+    means = [total / count if count else None for total, count in zip(sums.tolist(), rows.tolist(), strict=True)]
+    return {"measure": measure, "mean": clear[own].mean() if own.any() else None, "clusters": means, "unclear": unclear}
+
+
+def spreads(x: Any, columns: Sequence[ColumnLabel], n_left: int) -> dict[ColumnLabel, float]:
+    """Return the deviation of each column that is not constant, from some of the rows; the last `n_left` are left out."""
+    if scipy.sparse.issparse(x):
+        return {}
+    source = as_source(x)
+    rows = x[:: -(-x.shape[0] // SAMPLE)] if source is None else source.read(0, min(FIRST, len(source)))
+    deviations = np.asarray(rows.std(axis=0, dtype=np.float64)).tolist()[: len(columns) - n_left]
+    return {label: deviation for label, deviation in zip(columns, deviations, strict=False) if deviation > 0}
+
+
+def next_steps(arguments: Sequence[str], summary: Mapping[str, Any], spread: Mapping[ColumnLabel, float]) -> list[dict[str, str]]:
+    """Return what to try next and why, each as a command to copy; `arguments` are those of this fit."""
+    found, size, method = list[tuple[str, str]](), len(summary["sizes"]), METHODS[summary["method"]]
+    own, noise, clear = summary["method_options"], summary["noise"] / summary["rows"], summary["clearness"] or {}
+
+    def again(why: str, option: str, value: object) -> None:
+        found.append((why, shlex.join(["cmeans", *_without(arguments, option), option, str(value)])))
+
+    if summary["scale"] == "none" and own.get("scaling") != "range" and spread:
+        widest, least = max(spread, key=spread.__getitem__), min(spread, key=spread.__getitem__)
+        ratio = spread[widest] / spread[least]
+        if ratio > UNEQUAL:
+            why = f"{widest!r} varies {ratio:,.0f} times as much as {least!r} and outweighs it; bring columns to one scale"
+            again(why, "--scale", "standard")
+    if not summary["converged"]:
+        again("the fit had not converged; give it more sweeps", "--max-iter", 4 * max(summary["n_iter"], 75))
+    if size > summary["n_clusters_found"] > 0 and not method.finds_number:
+        again(f"{size - summary['n_clusters_found']} clusters hold no row; take fewer", "-c", summary["n_clusters_found"])
+    elif size > 1 and any("coincide" in text or "collapsed" in text for text in summary["warnings"]):
+        fuzzy = summary["method"] == "fuzzy" and own["m"] != "auto"
+        again(f"centres coincide; take {'a smaller m' if fuzzy else 'fewer clusters'}", *(("--m", "auto") if fuzzy else ("-c", size - 1)))
+    elif (clear.get("unclear") or 0) > MANY:
+        why = f"{100 * clear['unclear']:.0f}% of the rows belong to no cluster by more than half; take "
+        if summary["method"] == "fuzzy":
+            again(why + "a smaller m", "--m", f"{1 + (summary['m'] - 1) / 2:.3g}")
+        if size > 2:
+            again(why + "fewer clusters", "-c", size - 1)
+    if noise > MANY and "sparsity" in method.parameters:
+        again(f"{100 * noise:.0f}% of the rows belong to no cluster; a smaller sparsity leaves fewer out", "--sparsity", 0)
+    new = f"NEW{Path(summary['file']).suffix or '.csv'}"
+    names = [] if summary["id"] is None else ["--id", summary["id"]]
+    command = ["cmeans", "predict", summary["outputs"]["model"], new, *names, "--out", "labels-of-new.parquet"]
+    found.append(("label new rows", shlex.join(command)))
+    return [{"why": why, "command": command} for why, command in found]
+
+
+def _without(arguments: Sequence[str], option: str) -> Iterator[str]:
+    """Yield arguments without an option and its value."""
+    names, left = ("-c", "--clusters") if option == "-c" else (option,), iter(arguments)
+    for word in left:
+        if word in names:
+            next(left, None)
+        elif not word.startswith(tuple(f"{name}=" for name in names)):
+            yield word
+
+
+def of_fit(summary: Mapping[str, Any]) -> Iterator[Part]:
+    """Yield the summary of a fit as lines and tables."""
+    clear, names = summary["clearness"], [str(label) for label in summary["column_names"]]
+    some = ", ".join(names[:8]) + (f", ... ({len(names):,} in all)" if len(names) > 8 else "")
+    found = f"{len(summary['sizes']):,} cluster{'s' if len(summary['sizes']) != 1 else ''}"
+    settings = {"kernel": summary["kernel"], "gamma": summary["gamma"], "m": summary["m"]}
+    used = ", ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in settings.items() if value)
+    yield f"{found} in {summary['rows']:,} rows of {summary['file']}"
+    yield f"  columns: {some}" + ("" if summary["scale"] == "none" else f"; scale: {summary['scale']}")
+    if summary["left_out"]:
+        yield f"  left out, being no numbers: {', '.join(map(str, summary['left_out']))}"
+    yield f"  method: {summary['method']} ({used}), {summary['reason']}"
+    yield ""
+    yield _clusters(summary["sizes"], summary["noise"], None if clear is None else clear["clusters"])
+    if clear is None:
+        yield "  how clear they are is not computed, as that takes another pass over rows that are not in memory"
+    else:
+        meaning = "1: beyond doubt" if "silhouette" not in clear["measure"] else "1: far from the others, 0: between two"
+        yield f"  clear: {clear['measure']} of a cluster's rows ({meaning}); {_number(clear['mean'])} over all"
+    if summary["approximation"] is not None:
+        certificate = summary["approximation"]
+        error = certificate["ranking_error"]
+        compare = "" if error is None else f"; costs of two clusterings compare to {100 * error:.2g}%"
+        yield f"  {certificate['n_landmarks']:,} landmarks leave out {100 * certificate['residual']:.2g}% of the kernel{compare}"
+    yield from _end(summary)
+
+
+def of_predict(summary: Mapping[str, Any]) -> Iterator[Part]:
+    """Yield the summary of a prediction as lines and tables."""
+    yield f"{summary['rows']:,} rows of {summary['file']}, labelled by {summary['model']}"
+    yield ""
+    yield _clusters(summary["sizes"].tolist(), summary["noise"], None)
+    yield from _end(summary)
+
+
+def of_model(facts: Mapping[str, Any]) -> Iterator[Part]:
+    """Yield what a model file holds, without the arrays and entries for the library alone; unset ones are left out."""
+    own = {name: value for name, value in facts["fitted"].items() if not name.startswith("_")}
+    yield facts["model"]
+    yield [("", ""), *_flat({name: value for name, value in {**facts, "fitted": own}.items() if name not in ("arrays", "model")})]
+
+
+def _end(summary: Mapping[str, Any]) -> Iterator[Part]:
+    yield from (f"warning: {text}" for text in summary["warnings"])
+    yield ""
+    yield f"written: {', '.join(summary['outputs'].values())}"
+    steps = summary.get("next", [])
+    if steps:
+        yield "next:"
+    for step in steps:
+        yield f"  {step['why']}:"
+        yield f"    {step['command']}"
+
+
+def _clusters(sizes: Sequence[int], noise: int, clear: Sequence[float | None] | None) -> Part:
+    """Return the table of clusters, the largest of them where there are many."""
+    total, longest = max(1, sum(sizes) + noise), max(1, *sizes, noise)
+    shown = sorted(sorted(range(len(sizes)), key=lambda at: -sizes[at])[:SHOWN])
+    rows = [(str(at), sizes[at], "" if clear is None else _number(clear[at])) for at in shown]
+    if len(sizes) > SHOWN:
+        rows.append((f"{len(sizes) - SHOWN:,} more", sum(sizes) - sum(sizes[at] for at in shown), ""))
+    if noise:
+        rows.append(("none", noise, ""))
+    bars = ["█" * math.ceil(BAR * min(1.0, size / longest)) for _, size, _ in rows]
+    lines = [(name, f"{size:,}", f"{100 * size / total:.1f}%", bar, how) for (name, size, how), bar in zip(rows, bars, strict=True)]
+    return [("cluster", "rows", "share", "", "" if clear is None else "clear"), *lines]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _flat(facts: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{name}.")
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            more = f", ... ({len(value)} in all)" if len(value) > 6 else ""
+            yield f"{above}{name}", ", ".join(str(part) for part in value[:6]) + more
+        elif value is not None:
+            yield f"{above}{name}", str(value)
