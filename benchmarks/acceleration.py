@@ -23,7 +23,7 @@ import numpy as np
 
 from cmeans import FuzzyCMeans, KernelKMeans
 
-from .harness import header, load, unit_interval
+from .harness import grow, header, load, unit_interval
 
 WAYS = {
     "plain": {"acceleration": None, "progressive": False},
@@ -99,12 +99,7 @@ def main() -> None:
         "| problem | plain | anderson | progressive | both |",
         "|---|---|---|---|---|",
     ]
-    print("\n".join(lines), flush=True)
-    for name in names:
-        lines.append(measure(name, arguments.seeds))
-        print(lines[-1], flush=True)
-        if arguments.out:
-            arguments.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    grow(lines, (measure(name, arguments.seeds) for name in names), arguments.out)
 
 
 if __name__ == "__main__":

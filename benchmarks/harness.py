@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -79,6 +80,16 @@ def machine(threads: int) -> dict[str, Any]:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30 if hasattr(os, "sysconf") else 0.0
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return {"cpu": cpu, "cpus": os.cpu_count(), "threads": threads, "memory_gb": memory, "system": system, "load": load}
+
+
+def grow(lines: list[str], rows: Iterable[str], path: Path | None) -> None:
+    """Print the beginning of a page, and its rows as they are measured; keep what is there, where that is asked for."""
+    print("\n".join(lines), flush=True)
+    for row in rows:
+        lines.append(row)
+        print(row, flush=True)
+        if path is not None:
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def finish(result: dict[str, Any], path: str | None) -> None:

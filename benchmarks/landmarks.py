@@ -23,7 +23,7 @@ from cmeans.landmarks.select import choose
 from cmeans.sampling.pairwise import affinity
 from cmeans.sampling.population import population_of
 
-from .harness import header, load, unit_interval
+from .harness import grow, header, load, unit_interval
 from .judge import rbf
 
 PROBLEMS = {"unbalance": (200.0, 8), "covtype": (1.0, 7), "mnist": (0.03, 10), "birch1": (200.0, 100)}  # gamma, clusters
@@ -85,12 +85,7 @@ def main() -> None:
         f"| data | left by {UNIFORM} uniform | rpcholesky | k-means++ | auto | leaves | ranking error | whole fit |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    print("\n".join(lines), flush=True)
-    for name in arguments.only:
-        lines.append(measure(name, arguments.seeds))
-        print(lines[-1], flush=True)
-        if arguments.out:
-            arguments.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    grow(lines, (measure(name, arguments.seeds) for name in arguments.only), arguments.out)
 
 
 if __name__ == "__main__":

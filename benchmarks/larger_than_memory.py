@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from .harness import machine
+from .template import render
 
 D, C, S = 16, 10, 200
 FILE_ROWS, GROUP_ROWS = 1_000_000, 131_072
@@ -99,33 +100,6 @@ def prefix_both_ways(folder: Path, n_rows: int) -> dict[str, object]:
     }
 
 
-def page(figures: dict[str, Any]) -> str:
-    """The figures as a page."""
-    whole, prefix = figures["whole"], figures["prefix"]
-    minutes = whole["fit_seconds"] / 60
-    lines = [
-        "# Rows larger than memory",
-        "",
-        "Written by `python -m benchmarks.larger_than_memory --out docs/larger_than_memory.md`, which describes the measurement.",
-        "",
-        *("| what | figure |", "|---|---|"),
-        f"| rows | {whole['rows']:,} x {D} float32 in Parquet ({whole['gigabytes']:.3g} GB), groups of {GROUP_ROWS:,} rows |",
-        f"| fit | akFCM, s = {S}, c = {C}, m = 1.7, memory_budget={BUDGET} |",
-        f"| peak resident memory in total | {whole['peak_in_all'] / 1e9:.3g} GB ({whole['peak_at_start'] / 1e9:.2g} GB when it starts) |",
-        f"| time of the fit, all written | {minutes:.2g} minutes, {whole['row_visits'] / 1e6:,.0f} million visits of rows |",
-        f"| sweeps over all rows | {whole['sweeps']} |",
-        f"| visits a second | {whole['row_visits_per_second'] / 1e6:.3g} million, landmarks, seeds and samples included |",
-        f"| labels and the two largest memberships of each row, written in the last pass | {whole['written']:,} rows |",
-        f"| the certificate | {whole['approximation']} |",
-        f"| the first {prefix['rows']:,} rows from files and from memory | objectives differ by {prefix['relative_difference']:.1g}, "
-        f"{prefix['labels_that_differ']} labels differ |",
-        f"| seconds of these | {prefix['seconds']['file']:.3g} from files, {prefix['seconds']['memory']:.3g} from memory |",
-        "",
-        f"Machine: {whole['machine']['cpu']}, {whole['machine']['cpus']} CPUs.",
-    ]
-    return "\n".join(lines) + "\n"
-
-
 def main() -> None:
     told = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     told.add_argument("--rows", type=int, default=50_000_000)
@@ -149,7 +123,8 @@ def main() -> None:
     whole["row_visits_per_second"] = whole["row_visits"] / whole["fit_seconds"]
     print(json.dumps(figures, indent=1))
     if words.out is not None:
-        words.out.write_text(page(figures), encoding="utf-8")
+        sizes = {"d": D, "c": C, "s": S, "group_rows": GROUP_ROWS, "budget": BUDGET}
+        words.out.write_text(render("larger_than_memory.md", {**figures, **sizes}), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,10 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.harness import load
+from benchmarks.markdown import table
 from benchmarks.papers import NAMES, paper, tiles
 from benchmarks.papers.__main__ import main
 from benchmarks.papers.paper import Run, minutes
 from benchmarks.papers.results import Results
+from benchmarks.template import judged
 
 from cmeans import CMeans, KernelKMeans
 from cmeans.kernels import RBF, NormalizedPolynomial
@@ -152,6 +154,44 @@ def test_an_unknown_paper_is_refused(capsys):
         main(["havens2012"])
     assert ended.value.code == 2
     assert "havens2012: no such paper" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------------------------------------------------------- templates
+
+
+def test_a_table_has_a_line_for_each_row_that_says_something():
+    lines = {"a": "1", "b": "", "c": r"\|x\|"}
+    shown = table("name | value", lines, labels=1, caller=lambda name: f"{name} |\n {lines[name]}")
+    assert shown.splitlines() == ["| name | value |", "|---|---|", "| a | 1 |", r"| c | \|x\| |"]
+    assert table("name", (), "*nothing*", caller=str) == "*nothing*"
+    assert table(" | b", (), caller=str).splitlines() == ["|  | b |", "|---|---|"]
+
+
+def test_claims_are_judged_by_their_numbers(tmp_path, monkeypatch):
+    rows = """
+    [[claims]]
+    each = "[('a', 1), ('b', 2), ('c', 3), ('d', 0)]"
+    as = ["name", "wanted"]
+    text = "{{ name }} is at least {{ wanted }}"
+    where = "Table {{ wanted }}"
+    cells = "given(found=values.get(name))"
+    better = "found|min > 2 * wanted"
+    holds = "found|min >= wanted"
+    why = "least\\n of {{ found|length }}: {{ found|min }}"
+    """
+    (tmp_path / "claims.toml").write_text(rows)
+    monkeypatch.setattr("benchmarks.template.ROOT", tmp_path)
+    found = judged("claims.toml", {"values": {"a": [4, 3], "b": [2], "c": [1]}})
+    assert found[0] == ("a is at least 1", "Table 1", "better", "least of 2: 3")
+    assert [claim.verdict for claim in found] == ["better", "reproduced", "not reproduced", "not measured"]
+    assert found[3].why == ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_says_what_is_not_measured(name):
+    text = paper(name).page({})
+    assert "*(not measured)*" in text
+    assert "not measured" in {claim.verdict for claim in paper(name).claims({})} | {claim.why for claim in paper(name).claims({})}
 
 
 # ------------------------------------------------------------------------------------------------------------------------ results

@@ -1,27 +1,55 @@
-"""What a paper is to `python -m benchmarks.papers`, and what one run of it is given."""
+"""A paper, the reading of its results, and one run of it."""
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..harness import DataError, header
+from ..template import Claim, judged, render
+from .pictures import save
 from .results import Cell, Cells, Results
 
 STAGE = "stage | "  # keys of the seconds that stages took
-REPRODUCED, BETTER, NOT = "reproduced", "better", "not reproduced"
 
 
-class Claim(NamedTuple):
-    """What a paper says, where, and what came of it here: one line of the table in docs/papers/index.md."""
+class PaperReading:
+    """Numbers taken from the cells of a paper, by the names that its template, claims and figures use. It has no state but the cells."""
 
-    text: str
-    where: str
-    verdict: str
-    why: str
+    modules: tuple[Any, ...] = ()  # whose constants templates show
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+
+    def names(self) -> dict[str, Any]:
+        """Public methods, constants of the module, and `modules` by their names."""
+        given = {name: value for name, value in vars(sys.modules[type(self).__module__]).items() if name.isupper()}
+        given |= {module.__name__.rpartition(".")[2]: module for module in self.modules}
+        return given | {name: getattr(self, name) for name in dir(self) if not name.startswith("_") and name != "names"}
+
+    def values(self, key: str, field: str) -> list[Any]:
+        """All trials; none where nothing was measured."""
+        return self.cells.get(key, {}).get(field, [])
+
+    def keyed(self, beginning: str, names: Iterable[str]) -> dict[str, Cell]:
+        """Of some names those that have a cell under `beginning`, with it."""
+        return {name: self.cells[key] for name in names if (key := f"{beginning} | {name}") in self.cells}
+
+    def stages(self, field: str) -> dict[str, Any]:
+        """The seconds of stages ("seconds"), or why they were left out ("reason")."""
+        return {key.removeprefix(STAGE): cell[field] for key, cell in self.cells.items() if key.startswith(STAGE) and field in cell}
+
+    def machine(self) -> str:
+        """The machine of the first stage that was measured; empty where none was."""
+        return next(iter(self.stages("machine").values()), "")
+
+    def minutes(self, *, exact: bool = False) -> float:
+        return minutes(self.cells, exact=exact)
 
 
 class Paper(NamedTuple):
@@ -30,10 +58,21 @@ class Paper(NamedTuple):
     name: str
     title: str
     measure: Callable[[Run], None]
-    draw: Callable[[Cells, Path], None]
-    page: Callable[[Cells], str]
-    claims: Callable[[Cells], list[Claim]]
+    reading: Callable[[Cells], PaperReading]
+    figures: dict[str, Callable[[Any], Any]]  # what each is made by; None: there is nothing to draw
     only_exact: Callable[[str], bool] | None = None  # cells that no run measures but one with exact; None: there are none
+
+    def draw(self, cells: Cells, folder: Path) -> None:
+        for name, make in self.figures.items():
+            figure = make(self.reading(cells))
+            if figure is not None:
+                save(figure, folder, f"{self.name}-{name}")
+
+    def claims(self, cells: Cells, which: str = "claims") -> list[Claim]:
+        return judged(f"papers/{self.name}/claims.toml", self.reading(cells).names(), which)
+
+    def page(self, cells: Cells) -> str:
+        return render(f"papers/{self.name}/page.md", self.reading(cells).names() | {"claims": partial(self.claims, cells)})
 
     def forget(self, results: Results, beginning: str, *, exact: bool) -> None:
         """Drop cells whose key begins so; with exact=False only those that a run without exact fills again."""
@@ -81,6 +120,10 @@ class Run:
             print(f"      {key} [{number + 1}/{count}] {_said(found)} ({time.perf_counter() - started:.1f} s)", flush=True)
         return self.results.read()[key]
 
+    def nth(self, key: str, number: int, trial: Callable[[], dict[str, Any]]) -> None:
+        """The trial of that number, counted from 0, where the cell lacks it."""
+        self.trials(key, number + 1, lambda _: trial())
+
     def once(self, key: str, work: Callable[[], dict[str, Any]]) -> Cell:
         """A cell measured in one go, whatever it holds."""
         if key not in self.results.read():
@@ -94,13 +137,8 @@ def _said(found: dict[str, Any]) -> str:
     return "  ".join(f"{name} {value:.4g}" for name, value in found.items() if isinstance(value, (int, float)))
 
 
-def measured_on(cells: Cells) -> str:
-    """The machine of the first stage that was measured; empty where none was."""
-    return next((cell["machine"] for key, cell in cells.items() if key.startswith(STAGE) and "machine" in cell), "")
-
-
 def minutes(cells: Cells, *, exact: bool = False) -> float:
-    """What the stages took, all together; those that only --exact runs apart."""
+    """The minutes of all stages together; those that only --exact runs apart."""
     stages = [cell for key, cell in cells.items() if key.startswith(STAGE) and _of_exact_stage(key) == exact]
     return sum(cell.get("seconds", 0.0) for cell in stages) / 60
 

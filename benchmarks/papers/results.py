@@ -5,14 +5,17 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 Cell = dict[str, Any]
 Cells = dict[str, Cell]
+
+
+def key(*parts: Any) -> str:
+    """The name of a cell."""
+    return " | ".join(map(str, parts))
 
 
 class Results:
@@ -56,11 +59,6 @@ class Results:
             scratch.replace(self.path)
         finally:
             os.close(folder)
-
-
-def mean(values: Sequence[float]) -> float | None:
-    """None where there are none."""
-    return float(np.mean(values)) if len(values) else None
 
 
 def _short(value: Any) -> Any:

@@ -1,9 +1,8 @@
 """What the papers left open, each question on their own data."""
 
 from ..paper import Paper
-from .figures import draw
-from .page import page
+from .figures import FIGURES
+from .reading import Reading
 from .runs import measure
-from .verdicts import claims
 
-PAPER = Paper("beyond", "What the papers left open, and what this library answers", measure, draw, page, claims)
+PAPER = Paper("beyond", "What the papers left open, and what this library answers", measure, Reading, FIGURES)

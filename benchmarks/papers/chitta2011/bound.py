@@ -23,10 +23,6 @@ def key_of(kernel: str) -> str:
 
 
 def measure(run: Run) -> None:
-    run.stage("Lemma 2 and Corollary 1", partial(_both, run))
-
-
-def _both(run: Run) -> None:
     n, draws = (QUICK_ROWS, QUICK_DRAWS) if run.quick else (ROWS, DRAWS)
     for kernel in KERNELS:
         run.once(key_of(kernel), partial(cell, kernel, n, draws))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,6 @@ SHOWN_SWEEPS = (1, 3)
 
 
 def measure(run: Run) -> None:
-    run.stage("Figure 1", partial(_both, run))
-
-
-def _both(run: Run) -> None:
     run.once(f"{KEY} | panels", panels)
     run.trials(f"{KEY} | draws", QUICK_DRAWS if run.quick else DRAWS, draw)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,9 @@ import scipy.linalg
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from cmeans import KernelKMeans
+from cmeans.kernels import Kernel
 
-from .problem import MOST_SWEEPS, Array
+from .problem import MOST_SWEEPS, Array, sample, starts
 
 # Published: until no membership changes, on all rows in every sweep.
 WORDS: dict[str, Any] = {"kernel": "precomputed", "tol": 0, "progressive": False}
@@ -91,11 +94,79 @@ def agreement(labels: Array, classes: Array) -> dict[str, float]:
     }
 
 
-def said(name: str, fit: Fit, classes: Array, reference: Array | None, yardstick: Yardstick | None) -> dict[str, Any]:
+def said(name: str, fit: Fit, classes: Array, reference: Array | None = None, yardstick: Yardstick | None = None) -> dict[str, Any]:
     """What is kept of a fit, each number under the contestant's name."""
     found = {"objective": fit.objective, "seconds": fit.seconds, "sweeps": fit.sweeps, **agreement(fit.labels, classes)}
     if yardstick is not None:
         found["error"] = yardstick.error(fit.labels)
     if reference is not None:
         found["ari"] = float(adjusted_rand_score(reference, fit.labels))
-    return {f"{name}_{word}": value for word, value in found.items()}
+    return {f"{name}_{word}" if name else word: value for word, value in found.items()}
+
+
+CONTESTANTS = {"approximate": approximate, "two_step": two_step}
+
+
+@dataclass
+class Contest:
+    """The three contestants on the same rows: what they share is made when a trial first needs it, and goes with the contest.
+
+    rows : gives rows and classes. drawn : rows whose kernel columns the clustering error is taken from; None: all of them.
+    """
+
+    rows: Callable[[], tuple[Array, Array]]
+    kernel: Kernel
+    clusters: int
+    drawn: Array | None = None
+    made: Callable[[Array], Array] | None = None  # all kernel values of rows; None: by the kernel at once
+
+    @cached_property
+    def x(self) -> Array:
+        return self.rows()[0]
+
+    @cached_property
+    def diag(self) -> Array:
+        return self.kernel.diag(self.x)
+
+    @cached_property
+    def gram(self) -> tuple[Array, float]:
+        """All kernel values, and the seconds that they took."""
+        x, started = self.x, time.perf_counter()
+        gram = self.kernel(x, x) if self.made is None else self.made(x)
+        return gram, time.perf_counter() - started
+
+    @cached_property
+    def yardstick(self) -> Yardstick:
+        if self.drawn is None:
+            return Yardstick(self.gram[0], np.arange(len(self.x)), self.diag)
+        return Yardstick(self.kernel(self.x, self.x[self.drawn]), self.drawn, self.diag)
+
+    @cached_property
+    def _fulls(self) -> dict[int, Fit]:
+        return {}
+
+    def full(self, number: int) -> Fit:
+        """The full kernel's partition of a trial."""
+        if number not in self._fulls:
+            self._fulls[number] = full(self.gram[0], self.start(number), self.clusters)
+        return self._fulls[number]
+
+    def start(self, number: int) -> Array:
+        return starts(number, len(self.x), self.clusters)
+
+    def start_error(self, number: int) -> float:
+        """The error of the random memberships themselves: where the error reduction is measured from."""
+        return self.yardstick.error(self.start(number))
+
+    def full_trial(self, number: int) -> dict[str, Any]:
+        return {"kernel_seconds": self.gram[1], **said("", self.full(number), self.rows()[1], None, self.yardstick)}
+
+    def trial(self, m: int, number: int, reference: Array | None) -> dict[str, Any]:
+        """One run of approximate and two-step kernel k-means, from the same memberships and on the same sample."""
+        chosen, start = sample(number, m, len(self.x)), self.start(number)
+        started = time.perf_counter()
+        columns = self.kernel(self.x, self.x[chosen])
+        found: dict[str, Any] = {"kernel_seconds": time.perf_counter() - started}
+        for name, fit in CONTESTANTS.items():
+            found |= said(name, fit(columns, chosen, self.diag, start, self.clusters), self.rows()[1], reference, self.yardstick)
+        return found

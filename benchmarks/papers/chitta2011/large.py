@@ -42,10 +42,6 @@ def key_of(what: int | str, clusters: int | None = None) -> str:
 
 
 def measure(run: Run) -> None:
-    run.stage("full ImageNet, a stand-in", partial(_all, run))
-
-
-def _all(run: Run) -> None:
     n, sizes, sweeps = (QUICK_ROWS, QUICK_SIZES, QUICK_SWEEPS) if run.quick else (ROWS, SIZES, SWEEPS)
     run.once(key_of("rows"), partial(_of_rows, n, sweeps))
     for m, numbers in sizes.items():
@@ -126,8 +122,8 @@ def one(n: int, m: int, sweeps: int, numbers: list[int]) -> dict[str, Any]:
     for clusters in numbers:
         start = starts(0, n, clusters)
         cell: dict[str, Any] = {"kernel_seconds": kernel_seconds, "start": fits.error_of(start, columns, chosen, diag)}
-        for name, fit in (("approximate", fits.approximate), ("two_step", fits.two_step)):
-            cell |= fits.said(name, fit(columns, chosen, diag, start, clusters, sweeps), classes, None, None)
+        for name, fit in fits.CONTESTANTS.items():
+            cell |= fits.said(name, fit(columns, chosen, diag, start, clusters, sweeps), classes)
         found[str(clusters)] = cell | {"columns_gb": columns.nbytes / GB, "held_gb": held, "peak_gb": peak()}
     return found
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import time
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
-from typing import Any
+from functools import cache, partial
 
 import numpy as np
 
@@ -14,7 +12,7 @@ from cmeans.kernels import SpatialPyramid
 
 from ..paper import Run
 from . import fits
-from .problem import Array, sample, starts
+from .problem import Array
 
 CLASSES, WORDS, LEVELS = 12, 8, 4
 KEYPOINTS = 3055  # the paper's mean number an image
@@ -29,20 +27,14 @@ def key_of(what: int | str) -> str:
 
 
 def measure(run: Run) -> None:
-    run.stage("small ImageNet, a stand-in", partial(_all, run))
-
-
-def _all(run: Run) -> None:
     n, sizes, count = (QUICK_ROWS, QUICK_SIZES, QUICK_RUNS) if run.quick else (ROWS, SIZES, RUNS)
     run.once(key_of("rows"), lambda: {"rows": n, "classes": CLASSES, "words": WORDS, "levels": LEVELS, "keypoints": KEYPOINTS})
-    run.trials(key_of("full"), count, partial(_full_trial, n))
+    contest = fits.Contest(cache(partial(images, n)), KERNEL, CLASSES, made=all_pairs)
+    run.trials(key_of("full"), count, lambda number: {**contest.full_trial(number), "start": contest.start_error(number)})
     for m in sizes:
-        run.trials(key_of(m), count, partial(_trial, n, m))
-    for kept in (images, _gram, _full):
-        kept.cache_clear()  # 1.6 GB
+        run.trials(key_of(m), count, lambda number, m=m: contest.trial(m, number, contest.full(number).labels))
 
 
-@lru_cache(maxsize=1)
 def images(n: int) -> tuple[Array, Array]:
     """Counts (n, 64 cells of 8 words) and classes. A class says how likely each word is in each quarter of a quarter of the image,
     an image strays from that as a whole and cell by cell."""
@@ -57,10 +49,9 @@ def images(n: int) -> tuple[Array, Array]:
     return rng.poisson(shares).astype(np.float32), classes
 
 
-@lru_cache(maxsize=1)
-def _gram(n: int) -> tuple[Array, float]:
-    """All kernel values, each pair once, and the seconds they took."""
-    x, _ = images(n)
+def all_pairs(x: Array) -> Array:
+    """All kernel values, each pair once."""
+    n = len(x)
     gram = np.empty((n, n), dtype=np.float32)
 
     def fill(first: int, other: int) -> None:
@@ -68,36 +59,6 @@ def _gram(n: int) -> tuple[Array, float]:
         gram[rows, columns] = KERNEL(x[rows], x[columns])
         gram[columns, rows] = gram[rows, columns].T
 
-    started = time.perf_counter()
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         list(threads.map(lambda pair: fill(*pair), [(i, j) for i in range(0, n, PIECE) for j in range(i, n, PIECE)]))
-    return gram, time.perf_counter() - started
-
-
-@lru_cache(maxsize=RUNS)
-def _full(n: int, number: int) -> fits.Fit:
-    return fits.full(_gram(n)[0], starts(number, n, CLASSES), CLASSES)
-
-
-def _yardstick(n: int) -> fits.Yardstick:
-    return fits.Yardstick(_gram(n)[0], np.arange(n), KERNEL.diag(images(n)[0]))
-
-
-def _full_trial(n: int, number: int) -> dict[str, Any]:
-    fit, classes = _full(n, number), images(n)[1]
-    yardstick = _yardstick(n)
-    found = {"objective": fit.objective, "seconds": fit.seconds, "sweeps": fit.sweeps, "kernel_seconds": _gram(n)[1]}
-    found |= {"error": yardstick.error(fit.labels), "start": yardstick.error(starts(number, n, CLASSES))}
-    return found | fits.agreement(fit.labels, classes)
-
-
-def _trial(n: int, m: int, number: int) -> dict[str, Any]:
-    x, classes = images(n)
-    chosen, start = sample(number, m, n), starts(number, n, CLASSES)
-    started = time.perf_counter()
-    columns = KERNEL(x, x[chosen])
-    found: dict[str, Any] = {"kernel_seconds": time.perf_counter() - started}
-    reference = _full(n, number).labels
-    for name, fit in (("approximate", fits.approximate), ("two_step", fits.two_step)):
-        found |= fits.said(name, fit(columns, chosen, KERNEL.diag(x), start, CLASSES), classes, reference, _yardstick(n))
-    return found
+    return gram

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from functools import lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from sklearn.metrics import adjusted_rand_score
 from cmeans import KernelKMeans
 
 from ..paper import Run
-from ..results import Cells
 from . import fits
 from .problem import CLUSTERS, KERNELS, MOST_SWEEPS, RUNS, UNDIVIDED, Array, rows, sample, some_rows, starts
 
@@ -41,8 +40,6 @@ def exact_file(folder: Path, kernel: str) -> Path:
 def measure(run: Run) -> None:
     for kernel in KERNELS:
         run.stage(f"MNIST, {kernel} kernel", partial(_kernel, run, kernel))
-        for kept in (_yardstick, _gram, _full):
-            kept.cache_clear()  # 1.1 GB
     if not run.quick:
         run.stage("MNIST, polynomial kernel as printed", partial(_undivided, run))
 
@@ -53,103 +50,49 @@ def _kernel(run: Run, kernel: str) -> None:
         compare(run, kernel, QUICK_ROWS, QUICK_SIZES, QUICK_RUNS)
         return
     there = exact_file(run.exact_folder, kernel).exists()
-    if there:
-        _against_exact(run, kernel)
-    else:
+    if not there:
         compare(run, kernel, FEWER_ROWS, [m for m in SIZES if m <= FEWER_ROWS // 4], RUNS)
-    _starts(run, kernel, ROWS, RUNS)
+    contest = contest_on(ROWS, kernel)
+    labels = _against_exact(run, kernel, contest) if there else []
+    _starts(run, kernel, ROWS, RUNS, contest)
     for m in SIZES:
         key = key_of(ROWS, kernel, m)
         if there and key in (cells := run.results.read()) and "approximate_ari" not in cells[key]:
             run.results.forget(partial(str.__eq__, key))  # measured when there was nothing to compare with
-        run.trials(key, runs_at(m), partial(trial, kernel, ROWS, m, exact_file(run.exact_folder, kernel) if there else None))
+        run.trials(key, runs_at(m), lambda number, m=m: contest.trial(m, number, labels[number] if number < len(labels) else None))
+
+
+def contest_on(n: int, kernel: str) -> fits.Contest:
+    """On all rows the clustering error is taken from some columns of K."""
+    drawn = None if n <= FEWER_ROWS else np.sort(np.random.default_rng(2012).choice(n, DRAWN, replace=False))
+    return fits.Contest(cache(partial(some_rows, n)), KERNELS[kernel], CLUSTERS, drawn)
 
 
 def compare(run: Run, kernel: str, n: int, sizes: Any, count: int) -> None:
     """All three algorithms on few rows, the full kernel among them."""
-    _starts(run, kernel, n, count)
-    run.trials(key_of(n, kernel, "full"), count, partial(_full_trial, kernel, n))
+    contest = contest_on(n, kernel)
+    _starts(run, kernel, n, count, contest)
+    run.trials(key_of(n, kernel, "full"), count, contest.full_trial)
     for m in sizes:
-        run.trials(key_of(n, kernel, m), count, partial(trial, kernel, n, m, None))
+        run.trials(key_of(n, kernel, m), count, lambda number, m=m: contest.trial(m, number, contest.full(number).labels))
 
 
-def trial(kernel: str, n: int, m: int, exact: Path | None, number: int) -> dict[str, Any]:
-    """One run of approximate and two-step kernel k-means, from the same memberships and on the same sample."""
-    x, y = some_rows(n)
-    chosen, start = sample(number, m, n), starts(number, n)
-    started = time.perf_counter()
-    columns = KERNELS[kernel].prepare(x[chosen])(x)
-    kernel_seconds = time.perf_counter() - started
-    diag = KERNELS[kernel].diag(x)
-    reference = exact_labels(exact, number) if exact is not None else _full(kernel, n, number).labels if n < ROWS else None
-    found: dict[str, Any] = {"kernel_seconds": kernel_seconds}
-    for name, fit in (("approximate", fits.approximate), ("two_step", fits.two_step)):
-        found |= fits.said(name, fit(columns, chosen, diag, start, CLUSTERS), y, reference, _yardstick(kernel, n))
-    return found
+def _starts(run: Run, kernel: str, n: int, count: int, contest: fits.Contest) -> None:
+    run.trials(key_of(n, kernel, "start"), count, lambda number: {"error": contest.start_error(number)})
 
 
-def exact_labels(path: Path, number: int) -> Array | None:
-    with np.load(path) as file:
-        labels = file["labels"]
-    return labels[number] if number < len(labels) else None
-
-
-def _against_exact(run: Run, kernel: str) -> None:
+def _against_exact(run: Run, kernel: str, contest: fits.Contest) -> Array:
     """What the exact partitions of all rows are worth, and how far one start's is from another's."""
-    path = exact_file(run.exact_folder, kernel)
-    with np.load(path) as file:
+    with np.load(exact_file(run.exact_folder, kernel)) as file:
         labels = file["labels"]
-    _, y = rows()
 
     def one(number: int) -> dict[str, float]:
-        return {"error": _yardstick(kernel, ROWS).error(labels[number]), **fits.agreement(labels[number], y)}
+        return {"error": contest.yardstick.error(labels[number]), **fits.agreement(labels[number], rows()[1])}
 
     run.trials(key_of(ROWS, kernel, "full"), len(labels), one)
-    run.once(key_of(ROWS, kernel, "full pairs"), lambda: {"ari": pairs(labels)})
-
-
-def pairs(labels: Any) -> list[float]:
-    """ARI of every two partitions."""
-    return [float(adjusted_rand_score(a, b)) for i, a in enumerate(labels) for b in labels[:i]]
-
-
-@lru_cache(maxsize=2 * RUNS)
-def _full(kernel: str, n: int, number: int) -> fits.Fit:
-    return fits.full(_gram(kernel, n)[0], starts(number, n), CLUSTERS)
-
-
-@lru_cache(maxsize=1)
-def _gram(kernel: str, n: int) -> tuple[Array, float]:
-    x, _ = some_rows(n)
-    started = time.perf_counter()
-    gram = KERNELS[kernel](x, x)
-    return gram, time.perf_counter() - started
-
-
-@lru_cache(maxsize=1)
-def _yardstick(kernel: str, n: int) -> fits.Yardstick:
-    x, _ = some_rows(n)
-    diag = KERNELS[kernel].diag(x)
-    if n <= FEWER_ROWS:
-        return fits.Yardstick(_gram(kernel, n)[0], np.arange(n), diag)
-    drawn = np.sort(np.random.default_rng(2012).choice(n, DRAWN, replace=False))
-    return fits.Yardstick(KERNELS[kernel].prepare(x[drawn])(x), drawn, diag)
-
-
-def _full_trial(kernel: str, n: int, number: int) -> dict[str, Any]:
-    fit = _full(kernel, n, number)
-    found = {"objective": fit.objective, "seconds": fit.seconds, "sweeps": fit.sweeps, "kernel_seconds": _gram(kernel, n)[1]}
-    found["error"] = _yardstick(kernel, n).error(fit.labels)
-    return found | fits.agreement(fit.labels, some_rows(n)[1])
-
-
-def _starts(run: Run, kernel: str, n: int, count: int) -> None:
-    """The error of the random memberships themselves: where the error reduction is measured from."""
-
-    def one(number: int) -> dict[str, float]:
-        return {"error": _yardstick(kernel, n).error(starts(number, n))}
-
-    run.trials(key_of(n, kernel, "start"), count, one)
+    pairs = [(a, b) for i, a in enumerate(labels) for b in labels[:i]]
+    run.once(key_of(ROWS, kernel, "full pairs"), lambda: {"ari": [float(adjusted_rand_score(a, b)) for a, b in pairs]})
+    return labels
 
 
 def _undivided(run: Run) -> None:
@@ -164,11 +107,3 @@ def _undivided(run: Run) -> None:
 
     for m in UNDIVIDED_SIZES:
         run.trials(key_of(ROWS, "undivided", m), UNDIVIDED_RUNS, partial(one, m))
-
-
-def rows_compared(cells: Cells, kernel: str) -> int | None:
-    """The number of rows at which the contestants were compared with the full kernel: as many as there are."""
-    for n in (ROWS, FEWER_ROWS, QUICK_ROWS):
-        if any("approximate_ari" in cells.get(key_of(n, kernel, m), {}) for m in SIZES):
-            return n
-    return None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from cmeans.rules import Fuzzy, Possibilistic, Rule
 from cmeans.rules.base import TileFunctions
 from cmeans.solvers.multistart import Pilot
 
-from .settings import EPSILON, M, Problem, kernel_of
+from .settings import EPSILON, M, Problem, first_rows, kernel_of
 
 FCM, PCM = "FCM", "PCM"
 ALGORITHMS = (FCM, PCM)
@@ -78,15 +80,6 @@ class Values:
     seconds: float
 
 
-def sampled(problem: Problem, landmarks: np.ndarray) -> Values:
-    """The columns of some rows, and the diagonal."""
-    started = time.perf_counter()
-    kernel = kernel_of(problem.kernel)
-    values, diag = kernel_values(kernel, problem.x, problem.x[landmarks]), kernel.diag(problem.x)
-    seconds = time.perf_counter() - started
-    return Values(values, {"landmarks": landmarks, "kernel_params": {"diag": diag}}, seconds)
-
-
 def full(problem: Problem) -> Values:
     """All n^2 of them: sweeps take the product with the whole matrix, as the paper's exact algorithms do."""
     started = time.perf_counter()
@@ -103,25 +96,10 @@ def first_memberships(problem: Problem, rows: np.ndarray, rule: Rule) -> np.ndar
     return rule.memberships(np.maximum(d2, 0.0), None)
 
 
-def draw(n: int, size: int, *seed: int) -> np.ndarray:
-    """Landmarks, evenly at random."""
-    return np.sort(np.random.default_rng([1102, n, size, *seed]).choice(n, size, replace=False))
-
-
-def whole_fit(problem: Problem, algorithm: str, landmarks: np.ndarray, u: np.ndarray, **words: Any) -> dict[str, Any]:
-    """The sampled side as its users run it: from the rows, the library making the kernel values as it goes."""
-    words = {**problem.kernel, "landmarks": landmarks, "init": u, **words}
-    model = estimator(algorithm, CORRECTED, problem.clusters, M, **words)
-    started = time.perf_counter()
-    model.fit(problem.x)
-    seconds = time.perf_counter() - started
-    return {"seconds": seconds, "sweeps": round(model.row_visits_ / len(u)), "purity": purity(problem.classes, model.labels_)}
-
-
-def one_run(values: Values, model: CMeans, x: np.ndarray, classes: np.ndarray) -> dict[str, Any]:
+def one_run(values: Values, model: CMeans, classes: np.ndarray) -> dict[str, Any]:
     """Fit, and what the tables say of a run; `seconds` are those of the fit, without the kernel values."""
     started = time.perf_counter()
-    model.fit(x)
+    model.fit(values.values)
     seconds = time.perf_counter() - started
     u = model.memberships_
     objective = model.objective_
@@ -138,3 +116,50 @@ def one_run(values: Values, model: CMeans, x: np.ndarray, classes: np.ndarray) -
         "separation": float(model.separation_),
         "converged": int(model.converged_),
     }
+
+
+class Drawn:
+    """One draw of landmarks, and rows to start from. What takes long is made when a fit first needs it, after `warm`."""
+
+    def __init__(self, problem: Problem, size: int, seed: int, start: int | np.ndarray, warm: Callable[[], None] | None = None) -> None:
+        self.problem, self.warm = problem, warm
+        self._size, self._seed, self._start = size, seed, start
+
+    @cached_property
+    def landmarks(self) -> np.ndarray:
+        """Evenly at random."""
+        n = len(self.problem.x)
+        return np.sort(np.random.default_rng([1102, n, self._size, self._seed]).choice(n, self._size, replace=False))
+
+    @cached_property
+    def values(self) -> Values:
+        """The columns of the landmarks, and the diagonal."""
+        x, landmarks, kernel = self.problem.x, self.landmarks, kernel_of(self.problem.kernel)
+        started = time.perf_counter()
+        values, diag = kernel_values(kernel, x, x[landmarks]), kernel.diag(x)
+        return Values(values, {"landmarks": landmarks, "kernel_params": {"diag": diag}}, time.perf_counter() - started)
+
+    def memberships(self, variant: str, m: float) -> np.ndarray:
+        """U of the start."""
+        start = self._start
+        rows = first_rows(len(self.problem.x), start, self.problem.clusters) if isinstance(start, int) else start
+        return first_memberships(self.problem, rows, fuzzy_rule(variant, m))
+
+    def fit(self, algorithm: str, variant: str, m: float, **words: Any) -> dict[str, Any]:
+        """One run on kernel values that are there."""
+        if self.warm is not None:
+            self.warm()
+        words |= {"init": self.memberships(variant, m), **self.values.words}
+        return one_run(self.values, estimator(algorithm, variant, self.problem.clusters, m, **words), self.problem.classes)
+
+    def whole_fit(self, algorithm: str, m: float, **words: Any) -> dict[str, Any]:
+        """The same as its users run it: from the rows, the library making the kernel values as it goes."""
+        if self.warm is not None:
+            self.warm()
+        u = self.memberships(CORRECTED, m)
+        words = {**self.problem.kernel, "landmarks": self.landmarks, "init": u, **words}
+        model = estimator(algorithm, CORRECTED, self.problem.clusters, M, **words)
+        started = time.perf_counter()
+        model.fit(self.problem.x)
+        seconds = time.perf_counter() - started
+        return {"seconds": seconds, "sweeps": round(model.row_visits_ / len(u)), "purity": purity(self.problem.classes, model.labels_)}

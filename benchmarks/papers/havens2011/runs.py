@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from cmeans import CMeans
 
 from ..paper import Run
+from ..results import key
 from .exact import measure as measure_exact
 from .fits import (
     ALGORITHMS,
@@ -20,18 +21,15 @@ from .fits import (
     PCM,
     PRINTED,
     VARIANTS,
+    Drawn,
     Values,
-    draw,
     estimator,
     first_memberships,
     full,
     fuzzy_rule,
     one_run,
-    sampled,
-    whole_fit,
 )
-from .printed import KERNELS, SIZES
-from .settings import RUNS, M, Problem, a3, mnist, starts, very_large
+from .settings import KERNELS, RUNS, SIZES, M, Problem, a3, mnist, starts, very_large
 
 A3, MNIST, MNIST_ALL = "A3", "MNIST 20,000", "MNIST 70,000"
 TIMED = {FCM: 2, PCM: 1}  # runs of the exact algorithms on all n^2 kernel values of A3: each takes as long as everything sampled
@@ -54,6 +52,9 @@ class Plan(NamedTuple):
             return self.others if rate in self.other_rates else 0
         return self.runs if rate < self.large_from else self.large_runs
 
+    def exact_count(self, variant: str) -> int:
+        return self.runs if variant == CORRECTED else self.others
+
 
 OF_A3 = Plan((1, 2, 3, 5, 10, 20), RUNS, 5, 3, 2, (1, 3))
 OF_MNIST = Plan((0.1, 0.2, 0.5, 1, 2, 5), RUNS, 100, RUNS, 5, (0.1, 0.2, 0.5, 1, 2, 5))
@@ -70,7 +71,7 @@ def measure(run: Run) -> None:
         run.stage("A3", lambda: against_spanned(run, a3(), OF_A3))
         run.stage("MNIST, 20,000 rows", lambda: against_tiles(run, MNIST, mnist(20_000), OF_MNIST))
     for name in SIZES:
-        run.stage(f"Table II, {name}", lambda name=name: table(run, name))
+        run.stage(f"Table II, {name}", partial(table, run, name))
     if run.exact and not run.quick:
         run.stage("MNIST, exact on 70,000 rows", lambda: against_tiles(run, MNIST_ALL, mnist(), OF_ALL_MNIST))
 
@@ -78,11 +79,11 @@ def measure(run: Run) -> None:
 def against_tiles(run: Run, name: str, problem: Problem, plan: Plan) -> None:
     """The exact side on tiles of the kernel matrix, all runs of it together."""
     m = about(run, name, problem, plan)
-    counts = {variant: count for variant in known(m) if (count := plan.runs if variant == CORRECTED else plan.others)}
-    keys = {(algorithm, variant): exact_key(name, algorithm, variant) for algorithm in ALGORITHMS for variant in counts}
+    counts = {variant: count for variant in known(m) if (count := plan.exact_count(variant))}
+    keys = {(algorithm, variant): key(name, "exact", algorithm, variant) for algorithm in ALGORITHMS for variant in counts}
     measure_exact(run, problem, m, counts, keys, run.exact_folder)
-    for number, rows in enumerate(starts(len(problem.x), plan.runs, problem.clusters)):
-        sample(run, name, problem, plan, number, rows, m, tuple(counts))
+    for number in range(plan.runs):
+        sample(run, name, problem, plan, number, m, tuple(counts))
 
 
 def known(m: float) -> tuple[str, ...]:
@@ -92,106 +93,50 @@ def known(m: float) -> tuple[str, ...]:
 
 def against_spanned(run: Run, problem: Problem, plan: Plan) -> None:
     """A3, on which a few dozen rows span all others: the library's exact fit, and for the time it takes all n^2 values a few times."""
-    n, m = len(problem.x), about(run, A3, problem, plan)
-    whole = full(problem) if f"{A3} | full | {PCM}" not in run.results.read() else None
+    m, whole = about(run, A3, problem, plan), cache(partial(full, problem))
     spanning = Values(problem.x, {"n_landmarks": None, **problem.kernel}, 0.0)
-    for number, rows in enumerate(starts(n, plan.runs, problem.clusters)):
+
+    def fit(variant: str, algorithm: str, rows: np.ndarray, values: Callable[[], Values]) -> dict[str, Any]:
+        u = first_memberships(problem, rows, fuzzy_rule(variant, m))
+        return one_run(values(), estimator(algorithm, variant, problem.clusters, m, init=u, **values().words), problem.classes)
+
+    for number, rows in enumerate(starts(len(problem.x), plan.runs, problem.clusters)):
         for variant in known(m):
-            if number >= (plan.runs if variant == CORRECTED else plan.others):
-                continue
-            u = first_memberships(problem, rows, fuzzy_rule(variant, m))
-            for algorithm in ALGORITHMS:
-                make = partial(estimator, algorithm, variant, problem.clusters, m, init=u)
-                run.trials(exact_key(A3, algorithm, variant), number + 1, partial(_fit, spanning, make, problem.classes))
-                if whole is not None and variant == CORRECTED and number < TIMED[algorithm]:
-                    run.trials(f"{A3} | full | {algorithm}", number + 1, partial(_fit, whole, make, problem.classes))
-        sample(run, A3, problem, plan, number, rows, m, known(m))
+            for algorithm in ALGORITHMS if number < plan.exact_count(variant) else ():
+                trial = partial(fit, variant, algorithm, rows)
+                run.nth(key(A3, "exact", algorithm, variant), number, partial(trial, lambda: spanning))
+                if variant == CORRECTED and number < TIMED[algorithm]:
+                    run.nth(key(A3, "full", algorithm), number, partial(trial, whole))
+        sample(run, A3, problem, plan, number, m, known(m))
 
 
-def _fit(values: Values, make: Callable[..., CMeans], classes: np.ndarray, number: int) -> dict[str, Any]:
-    return one_run(values, make(**values.words), values.values, classes)
-
-
-def sample(run: Run, name: str, problem: Problem, plan: Plan, number: int, rows: np.ndarray, m: float, variants: tuple[str, ...]) -> None:
-    """One run of the sampled side at every rate, on one draw a rate."""
-    n, cells = len(problem.x), run.results.read()
+def sample(run: Run, name: str, problem: Problem, plan: Plan, number: int, m: float, variants: tuple[str, ...]) -> None:
+    """One run of the sampled side at every rate, on one draw a rate: fits from the rows, as users run them, and on kernel values."""
     for rate in plan.rates:
-        s = size(n, rate)
-        wanted = [
-            (algorithm, variant)
-            for variant in variants
-            for algorithm in ALGORITHMS
-            if number < plan.count(rate, variant) and len(cells.get(key(name, s, algorithm, variant), {}).get("purity", ())) <= number
-        ]
-        whole = [
-            algorithm
-            for algorithm in ALGORITHMS
-            if number < plan.count(rate, CORRECTED) and len(cells.get(whole_key(name, s, algorithm), {}).get("seconds", ())) <= number
-        ]
-        if not wanted and not whole:
-            continue
-        if not run.quick:
-            warm_up(name, problem, s)
-        landmarks = draw(n, s, number)
-        for algorithm in whole:
-            u = first_memberships(problem, rows, fuzzy_rule(CORRECTED, m))
-            run.trials(
-                whole_key(name, s, algorithm), number + 1, lambda _, a=algorithm, u=u, chosen=landmarks: whole_fit(problem, a, chosen, u)
-            )
-        if not wanted:
-            continue
-        values = sampled(problem, landmarks)
-        for algorithm, variant in wanted:
-            u = first_memberships(problem, rows, fuzzy_rule(variant, m))
-            model = estimator(algorithm, variant, problem.clusters, m, init=u, **values.words)
-            run.trials(
-                key(name, s, algorithm, variant),
-                number + 1,
-                lambda _, model=model, values=values: one_run(values, model, values.values, problem.classes),
-            )
+        s = size(len(problem.x), rate)
+        drawn = Drawn(problem, s, number, number, warm(run, name, problem, s))
+        for algorithm in ALGORITHMS if number < plan.count(rate, CORRECTED) else ():
+            run.nth(key("whole", name, s, algorithm), number, partial(drawn.whole_fit, algorithm, m))
+        for variant in variants:
+            for algorithm in ALGORITHMS if number < plan.count(rate, variant) else ():
+                run.nth(key(name, s, algorithm, variant), number, partial(drawn.fit, algorithm, variant, m))
 
 
 def table(run: Run, name: str) -> None:
-    """Table II of one data set: draws of landmarks, and starts for each of them."""
+    """Table II of one data set. Draws and starts go on together, so that few runs are of several of both, and 25 of all pairs."""
     x, classes = very_large(name, 2000 if run.quick else None)
-    clusters, n = len(np.unique(classes)), len(x)
     for kernel, words in KERNELS.items():
-        problem = Problem(x, classes, clusters, words)
+        problem = Problem(x, classes, len(np.unique(classes)), words)
         m = about(run, f"II | {name} | {kernel}", problem, None)
         for place, s in enumerate(SIZES[name]):
-            for number, landmarks, rows, wanted in table_runs(run, name, kernel, place, n, clusters):
-                if not run.quick:
-                    warm_up(f"{name} {kernel}", problem, s)
-                values = None
-                for algorithm, variant in wanted:
-                    values = values if values is not None else sampled(problem, landmarks)
-                    u = first_memberships(problem, rows, fuzzy_rule(variant, m))
-                    model = estimator(algorithm, variant, clusters, m, init=u, max_iter=TABLE_SWEEPS, **values.words)
-                    run.trials(
-                        table_key(name, kernel, s, algorithm, variant),
-                        number + 1,
-                        lambda _, model=model, values=values: one_run(values, model, values.values, classes),
-                    )
-
-
-def table_runs(
-    run: Run, name: str, kernel: str, place: int, n: int, clusters: int
-) -> Iterator[tuple[int, np.ndarray, np.ndarray, list[tuple[str, str]]]]:
-    """Number, landmarks, start rows and what is still to be run."""
-    s = SIZES[name][place]
-    for number in range(25):
-        cells, wanted = run.results.read(), []
-        for variant in (PRINTED, AUTO):
-            draws, first = shape(kernel, variant, place, quick=run.quick)
-            for algorithm in ALGORITHMS:
-                have = len(cells.get(table_key(name, kernel, s, algorithm, variant), {}).get("purity", ()))
-                if number < draws * first and have <= number:
-                    wanted.append((algorithm, variant))
-        if wanted:
-            # draws and starts go on together, so that few runs are of several of both, and 25 of all pairs
             draws = shape(kernel, PRINTED, place, quick=run.quick)[0]
-            number_of_draw, start = number % draws, (number // draws + number % draws) % 5
-            yield number, draw(n, s, number_of_draw), starts(n, 5, clusters)[start], wanted
+            for number in range(25):
+                start = (number // draws + number % draws) % 5
+                drawn = Drawn(problem, s, number % draws, start, warm(run, f"{name} {kernel}", problem, s))
+                for variant in (PRINTED, AUTO):
+                    for algorithm in ALGORITHMS if number < np.prod(shape(kernel, variant, place, quick=run.quick)) else ():
+                        trial = partial(drawn.fit, algorithm, variant, m, max_iter=TABLE_SWEEPS)
+                        run.nth(key("II", name, kernel, s, algorithm, variant), number, trial)
 
 
 def shape(kernel: str, variant: str, place: int, *, quick: bool = False) -> tuple[int, int]:
@@ -219,37 +164,21 @@ def about(run: Run, name: str, problem: Problem, plan: Plan | None) -> float:
 _WARM: set[tuple[str, bool]] = set()
 
 
-def warm_up(name: str, problem: Problem, s: int) -> None:
+def warm(run: Run, name: str, problem: Problem, s: int) -> Callable[[], None]:
     """Two sweeps of everything, so that no run is timed while something is compiled: for few columns and for many."""
-    if (name, s > MANY) in _WARM:
-        return
-    _WARM.add((name, s > MANY))
-    landmarks = draw(len(problem.x), s, 0)
-    values = sampled(problem, landmarks)
-    u = first_memberships(problem, np.arange(problem.clusters), fuzzy_rule(CORRECTED, M))
-    for variant in VARIANTS:
-        for algorithm in ALGORITHMS:
-            estimator(algorithm, variant, problem.clusters, 1.3, init=u, max_iter=2, **values.words).fit(values.values)
 
-    for algorithm in ALGORITHMS:
-        whole_fit(problem, algorithm, landmarks, u, max_iter=2)
+    def once() -> None:
+        if run.quick or (name, s > MANY) in _WARM:
+            return
+        _WARM.add((name, s > MANY))
+        drawn = Drawn(problem, s, 0, np.arange(problem.clusters))
+        for algorithm in ALGORITHMS:
+            for variant in VARIANTS:
+                drawn.fit(algorithm, variant, 1.3, max_iter=2)
+            drawn.whole_fit(algorithm, M, max_iter=2)
+
+    return once
 
 
 def size(n: int, rate: float) -> int:
     return round(n * rate / 100)
-
-
-def key(name: str, s: int, algorithm: str, variant: str) -> str:
-    return f"{name} | {s} | {algorithm} | {variant}"
-
-
-def whole_key(name: str, s: int, algorithm: str) -> str:
-    return f"whole | {name} | {s} | {algorithm}"
-
-
-def exact_key(name: str, algorithm: str, variant: str) -> str:
-    return f"{name} | exact | {algorithm} | {variant}"
-
-
-def table_key(name: str, kernel: str, s: int, algorithm: str, variant: str) -> str:
-    return f"II | {name} | {kernel} | {s} | {algorithm} | {variant}"

@@ -10,7 +10,17 @@ from cmeans.datasets import make_quadrupeds
 from cmeans.kernels import RBF, Kernel, Polynomial
 
 from ...harness import load, unit_interval
+from ...template import toml
 
+_PRINTED = toml("papers/havens2011/printed.toml")
+SIZES: dict[str, list[int]] = _PRINTED["sizes"]
+CLUTO: dict[str, float] = _PRINTED["cluto"]
+TABLE = {(row["data"], row["kernel"], row["algorithm"]): list(zip(row["seconds"], row["purity"], strict=True)) for row in _PRINTED["table"]}
+KERNELS: dict[str, dict[str, Any]] = {
+    "polynomial": {"kernel": "polynomial", "degree": 2, "gamma": 1.0, "coef0": 1.0},
+    "RBF, sigma 1": {"kernel": "rbf", "gamma": 1.0},
+    "RBF, sigma 2": {"kernel": "rbf", "gamma": 0.5},
+}
 M, EPSILON = 2.0, 1e-3  # the paper's fuzzifier and stopping rule: max |u - u'| <= EPSILON
 RUNS = 20
 MNIST_KERNEL = {"kernel": "polynomial", "degree": 5, "gamma": 1.0, "coef0": 1.0}  # (x.y + 1)^5 of pixels / 255
@@ -32,9 +42,14 @@ class Problem(NamedTuple):
     kernel: dict[str, Any]
 
 
-def starts(n: int, runs: int = RUNS, clusters: int = 10) -> list[np.ndarray]:
-    """For each run the rows that are its first centres; the first runs are the same however many are asked for."""
-    return [np.random.default_rng([2011, n, clusters, run]).choice(n, clusters, replace=False) for run in range(runs)]
+def first_rows(n: int, run: int, clusters: int) -> np.ndarray:
+    """The rows that are the first centres of a run."""
+    return np.random.default_rng([2011, n, clusters, run]).choice(n, clusters, replace=False)
+
+
+def starts(n: int, runs: int, clusters: int) -> list[np.ndarray]:
+    """Those of some runs; the first runs are the same however many are asked for."""
+    return [first_rows(n, run, clusters) for run in range(runs)]
 
 
 def a3(n: int | None = None) -> Problem:

@@ -1,16 +1,9 @@
 """Xenaki, Koutroumbas, Rontogiannis 2014 (SeqSAPCM): sequential sparse adaptive possibilistic clustering."""
 
 from ..paper import Paper
-from .claims import claims
-from .figures import draw
-from .page import page
+from .figures import FIGURES
+from .reading import Reading
 from .runs import measure
 
-PAPER = Paper(
-    "seqsapcm2014",
-    "Sequential sparse adaptive possibilistic clustering (Xenaki, Koutroumbas, Rontogiannis, SETN 2014)",
-    measure,
-    draw,
-    page,
-    claims,
-)
+TITLE = "Sequential sparse adaptive possibilistic clustering (Xenaki, Koutroumbas, Rontogiannis, SETN 2014)"
+PAPER = Paper("seqsapcm2014", TITLE, measure, Reading, FIGURES)
