@@ -223,7 +223,7 @@ def predict(
     top_k: TopK = None,
     threshold: Threshold = None,
 ) -> dict[str, Any]:
-    """Label new rows with a model. Columns and scaling are those of the fit; --columns says others, in the model's order."""
+    """Label new rows with a model. Columns, categories and scaling are those of the fit; --columns names others, in the model's order."""
     reading = ReadOptions(file, tuple(columns or ()), None, array, None, header, name=identifier)
     return run_predict(PredictRequest(model, reading, out, top_k, threshold), screen)
 

@@ -196,11 +196,10 @@ def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
     kind = bool if bool in kinds else str if str in kinds else None
     if kind is bool:
         defaults = {name if default == "True" else f"no {name}": keys for default, keys in defaults.items()}
-    first, *others = [f"{text} for {listed(keys)}" if at else text for at, (text, keys) in enumerate(defaults.items())]
-    text = _in_the_help(said, _belongs(list(owners), next(iter(said.values())), list(methods), panel))
-    return ParameterOption(
-        name, text, "; ".join([first, *others]), panel, (*names, *(["none"] if names and NoneType in kinds else [])), number, kind
-    )
+    shown = [f"{text} for {listed(keys)}" if at else text for at, (text, keys) in enumerate(defaults.items())]
+    text = " ".join(_about(keys, methods, panel) + sentence for sentence, keys in said.items())
+    none = ["none"] if names and NoneType in kinds else []
+    return ParameterOption(name, _in_the_help(text), "; ".join(shown), panel, (*names, *none), number, kind)
 
 
 def _said(name: str, method: MethodSpec) -> tuple[str, str]:
@@ -219,16 +218,15 @@ def _shown(default: Any, if_none: str) -> str:
     return if_none if default is None else str(default)
 
 
-def _belongs(owners: list[str], first: list[str], methods: list[str], panel: str) -> str:
-    """Return the methods that the first sentence on a parameter is about, as far as the name of its panel does not tell."""
+def _about(owners: list[str], methods: Iterable[str], panel: str) -> str:
+    """Return the methods that a sentence is about, as far as the name of its panel does not tell."""
     others = [name for name in methods if name not in owners]
     if not others or panel in (f"The method {owners[0]}", f"The methods {listed(owners)}"):
         return ""
-    return f"{listed(first)}: " if len(owners) <= len(others) else f"all but {listed(others)}: "
+    return f"{listed(owners)}: " if len(owners) <= len(others) else f"all but {listed(others)}: "
 
 
-def _in_the_help(said: Mapping[str, list[str]], belongs: str) -> str:
-    """Return sentences of docstrings as the help of an option; all but the first with the methods that they are about."""
-    first, *others = [f"{listed(keys)}: {text}" if at else text for at, (text, keys) in enumerate(said.items())]
-    text = re.sub(r'\b(\w+)="([^"]+)"', lambda found: f"{option_of(found[1])} {found[2]}", belongs + " ".join([first, *others]))
+def _in_the_help(text: str) -> str:
+    """Return text of a docstring with options in place of parameters, and without its marks."""
+    text = re.sub(r'\b(\w+)="([^"]+)"', lambda found: f"{option_of(found[1])} {found[2]}", text)
     return re.sub(r"\bNone\b", "none", text.replace('"', "").replace("`", ""))

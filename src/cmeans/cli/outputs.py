@@ -40,7 +40,10 @@ def add_names(labels: Path, out: Path, column: str, names: Iterator[Any]) -> Non
             for number in range(table.num_row_groups):
                 rows = table.read_row_group(number)
                 while len(first) < len(rows):
-                    first = pa.concat_arrays([first, next(parts)])
+                    part = next(parts, None)
+                    if part is None:
+                        raise InputError(f"--id {column}: there are fewer rows now than were clustered; the file has changed.")
+                    first = pa.concat_arrays([first, part])
                 writer.write_table(rows.add_column(0, schema.field(0), first[: len(rows)]))
                 first = first[len(rows) :]
     labels.unlink()

@@ -14,7 +14,7 @@ import scipy.sparse
 from ..data.row_source import ColumnLabel, as_source
 from .option_values import METHODS
 
-SAMPLE = 20_000  # rows that are looked at, evenly spaced
+SAMPLE = 5_000  # rows that are looked at, evenly spaced
 FIRST = 4_096  # rows that are looked at where they stay in their files
 UNEQUAL = 30.0  # ratio of the columns' spreads from which on a scale is advised
 MANY = 0.3  # share of the rows that are unclear, or noise, from which on there is advice

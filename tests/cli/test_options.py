@@ -1,0 +1,97 @@
+"""Options made from the signatures and docstrings of estimators."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import pytest
+
+import cmeans as library
+from cli.command import Command
+from cmeans.cli.errors import InputError
+from cmeans.cli.option_values import ADAPTIVE, METHODS, NO_OPTIONS, STREAM, MethodSpec, option_of, parameter_options
+from cmeans.kernels.names import KERNELS, KernelName
+
+FIT = {option.name: option for option in parameter_options(METHODS)}
+OF_STREAM = {option.name: option for option in parameter_options({"stream": STREAM})}
+
+
+class Sharp(library.CMeans):
+    """A method of one's own.
+
+    Parameters
+    ----------
+    sharpness : "auto", "full" or float > 0, default=None
+        How sharp rule="sharp" is; None: as sharp as `m`. Not used elsewhere.
+
+    All other parameters are those of `KernelKMeans`.
+    """
+
+    def __init__(self, n_clusters: int = 8, *, sharpness: Literal["auto", "full"] | float = 0.5, m: float = 2.0) -> None:
+        super().__init__(n_clusters, m=m)
+        self.sharpness = sharpness
+
+
+def test_every_parameter_is_an_option_and_says_what_it_is() -> None:
+    for methods, options in ((METHODS, FIT), ({"stream": STREAM}, OF_STREAM)):
+        words = {word for method in methods.values() for word in method.parameters} - NO_OPTIONS
+        assert words - set(options) <= {"landmarks"}  # of a stream there is one choice alone
+        for option in options.values():
+            assert option.help.endswith("."), option
+            assert not set('"`') & set(option.help), option
+            assert len(option.help) < 250, option
+            assert option.default, option
+
+
+@pytest.mark.parametrize("name", [name for name, option in FIT.items() if option.names])
+def test_every_choice_is_one_that_a_fit_takes(name: str) -> None:
+    """Of some method that has the parameter."""
+    for value in FIT[name].names:
+        taken = 0
+        for method in METHODS.values():
+            if name in method.parameters:
+                needed = dict.fromkeys(method.needed, 2)
+                try:
+                    taken += method.made({**needed, name: FIT[name].value(value)}) is not None
+                except InputError:
+                    continue
+        assert taken, (name, value)
+
+
+def test_kernels_are_those_of_the_table() -> None:
+    assert {*get_args(KernelName), "poly"} == set(KERNELS)
+
+
+def test_defaults_where_methods_differ() -> None:
+    assert FIT["m"].default == "auto; 2 for possibilistic"
+    assert FIT["kernel"].default == "rbf; linear for adaptive and sequential"
+    assert FIT["n_clusters"].default == "required; 20 for adaptive; 100 for sequential"
+    assert FIT["T"].default == "required"
+    assert FIT["n_jobs"].default == "every usable CPU"
+    assert FIT["progressive"].default == "progressive"
+    assert FIT["alpha"].help.startswith("adaptive: ")
+    assert FIT["init"].help.startswith("all but probabilistic and sequential: How the first centres are drawn. probabilistic: How ")
+    assert (FIT["alpha"].panel, FIT["sparsity"].help.partition(":")[0]) == (ADAPTIVE, "lambda")
+
+
+def test_a_new_parameter_is_an_option_by_itself() -> None:
+    options = {option.name: option for option in parameter_options({**METHODS, "sharp": MethodSpec(Sharp, True)})}
+    made = options["sharpness"]
+    assert (made.help, made.default, made.names) == ("sharp: How sharp --rule sharp is; none: as sharp as m.", "0.5", ("auto", "full"))
+    assert (made.value("full"), made.value("2"), option_of("sharpness")) == ("full", 2.0, "--sharpness")
+    with pytest.raises(InputError, match=r"--sharpness inf: give a number or auto or full\."):
+        made.value("inf")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--n-init 0", "--n-init 0: n_init must be a whole number of at least 1."),
+        ("--tol -1", "--tol -1.0: tol must be a number of at least 0."),
+        ("--clusters 0", "--clusters 0: n_clusters must be a whole number of at least 1."),
+        ("--method adaptive --clusters 0", "--clusters 0: max_clusters must be a whole number of at least 1."),
+    ],
+)
+def test_values_that_no_rows_suit_are_refused_before_any_are_read(cmeans: Command, words: str, message: str) -> None:
+    ended = cmeans("fit", "no.csv", "-c", 3, *words.split(), "--out", "o")
+    assert (ended.code, ended.err) == (2, f"cmeans: {message}\n")
