@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
-from threadpoolctl import threadpool_limits
 
 import cmeans
 import cmeans.kernels.images.wavelets as wavelets
@@ -21,14 +20,9 @@ from cmeans.metrics import purity
 from contracts.arrays import DTYPES, FORMS, as_form, on_host
 from sweep_choices import pairs
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 ROUNDING = {"float64": 1e-12, "float32": 2e-6}
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Thousands of tiny products wait long for PyTorch's threads where other work keeps the cores busy."""
-    with threadpool_limits(1):
-        yield
 
 
 def share(u, v, level, orientation, orientations):
