@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 from limited import limited
 
@@ -35,6 +36,13 @@ def plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sweep after sweep as the papers have it, where a loop of the tests is followed step by step; what mixing makes of it has tests of
     its own."""
     monkeypatch.setattr("cmeans.solvers.fixed_point._may_mix", lambda *_: False)
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Matrices of a few rows, thousands of times: threads would take longer to wake than to work."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,17 @@ from file_formats import csv, ipc, ipc_stream, npy, npy_by_columns, npz, packed_
 
 Opened = Callable[..., StoredRows]
 APART = 123  # rows before and behind those of a part
+N, C = 1_001, 4  # of the rows of a fit, which lie in row groups of GROUP; enough that P is followed by "batched", in memory too
+GROUP = 240
+
+
+@cache
+def rows(dtype: Any = np.float64, *, seed: int = 0) -> np.ndarray:
+    """(N, 4), about C centres that are the same for every seed; nobody can write into them."""
+    centres, rng = 6 * np.random.default_rng(0).normal(size=(C, 4)), np.random.default_rng(seed)
+    x = (centres[rng.integers(C, size=N)] + rng.normal(size=(N, 4))).astype(dtype)
+    x.flags.writeable = False
+    return x
 
 
 def huge_group(folder: Path, x: np.ndarray) -> Path:
@@ -31,7 +43,7 @@ FORMATS: dict[str, Callable[[Path, np.ndarray], Any]] = {
     "npy by columns": npy_by_columns,
     "npz": npz,
     "packed npz": packed_npz,
-    "parquet": lambda folder, x: parquet(folder, x, group=500),
+    "parquet": lambda folder, x: parquet(folder, x, group=GROUP),
     "parquet, many files": parquet_folder,
     "parquet, a pattern": parquet_pattern,
     "parquet, tiny groups": tiny_groups,

@@ -31,6 +31,16 @@ def as_form(x: np.ndarray, form: str, dtype: str = "float64") -> Any:
     return library.asarray(x.copy())
 
 
+def torch_tensor(x: Any, dtype: str = "float64") -> Any:
+    torch = pytest.importorskip("torch")
+    return torch.asarray(np.array(x), dtype=getattr(torch, dtype))
+
+
+def strict_array(x: Any, dtype: str = "float64") -> Any:
+    strict = pytest.importorskip("array_api_strict", minversion="2.3")  # take_along_axis
+    return strict.asarray(np.array(x), dtype=getattr(strict, dtype))
+
+
 def on_host(x: Any) -> np.ndarray:
     """Any of these as a dense NumPy array of the same dtype."""
     if sparse.issparse(x):

@@ -10,9 +10,7 @@ from math import exp
 
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.spatial.distance import pdist
-from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -22,7 +20,6 @@ from cmeans import AdaptivePossibilisticCMeans
 from cmeans.datasets import make_s_set
 from cmeans.metrics import success_rate
 from contracts.arrays import cut_raggedly
-from limited import limited
 from naive_sparse import Recipe
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
@@ -277,7 +274,7 @@ def test_scaling_leaves_kernel_values_alone():
     np.testing.assert_array_equal(models[0].memberships_, models[1].memberships_)
 
 
-# ------------------------------------------------------------------------------------------------- what must not matter
+# ------------------------------------------------------------------------------------------ the clusters of a mixture
 
 
 @cache
@@ -298,112 +295,6 @@ def settled(**words):
 def rate(model, X, y, rows=None):
     rows = np.flatnonzero(y >= 0) if rows is None else rows
     return success_rate(y[rows], model.labels_[rows], nearest=model.transform(X[rows]).argmin(axis=1))
-
-
-def test_it_finds_the_clusters():
-    X, y = mixture()
-    model = settled()
-    assert model.n_clusters_ == 6
-    assert rate(model, X, y) > 0.95
-    assert (model.labels_[y < 0] < 0).mean() > 0.5
-
-
-@pytest.mark.parametrize("scaling", ["range", None])
-@pytest.mark.parametrize("factor", [1e-3, 1e3, 2.0**40])
-def test_units_do_not_matter(scaling, factor):
-    X, y = mixture()
-    model, other = settled(scaling=scaling), default(scaling=scaling).fit(X * factor)
-    assert other.n_clusters_ == model.n_clusters_ == 6
-    assert rate(other, X * factor, y) == rate(model, X, y)
-    np.testing.assert_allclose(other.memberships_, model.memberships_, atol=1e-6)
-    np.testing.assert_allclose(other.cluster_centers_, model.cluster_centers_ * factor, rtol=1e-6)
-    if scaling is None:
-        np.testing.assert_allclose(other.eta_, model.eta_ * factor**2, rtol=1e-6)
-
-
-@pytest.mark.parametrize("shift", [np.array([-0.5, 3.0]), np.array([1e4, -1e4]), np.array([0.0, 1e9])])
-def test_the_origin_does_not_matter(shift):
-    X, y = mixture()
-    model, other = settled(), default().fit(X + shift)
-    assert other.n_clusters_ == model.n_clusters_
-    assert rate(other, X + shift, y) == pytest.approx(rate(model, X, y), abs=0.002)
-    np.testing.assert_allclose(other.memberships_, model.memberships_, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    "words", [{}, {"adaptation": "conference"}, {"adaptation": None}, {"kernel": "rbf", "gamma": "median", "n_landmarks": 40}]
-)
-def test_the_order_of_rows_does_not_matter(words):
-    X, _ = mixture()
-    order = np.random.default_rng(0).permutation(len(X))
-    model, other = settled(**words), default(**words).fit(X[order])
-    assert other.n_clusters_ == model.n_clusters_
-    np.testing.assert_array_equal(other.labels_, model.labels_[order])
-    np.testing.assert_allclose(other.memberships_, model.memberships_[order], atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "words", [{}, {"adaptation": "conference", "init": "max-min"}, {"kernel": "rbf", "gamma": "median", "n_landmarks": 40}]
-)
-def test_copies_are_weights_and_only_ratios_of_weights_count(words):
-    X, _ = mixture()
-    model = settled(**words)
-    copies = default(**words).fit(np.vstack([X, X]))
-    weighted = default(**words).fit(X, sample_weight=np.full(len(X), 2.0))
-    np.testing.assert_array_equal(copies.labels_, np.tile(model.labels_, 2))
-    np.testing.assert_array_equal(weighted.labels_, model.labels_)
-    np.testing.assert_allclose(copies.memberships_[: len(X)], model.memberships_, atol=1e-6)
-    np.testing.assert_allclose(weighted.memberships_, model.memberships_, atol=1e-6)
-    assert weighted.objective_ == pytest.approx(2 * model.objective_, rel=1e-9)
-    assert copies.objective_ == pytest.approx(2 * model.objective_, rel=1e-6)
-
-
-def test_uneven_weights_are_uneven_copies():
-    X, _ = mixture(600)
-    count = np.random.default_rng(1).integers(1, 4, size=len(X))
-    weighted, copies = default().fit(X, sample_weight=count), default().fit(np.repeat(X, count, axis=0))
-    np.testing.assert_array_equal(copies.labels_, np.repeat(weighted.labels_, count))
-    np.testing.assert_allclose(copies.eta_, weighted.eta_, rtol=1e-6)
-
-
-def test_float32():
-    X, y = mixture()
-    model, small = settled(), default().fit(X.astype(np.float32))
-    assert small.n_clusters_ == model.n_clusters_
-    for values in (
-        small.memberships_,
-        small.cluster_centers_,
-        small.transform(X[:5].astype(np.float32)),
-        small.typicality(X.astype(np.float32)),
-    ):
-        assert values.dtype == np.float32
-    assert small.eta_.dtype == np.float64
-    assert rate(small, X.astype(np.float32), y) == pytest.approx(rate(model, X, y), abs=0.005)
-    np.testing.assert_array_equal(small.predict(X.astype(np.float32)), small.labels_)
-
-
-@pytest.mark.parametrize("words", [{}, {"scaling": None}, {"kernel": "rbf", "gamma": "median", "n_landmarks": 40}])
-def test_csr_equals_dense(words):
-    X, _ = mixture()
-    X = np.where(X < 0.15, 0.0, X)
-    dense, rows = default(**words).fit(X), default(**words).fit(sparse.csr_array(X))
-    assert rows.n_clusters_ == dense.n_clusters_
-    np.testing.assert_array_equal(rows.labels_, dense.labels_)
-    np.testing.assert_allclose(rows.memberships_, dense.memberships_, atol=1e-6)
-    np.testing.assert_array_equal(rows.predict(sparse.csr_array(X)), rows.labels_)
-    if not words:
-        np.testing.assert_allclose(rows.cluster_centers_, dense.cluster_centers_, atol=1e-7)
-
-
-@pytest.mark.parametrize("words", [{}, {"adaptation": "conference"}, {"kernel": "rbf", "gamma": "median", "n_landmarks": 40}])
-def test_threads_change_no_bit(words, sweeps, monkeypatch):
-    cut_raggedly(monkeypatch, block=300, tasks=9)
-    X = make_s_set(6, 2150, noise=0.03, random_state=4)[0].astype(np.float32 if sweeps == "generic" else np.float64)
-    one, two = (default(n_jobs=n, **words).fit(X) for n in (1, 2))
-    np.testing.assert_array_equal(two.memberships_, one.memberships_)
-    np.testing.assert_array_equal(two.eta_, one.eta_)
-    np.testing.assert_array_equal(two.labels_, one.labels_)
-    assert (two.n_iter_, two.row_visits_) == (one.n_iter_, one.row_visits_)
 
 
 # ---------------------------------------------------------------------------------------------------------------- starts
@@ -496,64 +387,7 @@ def test_fifteen_clusters_in_noise(draw):
     assert model.converged_
 
 
-def test_number_of_clusters_of_real_data(load_data):
-    """From twice as many as there are: wrong by a tenth at most, on average. Of large sets 1,500 rows show the same."""
-    errors = {}
-    for name in ("s1", "s2", "r15", "d31", "aggregation", "unbalance", "a1"):
-        X, y = load_data(name)
-        wanted, step = len(set(y.tolist())), -(-len(X) // 1500)
-        errors[name] = abs(AdaptivePossibilisticCMeans(2 * wanted, random_state=0).fit(X[::step]).n_clusters_ - wanted) / wanted
-    assert np.mean(list(errors.values())) <= 0.1, errors
-
-
-def test_the_sample_that_clusters_of_large_inputs_are_looked_for_on(monkeypatch):
-    """They are settled on all rows."""
-    X, y = mixture(3000)
-    whole = default().fit(X)
-    limited(monkeypatch, adaptive_rows=900)
-    sampled, again = (default().fit(X) for _ in range(2))
-    assert whole.n_clusters_ == sampled.n_clusters_ == 6
-    assert sampled.labels_.shape == (3000,)
-    assert rate(sampled, X, y) > 0.95
-    assert (sampled.labels_ == sampled.predict(X)).all()
-    np.testing.assert_array_equal(sampled.memberships_, again.memberships_)
-    weighted = default().fit(X, sample_weight=1.0 + (np.arange(3000) % 2))
-    assert 6 <= weighted.n_clusters_ <= 7
-
-
 # ------------------------------------------------------------------------------------------------------------ questions
-
-
-SPACES = {
-    "euclidean": {},
-    "unscaled": {"scaling": None},
-    "exact": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": None},
-    "landmarks": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 30},
-    "gradient": {"kernel": "rbf", "gamma": 0.2, "n_landmarks": 12, "landmark_solver": "gradient"},
-    "polynomial": {"kernel": "polynomial", "degree": 2, "n_landmarks": 20},
-    "laplacian": {"kernel": "laplacian", "gamma": 0.05, "n_landmarks": 30},
-}
-
-
-@pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")  # float32 by gradient
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.float32])
-def test_a_fit_answers_for_its_own_rows(space, form):
-    """To the last bit."""
-    rows = form(blobs(150))
-    model = adaptive(9, **SPACES[space]).fit(rows)
-    np.testing.assert_array_equal(model.predict(rows), model.labels_)
-    np.testing.assert_array_equal(model.typicality(rows), model.memberships_)
-    np.testing.assert_array_equal(model.memberships(rows), model.memberships_)
-    np.testing.assert_array_equal(model.outlier_score(rows), 1 - model.memberships_.max(axis=1))
-    np.testing.assert_array_equal(clone(model).fit_transform(rows), model.transform(rows))
-    np.testing.assert_array_equal(clone(model).fit_predict(rows), model.labels_)
-    np.testing.assert_array_equal(model.labels_ == -1, (model.memberships_ == 0).all(axis=1))
-    np.testing.assert_array_equal(model.labels_[model.labels_ >= 0], model.memberships_.argmax(axis=1)[model.labels_ >= 0])
-    assert model.score(rows) == pytest.approx(-model.objective_, rel=1e-9)
-    assert model.transform(rows).shape == (150, model.n_clusters_) == model.memberships_.shape
-    assert model.eta_.shape == (model.n_clusters_,)
-    assert not hasattr(model, "predict_proba")
 
 
 def test_rows_beyond_every_radius_belong_nowhere():
@@ -579,61 +413,6 @@ def test_representatives_are_a_clusters_own_rows():
     assert not np.isin(listed[listed >= 0], np.flatnonzero(model.labels_ == -1)).any()
 
 
-# ------------------------------------------------------------------------------------------------------------- bad words
-
-
-def refused(pattern, X=None, **words):
-    X = blobs() if X is None else X
-    model = adaptive(6, **words)
-    with pytest.raises(ValueError, match=rf"AdaptivePossibilisticCMeans.*{pattern}") as caught:
-        model.fit(X)
-    assert not hasattr(model, "labels_")
-    return str(caught.value)
-
-
-BAD = {
-    "sparsity": ([-0.1, np.nan, np.inf, "lots", None, True, [1]], r'"auto" or a number of at least 0'),
-    "p": ([0, 1, 1.5, -1, np.nan, "half", None], r"p must"),
-    "beta": ([0, 1, 2.0, -0.1, np.nan, "x", None], r"beta must"),
-    "alpha": ([0, -1, np.nan, np.inf, "x", None], r"greater than 0"),
-    "pilot_m": ([1, 0.5, np.nan, "2", None], r"greater than 1|\"auto\""),
-    "max_clusters": ([0, -1, 2.5, None, "a", True, np.nan], r"whole number of at least 1"),
-    "n_init": ([0, None, 1.5], r"whole number of at least 1"),
-    "adaptation": (["foo", 1, True], r"known are.*journal.*conference.*squared"),
-    "scaling": (["foo", 1, True, "standard"], r"known are.*range"),
-    "sparsity_test": (["foo", None, 1], r"known are.*global.*local"),
-}
-CONFERENCE = {"beta": {"adaptation": "conference"}}
-
-
-@pytest.mark.parametrize("word", BAD)
-def test_bad_words(word):
-    values, message = BAD[word]
-    for value in values:
-        refused(rf"\({word}={re.escape(repr(value))}\).*({message})", **{word: value})
-
-
-@pytest.mark.parametrize("word", ["alpha", "beta", "adaptation", "sparsity", "p", "sparsity_test", "scaling"])
-@pytest.mark.parametrize("adaptation", ["journal", "conference", "squared", None])
-def test_bad_words_are_refused_where_the_form_has_no_use_for_them(word, adaptation):
-    """It would once another form is tried."""
-    values, message = BAD[word]
-    refused(rf"\({word}=.*({message})", **{"adaptation": adaptation, word: values[0]})
-
-
-@pytest.mark.parametrize("words", [{"sparsity_test": "local"}, {"p": 0.3}, {"adaptation": "squared"}, {"adaptation": "journal"}, {}])
-def test_a_sparsity_too_large_names_what_is_feasible(words):
-    words = {"adaptation": "conference", **words}
-    message = refused(r"sparsity=1000000.0.*no cluster wants any row.*0 <= lambda < ", sparsity=1e6, **words)
-    assert '"auto"' in message
-    limit = float(re.search(r"lambda < ([\d.e+-]+?)\. ", message)[1])
-    eta = float(re.search(r"eta ([\d.e+-]+)\)", message)[1])
-    p, edge = words.get("p", P), 1.0 if words.get("sparsity_test") == "local" else None
-    edge = p - np.log(p) if edge is None else edge
-    assert limit == pytest.approx(eta * np.exp(-edge) / (p * (1 - p)), rel=1e-3)
-    refused(r"no cluster wants any row", sparsity=1.01 * limit, **words)
-
-
 def test_automatic_sparsity_is_no_advice_where_it_is_the_word():
     """Starts that nearly coincide are too narrow to want a row."""
     said = []
@@ -646,62 +425,10 @@ def test_automatic_sparsity_is_no_advice_where_it_is_the_word():
     assert not [message for message in said if 'or "auto"' in message]
 
 
-@pytest.mark.filterwarnings("ignore:.*hold no row:UserWarning")
-def test_halving_what_is_feasible_ends_in_a_fit():
-    """What is named is what the clusters of that sweep bear; they may be narrower in a later one."""
-    sparsity, words = 1e6, {"adaptation": "conference"}
-    for _ in range(6):
-        message = refused(r"no cluster wants any row", sparsity=sparsity, **words)
-        limit = float(re.search(r"lambda < ([\d.e+-]+?)\. ", message)[1])
-        assert limit < sparsity
-        sparsity = limit / 2
-        try:
-            model = adaptive(6, sparsity=sparsity, **words).fit(blobs())
-        except ValueError:
-            continue
-        break
-    assert model.n_clusters_ >= 1
-    assert (model.labels_ >= 0).any()
-
-
 # ----------------------------------------------------------------------------------------------------------- odd rows
 
 
 over_adaptations = pytest.mark.parametrize("adaptation", ["journal", "conference", "squared", None])
-
-
-@over_adaptations
-@pytest.mark.parametrize("words", [{}, {"scaling": None}, {"kernel": "rbf", "gamma": 0.1, "n_landmarks": None}])
-@pytest.mark.parametrize("value", [0.0, 3.0, -1e9, 1e-200])
-def test_rows_that_are_all_equal(adaptation, words, value):
-    """One cluster; no warning of NumPy's, as those are errors here."""
-    X = np.full((50, 3), value)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "AdaptivePossibilisticCMeans", UserWarning)
-        model = default(5, adaptation=adaptation, **words).fit(X)
-    assert model.n_clusters_ == 1
-    np.testing.assert_array_equal(model.labels_, 0)
-    np.testing.assert_array_equal(model.predict(X), 0)
-    assert np.isfinite(model.eta_).all()
-    assert (model.eta_ > 0).all()
-
-
-@over_adaptations
-@pytest.mark.parametrize("scaling", ["range", None])
-def test_one_row(adaptation, scaling):
-    model = default(5, adaptation=adaptation, scaling=scaling).fit(np.array([[2.0, -7.0]]))
-    assert (model.n_clusters_, model.labels_.tolist()) == (1, [0])
-    np.testing.assert_allclose(model.cluster_centers_, [[2.0, -7.0]])
-
-
-@over_adaptations
-@pytest.mark.parametrize("sparsity", ["auto", 0])
-def test_two_rows(adaptation, sparsity):
-    X = np.array([[0.0, 0.0], [1.0, 2.0]])
-    model = default(5, adaptation=adaptation, sparsity=sparsity).fit(X)
-    assert model.n_clusters_ in (1, 2)
-    assert np.isfinite(model.memberships_).all()
-    np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
 @over_adaptations
@@ -711,31 +438,6 @@ def test_fewer_rows_than_clusters(adaptation):
     assert 1 <= model.n_clusters_ <= 9
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     np.testing.assert_array_equal(default(9, adaptation=adaptation).fit(X).memberships_, model.memberships_)
-
-
-@over_adaptations
-@pytest.mark.parametrize("words", [{}, {"scaling": None}, {"init": "max-min"}, {"kernel": "rbf", "gamma": 0.01, "n_landmarks": None}])
-def test_three_rows_a_hundred_times_each(adaptation, words):
-    places = np.array([[0.0, 0.0], [5.0, 1.0], [1.0, 9.0]])
-    X = np.repeat(places, 100, axis=0)
-    model = default(10, adaptation=adaptation, **words).fit(X)
-    assert model.n_clusters_ == 3
-    assert len({tuple(model.labels_[100 * j : 100 * j + 100]) for j in range(3)}) == 3
-    assert set(model.labels_) == {0, 1, 2}
-
-
-@over_adaptations
-def test_many_zeros(adaptation):
-    """Three rows of four have no entry at all."""
-    rng = np.random.default_rng(0)
-    X = np.where(rng.random((400, 1)) < 0.75, 0.0, rng.exponential(size=(400, 4)) + 2)
-    for rows in (X, sparse.csr_array(X)):
-        model = default(8, adaptation=adaptation, sparsity=0).fit(rows)
-        assert np.isfinite(model.memberships_).all()
-        assert (model.eta_ > 0).all()
-        empty = model.labels_[(X == 0).all(axis=1)]
-        assert len(set(empty)) == 1
-        assert empty[0] >= 0
 
 
 @pytest.mark.parametrize("zeros", [30, 100, 300])
@@ -750,38 +452,6 @@ def test_clusters_beside_rows_that_coincide(zeros, adaptation):
     assert model.labels_[100] >= 0
     assert (model.labels_[:100] == -1).mean() < 0.6
     assert not set(model.labels_[:50]) & set(model.labels_[50:100]) - {-1}
-
-
-@over_adaptations
-def test_rows_of_weight_zero_are_labelled_and_do_not_count(adaptation):
-    X, _ = mixture(600)
-    extra = np.vstack([[[0.5, 0.5]] * 40, [[1e4, 1e4]] * 40])
-    rows, weight = np.vstack([extra, X]), np.r_[np.zeros(80), np.ones(len(X))]
-    model = default(adaptation=adaptation).fit(rows, sample_weight=weight)
-    alone = default(adaptation=adaptation).fit(X)
-    assert model.n_clusters_ == alone.n_clusters_
-    np.testing.assert_allclose(model.cluster_centers_, alone.cluster_centers_, atol=1e-7)
-    np.testing.assert_array_equal(model.labels_[80:], alone.labels_)
-    np.testing.assert_array_equal(model.labels_[:80], alone.predict(extra))
-    assert (model.labels_[40:80] == -1).all()
-
-
-def test_constant_features_do_not_matter():
-    X, _ = mixture()
-    wide = np.column_stack([np.full(len(X), 1e6), X, np.zeros(len(X))])
-    model, other = default().fit(X), default().fit(wide)
-    np.testing.assert_array_equal(other.labels_, model.labels_)
-    np.testing.assert_allclose(other.memberships_, model.memberships_, atol=1e-6)
-    np.testing.assert_allclose(other.cluster_centers_[:, [0, 3]], [[1e6, 0.0]] * model.n_clusters_, rtol=1e-12)
-
-
-@pytest.mark.parametrize("scaling", ["range", None])
-@pytest.mark.parametrize("factor", [1e-120, 1e-30, 1e30, 1e120])
-def test_ranges_of_any_size(scaling, factor):
-    X, _ = mixture()
-    model, other = default(scaling=scaling).fit(X), default(scaling=scaling).fit(X * factor)
-    assert other.n_clusters_ == model.n_clusters_
-    np.testing.assert_array_equal(other.labels_, model.labels_)
 
 
 def test_advice_names_words_that_exist():
@@ -816,15 +486,6 @@ def test_rows_that_are_left_out_are_told_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         adaptive(alpha=4.0, sparsity=0).fit(X)
-
-
-def test_a_result_may_be_cut_short():
-    X, _ = mixture()
-    with pytest.warns(UserWarning, match=r"AdaptivePossibilisticCMeans: stopped at max_iter=2.*raise max_iter"):
-        model = default(max_iter=2).fit(X)
-    assert model.n_iter_ == 2
-    assert not model.converged_
-    assert len(model.objective_history_) == 3
 
 
 def test_largest_distances_are_no_cause_of_a_wrong_number():

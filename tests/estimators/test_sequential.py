@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from functools import cache
 
 import numpy as np
 import pytest
-from scipy import sparse
-from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 
 import naive
@@ -31,7 +27,6 @@ from cmeans.sweeps.state import State
 from cmeans.tuning.initial_scale import Spacing
 from contracts.arrays import cut_raggedly
 from euclidean_rows import euclidean_rows
-from limited import limited
 from naive_sparse import Recipe
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
@@ -236,13 +231,6 @@ def rate(model, X, y):
     return success_rate(y, model.labels_, nearest=model.transform(X).argmin(axis=1))
 
 
-def test_it_finds_the_clusters():
-    (X, y), model = mixture(), settled()
-    assert model.n_clusters_ == 6
-    assert rate(model, X, y) > 0.95
-    assert model.converged_
-
-
 def test_nothing_is_drawn_from_small_inputs():
     X, _ = mixture()
     one, two = (SequentialPossibilisticCMeans(random_state=seed).fit(X) for seed in (0, 1))
@@ -281,22 +269,6 @@ def test_noise_is_no_seed_below_a_quantile():
     printed, quantile = (sequential(patience=1, seed_quantile=q).fit(X) for q in (1.0, 0.95))
     assert printed.n_clusters_ < quantile.n_clusters_ == 6
     assert (quantile.labels_[y < 0] == -1).mean() > 2 * (quantile.labels_[y >= 0] == -1).mean()
-
-
-def test_the_sample_that_clusters_of_large_inputs_are_looked_for_on(monkeypatch):
-    """They are settled on all rows."""
-    X, y = mixture(3000)
-    whole = sequential().fit(X)
-    limited(monkeypatch, adaptive_rows=900, spaced_rows=400)
-    sampled, again = (sequential().fit(X) for _ in range(2))
-    assert whole.n_clusters_ == sampled.n_clusters_ == 6
-    assert sampled.row_visits_ < whole.row_visits_
-    assert sampled.labels_.shape == (3000,)
-    assert rate(sampled, X, y) > 0.95
-    np.testing.assert_array_equal(sampled.memberships_, again.memberships_)
-    np.testing.assert_array_equal(sampled.predict(X), sampled.labels_)
-    weighted = sequential().fit(X, sample_weight=1.0 + (np.arange(3000) % 2))
-    assert weighted.n_clusters_ == 6
 
 
 @pytest.mark.parametrize("n_neighbors", [2, 10, 100])
@@ -347,14 +319,6 @@ def test_there_is_no_start_to_give():
         SequentialPossibilisticCMeans(init="random")
 
 
-def test_a_run_cut_short():
-    X, _ = mixture()
-    with pytest.warns(UserWarning, match=r"SequentialPossibilisticCMeans: stopped at max_iter=1\b"):
-        model = sequential(max_iter=1, max_clusters=2).fit(X)
-    assert model.n_iter_ == 1
-    assert not model.converged_
-
-
 # ----------------------------------------------------------------------------------------------------------------- spaces
 
 
@@ -396,16 +360,7 @@ def test_a_precomputed_kernel_is_the_exact_space():
     np.testing.assert_allclose(given.memberships_, exact.memberships_, atol=1e-6)
 
 
-# ------------------------------------------------------------------------------------------------- what must not matter
-
-
-@pytest.mark.parametrize("factor", [1e-3, 1e3, np.array([1.0, 1e3])])
-def test_units_do_not_matter(factor):
-    X, y = mixture()
-    model, other = settled(), sequential().fit(X * factor)
-    assert other.n_clusters_ == model.n_clusters_
-    assert rate(model, X, y) == rate(other, X * factor, y)
-    np.testing.assert_allclose(other.memberships_, model.memberships_, atol=1e-6)
+# ------------------------------------------------------------------------------------------- units
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
@@ -417,198 +372,3 @@ def test_units_matter_without_scaling_in_the_conference_form_alone(factor):
     np.testing.assert_allclose(squared[1].eta_, squared[0].eta_ * factor**2, rtol=1e-6)
     conference = [sequential(scaling=None, sparsity=0).fit(rows) for rows in (X * 10, X * 10 * factor)]
     assert conference[0].n_clusters_ != conference[1].n_clusters_
-
-
-@pytest.mark.parametrize("shift", [np.array([-0.5, 3.0]), np.array([1e4, -1e4]), np.array([0.0, 1e9])])
-def test_the_origin_does_not_matter(shift):
-    X, y = mixture()
-    model, other = settled(), sequential().fit(X + shift)
-    assert other.n_clusters_ == model.n_clusters_
-    assert rate(other, X + shift, y) == pytest.approx(rate(model, X, y), abs=0.003)
-
-
-@pytest.mark.parametrize("words", [{}, {"n_new": 3}, {"adaptation": "squared"}])
-def test_the_order_of_rows_and_copies_do_not_matter(words):
-    """Weights of 2 are copies; an order changes nothing where no two rows are equally far."""
-    X, _ = mixture()
-    order = np.random.default_rng(0).permutation(len(X))
-    model = settled(**words)
-    shuffled = sequential(**words).fit(X[order])
-    copies = sequential(**words).fit(np.vstack([X, X]))
-    weighted = sequential(**words).fit(X, sample_weight=np.full(len(X), 2.0))
-    np.testing.assert_array_equal(shuffled.labels_, model.labels_[order])
-    np.testing.assert_array_equal(copies.labels_, np.tile(model.labels_, 2))
-    np.testing.assert_array_equal(weighted.labels_, model.labels_)
-    np.testing.assert_allclose(copies.eta_, model.eta_, rtol=1e-6)
-    np.testing.assert_allclose(weighted.eta_, model.eta_, rtol=1e-9)
-    assert weighted.objective_ == pytest.approx(2 * model.objective_, rel=1e-9)
-
-
-def test_uneven_weights_are_uneven_copies():
-    X, _ = mixture(600)
-    count = np.random.default_rng(1).integers(1, 4, size=len(X))
-    weighted, copies = sequential().fit(X, sample_weight=count), sequential().fit(np.repeat(X, count, axis=0))
-    np.testing.assert_array_equal(copies.labels_, np.repeat(weighted.labels_, count))
-
-
-def test_rows_of_weight_zero_are_labelled_and_do_not_count():
-    X, _ = mixture(600)
-    rows = np.vstack([[[50.0, 50.0], [0.5, 0.5], [-9.0, 0.0]], X])
-    model = sequential().fit(rows, sample_weight=np.r_[0, 0, 0, np.ones(len(X))])
-    alone = sequential().fit(X)
-    np.testing.assert_array_equal(model.labels_[3:], alone.labels_)
-    np.testing.assert_array_equal(model.labels_[:3], alone.predict(rows[:3]))
-    assert model.labels_[0] == model.labels_[2] == -1
-    np.testing.assert_allclose(model.cluster_centers_, alone.cluster_centers_, atol=1e-7)
-
-
-def test_float32_and_csr():
-    X, _ = mixture()
-    X = np.where(X < 0.15, 0.0, X)
-    model, small, rows = (sequential().fit(form(X)) for form in (np.asarray, np.float32, sparse.csr_array))
-    assert model.n_clusters_ == small.n_clusters_ == rows.n_clusters_
-    assert small.memberships_.dtype == small.cluster_centers_.dtype == np.float32
-    assert (small.labels_ == model.labels_).mean() > 0.99
-    np.testing.assert_array_equal(rows.labels_, model.labels_)
-    np.testing.assert_allclose(rows.memberships_, model.memberships_, atol=1e-6)
-    np.testing.assert_allclose(rows.cluster_centers_, model.cluster_centers_, atol=1e-7)
-
-
-@pytest.mark.parametrize("words", [{}, {"kernel": "rbf", "gamma": "median", "n_landmarks": 30, "sparsity": 0}])
-def test_threads_change_no_bit(words, monkeypatch):
-    cut_raggedly(monkeypatch, block=300, tasks=9)
-    X = make_s_set(4, 2150, random_state=4)[0]
-    one, two = (sequential(n_jobs=n, max_clusters=6, patience=1, **words).fit(X) for n in (1, 2))
-    np.testing.assert_array_equal(two.memberships_, one.memberships_)
-    np.testing.assert_array_equal(two.eta_, one.eta_)
-    assert (two.n_iter_, two.row_visits_) == (one.n_iter_, one.row_visits_)
-
-
-# ------------------------------------------------------------------------------------------------------------- real data
-
-
-def test_number_of_clusters_of_real_data(load_data):
-    """With no number given: wrong by a fifth at most, on average. (D31 takes most of a minute.) Of large sets 1,500 rows show the same."""
-    errors = {}
-    for name in ("s1", "s2", "r15", "aggregation", "unbalance", "a1"):
-        X, y = load_data(name)
-        wanted, step = len(set(y.tolist())), -(-len(X) // 1500)
-        errors[name] = abs(sequential().fit(X[::step]).n_clusters_ - wanted) / wanted
-    assert np.mean(list(errors.values())) <= 0.2, errors
-
-
-# -------------------------------------------------------------------------------------------------------------- questions
-
-
-@pytest.mark.parametrize(
-    "words", [{}, {"scaling": None, "sparsity": 0}, {"kernel": "rbf", "gamma": 0.02, "n_landmarks": 20, "sparsity": 0}]
-)
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.float32])
-def test_a_fit_answers_for_its_own_rows(words, form):
-    """To the last bit."""
-    rows = form(blobs())
-    model = sequential(**words).fit(rows)
-    np.testing.assert_array_equal(model.predict(rows), model.labels_)
-    np.testing.assert_array_equal(model.typicality(rows), model.memberships_)
-    np.testing.assert_array_equal(model.outlier_score(rows), 1 - model.memberships_.max(axis=1))
-    np.testing.assert_array_equal(clone(model).fit_transform(rows), model.transform(rows))
-    np.testing.assert_array_equal(model.labels_ == -1, (model.memberships_ == 0).all(axis=1))
-    assert model.score(rows) == pytest.approx(-model.objective_, rel=1e-9)
-    assert model.eta_.shape == (model.n_clusters_,)
-    assert model.objective_history_.shape == (model.n_iter_ + 1,)
-    assert not hasattr(model, "pilot_m_")
-
-
-# ------------------------------------------------------------------------------------------------------ bad words, odd rows
-
-
-def refused(pattern, **words):
-    model = sequential(**words)
-    with pytest.raises(ValueError, match=rf"SequentialPossibilisticCMeans.*{pattern}") as caught:
-        model.fit(blobs())
-    assert not hasattr(model, "labels_")
-    return str(caught.value)
-
-
-BAD = {
-    "sparsity": ([-0.1, np.nan, np.inf, "lots", None, True], r'"auto" or a number of at least 0'),
-    "p": ([0, 1, 1.5, np.nan, "half", None], r"p must"),
-    "max_clusters": ([0, -1, 2.5, None, "a", True], r"whole number of at least 1"),
-    "n_neighbors": ([1, 0, -1, 2.5, None, "a", True], r"whole number of at least 2"),
-    "n_new": ([0, -1, 1.5, None, True], r"whole number of at least 1"),
-    "patience": ([0, -1, 1.5, None, True], r"whole number of at least 1"),
-    "seed_quantile": ([0, -0.5, 1.01, np.nan, np.inf, "x", None], r"0"),
-    "adaptation": (["journal", None, "foo", 1], r"known are.*conference.*squared"),
-    "scaling": (["foo", 1, True], r"known are.*range"),
-    "sparsity_test": (["foo", None], r"known are.*global.*local"),
-    "max_iter": ([0, None], r"whole number of at least 1"),
-    "tol": ([-1, np.nan], r"at least 0"),
-}
-
-
-@pytest.mark.parametrize("word", BAD)
-def test_bad_words(word):
-    values, message = BAD[word]
-    for value in values:
-        refused(rf"\({word}={re.escape(repr(value))}\).*({message})", **{word: value})
-
-
-def test_a_sparsity_too_large_names_what_is_feasible():
-    message = refused(r"sparsity=100000.0.*no cluster wants any row.*0 <= lambda < ", sparsity=1e5)
-    limit = float(re.search(r"lambda < ([\d.e+-]+?)\. ", message)[1])
-    refused(r"no cluster wants any row", sparsity=1.01 * limit)
-    assert sequential(sparsity=0.001 * limit).fit(blobs()).n_clusters_ >= 1
-
-
-@pytest.mark.parametrize("adaptation", ["conference", "squared"])
-@pytest.mark.parametrize("words", [{}, {"scaling": None}, {"kernel": "rbf", "gamma": 0.1, "n_landmarks": None}])
-@pytest.mark.parametrize("rows", [np.zeros((50, 3)), np.full((50, 2), -1e9), np.array([[2.0, -7.0]])], ids=["zeros", "far", "one row"])
-def test_rows_that_are_all_equal(adaptation, words, rows):
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "SequentialPossibilisticCMeans", UserWarning)
-        model = sequential(adaptation=adaptation, **words).fit(rows)
-    assert model.n_clusters_ == 1
-    np.testing.assert_array_equal(model.labels_, 0)
-    assert (model.eta_ > 0).all()
-
-
-@pytest.mark.filterwarnings("ignore:.*collapsed:UserWarning")
-@pytest.mark.parametrize("adaptation", ["conference", "squared"])
-@pytest.mark.parametrize("sparsity", ["auto", 0])
-def test_two_rows(adaptation, sparsity):
-    X = np.array([[0.0, 0.0], [1.0, 2.0]])
-    model = sequential(adaptation=adaptation, sparsity=sparsity).fit(X)
-    assert model.n_clusters_ in (1, 2)
-    np.testing.assert_array_equal(model.predict(X), model.labels_)
-
-
-@pytest.mark.parametrize("adaptation", ["conference", "squared"])
-@pytest.mark.parametrize("words", [{}, {"n_new": 3}, {"seed_quantile": 0.9}, {"patience": 1}])
-def test_three_rows_a_hundred_times_each(adaptation, words):
-    X = np.repeat([[0.0, 0.0], [5.0, 1.0], [1.0, 9.0]], 100, axis=0)
-    model = sequential(adaptation=adaptation, **words).fit(X)
-    assert model.n_clusters_ <= 3
-    assert (model.labels_ >= 0).all()
-    assert all(len(set(model.labels_[100 * j : 100 * j + 100])) == 1 for j in range(3))
-
-
-@pytest.mark.parametrize("adaptation", ["conference", "squared"])
-def test_many_zeros(adaptation):
-    rng = np.random.default_rng(0)
-    X = np.where(rng.random((300, 1)) < 0.75, 0.0, rng.exponential(size=(300, 4)) + 2)
-    for rows in (X, sparse.csr_array(X)):
-        model = sequential(adaptation=adaptation, sparsity=0).fit(rows)
-        assert np.isfinite(model.memberships_).all()
-        assert len(set(model.labels_[(X == 0).all(axis=1)])) == 1
-
-
-def test_constant_features_do_not_matter():
-    X, _ = mixture()
-    model, other = settled(), sequential().fit(np.column_stack([np.full(len(X), 1e6), X, np.zeros(len(X))]))
-    np.testing.assert_array_equal(other.labels_, model.labels_)
-
-
-@pytest.mark.parametrize("factor", [1e-120, 1e-30, 1e30, 1e120])
-def test_ranges_of_any_size(factor):
-    X, _ = mixture()
-    np.testing.assert_array_equal(sequential().fit(X * factor).labels_, settled().labels_)

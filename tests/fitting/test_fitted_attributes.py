@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
-from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import cosine_similarity, laplacian_kernel, pairwise_distances, polynomial_kernel, rbf_kernel
@@ -23,6 +24,7 @@ from cmeans import (
 )
 from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
+from sweep_choices import often
 
 N, D, C = 90, 3, 3
 MODELS = {
@@ -57,17 +59,22 @@ KERNELS = {  # as somebody else computes them
 }
 over_models = pytest.mark.parametrize("model_name", MODELS)
 over_spaces = pytest.mark.parametrize("space", SPACES)
-pairs = [(m, s) for m in MODELS for s in SPACES if not (m == "two-step" and s == "points")]  # its landmarks are a sample of rows
-over_pairs = pytest.mark.parametrize(("model_name", "space"), pairs)
+PAIRS = [(m, s) for m in MODELS for s in SPACES if not (m == "two-step" and s == "points")]  # its landmarks are a sample of rows
+over_pairs = pytest.mark.parametrize(("model_name", "space"), PAIRS)
 
 
 def other_kernel(space):
     return KERNELS.get(space, lambda x, y: rbf_kernel(x, y, gamma=0.05))
 
 
-@pytest.fixture(scope="module")
-def X():
+@cache
+def blobs():
     return make_blobs(N, D, centers=[[0, 0, 1], [5, 0, 1], [0, 5, 3]], cluster_std=0.7, random_state=1)[0]
+
+
+@pytest.fixture
+def X():
+    return blobs()
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +91,12 @@ def rows_for(space, X):
     return rbf_kernel(X, gamma=0.05) if space.startswith("precomputed") else X
 
 
+@cache
+def fitted(model_name, space):
+    """The fit of all rows, which many tests look at and none may change."""
+    return build(model_name, space).fit(rows_for(space, blobs()))
+
+
 def rule_m(model):
     return getattr(model, "m_", 1.0)
 
@@ -93,8 +106,7 @@ def rule_m(model):
 
 @over_pairs
 def test_every_attribute(model_name, space, X):
-    rows = rows_for(space, X)
-    model = build(model_name, space).fit(rows)
+    rows, model = rows_for(space, X), fitted(model_name, space)
     assert (model.labels_.shape, model.labels_.dtype) == ((N,), np.int64)
     assert (model.memberships_.shape, model.memberships_.dtype) == ((N, C), np.float64)
     assert type(model.objective_) is float
@@ -249,7 +261,7 @@ def test_every_attribute_of_streams(name, rule, fitted, X, weight):
 
 @over_models
 def test_row_visits_count_every_pass(model_name, X):
-    model = build(model_name, "landmarks").fit(X)
+    model = fitted(model_name, "landmarks")
     seen = 15 if model_name == "two-step" else N
     assert model.row_visits_ >= model.n_iter_ * seen + N
     assert model.row_visits_ % seen == 0
@@ -269,8 +281,7 @@ def test_names_of_features(X):
 @over_pairs
 def test_distances_follow_from_dual_coef(model_name, space, X):
     """|phi(x) - sum_l a_l phi(l)|^2 in a kernel that somebody else computes."""
-    rows, new = rows_for(space, X), np.random.default_rng(4).normal(size=(11, D))
-    model = build(model_name, space).fit(rows)
+    model, new = fitted(model_name, space), np.random.default_rng(4).normal(size=(11, D))
     distances = model.transform(rbf_kernel(new, X, gamma=0.05)) if space.startswith("precomputed") else model.transform(new)
     if hasattr(model, "cluster_centers_"):
         expected = pairwise_distances(new, model.cluster_centers_)
@@ -346,17 +357,18 @@ def test_history_starts_at_the_start_and_ends_at_the_result(model_name, space, X
             assert history[0] == pytest.approx(((away**-2).sum(axis=1) ** -0.5).sum(), rel=1e-6)
 
 
-@over_models
-def test_a_fit_answers_for_its_own_rows(model_name, X):
-    for space in SPACES:
-        if (model_name, space) not in pairs:
-            continue
-        rows = rows_for(space, X)
-        model = build(model_name, space).fit(rows)
-        np.testing.assert_array_equal(model.predict(rows), model.labels_)
-        np.testing.assert_array_equal(model.memberships(rows), model.memberships_)
-        np.testing.assert_array_equal(clone(model).fit_predict(rows), model.labels_)
-        np.testing.assert_array_equal(clone(model).fit_transform(rows), model.transform(rows))
+@over_pairs
+def test_a_fit_answers_for_its_own_rows(model_name, space, X):
+    rows, model = rows_for(space, X), fitted(model_name, space)
+    np.testing.assert_array_equal(model.predict(rows), model.labels_)
+    np.testing.assert_array_equal(model.memberships(rows), model.memberships_)
+
+
+@pytest.mark.parametrize(("model_name", "space"), [some for some in often(2, MODELS, SPACES) if some in PAIRS])
+def test_fits_that_answer_at_once(model_name, space, X):
+    rows, model = rows_for(space, X), fitted(model_name, space)
+    np.testing.assert_array_equal(build(model_name, space).fit_predict(rows), model.labels_)
+    np.testing.assert_array_equal(build(model_name, space).fit_transform(rows), model.transform(rows))
 
 
 @pytest.mark.parametrize("space", ["euclidean", "exact", "landmarks", "polynomial"])
@@ -376,7 +388,7 @@ def test_eta_is_the_mean_squared_distance_in_the_pilots_clusters(space, weighted
 
 def test_typicality_and_predict_proba_are_where_they_make_sense(X):
     for name in MODELS:
-        model = build(name, "euclidean").fit(X)
+        model = fitted(name, "euclidean")
         possibilistic = "possibilistic" in name
         assert hasattr(model, "typicality") is possibilistic
         assert hasattr(model, "predict_proba") is not possibilistic
@@ -397,7 +409,7 @@ def test_typicality_is_one_half_at_the_root_of_eta(X):
 
 @over_models
 def test_outlier_score(model_name, X):
-    model = build(model_name, "landmarks").fit(X)
+    model = fitted(model_name, "landmarks")
     far = np.vstack([X, X.mean(axis=0) + 50])
     score = model.outlier_score(far)
     assert score.shape == (N + 1,)
@@ -410,8 +422,7 @@ def test_outlier_score(model_name, X):
 
 @over_pairs
 def test_representatives(model_name, space, X):
-    rows = rows_for(space, X)
-    model = build(model_name, space).fit(rows)
+    rows, model = rows_for(space, X), fitted(model_name, space)
     table = model.representatives(N)
     assert (table.shape, table.dtype) == ((C, N), np.int64)
     own = np.take_along_axis(model.transform(rows), model.labels_[:, None], axis=1)[:, 0]

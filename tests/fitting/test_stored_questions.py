@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,43 +18,26 @@ from sklearn.base import clone
 import cmeans
 import every_estimator
 from cmeans import AdaptivePossibilisticCMeans, KernelKMeans
-from cmeans.data.files import group_cache
 from every_estimator import FINDING, build
 from file_formats import csv, npy, parquet, table
 from limited import limited
-from stored_rows import ELSEWHERE, Kept, placed
+from stored_rows import ELSEWHERE, C, Kept, N, placed, rows
 from sweep_choices import pairs
 
-N, C = 2_100, 3
+pytestmark = pytest.mark.usefixtures("nothing_is_small")
 LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 25}
 WORDS: dict[str, dict[str, Any]] = {  # in the space of the rows, but
     "FuzzyCMeans": {"m": 1.5, **LANDMARKS},
     "PossibilisticCMeans": {"eta_scale": 0.3, **LANDMARKS},
     "TwoStepKernelKMeans": LANDMARKS,
-    "KernelPatchClustering": {"patch_size": 400, "n_init": 1, "kernel": "rbf", "gamma": 0.05},
-    "StreamingFuzzyCMeans": {"chunk_size": 600, "n_init": 1, "kernel": "linear"},
+    "KernelPatchClustering": {"patch_size": 140, "n_init": 1, "kernel": "rbf", "gamma": 0.05},
+    "StreamingFuzzyCMeans": {"chunk_size": 200, "n_init": 1, "kernel": "linear"},
 }
 MODELS: dict[str, Any] = {
     name: build(name, n_clusters=8 if name in FINDING else C, **WORDS.get(name, {"kernel": "linear"})) for name in every_estimator.NAMES
 }
 SWEEPERS = ("KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans")
 NAMES = ["a", "b", "c", "d"]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _nothing_is_small() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        limited(patch, loaded_bytes=0)
-        patch.setattr(group_cache, "LEAST", 20_000)
-        yield
-
-
-@cache
-def rows(seed: int = 0, n: int = N) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    x = 6 * np.random.default_rng(0).normal(size=(C, 4))[rng.integers(C, size=n)] + rng.normal(size=(n, 4))
-    x.flags.writeable = False
-    return x
 
 
 @cache
@@ -71,12 +53,12 @@ def fitted(name: str) -> Any:
     pairs(ELSEWHERE, SWEEPERS, [True, False], [np.float64, np.float32]),
 )
 def test_answers_about_files_are_those_about_arrays(where: str, name: str, opened: bool, dtype: Any, tmp_path: Path) -> None:
-    asked(fitted(name), placed(where, tmp_path, rows(1).astype(dtype), opened=opened or where == "csv"), rows(1).astype(dtype))
+    asked(fitted(name), placed(where, tmp_path, rows(seed=1).astype(dtype), opened=opened or where == "csv"), rows(seed=1).astype(dtype))
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_everybody_answers(name: str, tmp_path: Path) -> None:
-    asked(fitted(name), placed("parquet", tmp_path, rows(1)), rows(1))
+    asked(fitted(name), placed("parquet", tmp_path, rows(seed=1)), rows(seed=1))
 
 
 def asked(model: Any, given: Any, x: np.ndarray) -> None:
@@ -97,11 +79,11 @@ def asked(model: Any, given: Any, x: np.ndarray) -> None:
 
 def test_a_file_brings_its_weights_to_a_score(tmp_path: Path) -> None:
     weight = np.random.default_rng(0).integers(0, 4, size=N).astype(float)
-    given = placed("parquet", tmp_path, rows(1), weight=weight)
-    assert fitted("FuzzyCMeans").score(given) == pytest.approx(fitted("FuzzyCMeans").score(rows(1), sample_weight=weight), rel=1e-12)
+    given = placed("parquet", tmp_path, rows(seed=1), weight=weight)
+    assert fitted("FuzzyCMeans").score(given) == pytest.approx(fitted("FuzzyCMeans").score(rows(seed=1), sample_weight=weight), rel=1e-12)
     with pytest.raises(ValueError, match="sample_weight is given, and X brings weights of its own"):
         fitted("FuzzyCMeans").score(given, sample_weight=weight)
-    np.testing.assert_array_equal(fitted("FuzzyCMeans").predict(given), fitted("FuzzyCMeans").predict(rows(1)))
+    np.testing.assert_array_equal(fitted("FuzzyCMeans").predict(given), fitted("FuzzyCMeans").predict(rows(seed=1)))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -111,20 +93,20 @@ def test_fit_predict(name: str, tmp_path: Path) -> None:
 
 
 def test_any_number_of_threads(tmp_path: Path) -> None:
-    given = placed("parquet, tiny groups", tmp_path, rows(1))
+    given = placed("parquet, tiny groups", tmp_path, rows(seed=1))
     for n_jobs in (1, 2, 5):
-        asked(clone(MODELS["FuzzyCMeans"]).set_params(n_jobs=n_jobs).fit(Kept(rows())), given, rows(1))
+        asked(clone(MODELS["FuzzyCMeans"]).set_params(n_jobs=n_jobs).fit(Kept(rows())), given, rows(seed=1))
 
 
 def test_a_few_rows_of_a_file_are_simply_read(tmp_path: Path) -> None:
-    asked_few = fitted("FuzzyCMeans").predict(parquet(tmp_path, rows(1)[:10]))
+    asked_few = fitted("FuzzyCMeans").predict(parquet(tmp_path, rows(seed=1)[:10]))
     assert asked_few.dtype == np.int64
-    np.testing.assert_array_equal(asked_few, fitted("FuzzyCMeans").predict(rows(1)[:10]))
-    assert fitted("FuzzyCMeans").memberships(parquet(tmp_path, rows(1)[:1])).shape == (1, C)
+    np.testing.assert_array_equal(asked_few, fitted("FuzzyCMeans").predict(rows(seed=1)[:10]))
+    assert fitted("FuzzyCMeans").memberships(parquet(tmp_path, rows(seed=1)[:1])).shape == (1, C)
 
 
 def test_a_model_of_kernel_values_is_asked_with_files_of_them(tmp_path: Path) -> None:
-    x, more = rows()[:200], rows(1)
+    x, more = rows()[:100], rows(seed=1)
     model = KernelKMeans(C, kernel="precomputed", n_landmarks=20, random_state=0).fit(_gram(x, x))
     np.save(tmp_path / "kernel.npy", _gram(more, x))
     for given in (tmp_path / "kernel.npy", cmeans.open_blocks(tmp_path / "kernel.npy")):
@@ -159,9 +141,9 @@ def test_names_of_columns(tmp_path: Path) -> None:
 
 def test_columns_are_found_by_name(tmp_path: Path) -> None:
     """In whatever order the file has them, and whatever else it has."""
-    other = table(rows(1)).select(NAMES[::-1]).append_column("note", pa.array(["x"] * N)).append_column("e", pa.array([np.nan] * N))
+    other = table(rows(seed=1)).select(NAMES[::-1]).append_column("note", pa.array(["x"] * N)).append_column("e", pa.array([np.nan] * N))
     pq.write_table(other, tmp_path / "other.parquet")
-    frame = pd.DataFrame(rows(1), columns=NAMES)
+    frame = pd.DataFrame(rows(seed=1), columns=NAMES)
     for model in (
         clone(MODELS["FuzzyCMeans"]).fit(parquet(tmp_path, rows())),
         clone(MODELS["FuzzyCMeans"]).fit(pd.DataFrame(rows(), columns=NAMES)),
@@ -227,8 +209,8 @@ def test_models_are_saved_and_loaded(name: str, with_rows: bool, tmp_path: Path)
         assert again.labels_.dtype == model.labels_.dtype
     assert not hasattr(again, "memberships_")
     assert again.feature_names_in_.tolist() == NAMES
-    given = parquet(tmp_path, rows(1), "more.parquet")
-    np.testing.assert_array_equal(again.predict(given), model.predict(Kept(rows(1))))
+    given = parquet(tmp_path, rows(seed=1), "more.parquet")
+    np.testing.assert_array_equal(again.predict(given), model.predict(Kept(rows(seed=1))))
     np.testing.assert_array_equal(again.transform(given), model.transform(given))
     with pytest.raises(ValueError, match="only labels are kept" if with_rows else "saved without its rows"):
         again.representatives()
@@ -270,7 +252,7 @@ def test_labels_are_the_smallest_integers_that_hold_them(n_clusters: int, dtype:
 
 def test_rows_that_belong_nowhere() -> None:
     far = rows().copy()
-    far[[3, 1_500]] = 100.0
+    far[[3, 500]] = 100.0
     model = AdaptivePossibilisticCMeans(8, scaling=None, random_state=0)
     other = clone(model).fit(far)
     labels = model.fit(Kept(far)).labels_
@@ -284,7 +266,7 @@ def test_rows_that_belong_nowhere() -> None:
 
 @pytest.mark.parametrize("name", ["StreamingFuzzyCMeans", "KernelPatchClustering"])
 def test_chunks_from_files(name: str, tmp_path: Path) -> None:
-    cuts = [rows()[:900], rows()[900:1_000], rows(1)]
+    cuts = [rows()[:300], rows()[300:340], rows(seed=1)]
     files = [parquet(tmp_path, chunk, f"{number}.parquet") for number, chunk in enumerate(cuts)]
     reversed_ = table(cuts[1]).select(NAMES[::-1])
     pq.write_table(reversed_, files[1])
@@ -307,7 +289,7 @@ def test_a_fit_on_files_goes_on_with_chunks(tmp_path: Path) -> None:
     )
     assert not hasattr(on_files, "memberships_")
     for model in (on_files, in_memory):
-        model.partial_fit(parquet(tmp_path, rows(1), "more.parquet"))
+        model.partial_fit(parquet(tmp_path, rows(seed=1), "more.parquet"))
     np.testing.assert_array_equal(on_files.cluster_centers_, in_memory.cluster_centers_)
     np.testing.assert_array_equal(on_files.labels_, in_memory.labels_)
     assert hasattr(on_files, "memberships_")

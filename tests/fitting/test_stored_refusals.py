@@ -5,8 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import types
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,15 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import cmeans
-from cmeans.data.files import group_cache
 from cmeans.data.row_source import RowsError, StoredRows
 from every_estimator import COUNTING, FINDING, NAMES, OF_KERNEL_VALUES, build, known
 from file_formats import ipc, npy, parquet
 from limited import limited
-from stored_rows import Kept, placed
+from stored_rows import C, Kept, N, placed, rows
 
-N, C = 2_100, 3
+pytestmark = pytest.mark.usefixtures("nothing_is_small")
 LINEAR: dict[str, Any] = {"kernel": "linear"}
-OWN: dict[str, Any] = {"chunk_size": 600, "patch_size": 400, "n_init": 1, "eta_scale": 0.3, "patience": 1, **LINEAR}
+OWN: dict[str, Any] = {"chunk_size": 200, "patch_size": 140, "n_init": 1, "eta_scale": 0.3, "patience": 1, **LINEAR}
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {"tree": ("KernelPatchClustering", {"merge": "tree"})}
 EVERYBODY = (*NAMES, *VARIANTS)
 
@@ -35,22 +33,6 @@ def made(name: str, **words: Any) -> Any:
 
 
 over_everybody = pytest.mark.parametrize("name", EVERYBODY)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _nothing_is_small() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        limited(patch, loaded_bytes=0)
-        patch.setattr(group_cache, "LEAST", 4_000)
-        yield
-
-
-@cache
-def rows() -> np.ndarray:
-    rng = np.random.default_rng(0)
-    x = 6 * rng.normal(size=(C, 4))[rng.integers(C, size=N)] + rng.normal(size=(N, 4))
-    x.flags.writeable = False
-    return x
 
 
 def found_by(model: Any) -> set[str]:
@@ -133,21 +115,21 @@ def test_an_unfitted_model_knows_nothing(question: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_a_hole_in_the_middle_is_found(name: str, value: float, tmp_path: Path) -> None:
     x = rows().copy()
-    x[1_234, 2] = value
+    x[412, 2] = value
     model = made(name, n_jobs=2)
     what = r"is empty or not a number \(NaN\)" if np.isnan(value) else "is infinite or too large for float64"
-    for path, column in ((parquet(tmp_path, x, group=100), "'c'"), (npy(tmp_path, x), "2")):
-        with pytest.raises(RowsError, match=rf"{path.name}: column {column} {what} in row 1234"):
+    for path, column in ((parquet(tmp_path, x, group=33), "'c'"), (npy(tmp_path, x), "2")):
+        with pytest.raises(RowsError, match=rf"{path.name}: column {column} {what} in row 412"):
             model.fit(path)
         assert not found_by(model)
 
 
 def test_a_hole_in_a_question(tmp_path: Path) -> None:
     x = rows().copy()
-    x[2_050, 0] = np.nan
+    x[680, 0] = np.nan
     model = made("FuzzyCMeans").fit(Kept(rows()))
     for question in ("predict", "transform", "score"):
-        with pytest.raises(RowsError, match=r"x\.npy: column 0 .* in row 2050"):
+        with pytest.raises(RowsError, match=r"x\.npy: column 0 .* in row 680"):
             getattr(model, question)(npy(tmp_path, x))
 
 
@@ -324,7 +306,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("full_disk")
 @pytest.mark.parametrize("name", ["KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans"])
 def test_no_room_for_samples(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    limited(monkeypatch, subsampled_above=2_000, array_bytes=N + 1)  # there is room for labels
+    limited(monkeypatch, subsampled_above=900, array_bytes=N + 1)  # there is room for labels
     model = made(name, progressive=True)
     with pytest.raises(RowsError, match=r"no room for [\d,]+ bytes of scratch in .* \(set TMPDIR .*No space left on device"):
         model.fit(Kept(rows()))

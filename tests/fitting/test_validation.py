@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tracemalloc
 from functools import cache
-from importlib.util import find_spec
 
 import joblib
 import numpy as np
@@ -41,7 +40,9 @@ from cmeans.data.blocks import Blocks
 from cmeans.fitting.validation import read_weights
 from cmeans.runtime.progress import listening
 from cmeans.sampling.population import population_of, sample
+from contracts.arrays import strict_array, torch_tensor
 from every_estimator import CLASSES, without
+from notebook import Notebook, with_callbacks
 from sweep_choices import often, once, pairs
 
 FINDING = tuple(CLASSES[name] for name in every_estimator.FINDING)
@@ -369,16 +370,6 @@ def test_set_output_keeps_the_index(X):
 
 
 # ---------------------------------------------------------------------------------------------------- other array libraries
-
-
-def torch_tensor(X, dtype="float64"):
-    torch = pytest.importorskip("torch")
-    return torch.asarray(np.array(X), dtype=getattr(torch, dtype))
-
-
-def strict_array(X, dtype="float64"):
-    strict = pytest.importorskip("array_api_strict", minversion="2.3")  # take_along_axis
-    return strict.asarray(np.array(X), dtype=getattr(strict, dtype))
 
 
 LIBRARIES = (torch_tensor, strict_array)
@@ -744,37 +735,6 @@ def test_verbose_reaches_stderr_in_a_plain_script():
 
 
 # ----------------------------------------------------------------------------------- who watches: callbacks of scikit-learn
-
-
-class Notebook:
-    """A callback: counts tasks, keeps what it is shown of them, ends the fit after `last` sweeps."""
-
-    def __init__(self, last=None):
-        self.last = last
-        self.begun = self.ended = 0
-        self.sweeps = []
-        self.shown = []
-
-    def setup(self, estimator, context):
-        self.begun = self.ended = 0
-        self.sweeps = []
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        self.begun += 1
-
-    def on_fit_task_end(self, estimator, context, *, X, metadata, fitted_estimator):
-        self.ended += 1
-        self.shown.append((X, metadata))
-        if context.parent is None:
-            return False
-        self.sweeps.append(fitted_estimator)
-        return len(self.sweeps) == self.last
-
-
-with_callbacks = pytest.mark.skipif(find_spec("sklearn.callback") is None, reason="scikit-learn 1.9 brought callbacks")
 
 
 @with_callbacks

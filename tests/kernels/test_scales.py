@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -14,31 +13,21 @@ import cmeans
 from cmeans.data.arrays import binary_exponent
 from cmeans.spaces.conjugate_gradients import conjugate_gradients
 from cmeans.spaces.spectrum import estimated_largest_eigenvalue
-from every_estimator import NAMES
+from every_estimator import FINDING, NAMES, build, known
 from sweep_choices import pairs
 
 rng = np.random.default_rng(0)
-X = rng.permutation(rng.normal(size=(90, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 30, axis=0))
-MODELS: dict[str, Callable[..., Any]] = {
-    "hard": lambda **parameters: cmeans.KernelKMeans(3, random_state=0, **parameters),
-    "fuzzy": lambda **parameters: cmeans.FuzzyCMeans(3, random_state=0, **parameters),
-    "possibilistic": lambda **parameters: cmeans.PossibilisticCMeans(3, random_state=0, eta_scale=0.1, **parameters),
-    "CMeans": lambda **parameters: cmeans.CMeans(3, random_state=0, m=1.3, **parameters),
-    "two steps": lambda **parameters: cmeans.TwoStepKernelKMeans(3, random_state=0, **parameters),
-    "journal": lambda **parameters: cmeans.AdaptivePossibilisticCMeans(5, random_state=0, scaling=None, **parameters),
-    "conference": lambda **parameters: cmeans.AdaptivePossibilisticCMeans(
-        5, random_state=0, scaling=None, adaptation="conference", **parameters
-    ),
-    "sequential": lambda **parameters: cmeans.SequentialPossibilisticCMeans(5, random_state=0, scaling=None, **parameters),
-    "probabilistic": lambda **parameters: cmeans.ProbabilisticKMeans(3, random_state=0, **parameters),
-    "batched": lambda **parameters: cmeans.ProbabilisticKMeans(3, random_state=0, solver="batched", **parameters),
-    "streaming": lambda **parameters: cmeans.StreamingFuzzyCMeans(3, random_state=0, chunk_size=45, **parameters),
-    "projection": lambda **parameters: cmeans.StreamingFuzzyCMeans(
-        3, random_state=0, chunk_size=45, method="projection", warm_up=0, **parameters
-    ),
-    "patches": lambda **parameters: cmeans.KernelPatchClustering(3, random_state=0, patch_size=45, **parameters),
+X = rng.permutation(rng.normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0))
+# Every estimator by its name, with words of its own where it has some, and other ways of three of them.
+MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (name, {}) for name in NAMES},
+    "CMeans": ("CMeans", {"m": 1.3}),
+    "SequentialPossibilisticCMeans": ("SequentialPossibilisticCMeans", {"patience": 1}),
+    "conference": ("AdaptivePossibilisticCMeans", {"adaptation": "conference"}),
+    "batched": ("ProbabilisticKMeans", {"solver": "batched"}),
+    "projection": ("StreamingFuzzyCMeans", {"method": "projection", "warm_up": 0}),
 }
-assert {type(make()).__name__ for make in MODELS.values()} == set(NAMES), "an estimator is not here"
+COMMON = {"scaling": None, "chunk_size": 30, "patch_size": 30}
 SPACES: dict[str, dict[str, Any]] = {
     "exact": {"n_landmarks": None},
     "landmarks": {"n_landmarks": 12},
@@ -46,7 +35,7 @@ SPACES: dict[str, dict[str, Any]] = {
     "exact from points": {"n_landmarks": None, "init": X[:3]},
     "k-means++ landmarks": {"n_landmarks": 12, "landmarks": "k-means++"},
 }
-STREAMS = {"streaming": ("landmarks",), "projection": ("exact",), "patches": ("exact",)}
+STREAMS = {"StreamingFuzzyCMeans": ("landmarks",), "projection": ("exact",), "KernelPatchClustering": ("exact",)}
 POWERS = (-1000, -540, 400, 520, 1000)
 SINGLE = (-100, 60, 110)
 
@@ -62,16 +51,21 @@ class Scaled:
         return np.ldexp(np.exp(-0.05 * ((x[:, None, :] - y[None, :, :]) ** 2).sum(axis=2)), self.power)
 
 
+def made(name: str, **parameters: Any) -> Any:
+    estimator, own = MODELS[name]
+    return build(estimator, n_clusters=5 if estimator in FINDING else 3, **{**known(estimator, COMMON), **own, **parameters})
+
+
 def is_there(name: str, space: str, *_: object) -> bool:
     if name in STREAMS:
         return space in STREAMS[name]
     if "points" in space:
-        return name not in ("sequential", "journal", "conference", "two steps")
-    return name != "two steps" or space != "gradient"
+        return MODELS[name][0] not in (*FINDING, "TwoStepKernelKMeans")
+    return name != "TwoStepKernelKMeans" or space != "gradient"
 
 
 def parameters_of(name: str, space: str) -> dict[str, Any]:
-    return {} if name in ("projection", "patches") else SPACES[space]
+    return {} if name in ("projection", "KernelPatchClustering") else SPACES[space]
 
 
 @cache
@@ -81,7 +75,7 @@ def fitted(name: str, space: str, power: int, dtype: type, form: str = "callable
         rows, kernel = kernel(X, X).astype(dtype), "precomputed"
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*on the way from chunk to chunk.*")
-        return MODELS[name](kernel=kernel, **parameters).fit(rows), rows
+        return made(name, kernel=kernel, **parameters).fit(rows), rows
 
 
 def assert_scaled_alike(name: str, space: str, power: int, dtype: type, form: str = "callable") -> None:
@@ -119,7 +113,7 @@ def test_kernel_matrices(name: str, space: str, power: int) -> None:
 @pytest.mark.parametrize("power", POWERS)
 @pytest.mark.parametrize("projection", ["cholesky", "gradient"])
 def test_projections_of_streams(projection: str, power: int) -> None:
-    parameters = {"chunk_size": 45, "method": "projection", "projection": projection, "warm_up": 0, "random_state": 0}
+    parameters = {"chunk_size": 30, "method": "projection", "projection": projection, "warm_up": 0, "random_state": 0}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*on the way from chunk to chunk.*")
         model, plain = (cmeans.StreamingFuzzyCMeans(3, kernel=Scaled(number), **parameters).fit(X) for number in (power, 0))
@@ -138,11 +132,11 @@ def test_projections_of_streams(projection: str, power: int) -> None:
     ],
 )
 def test_errors_name_the_kernel_and_the_range_of_its_values(name: str, space: str, power: int, dtype: type, beyond: str) -> None:
-    if name == "patches" and dtype == np.float32:
+    if name == "KernelPatchClustering" and dtype == np.float32:
         return  # patches are clustered in float64
-    model = MODELS[name](kernel=Scaled(power), **parameters_of(name, space))
+    model = made(name, kernel=Scaled(power), **parameters_of(name, space))
     largest = f"{2.0**power:.3g}".replace("+", ".")
-    with pytest.raises(ValueError, match=rf"{type(model).__name__}\(kernel=.*Scaled.*run from .* to {largest}, in float\d\d {beyond}"):
+    with pytest.raises(ValueError, match=rf"{MODELS[name][0]}\(kernel=.*Scaled.*run from .* to {largest}, in float\d\d {beyond}"):
         model.fit(X.astype(dtype))
 
 
@@ -152,16 +146,16 @@ def test_values_that_overflow_are_named(name: str, value: float, shown: str) -> 
     def kernel(x: Any, y: Any) -> Any:
         return np.where((x[:, :1] > 9) & (y[:, 0] > 9), value, Scaled(0)(x, y))
 
-    with pytest.raises(ValueError, match=rf"{type(MODELS[name]()).__name__}.*kernel=.*{shown}"):
-        MODELS[name](kernel=kernel).fit(X)
+    with pytest.raises(ValueError, match=rf"{MODELS[name][0]}.*kernel=.*{shown}"):
+        made(name, kernel=kernel).fit(X)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "cosine", "normalized_polynomial"])
 @pytest.mark.parametrize("name", MODELS)
 def test_products_that_vanish(name: str, kernel: str) -> None:
     """Rows differ, but all their kernel values are zero or nearly so."""
-    with pytest.raises(ValueError, match=rf"{type(MODELS[name]()).__name__}\(kernel=.*(values on these rows are all 0|digits are lost)"):
-        MODELS[name](kernel=kernel, coef0=0.0).fit(X * 1e-200)
+    with pytest.raises(ValueError, match=rf"{MODELS[name][0]}\(kernel=.*(values on these rows are all 0|digits are lost)"):
+        made(name, kernel=kernel, coef0=0.0).fit(X * 1e-200)
 
 
 def test_rows_of_zeros_are_valid() -> None:
@@ -172,8 +166,8 @@ def test_rows_of_zeros_are_valid() -> None:
 
 @pytest.mark.filterwarnings("ignore:.*(clusters have collapsed|on the way from chunk to chunk)")
 def test_a_chunk_of_zeros_has_an_empty_span() -> None:
-    model = cmeans.StreamingFuzzyCMeans(3, kernel="cosine", chunk_size=45, method="projection", projection="l1", warm_up=0, random_state=0)
-    model.fit(np.concatenate([X[:45], np.zeros((45, 2))]))
+    model = cmeans.StreamingFuzzyCMeans(3, kernel="cosine", chunk_size=30, method="projection", projection="l1", warm_up=0, random_state=0)
+    model.fit(np.concatenate([X[:30], np.zeros((30, 2))]))
     assert not model._stream.past.centres.coordinates.any()
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import cmath
 import math
+from functools import cache
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
-from threadpoolctl import threadpool_limits
 
 import cmeans
 import cmeans.kernels.images.wavelets as wavelets
@@ -18,15 +18,11 @@ from cmeans import FuzzyCMeans, KernelKMeans
 from cmeans.kernels import RBF, ComplexWaveletSSIM, build_kernel
 from cmeans.metrics import purity
 from contracts.arrays import DTYPES, FORMS, as_form, on_host
+from sweep_choices import pairs
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 ROUNDING = {"float64": 1e-12, "float32": 2e-6}
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Thousands of tiny products wait long for PyTorch's threads where other work keeps the cores busy."""
-    with threadpool_limits(1):
-        yield
 
 
 def share(u, v, level, orientation, orientations):
@@ -107,11 +103,11 @@ PAIRS = {
 }
 
 
-def images(shape, n=13):
+def images(shape, n=9):
     """(n, height width) images in [0, 1], half of the pixels dark, one image all dark and one all bright."""
     random = np.random.default_rng(sum(shape))
     X = random.uniform(size=(n, shape[0] * shape[1])) * (random.uniform(size=(n, shape[0] * shape[1])) < 0.5)
-    X[3], X[8] = 0, 1
+    X[3], X[6] = 0, 1
     return X.astype(np.float32).astype(np.float64)
 
 
@@ -121,46 +117,49 @@ def assert_values(actual, expected, dtype):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=ROUNDING[dtype])
 
 
-@pytest.fixture(scope="module", params=PAIRS)
-def pair(request):
+@cache
+def looped(name):
     """A kernel, its images and what loops say of all their pairs."""
-    kernel, loop, shape = PAIRS[request.param]
+    kernel, loop, shape = PAIRS[name]
     X = images(shape)
     return kernel, X, naive.kernel_matrix(X, X, loop)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("form", FORMS)
-def test_blocks_of_values_are_those_of_the_loops(pair, form, dtype, monkeypatch):
+over_forms = pytest.mark.parametrize(("name", "form"), [(name, form) for name in PAIRS for form in FORMS])
+
+
+@pytest.mark.parametrize(("name", "form", "dtype"), pairs(PAIRS, FORMS, DTYPES))
+def test_blocks_of_values_are_those_of_the_loops(name, form, dtype, monkeypatch):
     monkeypatch.setattr(wavelets, "COEFFICIENTS", 1)
     monkeypatch.setattr(wavelets, "SMALLEST_PIECE", 4)  # rows and points in pieces of 4, the last ones short
-    kernel, X, expected = pair
-    x, y = as_form(X[:10], form, dtype), as_form(X[4:], form, dtype)
-    assert_values(kernel(x, y), expected[:10, 4:], dtype)
+    kernel, X, expected = looped(name)
+    x, y = as_form(X[:7], form, dtype), as_form(X[3:], form, dtype)
+    assert_values(kernel(x, y), expected[:7, 3:], dtype)
     columns = kernel.prepare(y)
-    assert_values(columns(x[:7, :]), expected[:7, 4:], dtype)
-    assert_values(columns(x[7:, :]), expected[7:10, 4:], dtype)
-    assert_values(kernel.diag(x), np.ones(10), dtype)
+    assert_values(columns(x[:5, :]), expected[:5, 3:], dtype)
+    assert_values(columns(x[5:, :]), expected[5:7, 3:], dtype)
+    assert_values(kernel.diag(x), np.ones(7), dtype)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_in_one_piece_and_points_in_another_precision(pair, form):
-    kernel, X, expected = pair
+@over_forms
+def test_in_one_piece_and_points_in_another_precision(name, form):
+    kernel, X, expected = looped(name)
     assert_values(kernel(as_form(X, form), as_form(X, form)), expected, "float64")
     assert_values(kernel(as_form(X[:5], form, "float32"), as_form(X[5:], form, "float64")), expected[:5, 5:], "float32")
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_rows_are_left_as_they_were(pair, form):
-    kernel, X, _ = pair
+@over_forms
+def test_rows_are_left_as_they_were(name, form):
+    kernel, X, _ = looped(name)
     x = as_form(X, form)
     kernel(x, x)
     np.testing.assert_array_equal(on_host(x), X)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_symmetric_one_on_the_diagonal_and_between_zero_and_one(pair, dtype):
-    kernel, X, expected = pair
+@pytest.mark.parametrize("name", PAIRS)
+def test_symmetric_one_on_the_diagonal_and_between_zero_and_one(name, dtype):
+    kernel, X, expected = looped(name)
     gram = kernel(X.astype(dtype), X.astype(dtype))
     np.testing.assert_allclose(gram, gram.T, atol=ROUNDING[dtype])
     np.testing.assert_allclose(np.diag(gram), 1, atol=ROUNDING[dtype])
@@ -219,7 +218,7 @@ def similarities(kernel, images, others):
 
 def test_bears_shifts_better_than_distances_do():
     """A digit moved by a pixel stays itself; for Euclid it is nearly as far away as another digit."""
-    X, y = digits(60)
+    X, y = digits(30)
     moved, other = np.roll(X, 1, axis=2), X[[int(np.flatnonzero(y != label)[0]) for label in y]]
     distances = [((X - Z) ** 2).sum(axis=(1, 2)) for Z in (moved, other)]
     rbf = RBF(gamma=1 / np.median(distances[1]))
@@ -232,7 +231,7 @@ def test_bears_shifts_better_than_distances_do():
 
 
 def test_bears_contrast_and_brightness():
-    X, _ = digits(40)
+    X, _ = digits(20)
     kernel = ComplexWaveletSSIM()
     np.testing.assert_allclose(similarities(kernel, X, X + 0.3), 1, atol=1e-9)  # no subband sees the mean
     assert similarities(kernel, X, 0.7 * X).min() > 0.9

@@ -10,7 +10,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 import naive
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, StreamingFuzzyCMeans, TwoStepKernelKMeans, load, save
@@ -19,13 +18,9 @@ from cmeans.landmarks.certificate import Approximation
 from cmeans.persistence.model_file import read_metadata
 from limited import limited
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 C, N = 3, 90
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 KERNELS = {

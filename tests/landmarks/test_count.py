@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
-from threadpoolctl import threadpool_limits
 
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ProbabilisticKMeans
 from cmeans.data.blocks import Blocks
@@ -18,15 +17,11 @@ from cmeans.sampling.pairwise import MatrixAffinity
 from cmeans.sampling.population import population_of
 from limited import limited
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 METHODS = ("rpcholesky", "k-means++", "uniform")
 C = 3
 over_methods = pytest.mark.parametrize("method", METHODS)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 def rbf(X, Y=None, gamma=0.5):

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
-from threadpoolctl import threadpool_limits
 
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans
 from cmeans.data.limits import Limits
@@ -16,13 +15,9 @@ from cmeans.landmarks.rpcholesky import PartialCholesky
 from cmeans.landmarks.select import spanning_rows
 from cmeans.sampling.pairwise import MatrixAffinity
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 N = 60
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 def rbf(X, Y=None, gamma=0.5):

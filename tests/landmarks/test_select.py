@@ -8,7 +8,6 @@ from collections import Counter
 import numpy as np
 import pytest
 from scipy.stats import binomtest, chisquare
-from threadpoolctl import threadpool_limits
 
 from cmeans import KernelKMeans, StreamingFuzzyCMeans
 from cmeans.data.blocks import Block, Blocks
@@ -20,14 +19,9 @@ from cmeans.sampling.population import population_of
 from cmeans.spaces import landmark_space
 from cmeans.streaming import LandmarkCandidates, StreamSummary, first_landmarks, further_landmarks
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 C = 3
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    """Matrices of a few rows, thousands of times: threads would take longer to wake than to work."""
-    with threadpool_limits(1):
-        yield
 
 
 def matrix(K):

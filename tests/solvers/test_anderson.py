@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 import cmeans.solvers.fixed_point
 from cmeans import (
@@ -31,6 +30,8 @@ from cmeans.sweeps.statistics import Statistics
 from contracts.arrays import as_form, cut_raggedly, on_host
 from naive import critical_fuzzifier
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 C, N = 3, 150
 START = np.array([0, 1, 2])
 GAMMA = 0.5
@@ -45,12 +46,6 @@ SPACES = {
 M = {"euclidean": 2.0, "landmarks": 1.08, "gradient": 1.08, "exact": 1.08, "precomputed": 1.08}
 over_spaces = pytest.mark.parametrize("space", SPACES)
 over_acceleration = pytest.mark.parametrize("acceleration", ["anderson", None])
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 def groups(seed=0, n=N, d=3, apart=2.5):

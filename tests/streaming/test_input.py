@@ -14,46 +14,15 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from blob_streams import BLOBS, CHUNK, CHUNKS, PROBE, STREAMS, C, D, X, build, feed, in_order
 from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans
 from cmeans.kernels import RBF, Precomputed
 from cmeans.tuning.fuzzifier import fuzzifier
 from sweep_choices import pairs
 
-C, D, CHUNK = 3, 4, 40
-BLOBS = np.array([[0.0, 0, 0, 1], [3, 1, 0, 0], [0.5, 3, 1, 0]])
-STREAMS = {
-    "landmarks": (StreamingFuzzyCMeans, {"n_landmarks": 16}),
-    "points": (StreamingFuzzyCMeans, {"landmarks": np.vstack([BLOBS + 0.3, BLOBS - 0.3, BLOBS[::-1] * 0.8])}),
-    "linear": (StreamingFuzzyCMeans, {"kernel": "linear"}),
-    "projection": (StreamingFuzzyCMeans, {"method": "projection"}),
-    "gradient": (StreamingFuzzyCMeans, {"method": "projection", "projection": "gradient"}),
-    "l1": (StreamingFuzzyCMeans, {"method": "projection", "projection": "l1"}),
-    "hard": (StreamingFuzzyCMeans, {"rule": "hard", "n_landmarks": 16}),
-    "patches": (KernelPatchClustering, {"n_points": 4}),
-}
 over_streams = pytest.mark.parametrize("name", STREAMS)
 # Short chunks lose much; that is not what most of these tests are about.
 pytestmark = pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning")
-
-
-def blobs(n, seed=0, scale=0.5):
-    return BLOBS[np.arange(n) % C] + np.random.default_rng(seed).normal(scale=scale, size=(n, D))
-
-
-X = np.where(np.abs(blobs(4 * CHUNK)) < 0.2, 0.0, blobs(4 * CHUNK))
-CHUNKS = np.split(X, 4)
-PROBE = blobs(30, seed=1)
-
-
-def build(name, **words):
-    estimator, own = STREAMS.get(name, (StreamingFuzzyCMeans, {}))
-    return estimator(C, **{"gamma": 0.2, "m": 1.3, "random_state": 0, "n_init": 1, **own, **words})
-
-
-def feed(model, chunks, weights=None):
-    for number, chunk in enumerate(chunks):
-        model.partial_fit(chunk, sample_weight=None if weights is None else weights[number])
-    return model
 
 
 @cache
@@ -74,11 +43,6 @@ def mass_after(name, chunks):
 
 def of_size(words, size):
     return {"patch_size" if words[0] is KernelPatchClustering else "chunk_size": size}
-
-
-def in_order(model):
-    """Numbers of the clusters in the order of the blobs they lie in."""
-    return model.predict(BLOBS)
 
 
 # ------------------------------------------------------------------------------------------------------------- chunk after chunk

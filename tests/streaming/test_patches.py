@@ -10,31 +10,19 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
+import blob_streams
 import naive
 import naive_streams
+from blob_streams import C, cut, first_rows, in_order, kernels
 from cmeans import FuzzyCMeans, KernelKMeans, KernelPatchClustering, StreamingFuzzyCMeans
-from cmeans.kernels import Polynomial
 from sweep_choices import pairs
 
-C = 3
 SIZES = (15, 9, 14, 11)
-BLOBS = np.array([[0.0, 0, 0, 1], [3, 1, 0, 0], [0.5, 3, 1, 0]])
-KERNELS = {  # words, the same for the twin, columns of the rows
-    "rbf": ({"gamma": 0.3}, partial(naive.kernel_matrix, function=partial(naive.rbf, gamma=0.3)), 4),
-    "linear": ({"kernel": "linear"}, partial(naive.kernel_matrix, function=naive.linear), 4),
-    "polynomial": (
-        {"kernel": Polynomial(degree=2, gamma=1.0, coef0=1.0)},
-        partial(naive.kernel_matrix, function=partial(naive.polynomial, gamma=1, coef0=1, degree=2)),
-        2,
-    ),
-}
+KERNELS = kernels(0.3)
+blobs = partial(blob_streams.blobs, seed=7, scale=0.6)
 MS = (1.3, 1.7, "hard")
 over_kernels = pytest.mark.parametrize("kernel", KERNELS)
 over_m = pytest.mark.parametrize("m", MS)
-
-
-def blobs(n, seed=7, scale=0.6):
-    return BLOBS[np.arange(n) % C] + np.random.default_rng(seed).normal(scale=scale, size=(n, 4))
 
 
 @cache
@@ -45,22 +33,9 @@ def rows(kernel: str) -> tuple[np.ndarray, np.ndarray]:
     return X[:, : KERNELS[kernel][2]], np.random.default_rng(9).uniform(0.2, 3, size=len(X))
 
 
-def cut(values, sizes=SIZES):
-    return np.split(values, np.cumsum(sizes)[:-1])
-
-
-def first_rows(n):
-    return np.eye(C, n)
-
-
 def patches(m, n_points, **words):
     rule = {"rule": "hard"} if m == "hard" else {"m": m}
     return KernelPatchClustering(C, n_points=n_points, **{**rule, "random_state": 0, **words})
-
-
-def in_order(model):
-    """Numbers of the clusters in the order of the blobs they lie in."""
-    return model.predict(BLOBS)
 
 
 def assert_carries(model, record, kernel):
@@ -85,11 +60,11 @@ few = pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning", "ignor
 @pytest.mark.parametrize(("kernel", "m", "n_points", "weighted"), pairs(KERNELS, MS, [1, 4, 6], [False, True]))
 def test_a_chain_is_the_twins(kernel, m, n_points, weighted):
     (X, weights), (own, K, _) = rows(kernel), KERNELS[kernel]
-    w = cut(weights) if weighted else None
-    records = naive_streams.kernel_patches(cut(X), K, C, n_points, m, first_rows(SIZES[0]), weights=w, tol=1e-9)
+    w = cut(weights, SIZES) if weighted else None
+    records = naive_streams.kernel_patches(cut(X, SIZES), K, C, n_points, m, first_rows(SIZES[0]), weights=w, tol=1e-9)
     model = patches(m, n_points, init=X[:C], tol=1e-9, **own)
     total = 0.0
-    for t, (patch, record) in enumerate(zip(cut(X), records, strict=True)):
+    for t, (patch, record) in enumerate(zip(cut(X, SIZES), records, strict=True)):
         model.partial_fit(patch, sample_weight=None if w is None else w[t])
         assert_carries(model, record, kernel)
         total += len(patch) if w is None else w[t].sum()

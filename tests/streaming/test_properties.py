@@ -3,53 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans, save
+from blob_streams import BLOBS, CHUNK, CHUNKS, MORE_STREAMS, PROBE, C, X, blobs, build, feed
+from cmeans import FuzzyCMeans, StreamingFuzzyCMeans, save
+from contracts.arrays import strict_array, torch_tensor
 from limited import limited
+from notebook import Notebook, with_callbacks
 from sweep_choices import often, once
 
-C, D, CHUNK = 3, 4, 40
-BLOBS = np.array([[0.0, 0, 0, 1], [3, 1, 0, 0], [0.5, 3, 1, 0]])
-STREAMS = {
-    "landmarks": (StreamingFuzzyCMeans, {"n_landmarks": 16}),
-    "points": (StreamingFuzzyCMeans, {"landmarks": np.vstack([BLOBS + 0.3, BLOBS - 0.3, BLOBS[::-1] * 0.8])}),
-    "update": (StreamingFuzzyCMeans, {"n_landmarks": 16, "meta_membership": "update", "past_weight": "u"}),
-    "linear": (StreamingFuzzyCMeans, {"kernel": "linear"}),
-    "polynomial": (StreamingFuzzyCMeans, {"kernel": "polynomial", "degree": 2, "gamma": 0.3, "method": "projection"}),
-    "projection": (StreamingFuzzyCMeans, {"method": "projection"}),
-    "gradient": (StreamingFuzzyCMeans, {"method": "projection", "projection": "gradient"}),
-    "l1": (StreamingFuzzyCMeans, {"method": "projection", "projection": "l1"}),
-    "hard": (StreamingFuzzyCMeans, {"rule": "hard", "n_landmarks": 16}),
-    "patches": (KernelPatchClustering, {"n_points": 4}),
-}
-over_streams = pytest.mark.parametrize("name", STREAMS)
+over_streams = pytest.mark.parametrize("name", MORE_STREAMS)
 pytestmark = pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning")
-
-
-def blobs(n, seed=0, scale=0.5):
-    return BLOBS[np.arange(n) % C] + np.random.default_rng(seed).normal(scale=scale, size=(n, D))
-
-
-X = np.where(np.abs(blobs(4 * CHUNK)) < 0.2, 0.0, blobs(4 * CHUNK))
-X = X.astype(np.float32).astype(np.float64)
-CHUNKS = np.split(X, 4)
-PROBE = blobs(30, seed=1)
-
-
-def build(name, **words):
-    estimator, own = STREAMS[name]
-    return estimator(C, **{"gamma": 0.2, "m": 1.3, "random_state": 0, "n_init": 1, **own, **words})
-
-
-def feed(model, chunks, weights=None):
-    for number, chunk in enumerate(chunks):
-        model.partial_fit(chunk, sample_weight=None if weights is None else weights[number])
-    return model
 
 
 @cache
@@ -129,7 +96,7 @@ def test_weights_of_other_sizes_add():
 # -------------------------------------------------------------------------------------------------------------- forms of rows
 
 
-@pytest.mark.parametrize(("name", "form"), often(2, STREAMS, [sparse.csr_array, sparse.csr_matrix, np.asfortranarray]))
+@pytest.mark.parametrize(("name", "form"), often(2, MORE_STREAMS, [sparse.csr_array, sparse.csr_matrix, np.asfortranarray]))
 def test_chunks_of_every_form_give_the_stream_of_dense_ones(name, form):
     model = feed(build(name), [form(chunk) for chunk in CHUNKS])
     assert_agree(model, plain(name), 1e-5 if name == "l1" else 1e-7, form)
@@ -163,17 +130,7 @@ def test_chunks_of_other_forms_join(name):
     assert whole.memberships_.dtype == np.float64
 
 
-def torch_tensor(x):
-    torch = pytest.importorskip("torch")
-    return torch.asarray(np.array(x, dtype=np.float64))
-
-
-def strict_array(x):
-    strict = pytest.importorskip("array_api_strict", minversion="2.3")
-    return strict.asarray(np.array(x, dtype=np.float64))
-
-
-@pytest.mark.parametrize(("name", "array"), once(STREAMS, [torch_tensor, strict_array]))
+@pytest.mark.parametrize(("name", "array"), once(MORE_STREAMS, [torch_tensor, strict_array]))
 def test_arrays_of_other_libraries(name, array, tmp_path):
     model = feed(build(name), [array(chunk) for chunk in CHUNKS])
     for values in (model.memberships_, model.labels_, model.transform(array(PROBE))):
@@ -184,7 +141,7 @@ def test_arrays_of_other_libraries(name, array, tmp_path):
     save(model, tmp_path / "model")
 
 
-@pytest.mark.parametrize(("name", "first"), once(STREAMS, [0, 2]))
+@pytest.mark.parametrize(("name", "first"), once(MORE_STREAMS, [0, 2]))
 def test_chunks_of_other_libraries_join(name, first):
     """Tensors after arrays of the host, and the other way round."""
     own = plain(name)
@@ -248,30 +205,7 @@ def test_compiled_sweeps_agree(name, monkeypatch):
     np.testing.assert_array_equal(again.transform(PROBE), compiled.transform(PROBE))
 
 
-class Notebook:
-    """A callback: keeps what it is shown, ends the fit after `last` sweeps."""
-
-    def __init__(self, last=None):
-        self.last, self.sweeps, self.ends = last, [], 0
-
-    def setup(self, estimator, context):
-        self.sweeps = []
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context, *, X, metadata, fitted_estimator):
-        if context.parent is None:
-            self.ends += 1
-            return False
-        self.sweeps.append(fitted_estimator)
-        return len(self.sweeps) == self.last
-
-
-@pytest.mark.skipif(find_spec("sklearn.callback") is None, reason="scikit-learn 1.9 brought callbacks")
+@with_callbacks
 @pytest.mark.parametrize("name", ["landmarks", "linear", "projection"])
 def test_callbacks_hear_of_every_chunks_sweeps_and_may_end_a_fit(name):
     notebook = Notebook()
@@ -279,7 +213,7 @@ def test_callbacks_hear_of_every_chunks_sweeps_and_may_end_a_fit(name):
     model = build(name, chunk_size=CHUNK, n_init=1).set_callbacks(notebook).fit(X)
     np.testing.assert_array_equal(model.memberships_, plain.memberships_)
     assert len(notebook.sweeps) > model.n_iter_  # those of all chunks
-    assert notebook.ends == 1
+    assert notebook.begun == notebook.ended == len(notebook.sweeps) + 1
     np.testing.assert_array_equal(notebook.sweeps[-1].predict(X), model.labels_)
     impatient = build(name, chunk_size=CHUNK, n_init=1, tol=0.0, m=1.5).set_callbacks(Notebook(2)).fit(X)
     assert not impatient.converged_

@@ -7,8 +7,10 @@ from functools import cache, partial
 import numpy as np
 import pytest
 
+import blob_streams
 import naive
 import naive_streams
+from blob_streams import C, cut, first_rows, kernels
 from cmeans import FuzzyCMeans, KernelKMeans, StreamingFuzzyCMeans
 from cmeans.data.blocks import Blocks
 from cmeans.kernels import Polynomial
@@ -22,18 +24,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning"),
 ]
 
-C = 3
 SIZES = (18, 7, 15, 2, 16)
-BLOBS = np.array([[0.0, 0, 0, 1], [3, 1, 0, 0], [0.5, 3, 1, 0]])
-KERNELS = {  # words, the same for the twin, columns of the rows
-    "rbf": ({"gamma": 0.25}, partial(naive.kernel_matrix, function=partial(naive.rbf, gamma=0.25)), 4),
-    "linear": ({"kernel": "linear", "n_landmarks": 5}, partial(naive.kernel_matrix, function=naive.linear), 4),
-    "polynomial": (
-        {"kernel": Polynomial(degree=2, gamma=1.0, coef0=1.0)},
-        partial(naive.kernel_matrix, function=partial(naive.polynomial, gamma=1, coef0=1, degree=2)),
-        2,
-    ),
-}
+KERNELS = kernels(0.25, n_landmarks=5)
+blobs = partial(blob_streams.blobs, scale=0.7)
 over_kernels = pytest.mark.parametrize("kernel", KERNELS)
 META = ("update", "frozen")
 MS = (1.2, 1.7, 2.0, "hard")
@@ -45,20 +38,8 @@ def rows(kernel: str) -> tuple[np.ndarray, np.ndarray]:
     return blobs(sum(SIZES), seed=7)[:, : KERNELS[kernel][2]], np.random.default_rng(9).uniform(0.2, 3, size=sum(SIZES))
 
 
-def blobs(n, seed):
-    return BLOBS[np.arange(n) % C] + np.random.default_rng(seed).normal(scale=0.7, size=(n, 4))
-
-
 def probes(kernel):
     return np.random.default_rng(8).normal(scale=2, size=(23, KERNELS[kernel][2]))
-
-
-def cut(values, sizes=SIZES):
-    return np.split(values, np.cumsum(sizes)[:-1])
-
-
-def first_rows(n):
-    return np.eye(C, n)
 
 
 def words_of(m, **words):
@@ -68,8 +49,10 @@ def words_of(m, **words):
 @cache
 def naive_run(kernel: str, m: float | str, weighted: bool, n_iter: int, tol: float, how: tuple[tuple[str, object], ...]):
     X, weights = rows(kernel)
-    w = cut(weights) if weighted else None
-    return naive_streams.stkfcm(cut(X), KERNELS[kernel][1], C, m, first_rows(SIZES[0]), weights=w, n_iter=n_iter, tol=tol, **dict(how))
+    w = cut(weights, SIZES) if weighted else None
+    return naive_streams.stkfcm(
+        cut(X, SIZES), KERNELS[kernel][1], C, m, first_rows(SIZES[0]), weights=w, n_iter=n_iter, tol=tol, **dict(how)
+    )
 
 
 def compare(kernel, m, *, weighted=False, projection="cholesky", n_iter=8, tol=0.0, atol=1e-9, **how):
@@ -80,7 +63,7 @@ def compare(kernel, m, *, weighted=False, projection="cholesky", n_iter=8, tol=0
     words = {**KERNELS[kernel][0], "method": "projection", "projection": projection, "init": X[:C], "max_iter": n_iter, "tol": tol}
     model = StreamingFuzzyCMeans(C, **words_of(m, **words, **how))
     K, strangers = KERNELS[kernel][1], probes(kernel)
-    for t, (chunk, w, record) in enumerate(zip(cut(X), cut(weights), expected, strict=True)):
+    for t, (chunk, w, record) in enumerate(zip(cut(X, SIZES), cut(weights, SIZES), expected, strict=True)):
         model.partial_fit(chunk, sample_weight=w if weighted else None)
         np.testing.assert_allclose(model.memberships_, record.memberships, atol=atol)
         _, u = naive_streams.assign(strangers, chunk, record.coefficients, K, m)
@@ -101,7 +84,7 @@ def compare(kernel, m, *, weighted=False, projection="cholesky", n_iter=8, tol=0
 def test_the_spectra_here_stay_above_every_cut():
     """Else two cuts of the same matrix would be compared, not two programs: in a direction that one of them drops, centres may be long."""
     for kernel, (_, K, _) in KERNELS.items():
-        for chunk in cut(rows(kernel)[0]):
+        for chunk in cut(rows(kernel)[0], SIZES):
             values = np.linalg.eigvalsh(K(chunk, chunk))
             kept = values[values > 1e-11 * values[-1]]
             assert kept[0] > 1e-6 * kept[-1]
@@ -151,7 +134,7 @@ def test_rows_without_weight_change_nothing(words):
     """Neither what centres are nor what a chunk spans."""
     X, _ = rows("rbf")
     strangers = np.random.default_rng(1).normal(scale=2, size=(5 * len(SIZES), 4))
-    chunks, others = cut(X), np.split(strangers, len(SIZES))
+    chunks, others = cut(X, SIZES), np.split(strangers, len(SIZES))
     words = {"init": X[:C], "random_state": 0, **words}
     alone = taught(chunks, **words)
     mixed = [np.vstack([chunk, other]) for chunk, other in zip(chunks, others, strict=True)]
@@ -278,8 +261,8 @@ def test_given_landmarks_are_the_loop_in_their_space(kernel, m, decay):
     landmarks = X[::8] if kernel == "rbf" else X[:6]
     words = {"landmarks": landmarks, "init": X[:C], "max_iter": 8, "tol": 0.0, "decay": decay, **own}
     model = StreamingFuzzyCMeans(C, **words_of(m, **words))
-    expected = landmark_loop(cut(X), cut(weights), K, landmarks, m, decay, 8)
-    for chunk, w, (V, mass, u, objective) in zip(cut(X), cut(weights), expected, strict=True):
+    expected = landmark_loop(cut(X, SIZES), cut(weights, SIZES), K, landmarks, m, decay, 8)
+    for chunk, w, (V, mass, u, objective) in zip(cut(X, SIZES), cut(weights, SIZES), expected, strict=True):
         model.partial_fit(chunk, sample_weight=w)
         np.testing.assert_allclose(model.memberships_, u, atol=1e-8)
         np.testing.assert_allclose(model.mass_, mass, rtol=1e-8)

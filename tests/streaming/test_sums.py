@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
+import blob_streams
 import naive
 import naive_streams
+from blob_streams import BLOBS, C, cut
 from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans
 from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
@@ -23,9 +25,9 @@ from cmeans.sweeps.problem import Problem
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 
-C, D, M = 3, 4, 1.7
+M = 1.7
+blobs = partial(blob_streams.blobs, scale=0.7)
 SIZES = (20, 9, 14, 17)
-BLOBS = np.array([[0.0, 0, 0, 1], [3, 1, 0, 0], [0.5, 3, 1, 0]])
 KERNELS = {
     "rbf": (RBF(0.5), partial(naive.rbf, gamma=0.5)),
     "polynomial": (Polynomial(degree=2, gamma=1.0, coef0=1.0), partial(naive.polynomial, gamma=1, coef0=1, degree=2)),
@@ -40,14 +42,6 @@ SPACES = {
     "spanning": ("polynomial", lambda kernel, blocks: spanning_space(kernel, blocks.x, np.float64)),
 }
 over_spaces = pytest.mark.parametrize("space_name", SPACES)
-
-
-def blobs(n, seed=0, scale=0.7):
-    return BLOBS[np.arange(n) % C] + np.random.default_rng(seed).normal(scale=scale, size=(n, D))
-
-
-def cut(values, sizes=SIZES):
-    return np.split(values, np.cumsum(sizes)[:-1])
 
 
 def given(n, seed=1):
@@ -165,7 +159,7 @@ def test_projected_sums_miss_those_of_all_rows_by_what_was_lost(kernel_name, pro
     u, w = given(60)
     K = naive.kernel_matrix(X, X, function)
     starts, bound, past = np.cumsum((0, *SIZES)), np.zeros(C), None
-    for t, (chunk, rows) in enumerate(zip(cut(X), cut(np.arange(60)), strict=True)):
+    for t, (chunk, rows) in enumerate(zip(cut(X, SIZES), cut(np.arange(60), SIZES), strict=True)):
         blocks = Blocks(chunk, w[rows])
         space = chunk_space(kernel, blocks, projection)
         present, _ = settled(space, blocks, u[rows], Fuzzy(M))
@@ -179,7 +173,7 @@ def test_projected_sums_miss_those_of_all_rows_by_what_was_lost(kernel_name, pro
             past = moved + present
         else:
             past = present
-        coefficients, mass = naive_streams.stream_sums([u[r] for r in cut(np.arange(60))[: t + 1]], M, cut(w)[: t + 1], decay)
+        coefficients, mass = naive_streams.stream_sums([u[r] for r in cut(np.arange(60), SIZES)[: t + 1]], M, cut(w, SIZES)[: t + 1], decay)
         np.testing.assert_allclose(past.mass, mass, rtol=1e-10)
         seen, q = slice(0, starts[t + 1]), coefficients / mass[:, None]
         products = np.einsum("js,sj->j", q, K[seen, rows] @ space_products(past, chunk).T)

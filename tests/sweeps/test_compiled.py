@@ -312,20 +312,16 @@ import cmeans, cmeans.sweeps.choice
 X = np.random.default_rng(0).normal(size=(70_000, 2)) + 6 * (np.arange(70_000) % 3)[:, None]
 for number in (1, 2):
     model = cmeans.KernelKMeans(8, kernel="linear", init=np.arange(8), tol=10.0).fit(X)
-    print("fit", number, "numba" in sys.modules, f"{model.objective_:.6g}", cmeans.__file__)
+    distance = model.transform(X)[:, 0].sum()
+    print("fit", number, "numba" in sys.modules, f"{model.objective_:.6g}", f"{distance:.6g}", cmeans.__file__)
 """
-# The distances to centres: what compiles fastest.
-MEASURES = """
-from cmeans.data.blocks import Blocks
-from cmeans.spaces import EuclideanSpace
-from cmeans.sweeps import compiled
-from cmeans.sweeps.represented_rows import RepresentedRows
-from cmeans.sweeps.state import State
-layout, blocks = compiled.layout("narrow"), Blocks(np.arange(6.0)[:, None], np.ones(6))
-rows = RepresentedRows(EuclideanSpace(np.zeros(1)), blocks, 0, layout=layout)
-state = State(rows.space.embed(blocks.take(np.arange(2))))
+# Kernel values: what compiles fastest.
+VALUES = """
+from cmeans.kernels import Polynomial
+from cmeans.sweeps.compiled import kernel_blocks
+x = np.arange(6.0)[:, None]
 for number in (1, 2):
-    print("distances", number, compiled.CompiledMeasure(layout, "float64")(rows, rows.space, state, 0).sum(), compiled.__file__)
+    print("values", number, kernel_blocks.quick(Polynomial(2).prepare(x))(x).sum(), kernel_blocks.__file__)
 """
 
 
@@ -348,14 +344,14 @@ def test_compiling_is_announced_once_for_all_processes(tmp_path):
     """Until a source changes, also one that Numba does not look at."""
     package = copied(tmp_path / "site")
     where = {"PYTHONPATH": str(package.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    first, second = said(MEASURES, **where), said(MEASURES, **where)
-    assert first[0].startswith("WARNING cmeans cmeans compiles distances")
-    assert [line.split()[:2] for line in first[1:]] == [["distances", "1"], ["distances", "2"]]
+    first, second = said(VALUES, **where), said(VALUES, **where)
+    assert first[0].startswith("WARNING cmeans cmeans compiles kernel values")
+    assert [line.split()[:2] for line in first[1:]] == [["values", "1"], ["values", "2"]]
     assert second == first[1:]
     assert str(package) in second[0]
     with (package / "sweeps" / "compiled" / "tiles.py").open("a", encoding="utf-8") as file:
         file.write("# changed\n")
-    assert said(MEASURES, **where) == first
+    assert said(VALUES, **where) == first
 
 
 def test_numba_may_be_turned_off():
@@ -371,6 +367,7 @@ def test_a_package_where_nothing_can_be_written(tmp_path):
     (package / "sweeps" / "compiled" / "__pycache__").touch()
     where = {"PYTHONPATH": str(package.parent), "HOME": str(nowhere), "XDG_CACHE_HOME": str(nowhere / "cache"), "NUMBA_CACHE_DIR": ""}
     lines = said(FITS, **where)
-    assert [line.split()[:3] for line in lines[2:]] == [["fit", "1", "True"], ["fit", "2", "True"]]
+    assert [line.split()[:3] for line in lines[3:]] == [["fit", "1", "True"], ["fit", "2", "True"]]
     assert all(line.startswith("WARNING cmeans cmeans compiles the hard") for line in lines[:2])  # the sweep and the last pass
+    assert lines[2].startswith("WARNING cmeans cmeans compiles distances")
     assert str(package) in lines[-1]

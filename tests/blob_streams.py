@@ -1,0 +1,84 @@
+"""Three blobs in chunks, and streams of every kind over them, for the tests of streams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import naive
+from cmeans import KernelPatchClustering, StreamingFuzzyCMeans
+from cmeans.kernels import Polynomial
+
+C, D, CHUNK = 3, 4, 40
+BLOBS = np.array([[0.0, 0, 0, 1], [3, 1, 0, 0], [0.5, 3, 1, 0]])
+STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
+    "landmarks": (StreamingFuzzyCMeans, {"n_landmarks": 16}),
+    "points": (StreamingFuzzyCMeans, {"landmarks": np.vstack([BLOBS + 0.3, BLOBS - 0.3, BLOBS[::-1] * 0.8])}),
+    "linear": (StreamingFuzzyCMeans, {"kernel": "linear"}),
+    "projection": (StreamingFuzzyCMeans, {"method": "projection"}),
+    "gradient": (StreamingFuzzyCMeans, {"method": "projection", "projection": "gradient"}),
+    "l1": (StreamingFuzzyCMeans, {"method": "projection", "projection": "l1"}),
+    "hard": (StreamingFuzzyCMeans, {"rule": "hard", "n_landmarks": 16}),
+    "patches": (KernelPatchClustering, {"n_points": 4}),
+}
+MORE_STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
+    **STREAMS,
+    "update": (StreamingFuzzyCMeans, {"n_landmarks": 16, "meta_membership": "update", "past_weight": "u"}),
+    "polynomial": (StreamingFuzzyCMeans, {"kernel": "polynomial", "degree": 2, "gamma": 0.3, "method": "projection"}),
+}
+
+
+def blobs(n: int, seed: int = 0, scale: float = 0.5) -> np.ndarray:
+    """(n, D) rows of one blob after the other."""
+    return BLOBS[np.arange(n) % C] + np.random.default_rng(seed).normal(scale=scale, size=(n, D))
+
+
+X = np.where(np.abs(blobs(4 * CHUNK)) < 0.2, 0.0, blobs(4 * CHUNK)).astype(np.float32).astype(np.float64)
+CHUNKS = np.split(X, 4)
+PROBE = blobs(30, seed=1)
+
+
+def build(name: str, **words: Any) -> Any:
+    """A stream by its name here; under any other name, one of words alone."""
+    estimator, own = MORE_STREAMS.get(name, (StreamingFuzzyCMeans, {}))
+    return estimator(C, **{"gamma": 0.2, "m": 1.3, "random_state": 0, "n_init": 1, **own, **words})
+
+
+def feed(model: Any, chunks: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
+    for number, chunk in enumerate(chunks):
+        model.partial_fit(chunk, sample_weight=None if weights is None else weights[number])
+    return model
+
+
+def in_order(model: Any) -> np.ndarray:
+    """Numbers of the clusters in the order of the blobs they lie in."""
+    return model.predict(BLOBS)
+
+
+# ------------------------------------------------------------------------------------------------------------- for the naive twin
+
+
+def cut(values: np.ndarray, sizes: Sequence[int]) -> list[np.ndarray]:
+    return np.split(values, np.cumsum(sizes)[:-1])
+
+
+def first_rows(n: int) -> np.ndarray:
+    """(C, n) memberships of a start from the first rows."""
+    return np.eye(C, n)
+
+
+def kernels(gamma: float, **linear: Any) -> dict[str, tuple[dict[str, Any], Any, int]]:
+    """By names: words, the same kernel for the twin, columns of the rows; `linear` are further words of that one."""
+    matrix = partial(partial, naive.kernel_matrix)
+    return {
+        "rbf": ({"gamma": gamma}, matrix(function=partial(naive.rbf, gamma=gamma)), 4),
+        "linear": ({"kernel": "linear", **linear}, matrix(function=naive.linear), 4),
+        "polynomial": (
+            {"kernel": Polynomial(degree=2, gamma=1.0, coef0=1.0)},
+            matrix(function=partial(naive.polynomial, gamma=1, coef0=1, degree=2)),
+            2,
+        ),
+    }
