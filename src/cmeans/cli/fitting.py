@@ -9,12 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .. import Checkpoint, DaskEngine, __version__
-from ..data.blocks import spans
 from ..data.files.schema import described
-from ..data.outputs import RowOutputs
 from ..engines.dask.dask_api import connected
 from ..fitting.memory import parse_budget
 from ..persistence.model_file import read_metadata, save
@@ -23,7 +19,6 @@ from ..runtime.user_warnings import one_line
 from ..solvers.checkpoints import check_place
 from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
-from ..storage.row_writer import OutputColumns, checked_columns, row_file
 from .categories import Categories, learn_categories
 from .errors import InputError, Stopped
 from .models import Preprocessing, with_names
@@ -33,7 +28,6 @@ from .report import clearness, next_steps, spreads
 from .rows import SHARE, InputRows, ReadOptions, files_of, learn_scaling, read_rows, refuse_inside, tables_of
 from .terminal import Screen
 
-WRITTEN_TOGETHER = 65_536  # rows
 LABELS, MODEL, SUMMARY = "labels.parquet", "model.safetensors", "summary.json"
 
 
@@ -52,62 +46,36 @@ class FitRequest:
     scheduler: str | None = None  # address of the Dask cluster that runs the fit
     arguments: Sequence[str] = ()  # of the command line, for advice
 
-    def columns(self, method: MethodSpec, model: Any) -> OutputColumns:
-        """Return the columns that are written for each row."""
-        return checked_columns(
-            Path(LABELS),
-            len(model.get_feature_names_out()),
-            "the labels",
-            memberships=method.soft,
-            top_k=self.top_k,
-            threshold=self.threshold,
-        )
-
 
 def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     """Fit, write all results or none, and return the summary."""
     method = METHODS[request.method]
     _check(request, method)
     watch = Stopwatch()
-    with results_folder(request.out), _cluster(request.scheduler) as client:
+    with results_folder(request.out), _cluster(request.scheduler) as client, staged(request.out, seal=SUMMARY) as place:
         with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
             with watch.part("read"):
                 rows, recipe = _read(request, screen, stays=client is not None)
             model = _model(request, client)
             try:
                 with watch.part("fit"):
-                    _fit(model, request, rows, screen)
+                    with_names(place / LABELS, request.reading, lambda file: _fit(model, request, rows, screen, file))
             except KeyboardInterrupt:
                 raise Stopped(_farewell(model, request, recipe)) from None
-        with staged(request.out, seal=SUMMARY) as place:
-            with watch.part("write"):
-                columns = request.columns(method, model)
-                with_names(place / LABELS, request.reading, lambda file: _write_labels(file, model, rows, columns))
-                save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
-            summary = _summary(request, rows, model, read_metadata(place / MODEL)) | _columns_of(request, rows, recipe)
-            summary |= {
-                "clearness": clearness(model, rows.x),
-                "seconds": watch.seconds,
-                "warnings": warned,
-                "outputs": _outputs(request.out),
-            }
-            summary["next"] = next_steps(request.arguments, plain(summary), spreads(rows.x, rows.columns, len(recipe.categories.labels)))
-            write_text(place / SUMMARY, as_json(summary) + "\n")
+        with watch.part("write"):
+            save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
+        summary = _summary(request, rows, model, read_metadata(place / MODEL)) | _columns_of(request, rows, recipe)
+        summary |= {
+            "clearness": clearness(model, rows.x),
+            "seconds": watch.seconds,
+            "warnings": warned,
+            "outputs": _outputs(request.out),
+        }
+        summary["next"] = next_steps(request.arguments, plain(summary), spreads(rows.x, rows.columns, len(recipe.categories.labels)))
+        write_text(place / SUMMARY, as_json(summary) + "\n")
     if not screen.for_people:
         screen.say(f"wrote {', '.join((LABELS, MODEL, SUMMARY))} in {request.out}")
     return summary
-
-
-def _write_labels(file: Path, model: Any, rows: InputRows, columns: OutputColumns) -> None:
-    """Write the labels that the fit has kept, or, for rows that are not in memory, those of one more pass."""
-    if columns.memberships and "memberships_" not in vars(model):
-        model.predict_to(rows.x, file, memberships=True, top_k=columns.top_k, threshold=columns.threshold)
-        return
-    labels, n = model.labels_, len(model.labels_)
-    u = model.memberships_ if columns.memberships else np.empty((n, 0), rows.x.dtype)
-    with row_file(file, n, columns, u.dtype) as table:
-        for start, stop in spans(n, WRITTEN_TOGETHER):
-            table.append(columns.of(RowOutputs(labels[start:stop], u[start:stop], np.empty(0))))
 
 
 @contextmanager
@@ -180,12 +148,14 @@ def _model(request: FitRequest, client: Any) -> Any:
     return METHODS[request.method].made(words)
 
 
-def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen) -> None:
+def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, labels: Path) -> None:
+    """Fit, and write labels and memberships to a file in the last pass."""
     method = METHODS[request.method]
     n, d = rows.x.shape
     screen.say(f"fitting {type(model).__name__} to {n:,} rows and {d:,} columns of {rows.x.dtype.name}")
     with screen.progress(model.tol), screen.telling("cmeans.memory"):
-        model.fit(rows.x, sample_weight=None if rows.stay else rows.weight)
+        written = {"memberships": method.soft, "top_k": request.top_k, "threshold": request.threshold}
+        model.fit_predict_to(rows.x, labels, sample_weight=None if rows.stay else rows.weight, **written)
     if model.converged_:  # else there is a warning
         screen.say(model.stop_reason_)
     if model.approximation_ is not None:
