@@ -130,7 +130,6 @@ def test_lines_longer_than_blocks(tmp_path: Path, name: int, text: int) -> None:
             "is not text in UTF-8 (NUL bytes in line 1); if it is UTF-16, convert it first, e.g. iconv -f utf-16le -t utf-8 FILE > NEW.",
         ),
         (TEXT + "\0" * 300, "line 5 has 1 field where 2 belong."),
-        (TEXT + "1,\0002\n", "column 'b' (text) holds no numbers. Choose the columns that are data, e.g. --columns a."),
         (TEXT + "1\n", "line 5 has 1 field where 2 belong."),
         (TEXT.replace("\n", "\r") + "1,2,3\r", "line 5 has 3 fields where 2 belong."),
         (TEXT + '"1\n1,2\n', "line 5 has a quote that is not closed."),
@@ -153,6 +152,13 @@ def test_lines_longer_than_blocks(tmp_path: Path, name: int, text: int) -> None:
 def test_what_cannot_be_read(tmp_path: Path, content: str | bytes, message: str) -> None:
     file = written(tmp_path, content)
     assert refused(file) == f"{file}: {message}"
+
+
+def test_a_number_that_is_none(tmp_path: Path) -> None:
+    file = written(tmp_path, TEXT + "1,\0002\n")
+    assert refused(file, "a,b") == f"{file}: column 'b' (text) holds no numbers."
+    with pytest.raises(RowsError, match=r"holds no numbers\. Choose the columns that are data, e\.g\. columns=\['a'\]\."):
+        cmeans.open_blocks(file)
 
 
 def test_a_first_line_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
