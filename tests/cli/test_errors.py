@@ -189,7 +189,7 @@ def test_a_fault_of_ours_exits_1(cmeans: Command, table: Path, tmp_path: Path, m
     def broken(*_: object) -> None:
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr(fitting, "row_file", broken)
+    monkeypatch.setattr(fitting, "save", broken)
     words = ["fit", table, "--clusters", 2, "--columns", "a", "--out", tmp_path / "o"]
     ended = cmeans(*words, "--quiet")
     assert ended.code == 1

@@ -35,23 +35,22 @@ codec.save_file = half
 """
 KILLED_IN_AN_OUTPUT = """
 import os, signal
-from cmeans.cli import fitting
-row_file = fitting.row_file
+from cmeans.storage import row_writer
 
 def half(path, *words):
     path.write_bytes(b"half of a file")
     os.kill(os.getpid(), signal.SIGKILL)
 
-fitting.row_file = half
+row_writer.row_file = half
 """
 DISK_FULL_IN_AN_OUTPUT = """
 import errno
-from cmeans.cli import fitting
+from cmeans.storage import row_writer
 
 def full(*words):
     raise OSError(errno.ENOSPC, "No space left on device", "labels.parquet")
 
-fitting.row_file = full
+row_writer.row_file = full
 """
 SLOW = """
 import time

@@ -24,12 +24,14 @@ def rows(tmp_path: Path) -> Path:
     return tmp_path / "x.npy"
 
 
-@pytest.mark.parametrize(("size", "name"), [(500, "labels.parquet"), (5_000, "model.safetensors")])
-def test_fit(cmeans: Command, rows: Path, tmp_path: Path, size: int, name: str) -> None:
+@pytest.mark.parametrize(
+    ("size", "name", "writer"), [(500, "labels.parquet", "KernelKMeans.fit_predict_to: "), (5_000, "model.safetensors", "")]
+)
+def test_fit(cmeans: Command, rows: Path, tmp_path: Path, size: int, name: str, writer: str) -> None:
     """Hard labels take less room than the model does."""
     words = ["fit", rows, "--clusters", 3, "--landmarks", 300, "--method", "hard", "-q", "--out", tmp_path / "o"]
     with files_end_at(size):
-        assert refused(cmeans(*words)) == f"cmeans: cannot write {tmp_path / 'o' / name}: File too large."
+        assert refused(cmeans(*words)) == f"cmeans: {writer}cannot write {tmp_path / 'o' / name}: File too large."
     assert list(tmp_path.iterdir()) == [rows]
 
 

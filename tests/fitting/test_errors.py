@@ -107,7 +107,7 @@ def test_no_rows_no_columns_no_table(estimator):
     refused(r"dim 3", estimator, np.zeros((5, 2, 2)))
     refused(r"[Cc]omplex data not supported", estimator, X + 1j)
     refused(r"could not convert string", estimator, np.array([["a", "b"], ["c", "d"]]))
-    refused(r"could not convert string", estimator, pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
+    refused(r"column 'b' of X holds text or dates, no numbers", estimator, pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
 
 
 @pytest.mark.parametrize(("estimator", "kernel", "size"), pairs(EVERYBODY, ["rbf", "linear", "polynomial"], [1e160, 1e300]))

@@ -165,8 +165,7 @@ class StreamRun:
                 model.partial_fit(x, sample_weight=chunk.weight)
             labels, u = np.asarray(model.labels_), np.asarray(model.memberships_)
         else:  # rows of zero weight get labels, but do not change the model
-            assigned = model._outputs_of(x, None)
-            labels, u = np.asarray(assigned.labels), np.asarray(assigned.memberships)
+            labels, u = np.asarray(model.predict(x)), np.asarray(model.memberships(x))
         self._learnt, self._tally, self._unsaved = learnt, self._tally.after(chunk, labels, u.shape[1]), self._unsaved + 1
         return labels, u if self._request.memberships else None
 
