@@ -11,6 +11,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import cosine_similarity, laplacian_kernel, pairwise_distances, polynomial_kernel, rbf_kernel
 
+import every_estimator
 from cmeans import (
     AdaptivePossibilisticCMeans,
     CMeans,
@@ -24,6 +25,7 @@ from cmeans import (
 )
 from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
+from every_estimator import known
 from sweep_choices import often
 
 N, D, C = 90, 3, 3
@@ -157,8 +159,8 @@ def test_every_attribute(model_name, space, X):
 @over_spaces
 def test_every_attribute_of_models_that_find_their_number(estimator, space, X):
     rows = rows_for(space, X)
-    words = {"kernel": "rbf", "random_state": 0, "sparsity": 0, **SPACES[space]}
-    model = estimator(8, **words).fit(rows)
+    words = {"kernel": "rbf", "sparsity": 0, **known(estimator, {"patience": 1}), **SPACES[space]}
+    model = every_estimator.build(estimator, n_clusters=8, **words).fit(rows)
     found = model.n_clusters_
     assert type(found) is int
     assert 1 <= found <= 8
