@@ -186,7 +186,7 @@ def test_help_and_version(cmeans: Command) -> None:
 
 
 def test_a_fault_of_ours_exits_1(cmeans: Command, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise RuntimeError("two\nlines")
 
     monkeypatch.setattr(fitting, "save", broken)
