@@ -16,7 +16,6 @@ from cmeans.cli.rows import ReadOptions, read_rows
 from cmeans.data.files import arrow
 from cmeans.data.outputs import RowOutputs
 from cmeans.data.row_source import RowsError
-from cmeans.storage import row_writer as writing
 from cmeans.storage.row_writer import OutputColumns, row_file
 
 
@@ -24,10 +23,10 @@ def write_table(file: Path, labels: np.ndarray, u: np.ndarray | None) -> None:
     """Labels and memberships, three rows at a time."""
     columns = OutputColumns(0 if u is None else u.shape[1], u is not None)
     u = np.empty((len(labels), 0)) if u is None else u
-    with row_file(file, len(labels), columns, u.dtype) as table:
+    with row_file(file, len(labels), columns, u.dtype) as append:
         for start in range(0, len(labels), 3):
             part = slice(start, start + 3)
-            table.append(columns.of(RowOutputs(labels[part], u[part], np.empty(0))))
+            append(columns.of(RowOutputs(labels[part], u[part], np.empty(0))))
 
 
 def written(folder: Path, text: str, name: str = "data.csv") -> Path:
@@ -216,7 +215,7 @@ class TestCsv:
 
 class TestResults:
     def test_parquet_in_pieces(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(writing, "GROUP", 7)
+        monkeypatch.setattr(arrow, "ROWS", 7)
         u = np.random.default_rng(0).random((20, 3), np.float32)
         write_table(tmp_path / "l.parquet", u.argmax(1), u)
         table = pq.read_table(tmp_path / "l.parquet")

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import cmeans
-from cmeans.storage import row_writer as writing
-from cmeans.storage.row_writer import ListColumn, OutputColumns
+from cmeans.data.files import arrow
 from every_estimator import NAMES, build
 from full_disk import files_end_at
 from limited import limited
@@ -37,7 +36,7 @@ def rows(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_all_memberships(model: cmeans.FuzzyCMeans, rows: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "GROUP", 1000)
+    monkeypatch.setattr(arrow, "ROWS", 1000)
     counts = model.predict_to(rows, tmp_path / "o.parquet")
     table = pq.read_table(tmp_path / "o.parquet")
     assert table.column_names == ["label", "u0", "u1", "u2", "u3", "u4"]
@@ -95,13 +94,6 @@ def test_rows_that_belong_nowhere_are_counted_nowhere(tmp_path: Path) -> None:
     assert counts.sum() == np.sum(np.array(table["label"]) >= 0)
 
 
-def test_lists_join(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = [ListColumn(np.array([1, 2, 3]), np.array([2, 3])), ListColumn(np.array([4]), np.array([0, 1]))]
-    joined = writing._joined(parts)
-    assert (joined.values.tolist(), joined.stops.tolist()) == ([1, 2, 3, 4], [2, 3, 3, 4])
-    assert OutputColumns(3, memberships=False, top_k=None).n_clusters == 3
-
-
 def test_a_file_is_whole_or_absent(model: cmeans.FuzzyCMeans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "o.parquet").write_text("former")
     with pytest.raises(ValueError, match="NaN"):
@@ -110,7 +102,7 @@ def test_a_file_is_whole_or_absent(model: cmeans.FuzzyCMeans, tmp_path: Path, mo
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(writing._Gathering, "append", full)
+    monkeypatch.setattr(arrow.RowTable, "append", full)
     with pytest.raises(ValueError, match=r"FuzzyCMeans.predict_to: cannot write .*o.parquet: No space left on device"):
         model.predict_to(X, tmp_path / "o.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["o.parquet"]
@@ -209,7 +201,7 @@ class TestFitPredictTo:
 
     def test_a_disk_that_fills_up_does_not_lose_the_fit(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         limited(monkeypatch, loaded_bytes=0)
-        monkeypatch.setattr(writing, "GROUP", 500)
+        monkeypatch.setattr(arrow, "ROWS", 500)
         np.save(tmp_path / "rows.npy", X)
         model, out = cmeans.FuzzyCMeans(5, kernel="linear", random_state=0), tmp_path / "o.parquet"
         with files_end_at(20_000), pytest.raises(cmeans.storage.atomic.WriteError, match=r"fit_predict_to: cannot write .*o.parquet"):

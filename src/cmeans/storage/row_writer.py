@@ -1,14 +1,14 @@
-"""Writer of a model's results by row, block by block: no table of all rows is in memory."""
+"""The file of a model's results by row, written block by block: no table of all rows is in memory."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,18 +18,8 @@ from ..data.outputs import RowOutputs
 from .atomic import WriteError, staged_file, try_writing, writing_to
 
 ENDINGS = (".parquet", ".pq", ".csv", ".npy")
-GROUP = 65_536  # rows that are collected before they are written, fewer where they are wide
-CELLS = 4_000_000
 
-Column = tuple[str, Any]  # name, and an array (b,), or a ListColumn
-
-
-@dataclass(frozen=True)
-class ListColumn:
-    """A column of lists: the values of all rows one after the other, and the end of each row's list."""
-
-    values: npt.NDArray[Any]
-    stops: npt.NDArray[np.int64]  # (b,)
+Columns = dict[str, Any]  # arrays (b,) of NumPy, or PyArrow's of lists
 
 
 @dataclass(frozen=True)
@@ -41,65 +31,59 @@ class OutputColumns:
     top_k: int | None = None  # only the `top_k` largest memberships
     threshold: float | None = None  # only memberships of at least `threshold`
 
-    def of(self, out: RowOutputs) -> list[Column]:
+    def of(self, out: RowOutputs) -> Columns:
         """Return the columns of a block of rows.
 
         All memberships are `u0 ... u{c-1}`. The `top_k` largest are `cluster1, u1, cluster2, u2, ...`, in falling order. Those of at
         least `threshold` are lists: `clusters`, in rising order, and `u`, with at most `top_k` entries where both are given.
         """
-        columns: list[Column] = [("label", out.labels.astype(np.int32))]
+        columns: Columns = {"label": out.labels.astype(np.int32)}
         if not self.memberships:
             return columns
         u = to_numpy(out.memberships)
         if self.threshold is not None:
-            return columns + self._list_columns(u)
-        if self.top_k is not None:
-            largest = self._largest_clusters(u)
-            values = np.take_along_axis(u, largest, axis=1)
-            for rank in range(largest.shape[1]):
-                columns += [(f"cluster{rank + 1}", largest[:, rank].astype(np.int32)), (f"u{rank + 1}", values[:, rank])]
-            return columns
-        return columns + [(f"u{j}", column) for j, column in enumerate(np.ascontiguousarray(u.T))]
+            return columns | self._lists(u)
+        if self.top_k is None:
+            return columns | {f"u{j}": column for j, column in enumerate(np.ascontiguousarray(u.T))}
+        largest = self._largest_clusters(u)
+        values = np.take_along_axis(u, largest, axis=1)
+        for rank in range(largest.shape[1]):
+            columns |= {f"cluster{rank + 1}": largest[:, rank].astype(np.int32), f"u{rank + 1}": values[:, rank]}
+        return columns
 
     def _largest_clusters(self, u: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         assert self.top_k is not None
         order: npt.NDArray[np.intp] = np.argsort(-u, axis=1, kind="stable")[:, : self.top_k]
         return order
 
-    def _list_columns(self, u: npt.NDArray[Any]) -> list[Column]:
+    def _lists(self, u: npt.NDArray[Any]) -> Columns:
+        from ..data.files.arrow import lists
+
         kept = u >= self.threshold
         if self.top_k is not None:
             largest = np.zeros_like(kept)
             np.put_along_axis(largest, self._largest_clusters(u), True, axis=1)
             kept &= largest
-        stops = np.cumsum(kept.sum(axis=1, dtype=np.int64))
-        return [("clusters", ListColumn(np.nonzero(kept)[1].astype(np.int32), stops)), ("u", ListColumn(u[kept], stops))]
-
-
-class RowFile(Protocol):
-    """A file to which rows are appended."""
-
-    def append(self, columns: Sequence[Column]) -> None: ...
-
-
-class _OpenFile(RowFile, Protocol):
-    def finish(self) -> None:
-        """Write the rows that wait for others."""
-
-    def close(self) -> None: ...
+        counts = kept.sum(axis=1)
+        return {"clusters": lists(np.nonzero(kept)[1].astype(np.int32), counts), "u": lists(u[kept], counts)}
 
 
 @contextmanager
-def row_file(path: Path, n_rows: int, columns: OutputColumns, dtype: npt.DTypeLike) -> Iterator[RowFile]:
-    """A file of the kind that the ending says; it takes its name when the block ends, and on any exception there is none.
+def row_file(path: Path, n_rows: int, columns: OutputColumns, dtype: npt.DTypeLike) -> Iterator[Callable[[Columns], None]]:
+    """Provide a function that appends rows to a file of the kind that the ending says.
 
-    WriteError where it cannot be written.
+    It takes its name when the block ends, and on any exception there is none. WriteError where it cannot be written.
     """
     with staged_file(path) as place:
         with writing_to(place):
-            file: _OpenFile = _NpyFile(place, n_rows) if path.suffix == ".npy" else _table(place, columns, dtype)
+            file: Any = _LabelFile(place, n_rows) if path.suffix == ".npy" else _table(place, columns, dtype)
+
+        def append(rows: Columns) -> None:
+            with writing_to(place):
+                file.append(rows)
+
         try:
-            yield _Named(file, place)
+            yield append
             with writing_to(place):
                 file.finish()
         except BaseException:
@@ -110,71 +94,28 @@ def row_file(path: Path, n_rows: int, columns: OutputColumns, dtype: npt.DTypeLi
             file.close()
 
 
-def _table(place: Path, columns: OutputColumns, dtype: npt.DTypeLike) -> _OpenFile:
+def _table(place: Path, columns: OutputColumns, dtype: npt.DTypeLike) -> Any:
     from ..data.files.arrow import RowTable
 
-    blank = RowOutputs(np.empty(0, np.intp), np.empty((0, columns.n_clusters), dtype), np.empty(0))
-    return _Gathering(RowTable(place, columns.of(blank)))
+    return RowTable(place, columns.of(RowOutputs(np.empty(0, np.intp), np.empty((0, columns.n_clusters), dtype), np.empty(0))))
 
 
-@dataclass(frozen=True)
-class _Named:
-    """Rows appended to a file that errors of writing name."""
+class _LabelFile:
+    """Labels alone, as NumPy stores an array."""
 
-    file: RowFile
-    place: Path
-
-    def append(self, columns: Sequence[Column]) -> None:
-        with writing_to(self.place):
-            self.file.append(columns)
-
-
-class _NpyFile:
     def __init__(self, place: Path, n_rows: int) -> None:
         self._file = place.open("wb")
         header = {"descr": np.dtype(np.int32).str, "fortran_order": False, "shape": (n_rows,)}
         np.lib.format.write_array_header_1_0(self._file, header)
 
-    def append(self, columns: Sequence[Column]) -> None:
-        self._file.write(np.ascontiguousarray(columns[0][1]).data)
+    def append(self, rows: Columns) -> None:
+        self._file.write(np.ascontiguousarray(rows["label"]).data)
 
     def finish(self) -> None:
-        pass
+        self._file.flush()
 
     def close(self) -> None:
         self._file.close()
-
-
-class _Gathering:
-    """Buffer that joins small parts into row groups of a reasonable size."""
-
-    def __init__(self, table: Any) -> None:
-        """`table`: a RowTable."""
-        self._table = table
-        self._parts: list[Sequence[Column]] = []
-        self._n_rows = 0
-
-    def append(self, columns: Sequence[Column]) -> None:
-        self._parts.append(columns)
-        self._n_rows += len(columns[0][1])
-        if self._n_rows >= min(GROUP, CELLS // len(columns)):
-            self.finish()
-
-    def close(self) -> None:
-        self._table.close()
-
-    def finish(self) -> None:
-        if self._parts:
-            self._table.append([(column[0][0], _joined([values for _, values in column])) for column in zip(*self._parts, strict=True)])
-        self._parts, self._n_rows = [], 0
-
-
-def _joined(parts: list[Any]) -> Any:
-    if not isinstance(parts[0], ListColumn):
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
-    before = np.cumsum([0, *(len(part.values) for part in parts)])[:-1]
-    stops = np.concatenate([part.stops + first for part, first in zip(parts, before, strict=True)])
-    return ListColumn(np.concatenate([part.values for part in parts]), stops)
 
 
 def checked_columns(
@@ -224,16 +165,16 @@ class ResultsFile:
         """
         self._top_k = None if self._top_k is None else min(self._top_k, n_clusters)
         columns = self.check(n_clusters, is_soft)
-        file = self._open.enter_context(row_file(self._path, n_rows, columns, dtype))
+        append = self._open.enter_context(row_file(self._path, n_rows, columns, dtype))
         self.counts = counts = np.zeros(n_clusters, dtype=np.intp)
 
-        def made(outputs: RowOutputs) -> tuple[list[Column], IntArray]:
+        def made(outputs: RowOutputs) -> tuple[Columns, IntArray]:
             return columns.of(outputs), np.bincount(outputs.labels[outputs.labels >= 0], minlength=n_clusters)
 
-        def put(part: tuple[list[Column], IntArray]) -> None:
+        def put(part: tuple[Columns, IntArray]) -> None:
             if self._failed is None:
                 try:
-                    file.append(part[0])
+                    append(part[0])
                 except WriteError as error:
                     self._failed = error
             counts[:] += part[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -212,27 +212,35 @@ class ParquetTable(FileTable):
 
 
 class RowTable:
-    """A file of results by row. Columns are (name, array or list of values); the file is complete when it is closed."""
+    """A file of results by row, as Parquet or CSV; small parts are joined into groups of a reasonable size. Complete when it is closed."""
 
-    def __init__(self, file: Path, blank: Sequence[tuple[str, Any]]) -> None:
+    def __init__(self, file: Path, blank: Mapping[str, Any]) -> None:
         """`blank`: the columns without rows, whose names and types are those of the table."""
-        self._schema = pa.schema([(name, _array(column).type) for name, column in blank])
+        self._schema = pa.table(dict(blank)).schema
         if file.suffix == ".csv":
             self._writer: Any = pa.csv.CSVWriter(file, self._schema)
         else:
             self._writer = pa.parquet.ParquetWriter(file, self._schema, use_dictionary=["label"])
+        self._waiting: list[pa.Table] = []
 
-    def append(self, columns: Sequence[tuple[str, Any]]) -> None:
-        """Append rows as a group of their own."""
-        self._writer.write_batch(pa.record_batch([_array(column) for _, column in columns], schema=self._schema))
+    def append(self, columns: Mapping[str, Any]) -> None:
+        """Append rows: an array for each column."""
+        self._waiting.append(pa.table(dict(columns), schema=self._schema))
+        if sum(map(len, self._waiting)) >= min(ROWS, CELLS // len(columns)):
+            self.finish()
+
+    def finish(self) -> None:
+        """Write the rows that wait for others, as a group of their own."""
+        if self._waiting:
+            self._writer.write_table(pa.concat_tables(self._waiting).combine_chunks())
+        self._waiting = []
 
     def close(self) -> None:
         """Write the end of the file and close it."""
         self._writer.close()
 
 
-def _array(column: Any) -> pa.Array:
-    if isinstance(column, np.ndarray):
-        return pa.array(column)
-    offsets = np.concatenate([[0], column.stops]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(column.values))
+def lists(values: NDArray[Any], counts: NDArray[Any]) -> pa.Array:
+    """Return an array of lists, from all their values one after the other and the length of each list."""
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
