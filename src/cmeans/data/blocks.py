@@ -206,15 +206,15 @@ class Blocks:
 
 @dataclass(frozen=True)
 class GivenRows:
-    """Rows as they are given, in no space, divided into tasks like rows of a basis of `width`."""
+    """Rows as they are given, in no space, divided into tasks like rows of a basis of `width`; a pass over them runs in this process."""
 
-    blocks: Blocks
+    given: Blocks
     width: int
 
     @property
     def n_tasks(self) -> int:
-        return self.blocks.n_tasks(self.width)
+        return self.given.n_tasks(self.width)
 
     def task(self, number: int) -> Iterator[Block]:
         """The blocks of one task."""
-        return self.blocks.task(number, self.width)
+        return self.given.task(number, self.width)
