@@ -109,6 +109,21 @@ def test_a_file_is_whole_or_absent(model: cmeans.FuzzyCMeans, tmp_path: Path, mo
     assert (tmp_path / "o.parquet").read_text() == "former"
 
 
+def test_a_prediction_that_cannot_be_written_ends_at_once(
+    model: cmeans.FuzzyCMeans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(arrow.RowTable, "append", full)
+    limited(monkeypatch, loaded_bytes=0, block_rows=16, narrow_block_rows=16, task_rows=16, least_blocks=1)
+    monkeypatch.setattr(model, "n_jobs", 1)
+    reads: list[int] = []
+    with pytest.raises(ValueError, match="cannot write"):
+        model.predict_to(Kept(X, lambda start, _: reads.append(start)), tmp_path / "o.parquet")
+    assert 0 < len(reads) < 20
+
+
 @pytest.mark.parametrize("ending", ["parquet", "csv", "npy"])
 def test_a_disk_that_fills_up_names_the_file(model: cmeans.FuzzyCMeans, tmp_path: Path, ending: str) -> None:
     """Where it is NumPy or pyarrow that writes."""

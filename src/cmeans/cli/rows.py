@@ -128,7 +128,10 @@ def read_rows(
     `reading` names none."""
     most = free_memory() // SHARE if most is None else most
     asked = replace(reading, known=known, spell=as_option, adapt=None if categories is None else categories.encoded)
-    header, left_out = open_file(found(reading.file)[0], asked).header, tuple[Field, ...]()
+    first, left_out = open_file(found(reading.file)[0], asked), tuple[Field, ...]()
+    header = first.header
+    if reading.name is not None and not isinstance(first, FileTable):
+        raise _numbers_alone(reading, f"--id {reading.name}")
     name = None if reading.name is None else header.fields[_naming(header, reading)].label
     if reading.columns:
         picked = with_categories(header, header.pick(reading.columns))
@@ -149,8 +152,12 @@ def tables_of(reading: ReadOptions, option: str) -> list[FileTable]:
     opened = [open_file(file, replace(reading, spell=as_option)) for file in found(reading.file)]
     tables = [table for table in opened if isinstance(table, FileTable)]
     if len(tables) < len(opened):
-        raise InputError(f"{option}: {reading.file} holds numbers alone; CSV, Parquet and Arrow have columns of other kinds.")
+        raise _numbers_alone(reading, option)
     return tables
+
+
+def _numbers_alone(reading: ReadOptions, option: str) -> InputError:
+    return InputError(f"{option}: {reading.file} holds numbers alone; CSV, Parquet and Arrow have columns of other kinds.")
 
 
 def row_names(reading: ReadOptions) -> tuple[str, Iterator[Any]]:
@@ -163,7 +170,6 @@ def row_names(reading: ReadOptions) -> tuple[str, Iterator[Any]]:
 def _naming(header: Header, reading: ReadOptions) -> int:
     """Return the position of the column that names the rows."""
     assert reading.name is not None
-    tables_of(reading, f"--id {reading.name}")
     try:
         at = header.position(reading.name)
     except RowsError as error:

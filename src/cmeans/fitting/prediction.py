@@ -242,7 +242,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         caller = f"{type(self).__name__}.fit_predict_to"
         refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
-        with ResultsFile(out, caller, memberships, top_k, threshold) as file:
+        with ResultsFile(out, caller, memberships, top_k, threshold, late=True) as file:
             self._fitted(X, None, sample_weight, file)
             if file.counts is None and "memberships_" in vars(self):
                 labels, u = to_numpy(self.labels_), to_numpy(self.memberships_)

@@ -141,22 +141,33 @@ class ResultsFile:
     """The file to which a model writes the results of rows, in their order. Use it as a context manager, and begin once."""
 
     def __init__(
-        self, out: str | os.PathLike[str], caller: str, memberships: bool | None, top_k: int | None, threshold: float | None
+        self,
+        out: str | os.PathLike[str],
+        caller: str,
+        memberships: bool | None,
+        top_k: int | None,
+        threshold: float | None,
+        *,
+        late: bool = False,
     ) -> None:
-        """`caller`: the method, for messages; `memberships`: None writes those of soft rules, where the file can hold them."""
+        """`caller`: the method, for messages; `memberships`: None writes those of soft rules, where the file can hold them. `late`: an
+        error of writing rows is raised at the end, so that a fit is not lost."""
         self._path, self._caller = Path(out), caller
         self._memberships, self._top_k, self._threshold = memberships, top_k, threshold
         self._open = ExitStack()
-        self._failed: WriteError | None = None  # raised at the end, so that a fit is not lost
+        self._late = late
+        self._failed: WriteError | None = None
         self.counts: IntArray | None = None  # (c,) rows of each label; None before the file is begun
 
-    def check(self, n_clusters: int, is_soft: bool = True) -> OutputColumns:
-        """Return the columns for so many clusters; ValueError where they cannot be written, before the work is done."""
+    def check(self, n_clusters: int, is_soft: bool = True) -> None:
+        """Refuse, before the work is done, columns for so many clusters that cannot be written."""
+        self._columns(n_clusters, is_soft)
+        try_writing(self._path)
+
+    def _columns(self, n_clusters: int, is_soft: bool) -> OutputColumns:
         chosen = self._top_k is not None or self._threshold is not None
         soft = chosen or (is_soft and self._path.suffix != ".npy") if self._memberships is None else self._memberships
-        columns = checked_columns(self._path, n_clusters, self._caller, memberships=soft, top_k=self._top_k, threshold=self._threshold)
-        try_writing(self._path)
-        return columns
+        return checked_columns(self._path, n_clusters, self._caller, memberships=soft, top_k=self._top_k, threshold=self._threshold)
 
     def begin(self, n_rows: int, n_clusters: int, dtype: npt.DTypeLike, is_soft: bool) -> tuple[Callable[[RowOutputs], Any], Any]:
         """Open the file; return a function that makes columns of some rows' results, and one that appends them.
@@ -164,7 +175,7 @@ class ResultsFile:
         Where fewer clusters were found than `top_k`, all of them are written.
         """
         self._top_k = None if self._top_k is None else min(self._top_k, n_clusters)
-        columns = self.check(n_clusters, is_soft)
+        columns = self._columns(n_clusters, is_soft)
         append = self._open.enter_context(row_file(self._path, n_rows, columns, dtype))
         self.counts = counts = np.zeros(n_clusters, dtype=np.intp)
 
@@ -176,6 +187,8 @@ class ResultsFile:
                 try:
                     append(part[0])
                 except WriteError as error:
+                    if not self._late:
+                        raise
                     self._failed = error
             counts[:] += part[1]
 

@@ -38,7 +38,7 @@ class LineError(ValueError):
 
 @dataclass(frozen=True)
 class ReadLines:
-    """What some lines hold."""
+    """The rows in some lines, and the faults of the others."""
 
     block: Block  # the columns of those that are rows
     kept: NDArray[np.intp]  # which of the lines they are

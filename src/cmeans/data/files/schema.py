@@ -22,7 +22,7 @@ def in_python(name: str, *value: Any) -> str:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What is asked of a file of rows, as the caller has written it."""
+    """Options for reading a file of rows, as the caller has written them."""
 
     file: PathWord | Sequence[PathWord]
     columns: Sequence[ColumnLabel] = ()  # names, positions, ranges, lists with commas; none means those of `known`, or all

@@ -136,7 +136,7 @@ class Dialect:
 
     @property
     def labels(self) -> Sequence[ColumnLabel]:
-        """What the columns are called: their names, or their positions where there are none."""
+        """Labels of the columns: their names, or their positions where there are none."""
         return self.cells if self.named else range(len(self.cells))
 
     @classmethod
