@@ -36,11 +36,10 @@ def leaves(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
 def differences(before: Arrays, now: Arrays) -> list[str]:
     """One line for each array of a case that is not the same, bit for bit."""
     lines = [f"{name}: is gone" for name in before if name not in now]
-    lines += [f"{name}: is new" for name in now if name not in before]
     for name in before:
         if name in now and (said := difference(before[name], now[name])):
             lines.append(f"{name}: {said}")
-    return lines
+    return lines + [f"{name}: is new" for name in now if name not in before]
 
 
 def difference(before: np.ndarray, now: np.ndarray) -> str | None:

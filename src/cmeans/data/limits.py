@@ -18,7 +18,6 @@ class Limits:
     tasks: int = 64  # tasks of a large input: enough for any number of threads
     task_rows: int = 65_536  # rows of a task at most: results by row are kept until all tasks before it are done
     rows_at_once: int = 65_536  # rows whose labels or memberships are handled together outside tasks, in little memory
-    compiled_saving: float = 5e-3  # seconds a sweep below which compiled code, half a second to load, is not worth loading
 
     # Rows outside memory
     loaded_bytes: int = 2**24  # bytes up to which stored rows are read into memory

@@ -156,7 +156,7 @@ class KernelPatchClustering(StreamingBase):
         def patch(number: int, engine: Engine) -> Chunk:
             listeners = context.listeners if engine is context.engine else ()  # patches side by side send no messages
             own = replace(context, blocks=parts[number].in_memory(), engine=engine, hook=None)
-            return Chunk(own, seed, number, Reporter(listeners, "patch", number, len(parts)), n_rows)
+            return Chunk(own, seed, number, Reporter(listeners, "patch", number, len(parts)))
 
         first = self._begin(patch(0, context.engine))
 

@@ -36,7 +36,6 @@ from ..sampling.pairwise import affinity
 from ..sampling.population import population_of, sample
 from ..solvers.multistart import FitResult, best_of, concluded
 from ..spaces import EuclideanSpace, ExactSpace, solver_tolerance
-from ..sweeps.choice import quick_for
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
@@ -118,7 +117,7 @@ class TwoStepKernelKMeans(BaseCMeans):
             best = best_of(first, settings.n_init, problem, observer)
         result = concluded(best, problem, replace(observer, taker=None))  # of the sample
         space, _ = whole.portable(best.solution.state.centres)
-        rows = RepresentedRows(space, whole.blocks, 0, training=False, quick=quick_for(space, whole.blocks, method.rule))
+        rows = RepresentedRows(space, whole.blocks, 0, training=False)
         assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter, observer.taker)
         visits = result.row_visits + whole.blocks.n_rows
         return whole, method, replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)

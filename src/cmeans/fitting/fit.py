@@ -26,7 +26,7 @@ from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilo
 from ..solvers.observer import AfterSweep, FitRecord, Observer
 from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
 from ..spaces import Space
-from ..sweeps.choice import layout_for, memory_of, quick_for
+from ..sweeps.choice import memory_of
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
@@ -258,17 +258,14 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         geometry: Geometry,
         rule: Rule,
         remembered: int = 0,
-        rows_in_all: int = 0,  # set where these rows are a part of those to be swept
     ) -> RepresentedRows:
-        """Return the represented rows of a fit, laid out for the rule's sweeps, within the memory budget."""
+        """Return the represented rows of a fit, within the memory budget."""
         space, blocks, c = geometry.space, geometry.blocks, context.settings.n_clusters
-        layout = layout_for(space, blocks, rule, c, rows_in_all)
-        remembered += memory_of(layout, rule, blocks, space.size, c)
+        remembered += memory_of(space, blocks, rule, c)
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
         memory = self._memory_plan(context, space, blocks, remembered)
-        quick = quick_for(space, blocks, rule, rows_in_all)
-        rows = RepresentedRows(space, blocks, memory.for_rows, layout=layout, quick=quick, rows_in_all=rows_in_all)
+        rows = RepresentedRows(space, blocks, memory.for_rows)
         memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
         return rows
 

@@ -33,7 +33,6 @@ from ..spaces import EuclideanSpace, LandmarkSpace, Space
 from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
 from ..storage.row_writer import ResultsFile
-from ..sweeps.choice import quick_for
 from ..sweeps.final_pass import ArraySink, RowTaker, StreamSink, assign_all, assign_into
 from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
@@ -350,7 +349,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         elif diag is not None:
             raise ValueError(f'{estimator_name}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
         space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
-        return RepresentedRows(space, blocks, 0, training=False, quick=quick_for(space, blocks, self._rule)), known
+        return RepresentedRows(space, blocks, 0, training=False), known
 
     def _centres_for(self, space: Space, basis: Block | None, blocks: Blocks, estimator_name: str) -> Centres:
         """Return the fitted centres as a start in another space."""

@@ -27,7 +27,6 @@ from ..solvers.stopping import reason
 from ..spaces import LandmarkSpace, Space
 from ..spaces.centres import Centres
 from ..streaming import StreamSummary
-from ..sweeps.choice import quick_for
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
@@ -136,10 +135,10 @@ class StreamingBase(BaseCMeans):
 
     def _summed_up(self, parts: list[Blocks], context: FitContext) -> FitSummary:
         """Cluster all chunks, one after the other."""
-        n_rows, stream, losses, fell_short = sum(part.n_rows for part in parts), None, [], 0
+        stream, losses, fell_short = None, [], 0
         for number, part in enumerate(parts):
             reporter = Reporter(context.listeners, "chunk", number, len(parts))
-            stream, absorbed = self._absorb(stream, replace(context, blocks=part), reporter, n_rows)
+            stream, absorbed = self._absorb(stream, replace(context, blocks=part), reporter)
             losses += [] if absorbed.loss is None else [absorbed.loss]
             fell_short += not absorbed.solution.converged
             if absorbed.solution.ended:
@@ -147,9 +146,7 @@ class StreamingBase(BaseCMeans):
         assert stream is not None, "some row has weight"
         return FitSummary(stream, absorbed, np.max(losses, axis=0) if losses else None, fell_short)
 
-    def _absorb(
-        self, stream: StreamState | None, context: FitContext, reporter: Reporter, rows_in_all: int = 0
-    ) -> tuple[StreamState, ChunkResult]:
+    def _absorb(self, stream: StreamState | None, context: FitContext, reporter: Reporter) -> tuple[StreamState, ChunkResult]:
         """Return the stream after a further chunk."""
         blocks = context.blocks.in_memory()
         if stream is None:
@@ -163,7 +160,7 @@ class StreamingBase(BaseCMeans):
         rows = blocks if stream is None or stream.held is None else stream.held.before(blocks)
         if isinstance(self.init, str) or stream is not None:
             rows = _with_weight(rows)
-        chunk = Chunk(replace(context, blocks=rows), seed, number, reporter, max(seen, rows_in_all))
+        chunk = Chunk(replace(context, blocks=rows), seed, number, reporter)
         held, enough = None, self._rows_to_begin_with(context.settings)
         if stream is None or stream.held is not None:
             absorbed = self._begin(chunk)
@@ -216,7 +213,7 @@ class StreamingBase(BaseCMeans):
 
     def _chunk_problem(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Problem:
         given = replace(chunk.context.given, x=geometry.blocks.x)
-        rows = self._rows_for(replace(chunk.context, given=given), geometry, rule, rows_in_all=chunk.rows_in_all)
+        rows = self._rows_for(replace(chunk.context, given=given), geometry, rule)
         return Problem(rows, rule, chunk.context.engine, chunk.context.settings.stopping)
 
     def _chunk_observer(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Observer:
@@ -238,8 +235,7 @@ class StreamingBase(BaseCMeans):
         past, rule, solution, blocks = absorbed.past, absorbed.rule, absorbed.solution, context.blocks
         space, centres = past.space.portable(past.centres)
         if rows is None:
-            n = stream.n_samples
-            rows = RepresentedRows(space, blocks, 0, training=False, quick=quick_for(space, blocks, rule, n), rows_in_all=n)
+            rows = RepresentedRows(space, blocks, 0, training=False)
         assignment = assign_all(rows, space, rule, State(centres), context.engine, Reporter(context.listeners))
         return FitResult(
             solution,

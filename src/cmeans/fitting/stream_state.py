@@ -68,7 +68,6 @@ class Chunk:
     seed: int
     number: int
     reporter: Reporter
-    rows_in_all: int  # of the stream as far as known; decides if compiled sweeps are worth loading
 
     @property
     def blocks(self) -> Blocks:

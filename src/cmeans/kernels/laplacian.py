@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import manhattan_distances
 
 from ..data.arrays import Array, canonical_csr, is_sparse, namespace
 from .base import Columns, Kernel, check_parameters
+from .native_values import NativeValues, serves
 from .products import exponential, ones_of
 
 
@@ -43,8 +44,11 @@ class Laplacian(Kernel):
     def prepare(self, y: Array) -> Columns:
         if is_sparse(y):
             y = canonical_csr(y)  # once, as threads share y
+        native = NativeValues("laplacians", y, self.gamma) if serves(y) else None
 
         def columns(x: Array, room: Array | None = None) -> Array:
+            if native is not None and serves(x):
+                return native(x, room)
             distances = manhattan(x, y)
             distances *= -self.gamma
             return exponential(distances)

@@ -46,5 +46,9 @@ class Cosine(ProductKernel):
     def coefficients(self) -> tuple[float, float]:
         return 1.0, 0.0
 
+    @property
+    def native_function(self) -> tuple[str, float]:
+        return "powers", 1
+
     def factor(self, x: Array) -> Array:
         return inverse_root(squared_norms(x))

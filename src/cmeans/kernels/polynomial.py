@@ -69,6 +69,10 @@ class Polynomial(ProductKernel):
         inner = self.scale ** (-1.0 / self.degree)
         return self.gamma * inner, self.coef0 * inner
 
+    @property
+    def native_function(self) -> tuple[str, float]:
+        return "powers", self.degree
+
     def transform(self, s: Array) -> Array:
         return _power(s, self.degree)
 
@@ -122,6 +126,10 @@ class NormalizedPolynomial(ProductKernel):
 
     def factor(self, x: Array) -> Array:
         return inverse_root(squared_norms(x) * self.gamma + self.coef0)
+
+    @property
+    def native_function(self) -> tuple[str, float]:
+        return "powers", self.degree
 
     def transform(self, s: Array) -> Array:
         return _power(s, self.degree)

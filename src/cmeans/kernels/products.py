@@ -11,17 +11,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..data.arrays import Array, is_sparse, namespace, squared_norms
 from .base import Columns, Kernel
+from .native_values import FEW_COLUMNS, NativeValues, serves
 
 
 class ProductKernel(Kernel):
     """A kernel of the form at the top of this module, in the same letters."""
 
     prepares_lightly = True
+    native_takes_rows = False  # True: the native function augments rows itself
     translation_invariant = False  # True: a shift of all rows changes nothing, so float rounding can be kept small
 
     @property
@@ -39,6 +42,11 @@ class ProductKernel(Kernel):
 
     def term(self, x: Array) -> Array | None:
         """p(x) (b,), or None for 0."""
+        return None
+
+    @property
+    def native_function(self) -> tuple[str, float] | None:
+        """Name and parameter of the native function that gives the same values, where there is one."""
         return None
 
     def transform(self, s: Array) -> Array:
@@ -73,8 +81,19 @@ class PreparedColumns:
     def __call__(self, x: Array, room: Array | None = None) -> Array:
         if is_sparse(x):
             return self.kernel.transform(self._sparse_argument(x))
+        if self._native is not None and serves(x):
+            return self._native(x, room, self.shift) if self.kernel.native_takes_rows else self._native(self.left(x), room)
         left, right = self.left(x), namespace(x).astype(self.right, x.dtype, copy=False)
         return self.kernel.transform(left @ right.T if room is None else np.matmul(left, right.T, out=room[:, : len(right)]))
+
+    @cached_property
+    def _native(self) -> NativeValues | None:
+        """The native function of the points, where it is the faster one."""
+        function = self.kernel.native_function
+        if function is None or not serves(self.right) or self.right.shape[1] > FEW_COLUMNS:
+            return None
+        name, parameter = function
+        return NativeValues(name, self.right, parameter)
 
     def left(self, x: Array) -> Array:
         """Augmented rows (b, d + extra) of a dense array: the kernel's argument is their product with `right`."""

@@ -39,6 +39,7 @@ class RBF(ProductKernel):
 
     gamma: float
     translation_invariant = True
+    native_takes_rows = True  # with few columns, augmenting them would take as long as their product
 
     def __post_init__(self) -> None:
         check_parameters(self, gamma=0)
@@ -46,6 +47,10 @@ class RBF(ProductKernel):
     @property
     def coefficients(self) -> tuple[float, float]:
         return 2.0 * self.gamma, 0.0
+
+    @property
+    def native_function(self) -> tuple[str, float]:
+        return "gaussians", self.gamma
 
     def term(self, x: Array) -> Array:
         return squared_norms(x) * -self.gamma

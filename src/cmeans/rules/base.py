@@ -10,22 +10,20 @@ from ..data.arrays import Array, Float64
 
 
 class TileFunctions(NamedTuple):
-    """By what name and numbers compiled sweeps know a rule; a rule of your own has none.
+    """By what name and numbers native sweeps know a rule; a rule of your own has none.
 
     Attributes
     ----------
-    name : of the compiled functions.
+    name : of the native functions.
     m : exponent of memberships.
     power : of ratios of squared distances.
     p : power of the sparsity term.
-    saves : nanoseconds for each row and cluster that they save in memberships, on one core.
     """
 
     name: str
     m: float = 1.0
     power: float = 1.0
     p: float = 0.5
-    saves: float = 4
 
 
 class FuzzifierLimits(Protocol):
@@ -80,11 +78,11 @@ class Rule(ABC):
 
     @property
     def tile_functions(self) -> TileFunctions | None:
-        """The rule's functions in compiled sweeps; None where only the generic sweep knows it."""
+        """The rule's functions in native sweeps; None where only the generic sweep knows it."""
         return None
 
     def numbers(self, scales: Float64) -> Float64:
-        """(k, c) what compiled sweeps know of each cluster beside its centre."""
+        """(k, c) what native sweeps know of each cluster beside its centre."""
         return scales[None, :]
 
     @abstractmethod

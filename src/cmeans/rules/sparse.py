@@ -121,7 +121,7 @@ class SparsePossibilistic(Rule):
 
     @property
     def tile_functions(self) -> TileFunctions:
-        return TileFunctions("sparse", p=self.p, saves=60)
+        return TileFunctions("sparse", p=self.p)
 
     def numbers(self, scales: Float64) -> Float64:
         """eta_j, R_j^2, and the logarithm of z at distance 0, -inf without sparsity."""

@@ -81,7 +81,7 @@ def solve(
 
     `carried` are the sums over rows that are not there any more, with which a stream's next rows are clustered.
     """
-    loop = _Loop(problem, observer, step, carried, sweep_for(problem.rows, problem.rule, labelling=step.needs_labels))
+    loop = _Loop(problem, observer, step, carried, sweep_for(problem.rows, problem.rule, len(state.centres)))
     section = observer.section()
     if section.found is not None:
         now = SolverState.unpacked(section.found)

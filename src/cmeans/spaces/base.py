@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +12,6 @@ from ..data.arrays import Array, Float64, IntArray, as_like, in_form_of, is_fore
 from ..data.blocks import LARGEST_SUM, Block, rows_between, spans
 from ..kernels import Columns, Kernel
 from .centres import Centres
-
-Quick: TypeAlias = Callable[[Columns], Columns]
 
 
 @dataclass(frozen=True)
@@ -24,6 +21,14 @@ class View:
     coefficients: Array  # (c, r) a_j over the basis
     norms: Array  # (c,) |v_j|^2
     duals: Array | None = None  # (c, n) t_j = K a_j, where the rows' products with the centres are computed beforehand
+
+
+class RowValues(NamedTuple):
+    """Rows as native code reads them."""
+
+    x: Array  # (b, r)
+    shift: Array | None  # (r,) to be taken from every row
+    kxx: Array | None  # (b,) k(x, x); None: the sum of squares of what is left
 
 
 class Rows(ABC):
@@ -45,7 +50,11 @@ class Rows(ABC):
 
     @abstractmethod
     def plain(self) -> ProductRows:
-        """Return the same rows by their products with the basis, without what only training rows have."""
+        """Return the same rows without what only training rows have."""
+
+    def values(self) -> RowValues:
+        """Return what native code reads of the plain rows."""
+        return self.plain().values()
 
     def squared_distances(self, view: View) -> Array:
         """d2 (b, c) = k(x, x) - 2 <phi(x), v> + |v|^2; 0 where it is below rounding."""
@@ -77,6 +86,9 @@ class ProductRows(Rows):
 
     def plain(self) -> ProductRows:
         return self
+
+    def values(self) -> RowValues:
+        return RowValues(self.g, None, self.kxx)
 
 
 class Space(ABC):
@@ -121,10 +133,6 @@ class Space(ABC):
     def room(self, n_rows: int, like: Array) -> Array | None:
         """Return memory for representing `n_rows` rows of the library and dtype of `like`; None where it would not be used."""
         return None
-
-    def quickened(self, quick: Quick) -> Space:
-        """Return the same space with faster kernel values, where it has any."""
-        return self
 
     @abstractmethod
     def rows(self, block: Block, room: Array | None = None) -> Rows:
@@ -171,9 +179,9 @@ class Space(ABC):
         return View(as_like(self.coefficients(centres), like), as_like(centres.squared_norms(), like))
 
 
-def columns_of(kernel: Kernel, points: Array, quick: Quick | None) -> Columns:
+def columns_of(kernel: Kernel, points: Array) -> Columns:
     """Return the kernel's columns against points, for rows of any form (dense or CSR)."""
-    columns = kernel.prepare(points) if quick is None else quick(kernel.prepare(points))
+    columns = kernel.prepare(points)
     return lambda x, room=None: columns(in_form_of(x, points), room)
 
 

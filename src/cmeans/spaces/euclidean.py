@@ -3,14 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, as_like, host_float64, is_sparse, squared_norms
 from ..data.blocks import Block
 from ..kernels import Kernel, Linear
-from .base import ProductRows, Rows, Space, mean_products
+from .base import ProductRows, Rows, RowValues, Space, View, mean_products
 from .centres import Centres
+
+
+@dataclass(frozen=True)
+class ShiftedRows(Rows):
+    """Dense rows about a point, which native code takes from them as it reads them."""
+
+    x: Array  # (b, d)
+    shift: Array  # (d,)
+
+    @cached_property
+    def kxx(self) -> Array:  # type: ignore[override]
+        return self._moved.kxx
+
+    @cached_property
+    def _moved(self) -> ProductRows:
+        x = self.x - self.shift[None, :]
+        return ProductRows(x, squared_norms(x))
+
+    def inner(self, view: View) -> Array:
+        return self._moved.inner(view)
+
+    def add_moment(self, w: Array, total: Array) -> None:
+        self._moved.add_moment(w, total)
+
+    def plain(self) -> ProductRows:
+        return self._moved
+
+    def values(self) -> RowValues:
+        return RowValues(self.x, self.shift, None)
 
 
 @dataclass(frozen=True)
@@ -36,8 +66,10 @@ class EuclideanSpace(Space):
         return False
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
-        x = self._shifted(block.x)
-        return ProductRows(x, squared_norms(x))
+        if is_sparse(block.x):
+            x = block.x if not self.shift.any() else block.x.toarray() - self.shift.astype(block.x.dtype)
+            return ProductRows(x, squared_norms(x))
+        return ShiftedRows(block.x, as_like(self.shift, block.x))
 
     def centres(self, mass: Float64, moment: Float64) -> Centres:
         return Centres.orthonormal(mean_products(mass, moment))
@@ -75,9 +107,3 @@ class EuclideanSpace(Space):
 
     def portable(self, centres: Centres) -> tuple[Space, Centres]:
         return self, centres
-
-    def _shifted(self, x: Array) -> Array:
-        if not self.shift.any():
-            return x
-        dense = x.toarray() if is_sparse(x) else x
-        return dense - as_like(self.shift, dense)[None, :]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from ..data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace
 from ..data.blocks import Block, Blocks
 from ..kernels import Columns, Kernel, Precomputed
-from .base import ProductRows, Quick, Rows, Space, View, columns_of, kernel_room, mean_products
+from .base import ProductRows, Rows, Space, View, columns_of, kernel_room, mean_products
 from .centres import Centres
 from .conjugate_gradients import conjugate_gradients
 from .landmark import LARGEST_KEPT_GRAM, LandmarkSpace
@@ -66,7 +66,6 @@ class ExactSpace(Space):
     kernel: Kernel
     data: Blocks
     solver_tolerance: float = 1e-12
-    quick: Quick | None = field(default=None, compare=False)  # makes the kernel's columns faster
 
     @property
     def size(self) -> int:
@@ -82,9 +81,6 @@ class ExactSpace(Space):
 
     def room(self, n_rows: int, like: Array) -> Array | None:
         return kernel_room(n_rows, self.size, like)
-
-    def quickened(self, quick: Quick) -> ExactSpace:
-        return replace(self, quick=quick)
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
@@ -155,10 +151,10 @@ class ExactSpace(Space):
 
     @cached_property
     def _columns(self) -> Columns:
-        return columns_of(self.kernel, self._points, self.quick)
+        return columns_of(self.kernel, self._points)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("quick", "_columns", "_mean_square")}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_columns", "_mean_square")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +23,7 @@ from ..data.arrays import (
 )
 from ..data.blocks import Block, blocks_of
 from ..kernels import Columns, Kernel, Precomputed
-from .base import ProductRows, Quick, Rows, Space, columns_of, kernel_room, mean_products
+from .base import ProductRows, Rows, Space, columns_of, kernel_room, mean_products
 from .centres import Centres
 from .conjugate_gradients import conjugate_gradients, solver_tolerance
 from .kernel_centring import Centring
@@ -53,7 +53,6 @@ class LandmarkSpace(Space):
     whitener: Float64 | None = None  # (r, k)
     solver_tolerance: float = 1e-12
     mean_square: float = 1.0  # mean |b_l|^2 of the basis, the scale of the gradient form's ridge; no less than raw values can tell
-    quick: Quick | None = field(default=None, compare=False)  # makes the kernel's columns faster
 
     def __post_init__(self) -> None:
         s, numbered = int(self.points.shape[0]), isinstance(self.kernel, Precomputed)
@@ -85,9 +84,6 @@ class LandmarkSpace(Space):
 
     def room(self, n_rows: int, like: Array) -> Array | None:
         return kernel_room(n_rows, self.size, like)
-
-    def quickened(self, quick: Quick) -> LandmarkSpace:
-        return replace(self, quick=quick)
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
@@ -122,7 +118,7 @@ class LandmarkSpace(Space):
         a, duals = self.coefficients(centres), host_float64(self.as_rows(centres).plain().g)
         # K_ss can be computed again from the landmarks, except where it was given.
         gram = self.gram if isinstance(self.kernel, Precomputed) else None
-        return replace(self, whitener=None, gram=gram, quick=None), Centres(a, duals)
+        return replace(self, whitener=None, gram=gram), Centres(a, duals)
 
     def coordinates(self, block: Block) -> Float64:
         """Orthonormal coordinates (b, k) of the projections of any rows, about the origin of feature space."""
@@ -144,7 +140,7 @@ class LandmarkSpace(Space):
         if isinstance(self.kernel, Precomputed) or is_foreign(self.points) == is_foreign(x):
             return self
         points = self.points.toarray() if is_sparse(self.points) else self.points
-        return replace(self, points=as_like(points, x) if is_foreign(x) else to_numpy(points), quick=None)
+        return replace(self, points=as_like(points, x) if is_foreign(x) else to_numpy(points))
 
     def raw_coefficients(self, centres: Centres) -> Float64:
         """Coefficients (c, s) of the centres over the landmarks themselves."""
@@ -181,11 +177,11 @@ class LandmarkSpace(Space):
 
     @cached_property
     def _columns(self) -> Columns:
-        return columns_of(self.kernel, self.points, self.quick)
+        return columns_of(self.kernel, self.points)
 
     def __getstate__(self) -> dict[str, Any]:
         # Cached properties are computed again: prepared kernels may hold closures, which do not pickle.
-        return {k: v for k, v in self.__dict__.items() if k not in ("quick", "_columns", "_basis_gram")}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_columns", "_basis_gram")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

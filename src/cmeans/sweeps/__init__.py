@@ -1,1 +1,1 @@
-"""One pass over the rows: its sums, generic and compiled, and the last pass."""
+"""One pass over the rows: its sums, generic and native, and the last pass."""

@@ -1,21 +1,23 @@
-"""Which sweeps run: the one place that weighs the compiled ones against the generic ones.
+"""Which sweeps run: native ones where the rows, their space and the rule allow it, generic ones elsewhere.
 
 The choice looks at shapes, types and the rule only, never at threads or memory, so that these change no bit of a result.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
+from .. import native
 from ..data.arrays import Array, Float64, IntArray, is_foreign, is_sparse, itemsize, numpy_dtype
 from ..data.blocks import Blocks
 from ..data.outputs import RowOutputs
-from ..rules import Rule, TileFunctions
-from ..runtime.signals import held_back
-from ..spaces import Quick, Space
+from ..rules import Rule
+from ..spaces import Space
 from . import generic
+from .bounded import BoundedSweep
 from .generic import FinalSums
-from .represented_rows import Layout, RepresentedRows
+from .native import NativeAssign, NativeDeviations, NativeMeasure, NativeSweep
+from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import Statistics
 
@@ -48,97 +50,53 @@ class DeviationsFunction(Protocol):
     def __call__(self, rows: RepresentedRows, means: State, labels: IntArray, power: int, task: int) -> Float64: ...
 
 
-def layout_for(space: Space, blocks: Blocks, rule: Rule, n_clusters: int, rows_in_all: int = 0) -> Layout | None:
-    """The layout of rows for compiled sweeps; None where the generic sweeps, which take rows as they come, do as well.
-
-    `rows_in_all`: of all the tables that will be swept, where there are several.
-    """
-    x, r, c, limits = blocks.x, space.size, n_clusters, blocks.limits
-    stays_sparse = is_sparse(x) and not space.keeps_rows_cheaply
-    if rule.tile_functions is None or not space.sweeps_products or is_foreign(x) or stays_sparse:
-        return None
-    if _saving(max(blocks.n_rows, rows_in_all), r, c, rule.tile_functions) < limits.compiled_saving:
-        return None
-    if r > limits.narrow_columns and r * c * itemsize(x) > LARGEST_CENTRES:
-        return None
-    layout: Layout = _compiled().layout("narrow" if r <= limits.narrow_columns else "wide")
-    return layout
+def sweeps_are_native(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
+    """True where rows of these blocks, represented in the space, are swept by native code."""
+    x = blocks.x
+    if rule.tile_functions is None or not space.sweeps_products or is_foreign(x) or (is_sparse(x) and not space.keeps_rows_cheaply):
+        return False
+    wide = space.size > blocks.limits.narrow_columns
+    return native.is_available() and not (wide and space.size * n_clusters * itemsize(x) > LARGEST_CENTRES)
 
 
-def quick_for(space: Space, blocks: Blocks, rule: Rule, rows_in_all: int = 0) -> Quick | None:
-    """Faster kernel values, for rows so many that compiled code is loaded anyway, if for the last pass only.
-
-    The number of clusters does not enter: it may change, and new rows must be represented as the training rows were.
-    """
-    x, n = blocks.x, max(blocks.n_rows, rows_in_all)
-    if rule.tile_functions is None or is_foreign(x) or is_sparse(x):
-        return None
-    if _saving(n, space.size, 1, rule.tile_functions) < blocks.limits.compiled_saving:
-        return None
-    compiled = _compiled()
-    quick: Quick | None = compiled.quick if compiled.is_open() else None
-    return quick
-
-
-def memory_of(layout: Layout | None, rule: Rule, blocks: Blocks, basis_size: int, n_clusters: int) -> int:
+def memory_of(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> int:
     """Bytes that a sweep remembers from one pass to the next."""
-    if layout is None or not _remembers(layout, rule, blocks):
+    if not _remembers(space, blocks, rule) or not sweeps_are_native(space, blocks, rule, n_clusters):
         return 0
-    return int(_compiled().BoundedSweep.memory(blocks, basis_size, n_clusters))
+    return BoundedSweep.memory(blocks, space.size, n_clusters)
 
 
-def sweep_for(rows: RepresentedRows, rule: Rule, *, labelling: bool = False) -> SweepFunction:
-    """The sweep of one run over represented rows, as they lie; a `labelling` one also writes which cluster each row belongs to most."""
-    if rows.layout is None or rule.tile_functions is None:
+def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> SweepFunction:
+    """The sweep of one run over represented rows."""
+    space, blocks = rows.space, rows.blocks
+    if not sweeps_are_native(space, blocks, rule, n_clusters):
         return generic.sweep
-    compiled, dtype = _compiled(), numpy_dtype(rows.blocks.x)
-    sweep: SweepFunction
-    if _remembers(rows.layout, rule, rows.blocks):
-        sweep = compiled.BoundedSweep(rule, dtype)
-    else:
-        sweep = compiled.CompiledSweep(rows.layout.shape, rule, dtype, labelling=labelling)
-    return sweep
+    kind: type[BoundedSweep | NativeSweep] = BoundedSweep if _remembers(space, blocks, rule) else NativeSweep
+    return kind(rule, numpy_dtype(blocks.x))
 
 
 def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> AssignFunction:
     """The last pass over represented rows, for centres of `space` (their own, or its portable twin)."""
-    layout = layout_for(space, rows.blocks, rule, n_clusters, rows.rows_in_all)
-    if layout is None:
+    if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
         return generic.assign
-    assign: AssignFunction = _compiled().CompiledAssign(layout, rule, numpy_dtype(rows.blocks.x))
-    return assign
+    return NativeAssign(rule, numpy_dtype(rows.blocks.x))
 
 
 def measure_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> MeasureFunction:
     """The distances of represented rows to centres of `space`, by the same arithmetic as the last pass."""
-    layout = layout_for(space, rows.blocks, rule, n_clusters, rows.rows_in_all)
-    if layout is None:
+    if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
         return generic.distances
-    measure: MeasureFunction = _compiled().CompiledMeasure(layout, numpy_dtype(rows.blocks.x))
-    return measure
+    return NativeMeasure(numpy_dtype(rows.blocks.x))
 
 
-def deviations_for(rows: RepresentedRows, power: int) -> DeviationsFunction:
-    """Deviations of each cluster's own rows from their mean, over represented rows as they lie."""
-    if rows.layout is None:
+def deviations_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> DeviationsFunction:
+    """Deviations of each cluster's own rows from their mean, over represented rows."""
+    if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
         return generic.deviations
-    deviations: DeviationsFunction = _compiled().CompiledDeviations(rows.layout.shape, power, numpy_dtype(rows.blocks.x))
-    return deviations
+    return NativeDeviations(numpy_dtype(rows.blocks.x))
 
 
-def _compiled() -> Any:
-    """The compiled sweeps. Numba takes half a second to load, and loses what a signal raises while it does."""
-    with held_back():
-        from . import compiled
-    return compiled
-
-
-def _remembers(layout: Layout, rule: Rule, blocks: Blocks) -> bool:
+def _remembers(space: Space, blocks: Blocks, rule: Rule) -> bool:
     """Hard sweeps over many columns keep bounds of distances; over few, reading a row costs no more than asking whether to. Rows that
     are not in memory must be read and represented anyway, and bounds could be longer than there is memory."""
-    return layout.shape == "wide" and not rule.is_soft and not blocks.read_anew
-
-
-def _saving(n: int, r: int, c: int, functions: TileFunctions) -> float:
-    """Seconds that compiled code saves in a sweep, from measurements of one core (benchmarks/sweeps.py)."""
-    return 1e-9 * n * (100 + functions.saves * c + 0.05 * r * c)
+    return space.size > blocks.limits.narrow_columns and not rule.is_soft and not blocks.read_anew

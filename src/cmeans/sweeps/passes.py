@@ -32,7 +32,7 @@ class SweepPass(Pass[Statistics]):
     function: SweepFunction | None = None  # of the sweeps before, which may remember them; it does not travel
 
     def prepare(self, rows: RepresentedRows) -> SweepFunction:
-        return self.function or sweep_for(rows, self.rule, labelling=self.labelling)
+        return self.function or sweep_for(rows, self.rule, len(self.state.centres))
 
     def work(self, rows: RepresentedRows, task: int, prepared: SweepFunction) -> Statistics:
         if not self.labelling:
@@ -67,7 +67,7 @@ class DeviationPass(Pass[Float64]):
     power: int
 
     def prepare(self, rows: RepresentedRows) -> DeviationsFunction:
-        return deviations_for(rows, self.power)
+        return deviations_for(rows, self.labelled.rule, len(self.means.centres))
 
     def work(self, rows: RepresentedRows, task: int, prepared: DeviationsFunction) -> Float64:
         if rows.labelled_by.get(task) != self.labelled.key:  # the rows were represented anew since, after a worker was lost

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -13,7 +13,7 @@ import numpy as np
 from ..data.arrays import Array, Float64, IntArray, itemsize
 from ..data.blocks import Blocks
 from ..data.limits import Limits
-from ..spaces import Quick, Rows, Space
+from ..spaces import Rows, Space
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,6 @@ class RepresentedBlock:
     rows: Rows
     weight: Float64  # (b,)
     start: int
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The order in memory of represented rows, for the sweeps that will read them."""
-
-    shape: str  # the name by which compiled sweeps know it
-    arrange: Callable[[Rows], Rows]
-    keep: bool  # whether arranging costs so much that the result is worth its memory, even where representing rows costs nothing
 
 
 class RowsInSpace(Protocol):
@@ -48,9 +39,6 @@ class RepresentationSpec:
     """All of a table but its rows: enough to make one like it wherever some of them are."""
 
     space: Space
-    layout: Layout | None
-    quick: Quick | None
-    rows_in_all: int
     unit: float
     factors: Float64 | None
     limits: Limits
@@ -59,11 +47,11 @@ class RepresentationSpec:
         """The table of some of the rows; without weights they weigh 1."""
         weight = np.broadcast_to(1.0, (int(x.shape[0]),)) if weight is None else weight
         blocks = Blocks(x, weight, unit=self.unit, factors=self.factors, limits=self.limits)
-        return RepresentedRows(self.space, blocks, keep_bytes, layout=self.layout, quick=self.quick, rows_in_all=self.rows_in_all)
+        return RepresentedRows(self.space, blocks, keep_bytes)
 
     def bytes_to_keep(self, x: Array) -> int:
         """Bytes of rows as represented, where it pays to keep them."""
-        return int(x.shape[0]) * _bytes_of_a_row(self.space, x) if _pays_to_keep(self.space, self.layout) else 0
+        return int(x.shape[0]) * _bytes_of_a_row(self.space, x) if self.space.keeps_rows_cheaply else 0
 
 
 class RepresentedRows:
@@ -76,20 +64,14 @@ class RepresentedRows:
         keep_bytes: int,
         *,
         training: bool = True,
-        layout: Layout | None = None,
-        quick: Quick | None = None,  # makes kernel values faster
-        rows_in_all: int = 0,  # where these are but some of the rows that will be swept
     ) -> None:
         self.space = space
         self.blocks = blocks
-        self.layout = layout
-        self.rows_in_all = max(rows_in_all, blocks.n_rows)
         self.n_tasks = blocks.n_tasks(space.size)
         self._training = training
-        self._left = self.room_to_keep = keep_bytes if _pays_to_keep(space, layout) or blocks.read_anew else 0
+        self._left = self.room_to_keep = keep_bytes if space.keeps_rows_cheaply or blocks.read_anew else 0
         self._kept: dict[int, list[RepresentedBlock]] = {}
         self._weights: dict[int, float] = {}
-        self._quick, self._quick_space = quick, space if quick is None else space.quickened(quick)
         self._lock = threading.Lock()
         self.labelled_by: dict[int, bytes] = {}  # the key of the pass that wrote the labels of a task's rows
 
@@ -107,14 +89,14 @@ class RepresentedRows:
     def spec(self) -> RepresentationSpec:
         """All of the table but its rows."""
         blocks = self.blocks
-        return RepresentationSpec(self.space, self.layout, self._quick, self.rows_in_all, blocks.unit, blocks.factors, blocks.limits)
+        return RepresentationSpec(self.space, blocks.unit, blocks.factors, blocks.limits)
 
     def task(self, task: int) -> Iterator[RepresentedBlock]:
         """The represented blocks of one task, in order; where they are not kept, each holds only until the next is asked for."""
         if task in self._kept:
             yield from self._kept[task]
             return
-        represent = self._quick_space.training_rows if self._training else self._quick_space.rows
+        represent = self.space.training_rows if self._training else self.space.rows
         x, size = self.blocks.x, self.space.size
         first, last = self.blocks.task_range(task, size)
         keep = self._reserve((last - first) * _bytes_of_a_row(self.space, x))
@@ -124,7 +106,7 @@ class RepresentedRows:
         for block in self.blocks.task(task, size):
             start = block.start - first if keep else 0
             rows = represent(block, None if room is None else room[start : start + len(block.weight)])
-            piece = RepresentedBlock(rows if self.layout is None else self.layout.arrange(rows), block.weight, block.start)
+            piece = RepresentedBlock(rows, block.weight, block.start)
             if keep:
                 kept.append(piece)
             yield piece
@@ -134,7 +116,7 @@ class RepresentedRows:
     def part(self, rows: IntArray, weights: Float64) -> RepresentedRows:
         """Some of the rows, with weights of their own, as a table in the same space and within the same memory; for spaces that
         know no more of training rows than of others."""
-        return RepresentedRows(self.space, self.blocks.part(rows, weights), self._left, layout=self.layout, quick=self._quick)
+        return RepresentedRows(self.space, self.blocks.part(rows, weights), self._left)
 
     @cached_property
     def argmax_labels(self) -> IntArray:
@@ -158,11 +140,6 @@ class RepresentedRows:
             if fits:
                 self._left -= nbytes
             return fits
-
-
-def _pays_to_keep(space: Space, layout: Layout | None) -> bool:
-    """True where represented rows are worth their memory, the rows themselves being in memory."""
-    return space.keeps_rows_cheaply or (layout is not None and layout.keep)
 
 
 def _bytes_of_a_row(space: Space, x: Array) -> int:

@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import manhattan_distances
 from ...data.arrays import Array, Float64, canonical_csr, inverse_root, is_foreign, is_sparse, namespace
 from ...data.blocks import blocks_of
 from ..base import Columns, Kernel
+from ..native_values import NativeValues, serves
 
 EXPANDED_ELEMENTS = 2**20  # numbers of a pyramid's rows written out at a time: 8 MB
 SMALLEST_PIECE = 16  # rows: below that the calls cost more than the arithmetic
@@ -188,14 +189,17 @@ def _in_dtype(values: Array, x: Array) -> Array:
 def _intersections_with(y: Array) -> Callable[[Array], Array]:
     """Return a function of rows x that gives sum_f min(x_if, y_lf) (b, s); no (b, s, d) array is made.
 
-    For NumPy and CSR min(a, b) = (a + b - |a - b|) / 2, summed by compiled Manhattan distances in float64.
+    In float64. Without native code, and for CSR, min(a, b) = (a + b - |a - b|) / 2, summed by Manhattan distances.
     """
     if is_foreign(y):
         return lambda x: _sums_of_minima(x, y)
+    native = NativeValues("intersections", np.asarray(y, np.float64)) if serves(np.zeros(0)) and not is_sparse(y) else None
     totals = _row_sums(y)
     points = canonical_csr(y) if is_sparse(y) else np.ascontiguousarray(y, dtype=np.float64)
 
     def columns(x: Array) -> Float64:
+        if native is not None and not is_sparse(x):
+            return native(np.asarray(x, np.float64))
         distances = manhattan_distances(canonical_csr(x), points) if is_sparse(x) else cdist(x, points, "cityblock")
         values: Float64 = np.asarray(distances, dtype=np.float64)
         np.subtract(totals[None, :], values, out=values)

@@ -1,0 +1,1 @@
+from .library import function, is_available

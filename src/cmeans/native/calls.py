@@ -1,0 +1,33 @@
+"""What is handed to native functions: addresses of arrays, in structures like those of the C files."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+POINTER, WHOLE, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+
+
+def address(array: npt.NDArray[Any] | None) -> int | None:
+    """Return where an array's numbers begin; the caller keeps the array while the address is in use."""
+    return None if array is None else array.ctypes.data
+
+
+def rows_in_order(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return rows (n, d) whose numbers follow each other in memory: x itself, where they do."""
+    return x if x.shape[1] == 1 or x.strides[1] == x.itemsize else np.ascontiguousarray(x)
+
+
+def pitch(x: npt.NDArray[Any]) -> int:
+    """Return the numbers from one row (n, d) to the next."""
+    return x.strides[0] // x.itemsize if len(x) > 1 else x.shape[1]
+
+
+def done(code: int) -> int:
+    """Return what a native function returned, unless there was no memory."""
+    if code < 0:
+        raise MemoryError("there is no memory for a tile of rows and the sums of all clusters")
+    return code

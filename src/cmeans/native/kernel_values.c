@@ -1,0 +1,135 @@
+/* Kernel values of rows against points: sums over the columns, to which the kernel's function is applied while they are in registers. */
+#include <stdlib.h>
+
+#include "elementary.h"
+
+#define ROWS 4            /* rows at a time */
+#define ROWS_PER_PASS 32  /* rows for which all points are computed before the next rows */
+#define DEPTH 128         /* columns summed together, so that those of a panel of points stay in the first-level cache */
+#define NO_MEMORY -1
+
+enum kind { GAUSSIAN, POWER, LAPLACIAN, INTERSECTION };
+
+struct values {
+    const real *left;    /* (count, depth) rows, `pitch` numbers from row to row */
+    const real *panels;  /* (panels, depth, LANES) points, LANES of them side by side, padded with zeros */
+    real *out;           /* (count, points) values, `out_pitch` numbers from row to row */
+    int64_t count, depth, pitch, points, out_pitch;
+    double parameter;    /* gamma, or the degree */
+};
+
+/* One row's term of the sum. */
+INLINE lanes with_term(enum kind kind, lanes x, lanes y, lanes sum) {
+    if (kind == LAPLACIAN)
+        return add(sum, absolute(subtract(x, y)));
+    if (kind == INTERSECTION)
+        return add(sum, smaller(x, y));
+    return fused(x, y, sum);
+}
+
+/* x^degree by repeated squaring, from the degree's second binary digit on. */
+INLINE lanes whole_power(lanes x, uint64_t degree) {
+    lanes result = x;
+    for (int digit = 62 - __builtin_clzll(degree); digit >= 0; digit--) {
+        result = multiply(result, result);
+        if (degree >> digit & 1)
+            result = multiply(result, x);
+    }
+    return result;
+}
+
+INLINE lanes kernel_of(enum kind kind, lanes sum, double parameter) {
+    if (kind == GAUSSIAN)
+        return exponential(sum);
+    if (kind == POWER)
+        return whole_power(sum, (uint64_t)parameter);
+    if (kind == LAPLACIAN)
+        return exponential(multiply(sum, all((real)-parameter)));
+    return sum;
+}
+
+/* Sums of columns `first` ... of ROWS rows from i on and one panel; the function, once they are complete. */
+/* `left` begins with row number `base`. */
+INLINE void add_columns(enum kind kind, const struct values *v, const real *left, int64_t pitch, int64_t base, int64_t i, int64_t stop,
+                        int64_t panel, int64_t first) {
+    const int64_t depth = v->depth - first < DEPTH ? v->depth - first : DEPTH, wanted = v->points - panel * LANES;
+    const real *points = v->panels + (panel * v->depth + first) * LANES, *row[ROWS];
+    real *to[ROWS];
+    lanes sums[ROWS];
+#pragma GCC unroll 4
+    for (int q = 0; q < ROWS; q++) {
+        const int64_t number = i + q < stop ? i + q : stop - 1; /* the last row pads */
+        row[q] = left + (number - base) * pitch + first;
+        to[q] = v->out + number * v->out_pitch + panel * LANES;
+        sums[q] = first > 0 ? load_some(to[q], wanted) : all(0);
+    }
+    for (int64_t f = 0; f < depth; f++) {
+        const lanes y = load(points + f * LANES);
+#pragma GCC unroll 4
+        for (int q = 0; q < ROWS; q++)
+            sums[q] = with_term(kind, all(row[q][f]), y, sums[q]);
+    }
+    for (int q = 0; q < ROWS; q++) {
+        if (first + depth == v->depth)
+            sums[q] = kernel_of(kind, sums[q], v->parameter);
+        if (i + q < stop)
+            store_some(to[q], sums[q], wanted);
+    }
+}
+
+INLINE void fill_rows(enum kind kind, const struct values *v, const real *left, int64_t pitch, int64_t base, int64_t start, int64_t stop) {
+    for (int64_t first = 0; first < v->depth; first += DEPTH)
+        for (int64_t panel = 0; panel * LANES < v->points; panel++)
+            for (int64_t i = start; i < stop; i += ROWS)
+                add_columns(kind, v, left, pitch, base, i, stop, panel, first);
+}
+
+INLINE void fill(enum kind kind, const struct values *v) {
+    for (int64_t start = 0; start < v->count; start += ROWS_PER_PASS) {
+        const int64_t stop = start + ROWS_PER_PASS < v->count ? start + ROWS_PER_PASS : v->count;
+        fill_rows(kind, v, v->left, v->pitch, 0, start, stop);
+    }
+}
+
+/* (left . right) ^ degree */
+void EXPORTED(powers)(const struct values *v) { fill(POWER, v); }
+
+/* exp(-gamma sum_f |x_f - y_f|) */
+void EXPORTED(laplacians)(const struct values *v) { fill(LAPLACIAN, v); }
+
+/* sum_f min(x_f, y_f) */
+void EXPORTED(intersections)(const struct values *v) { fill(INTERSECTION, v); }
+
+/* exp(-gamma |x - y|^2) as exp of one product, [2 gamma x, -gamma |x|^2, 1] . [y, 1, -gamma |y|^2], all about `shift` (depth - 2,). */
+int EXPORTED(gaussians)(const struct values *v, const real *shift) {
+    const int64_t columns = v->depth - 2;
+    const real gamma = (real)v->parameter;
+    real *left = malloc(ROWS_PER_PASS * (size_t)v->depth * sizeof(real));
+    if (left == NULL)
+        return NO_MEMORY;
+    for (int64_t start = 0; start < v->count; start += ROWS_PER_PASS) {
+        const int64_t stop = start + ROWS_PER_PASS < v->count ? start + ROWS_PER_PASS : v->count;
+        for (int64_t i = start; i < stop; i++) {
+            const real *x = v->left + i * v->pitch;
+            real *row = left + (i - start) * v->depth;
+            lanes norms = all(0);
+            real norm = 0;
+            int64_t f = 0;
+            for (; f + LANES <= columns; f += LANES) {
+                lanes moved = subtract(load_loose(x + f), load_loose(shift + f));
+                norms = fused(moved, moved, norms);
+                store_loose(row + f, multiply(moved, all(gamma + gamma)));
+            }
+            for (; f < columns; f++) {
+                const real moved = x[f] - shift[f];
+                norm = fused_one(moved, moved, norm);
+                row[f] = moved * (gamma + gamma);
+            }
+            row[columns] = -gamma * (norm + sum(norms));
+            row[columns + 1] = 1;
+        }
+        fill_rows(GAUSSIAN, v, left, v->depth, start, start, stop);
+    }
+    free(left);
+    return 0;
+}

@@ -1,0 +1,211 @@
+/* Passes over a block of rows: tile after tile, distances to the centres, memberships of the rule, and what is made of them. */
+#include "moments.h"
+#include "rules.h"
+
+#define SUMMED 16 /* tiles whose sums are taken in the rows' precision, before they are added in float64 */
+#define NO_RULE -2
+
+/* The cluster of each row's largest membership, ties to the lowest number; -1 where all are zero and the rule leaves rows out. */
+static void label_by_membership(struct tile *tile, int64_t clusters, int leaves_out) {
+    ACROSS(t) {
+        lanes factor = load(tile->factor + t), best = multiply(load(tile->u + t), factor);
+        mask label = all_whole(0);
+        for (int64_t j = 1; j < clusters; j++) {
+            lanes u = multiply(load(tile->u + j * TILE + t), factor);
+            mask larger = less(best, u);
+            label = where_whole(larger, all_whole((whole)j), label);
+            best = where(larger, u, best);
+        }
+        if (leaves_out)
+            label = where_whole(equal(best, all(0)), all_whole(-1), label);
+        store_whole(tile->label + t, label);
+    }
+}
+
+struct sums {
+    double *mass;         /* (clusters,) sum of w, added to, as all of these */
+    double *spread;       /* (clusters,) sum of w d2 */
+    double *moment;       /* (clusters, columns) sum of w x */
+    double *penalty;      /* (1,) */
+    int64_t *labels;      /* (count,) the cluster of each row's largest membership, -1 for none; or nothing, as the next two */
+    double *hard_mass;    /* (clusters,) the same sums, of rows that belong to their label alone */
+    double *hard_moment;  /* (clusters, columns) */
+};
+
+static void add_hard_sums(const struct tile *tile, const struct rows *rows, int64_t start, const struct sums *sums, real *total) {
+    for (int64_t t = 0; t < tile->count; t++) {
+        sums->labels[start + t] = tile->label[t];
+        if (tile->label[t] >= 0)
+            sums->hard_mass[tile->label[t]] += tile->weight[t];
+    }
+    label_moments(tile, rows, total);
+}
+
+/* The sums of one sweep; 0, or what is missing. */
+int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, const char *rule_name, const struct sums *sums) {
+    const int64_t clusters = centres->clusters, columns = rows->columns, numbers = clusters * columns;
+    const struct rule *rule = rule_named(rule_name);
+    const int labelling = sums->labels != NULL;
+    struct tile tile;
+    real *total = calloc((size_t)numbers * (labelling ? 2 : 1), sizeof(real));
+    if (rule == NULL || total == NULL || !new_tile(&tile, clusters)) {
+        free(total);
+        return rule == NULL ? NO_RULE : NO_MEMORY;
+    }
+    for (int64_t start = 0, number = 1; start < rows->count; start += TILE, number++) {
+        load_tile(&tile, rows, start);
+        if (rule->one_cluster && !labelling) {
+            nearest_only(&tile, rows, centres);
+            rule->sums(&tile, centres, sums->mass, sums->spread);
+            label_moments(&tile, rows, total);
+        } else {
+            distances(&tile, rows, centres);
+            rule->memberships(&tile, centres);
+            if (labelling)
+                label_by_membership(&tile, clusters, rule->leaves_rows_out);
+            *sums->penalty += rule->sums(&tile, centres, sums->mass, sums->spread);
+            if (rule->one_cluster)
+                label_moments(&tile, rows, total);
+            else
+                moments(&tile, rows, clusters, total);
+            if (labelling)
+                add_hard_sums(&tile, rows, start, sums, total + numbers);
+        }
+        if (number % SUMMED == 0 || start + TILE >= rows->count) {
+            move_total(total, sums->moment, numbers);
+            if (labelling)
+                move_total(total + numbers, sums->hard_moment, numbers);
+        }
+    }
+    free(tile.memory);
+    free(total);
+    return 0;
+}
+
+struct assignment {
+    int64_t *labels;    /* (count,) the largest membership, ties to the lowest number; -1 where all are zero and the rule allows it */
+    real *memberships;  /* (count, clusters) */
+    double *nearest;    /* (count,) squared distance to the centre of the label, to the nearest where there is none */
+    double *mass;       /* (clusters,) sum of sample weight times membership, added to */
+    double *spread;     /* (clusters,) sum of w d2, added to */
+    double *totals;     /* (2,) the penalty and the sum of sample weight times d2, added to */
+};
+
+/* mass_j += sum_t weight_t u_jt; returns sum_jt weight_t d2_jt. */
+static double add_memberships(const struct tile *tile, int64_t clusters, double *mass) {
+    double total = 0;
+    for (int64_t j = 0; j < clusters; j++) {
+        lanes m = all(0), s = all(0);
+        ACROSS(t) {
+            lanes weight = load(tile->weight + t);
+            m = fused(multiply(weight, load(tile->factor + t)), load(tile->u + j * TILE + t), m);
+            s = fused(weight, load(tile->d2 + j * TILE + t), s);
+        }
+        mass[j] += sum(m);
+        total += sum(s);
+    }
+    return total;
+}
+
+/* The last pass: labels, memberships and distances of the rows. */
+int EXPORTED(assign)(const struct rows *rows, const struct centres *centres, const char *rule_name, const struct assignment *to) {
+    const int64_t clusters = centres->clusters;
+    const struct rule *rule = rule_named(rule_name);
+    struct tile tile;
+    double *weighted = calloc((size_t)clusters, sizeof(double)); /* of no use, but sums are taken of it */
+    if (rule == NULL || weighted == NULL || !new_tile(&tile, clusters)) {
+        free(weighted);
+        return rule == NULL ? NO_RULE : NO_MEMORY;
+    }
+    for (int64_t start = 0; start < rows->count; start += TILE) {
+        load_tile(&tile, rows, start);
+        distances(&tile, rows, centres);
+        rule->memberships(&tile, centres);
+        label_by_membership(&tile, clusters, rule->leaves_rows_out);
+        for (int64_t t = 0; t < tile.count; t++) {
+            const whole label = tile.label[t];
+            for (int64_t j = 0; j < clusters; j++)
+                to->memberships[(start + t) * clusters + j] = tile.u[j * TILE + t] * tile.factor[t];
+            to->labels[start + t] = label;
+            to->nearest[start + t] = label >= 0 ? tile.d2[label * TILE + t] : tile.low[t];
+        }
+        to->totals[1] += add_memberships(&tile, clusters, to->mass);
+        to->totals[0] += rule->sums(&tile, centres, weighted, to->spread);
+    }
+    free(tile.memory);
+    free(weighted);
+    return 0;
+}
+
+/* max |u - u'| between two states. */
+int EXPORTED(change)(const struct rows *rows, const struct centres *now, const struct centres *then, const char *rule_name, double *largest) {
+    const struct rule *rule = rule_named(rule_name);
+    struct tile tile, other;
+    if (rule == NULL)
+        return NO_RULE;
+    if (!new_tile(&tile, now->clusters))
+        return NO_MEMORY;
+    if (!new_tile(&other, now->clusters)) {
+        free(tile.memory);
+        return NO_MEMORY;
+    }
+    for (int64_t start = 0; start < rows->count; start += TILE) {
+        load_tile(&tile, rows, start);
+        load_tile(&other, rows, start);
+        distances(&tile, rows, now);
+        distances(&other, rows, then);
+        rule->memberships(&tile, now);
+        rule->memberships(&other, then);
+        for (int64_t j = 0; j < now->clusters; j++)
+            for (int64_t t = 0; t < tile.count; t++) {
+                const int64_t i = j * TILE + t;
+                const double change = fabs((double)(tile.u[i] * tile.factor[t] - other.u[i] * other.factor[t]));
+                *largest = change > *largest ? change : *largest;
+            }
+    }
+    free(tile.memory);
+    free(other.memory);
+    return 0;
+}
+
+/* Distances to the centres (count, clusters), square roots taken; `finite` becomes 0 where one is not. */
+int EXPORTED(measure)(const struct rows *rows, const struct centres *centres, real *out, int *finite) {
+    struct tile tile;
+    if (!new_tile(&tile, centres->clusters))
+        return NO_MEMORY;
+    for (int64_t start = 0; start < rows->count; start += TILE) {
+        load_tile(&tile, rows, start);
+        distances(&tile, rows, centres);
+        for (int64_t j = 0; j < centres->clusters; j++)
+            ACROSS(t) {
+                lanes d2 = load(tile.d2 + j * TILE + t);
+                *finite &= all_set(less(d2, all((real)INFINITY)));
+                store(tile.u + j * TILE + t, root(d2));
+            }
+        for (int64_t t = 0; t < tile.count; t++)
+            for (int64_t j = 0; j < centres->clusters; j++)
+                out[(start + t) * centres->clusters + j] = tile.u[j * TILE + t];
+    }
+    free(tile.memory);
+    return 0;
+}
+
+/* Sums (clusters,) of sample weight times the distance, or its square, of rows to the points of their labels (-1: none). */
+int EXPORTED(deviate)(const struct rows *rows, const struct centres *points, const int64_t *labels, int squared, double *total) {
+    struct tile tile;
+    if (!new_tile(&tile, points->clusters))
+        return NO_MEMORY;
+    for (int64_t start = 0; start < rows->count; start += TILE) {
+        load_tile(&tile, rows, start);
+        distances(&tile, rows, points);
+        for (int64_t t = 0; t < tile.count; t++) {
+            const int64_t j = labels[start + t];
+            if (j >= 0) {
+                const real d2 = tile.d2[j * TILE + t];
+                total[j] += (double)tile.weight[t] * (squared ? (double)d2 : sqrt((double)d2));
+            }
+        }
+    }
+    free(tile.memory);
+    return 0;
+}

@@ -1,0 +1,52 @@
+/* The rules on tiles. Each computes what a class of `cmeans.rules` does, and is held to it by tests. */
+#ifndef CMEANS_RULES_H
+#define CMEANS_RULES_H
+
+#include "tile.h"
+
+/* Sums of one cluster; its memberships, already raised to their power, are multiplied by the sample weights. */
+INLINE void add_weighted(struct tile *tile, int64_t j, double *mass, double *spread) {
+    lanes m = all(0), s = all(0);
+    ACROSS(t) {
+        real *u = tile->u + j * TILE + t;
+        lanes w = multiply(load(u), load(tile->weight + t));
+        store(u, w);
+        m = add(m, w);
+        s = fused(w, load(tile->d2 + j * TILE + t), s);
+    }
+    mass[j] += sum(m);
+    spread[j] += sum(s);
+}
+
+#include "rules/fuzzy.h"
+#include "rules/hard.h"
+#include "rules/possibilistic.h"
+#include "rules/sparse.h"
+
+struct rule {
+    const char *name;
+    void (*memberships)(struct tile *, const struct centres *);                    /* u from d2 */
+    double (*sums)(struct tile *, const struct centres *, double *, double *);     /* u becomes w; mass, spread; returns the penalty */
+    int one_cluster;      /* a row counts for its nearest cluster only, so that sweeps need its label alone */
+    int leaves_rows_out;  /* a row may belong to no cluster */
+};
+
+static const struct rule RULES[] = {
+    {"hard", hard_memberships, hard_sums, 1, 0},
+    {"fuzzy", fuzzy_memberships, fuzzy_sums, 0, 0},
+    {"fuzzy, any exponent", fuzzy_memberships, any_exponent_sums, 0, 0},
+    {"fuzzy, m = 2", fuzzy_two_memberships, fuzzy_two_sums, 0, 0},
+    {"possibilistic", possibilistic_memberships, possibilistic_sums, 0, 0},
+    {"possibilistic, m = 2", possibilistic_two_memberships, possibilistic_two_sums, 0, 0},
+    {"sparse", sparse_memberships, sparse_sums, 0, 1},
+};
+
+/* The rule of a name; NULL where there is none. */
+static const struct rule *rule_named(const char *name) {
+    for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
+        if (strcmp(RULES[i].name, name) == 0)
+            return &RULES[i];
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* Fuzzy c-means: memberships from ratios of the smallest distance to the others, up to a factor of the row. */
+
+/* low / d2, 1 where both are zero. */
+INLINE lanes ratio(const struct tile *tile, int64_t j, int t) {
+    lanes d2 = load(tile->d2 + j * TILE + t);
+    return where(equal(d2, all(0)), all(1), divide(load(tile->low + t), d2));
+}
+
+/* u_ij = (1 / d2_ij) / sum_k (1 / d2_ik). */
+static void fuzzy_two_memberships(struct tile *tile, const struct centres *centres) {
+    ACROSS(t) {
+        lanes total = all(0);
+        for (int64_t j = 0; j < centres->clusters; j++) {
+            lanes u = ratio(tile, j, t);
+            store(tile->u + j * TILE + t, u);
+            total = add(total, u);
+        }
+        store(tile->factor + t, divide(all(1), total));
+    }
+}
+
+/* w = u^2; since u = (smallest / d2) factor, w d2 = u (smallest) factor does not read d2 again. */
+static double fuzzy_two_sums(struct tile *tile, const struct centres *centres, double *mass, double *spread) {
+    ACROSS(t) {
+        lanes factor = load(tile->factor + t), square = multiply(multiply(factor, factor), load(tile->weight + t));
+        store(tile->spare + t, square);
+        store(tile->low + t, multiply(load(tile->low + t), square));
+    }
+    for (int64_t j = 0; j < centres->clusters; j++) {
+        lanes m = all(0), s = all(0);
+        ACROSS(t) {
+            lanes u = load(tile->u + j * TILE + t), w = multiply(multiply(u, u), load(tile->spare + t));
+            store(tile->u + j * TILE + t, w);
+            m = add(m, w);
+            s = fused(u, load(tile->low + t), s);
+        }
+        mass[j] += sum(m);
+        spread[j] += sum(s);
+    }
+    return 0;
+}
+
+/* u_ij = d2_ij^-power / sum_k d2_ik^-power. */
+static void fuzzy_memberships(struct tile *tile, const struct centres *centres) {
+    ACROSS(t) {
+        lanes total = all(0);
+        for (int64_t j = 0; j < centres->clusters; j++) {
+            lanes u = power(ratio(tile, j, t), (real)centres->power);
+            store(tile->u + j * TILE + t, u);
+            total = add(total, u);
+        }
+        store(tile->factor + t, divide(all(1), total));
+    }
+}
+
+/* w = u^m = u u^(m-1), where u^(m-1) = (smallest / distance) factor^(m-1) takes one logarithm a row, not one a cluster. */
+static double fuzzy_sums(struct tile *tile, const struct centres *centres, double *mass, double *spread) {
+    ACROSS(t) {
+        lanes factor = load(tile->factor + t), raised = power(factor, (real)(centres->m - 1));
+        store(tile->spare + t, multiply(raised, multiply(factor, load(tile->weight + t))));
+    }
+    for (int64_t j = 0; j < centres->clusters; j++) {
+        lanes m = all(0), s = all(0);
+        ACROSS(t) {
+            real *u = tile->u + j * TILE + t;
+            lanes w = multiply(multiply(load(u), ratio(tile, j, t)), load(tile->spare + t));
+            store(u, w);
+            m = add(m, w);
+            s = fused(w, load(tile->d2 + j * TILE + t), s);
+        }
+        mass[j] += sum(m);
+        spread[j] += sum(s);
+    }
+    return 0;
+}
+
+/* w = u^m where the power of the ratios is not 1 / (m - 1), so that no factors cancel. */
+static double any_exponent_sums(struct tile *tile, const struct centres *centres, double *mass, double *spread) {
+    for (int64_t j = 0; j < centres->clusters; j++) {
+        ACROSS(t) {
+            real *u = tile->u + j * TILE + t;
+            store(u, power(multiply(load(u), load(tile->factor + t)), (real)centres->m));
+        }
+        add_weighted(tile, j, mass, spread);
+    }
+    return 0;
+}

@@ -1,0 +1,15 @@
+/* Hard c-means: u = 1 for the nearest centre. */
+static void hard_memberships(struct tile *tile, const struct centres *centres) {
+    label_nearest(tile, centres->clusters);
+    for (int64_t j = 0; j < centres->clusters; j++)
+        ACROSS(t) store(tile->u + j * TILE + t, where(equal_whole(load_whole(tile->label + t), all_whole((whole)j)), all(1), all(0)));
+}
+
+static double hard_sums(struct tile *tile, const struct centres *centres, double *mass, double *spread) {
+    (void)centres;
+    for (int64_t t = 0; t < tile->count; t++) {
+        mass[tile->label[t]] += tile->weight[t];
+        spread[tile->label[t]] += tile->weight[t] * tile->low[t];
+    }
+    return 0;
+}

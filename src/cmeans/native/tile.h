@@ -1,0 +1,299 @@
+/* Tiles: TILE rows at a time, transposed, so that vectors run along the rows.
+ *
+ * Squared distances and memberships of a tile are arrays (clusters, TILE). */
+#ifndef CMEANS_TILE_H
+#define CMEANS_TILE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "elementary.h"
+
+#define TILE 64
+#define CHUNK 32                       /* columns that are transposed together, and stay in the first-level cache */
+#define ABREAST (WIDTH == 64 ? 2 : 1)  /* vectors side by side, as many as the machine has registers for */
+#define GROUP 4                        /* centres at a time */
+#define NO_MEMORY -1                   /* what passes return where there is none */
+#define ACROSS(t) for (int t = 0; t < TILE; t += LANES)
+
+struct rows {
+    const real *values;    /* (count, columns), `pitch` numbers from row to row */
+    const real *shift;     /* (columns,) taken from every row; or nothing */
+    const real *kxx;       /* (count,) k(x, x); nothing: the sum of squares */
+    const double *weight;  /* (count,) sample weights, `weight_step` numbers apart: 0 where all are the same */
+    const int64_t *order;  /* numbers of the rows to be read, one after the other; none: all rows */
+    int64_t count, columns, pitch, weight_step;
+};
+
+struct centres {
+    const real *values;  /* (clusters, columns) coefficients a */
+    const real *norms;   /* (clusters,) |v|^2 */
+    const real *scales;  /* (k, clusters) the rule's numbers of each cluster */
+    int64_t clusters;
+    double m, power, p;  /* the rule's parameters: exponent of memberships, of ratios of squared distances, of the sparsity term */
+    double rounding;     /* share of k(x, x) + |v|^2 below which a squared distance is zero */
+};
+
+struct tile {
+    int64_t count;          /* rows; the last one pads the tile, with weight zero */
+    const real *row[TILE];  /* where each row begins */
+    real *x;                /* (CHUNK, TILE) the last columns, transposed: all of them where they are few */
+    real *d2;               /* (clusters, TILE) */
+    real *u;                /* (clusters, TILE) memberships up to the row's factor; then weights */
+    real *low;              /* (TILE,) smallest squared distance */
+    real *factor;           /* (TILE,) by which u is to be multiplied */
+    real *kxx, *weight;     /* (TILE,) */
+    real *spare;            /* (TILE,) for the rules */
+    whole *label;           /* (TILE,) number of a cluster */
+    void *memory;
+};
+
+INLINE int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
+
+INLINE real *aligned_to_line(void *memory) { return (real *)(((uintptr_t)memory + LINE - 1) & ~(uintptr_t)(LINE - 1)); }
+
+/* Memory for a tile; 0 where there is none. */
+static int new_tile(struct tile *tile, int64_t clusters) {
+    const int64_t numbers = TILE * (CHUNK + 2 * clusters + 6);
+    tile->memory = malloc((size_t)numbers * sizeof(real) + LINE);
+    if (tile->memory == NULL)
+        return 0;
+    tile->x = aligned_to_line(tile->memory);
+    tile->d2 = tile->x + TILE * CHUNK;
+    tile->u = tile->d2 + TILE * clusters;
+    tile->low = tile->u + TILE * clusters;
+    tile->factor = tile->low + TILE;
+    tile->kxx = tile->factor + TILE;
+    tile->weight = tile->kxx + TILE;
+    tile->spare = tile->weight + TILE;
+    tile->label = (whole *)(tile->spare + TILE);
+    return 1;
+}
+
+/* The rows from number `start` on: where they are, sample weights, k(x, x) where it is known. */
+static void load_tile(struct tile *tile, const struct rows *rows, int64_t start) {
+    tile->count = at_most(TILE, rows->count - start);
+    for (int64_t t = 0; t < TILE; t++) {
+        int64_t i = start + at_most(t, tile->count - 1);
+        i = rows->order == NULL ? i : rows->order[i];
+        tile->row[t] = rows->values + i * rows->pitch;
+        tile->kxx[t] = rows->kxx == NULL ? 0 : rows->kxx[i];
+        tile->weight[t] = t < tile->count ? (real)rows->weight[i * rows->weight_step] : 0;
+        tile->low[t] = (real)INFINITY;
+        tile->factor[t] = 1;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- transposing */
+
+typedef real four __attribute__((vector_size(4 * sizeof(real)), may_alias));
+typedef real loose_four __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
+#ifdef __clang__
+#define PICKED(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#else
+typedef whole four_whole __attribute__((vector_size(4 * sizeof(real))));
+#define PICKED(a, b, i, j, k, l) __builtin_shuffle(a, b, (four_whole){i, j, k, l})
+#endif
+
+/* tile->x (columns, TILE) from columns `first` on of the tile's rows, without the shift. */
+static void transpose(const struct tile *tile, const struct rows *rows, int64_t first, int64_t columns) {
+    static const real NO_SHIFT[CHUNK];
+    const real *shift = rows->shift == NULL ? NO_SHIFT : rows->shift + first;
+    real *x = tile->x;
+    for (int t = 0; t < TILE; t += 4) {
+        const real *a = tile->row[t] + first, *b = tile->row[t + 1] + first, *c = tile->row[t + 2] + first, *d = tile->row[t + 3] + first;
+        int64_t f = 0;
+        for (; f + 4 <= columns; f += 4) {
+            four p = *(const loose_four *)(a + f), q = *(const loose_four *)(b + f);
+            four r = *(const loose_four *)(c + f), s = *(const loose_four *)(d + f);
+            four pq = PICKED(p, q, 0, 4, 2, 6), rs = PICKED(r, s, 0, 4, 2, 6);
+            four pq_odd = PICKED(p, q, 1, 5, 3, 7), rs_odd = PICKED(r, s, 1, 5, 3, 7);
+            real *to = x + f * TILE + t;
+            *(four *)to = PICKED(pq, rs, 0, 1, 4, 5) - shift[f];
+            *(four *)(to + TILE) = PICKED(pq_odd, rs_odd, 0, 1, 4, 5) - shift[f + 1];
+            *(four *)(to + 2 * TILE) = PICKED(pq, rs, 2, 3, 6, 7) - shift[f + 2];
+            *(four *)(to + 3 * TILE) = PICKED(pq_odd, rs_odd, 2, 3, 6, 7) - shift[f + 3];
+        }
+        for (; f < columns; f++) {
+            real *to = x + f * TILE + t;
+            to[0] = a[f] - shift[f], to[1] = b[f] - shift[f], to[2] = c[f] - shift[f], to[3] = d[f] - shift[f];
+        }
+    }
+}
+
+/* k(x, x) grows by the squares of the columns of tile->x; the first ones begin it. */
+static void add_squares(struct tile *tile, int64_t columns, int begins) {
+    ACROSS(t) {
+        lanes squares = all(0);
+        for (int64_t f = 0; f < columns; f++) {
+            lanes x = load(tile->x + f * TILE + t);
+            squares = fused(x, x, squares);
+        }
+        store(tile->kxx + t, begins ? squares : add(load(tile->kxx + t), squares));
+    }
+}
+
+/* Columns `first` ... of the tile's rows. */
+static void read_columns(struct tile *tile, const struct rows *rows, int64_t first) {
+    const int64_t columns = at_most(CHUNK, rows->columns - first);
+    transpose(tile, rows, first, columns);
+    if (rows->kxx == NULL)
+        add_squares(tile, columns, first == 0);
+}
+
+/* Calls a function for all clusters, GROUP at a time; the number at a time is a constant wherever it is inlined. */
+#define IN_GROUPS(clusters, function, ...)                                                                                               \
+    do {                                                                                                                                 \
+        int64_t j = 0;                                                                                                                   \
+        for (; j + GROUP <= (clusters); j += GROUP)                                                                                      \
+            function(__VA_ARGS__, j, GROUP);                                                                                             \
+        switch ((clusters)-j) {                                                                                                          \
+        case 3: function(__VA_ARGS__, j, 3); break;                                                                                      \
+        case 2: function(__VA_ARGS__, j, 2); break;                                                                                      \
+        case 1: function(__VA_ARGS__, j, 1); break;                                                                                      \
+        }                                                                                                                                \
+    } while (0)
+
+/* --------------------------------------------------------------------------------------------------------- distances */
+
+/* Sums over the columns of x times the centres' numbers, of `group` centres and ABREAST vectors of rows from t on. */
+INLINE void products(const real *x, int64_t columns, const real *centres, int64_t pitch, int group, int t, lanes sums[]) {
+    for (int i = 0; i < group * ABREAST; i++)
+        sums[i] = all(0);
+    for (int64_t f = 0; f < columns; f++) {
+        lanes here[ABREAST];
+        for (int i = 0; i < ABREAST; i++)
+            here[i] = load(x + f * TILE + t + i * LANES);
+#pragma GCC unroll 4
+        for (int q = 0; q < group; q++)
+            for (int i = 0; i < ABREAST; i++)
+                sums[q * ABREAST + i] = fused(all(centres[q * pitch + f]), here[i], sums[q * ABREAST + i]);
+    }
+}
+
+/* d2 of `group` clusters: columns of a chunk are added; with the last, d2 = k(x, x) + |v|^2 - 2 x.a, and `low` follows. */
+INLINE void add_products(struct tile *tile, const struct rows *rows, const struct centres *centres, int64_t first, int64_t j, int group) {
+    const int64_t columns = at_most(CHUNK, rows->columns - first);
+    const int begins = first == 0, ends = first + columns == rows->columns;
+    const real *a = centres->values + j * rows->columns + first;
+    real *d2 = tile->d2 + j * TILE;
+    for (int t = 0; t < TILE; t += LANES * ABREAST) {
+        lanes sums[GROUP * ABREAST];
+        products(tile->x, columns, a, rows->columns, group, t, sums);
+        for (int i = 0; i < ABREAST; i++) {
+            const int here = t + i * LANES;
+            lanes low = load(tile->low + here), kxx = load(tile->kxx + here);
+#pragma GCC unroll 4
+            for (int q = 0; q < group; q++) {
+                lanes v = sums[q * ABREAST + i];
+                if (!begins)
+                    v = add(load(d2 + q * TILE + here), v);
+                if (ends) {
+                    v = fused(all(-2), v, add(kxx, all(centres->norms[j + q])));
+                    low = smaller(v, low);
+                }
+                store(d2 + q * TILE + here, v);
+            }
+            store(tile->low + here, low);
+        }
+    }
+}
+
+/* Whether some smallest distance may be below rounding. */
+static int some_may_be_zero(const struct tile *tile, const struct centres *centres) {
+    const lanes share = all((real)centres->rounding);
+    real largest = 0;
+    int suspects = 0;
+    for (int64_t j = 0; j < centres->clusters; j++)
+        largest = centres->norms[j] > largest ? centres->norms[j] : largest;
+    ACROSS(t) {
+        lanes low = load(tile->low + t), limit = multiply(share, add(load(tile->kxx + t), all(largest)));
+        suspects |= !all_set(at_least(low, limit));
+    }
+    return suspects;
+}
+
+/* Distances below rounding become zero; NaN stays. Most tiles have none, and only the question is asked. */
+static void set_to_zero(struct tile *tile, const struct centres *centres) {
+    const lanes share = all((real)centres->rounding);
+    if (!some_may_be_zero(tile, centres))
+        return;
+    ACROSS(t) {
+        lanes low = all((real)INFINITY);
+        for (int64_t j = 0; j < centres->clusters; j++) {
+            real *d2 = tile->d2 + j * TILE + t;
+            lanes v = load(d2), limit = multiply(share, add(load(tile->kxx + t), all(centres->norms[j])));
+            v = where(less(v, limit), all(0), v);
+            store(d2, v);
+            low = smaller(v, low);
+        }
+        store(tile->low + t, low);
+    }
+}
+
+/* d2 (clusters, TILE) and the smallest of each row. */
+static void distances(struct tile *tile, const struct rows *rows, const struct centres *centres) {
+    for (int64_t first = 0; first < rows->columns; first += CHUNK) {
+        read_columns(tile, rows, first);
+        IN_GROUPS(centres->clusters, add_products, tile, rows, centres, first);
+    }
+    set_to_zero(tile, centres);
+}
+
+/* The label of each row: its nearest centre, ties to the lowest number. */
+static void label_nearest(struct tile *tile, int64_t clusters) {
+    ACROSS(t) {
+        lanes low = load(tile->low + t);
+        mask label = all_whole(0);
+        for (int64_t j = clusters - 1; j >= 0; j--)
+            label = where_whole(equal(load(tile->d2 + j * TILE + t), low), all_whole((whole)j), label);
+        store_whole(tile->label + t, label);
+    }
+}
+
+/* Distances and labels. */
+static void nearest(struct tile *tile, const struct rows *rows, const struct centres *centres) {
+    distances(tile, rows, centres);
+    label_nearest(tile, centres->clusters);
+}
+
+/* The nearest of `group` centres and those before, for ABREAST vectors of rows from t on. */
+INLINE void compare(const struct tile *tile, const struct rows *rows, const struct centres *centres, int t, lanes low[], mask label[], int64_t j,
+                    int group) {
+    lanes sums[GROUP * ABREAST];
+    products(tile->x, rows->columns, centres->values + j * rows->columns, rows->columns, group, t, sums);
+    for (int i = 0; i < ABREAST; i++) {
+        lanes kxx = load(tile->kxx + t + i * LANES);
+#pragma GCC unroll 4
+        for (int q = 0; q < group; q++) {
+            lanes v = fused(all(-2), sums[q * ABREAST + i], add(kxx, all(centres->norms[j + q])));
+            mask closer = less(v, low[i]);
+            label[i] = where_whole(closer, all_whole((whole)(j + q)), label[i]);
+            low[i] = where(closer, v, low[i]);
+        }
+    }
+}
+
+/* The label and the smallest distance of each row; where columns are few, no other distance is stored. */
+__attribute__((unused)) static void nearest_only(struct tile *tile, const struct rows *rows, const struct centres *centres) {
+    if (rows->columns > CHUNK) {
+        nearest(tile, rows, centres);
+        return;
+    }
+    read_columns(tile, rows, 0);
+    for (int t = 0; t < TILE; t += LANES * ABREAST) {
+        lanes low[ABREAST];
+        mask label[ABREAST];
+        for (int i = 0; i < ABREAST; i++)
+            low[i] = all((real)INFINITY), label[i] = all_whole(0);
+        IN_GROUPS(centres->clusters, compare, tile, rows, centres, t, low, label);
+        for (int i = 0; i < ABREAST; i++)
+            store(tile->low + t + i * LANES, low[i]), store_whole(tile->label + t + i * LANES, label[i]);
+    }
+    if (some_may_be_zero(tile, centres)) {
+        ACROSS(t) store(tile->low + t, all((real)INFINITY));
+        nearest(tile, rows, centres);
+    }
+}
+
+#endif
