@@ -22,7 +22,7 @@ class ShiftedRows(Rows):
     shift: Array  # (d,)
 
     @cached_property
-    def kxx(self) -> Array:  # type: ignore[override]
+    def kxx(self) -> Array:
         return self._moved.kxx
 
     @cached_property

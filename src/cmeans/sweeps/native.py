@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import native
-from ..data.arrays import Array, Float64, IntArray, as_like, rounding
+from ..data.arrays import Array, Float64, IntArray, rounding
 from ..data.outputs import RowOutputs
 from ..native.calls import POINTER, REAL, WHOLE, address, done, pitch, rows_in_order
 from ..rules import Rule, TileFunctions

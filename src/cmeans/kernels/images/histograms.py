@@ -199,7 +199,8 @@ def _intersections_with(y: Array) -> Callable[[Array], Array]:
 
     def columns(x: Array) -> Float64:
         if native is not None and not is_sparse(x):
-            return native(np.asarray(x, np.float64))
+            overlaps: Float64 = native(np.asarray(x, np.float64))
+            return overlaps
         distances = manhattan_distances(canonical_csr(x), points) if is_sparse(x) else cdist(x, points, "cityblock")
         values: Float64 = np.asarray(distances, dtype=np.float64)
         np.subtract(totals[None, :], values, out=values)
