@@ -5,6 +5,7 @@ Rows that are not in memory (`StoredRows`) have a shape and a dtype, and are Num
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -106,6 +107,7 @@ def squared_norms(x: Array) -> Array:
     return namespace(x).sum(x * x, axis=1)
 
 
+@cache
 def resolution(dtype: Any) -> float:
     """Relative spacing of a float dtype of any array library."""
     return 2.0**-23 if "float32" in str(dtype) else 2.0**-52

@@ -17,6 +17,7 @@ from ..spaces import Space
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 SAMPLED = 32  # bytes for each row of the largest sample: its number, its weight, and what drawing takes
+ALWAYS_THERE = 2**27  # bytes that are taken without asking the system how many there are
 FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
 
 
@@ -92,7 +93,8 @@ def plan(
     rows = copied + beside.reading + remembered + beside.results + beside.drawing
     needed = rows + seeding + prepared + n_threads * per_thread + waiting + factoring + FIXED
     if budget is None:
-        return MemoryPlan(needed, max(0, free_memory() // 2 - needed))
+        wanted = needed + n * (r + 2) * itemsize
+        return MemoryPlan(needed, max(wanted if wanted <= ALWAYS_THERE else free_memory() // 2, needed) - needed)
     if budget < needed:
         raise ValueError(
             f"{estimator_name}(memory_budget={budget}): {n} rows, {c} clusters and a basis of {r} need at least {needed} bytes "

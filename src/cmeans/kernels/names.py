@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Literal
 
 from .base import Kernel
@@ -48,6 +49,11 @@ def kernel_class(kernel: Any, estimator_name: str) -> type[Kernel] | None:
     raise ValueError(f"{estimator_name}(kernel={kernel!r}): a kernel is a name ({sorted(KERNELS)}), a kernel object or a callable k(X, Y).")
 
 
+@cache
+def _parameters_of(cls: type[Kernel]) -> frozenset[str]:
+    return frozenset(inspect.signature(cls).parameters)
+
+
 def build_kernel(kernel: str | Kernel | Callable[..., Any], estimator_name: str, params: Mapping[str, Any], **parameters: Any) -> Kernel:
     """Return the kernel object for a name, an object or a callable; a named class gets those of `parameters` that it has, then `params`."""
     cls = kernel_class(kernel, estimator_name)
@@ -62,7 +68,7 @@ def build_kernel(kernel: str | Kernel | Callable[..., Any], estimator_name: str,
         return CallableKernel(kernel, dict(params))
     if cls is Precomputed:
         return Precomputed()
-    known = set(inspect.signature(cls).parameters)
+    known = _parameters_of(cls)
     unknown = sorted(set(params) - known)
     if unknown:
         raise ValueError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -123,8 +124,22 @@ def distinct_rows(x: Array) -> tuple[IntArray, IntArray]:
         member = np.empty(len(keys), dtype=np.intp)
         member[order] = np.cumsum(new) - 1
         return np.array([row for row, starts in zip(order, new, strict=True) if starts], dtype=np.intp), member
-    _, first, member = np.unique(to_numpy(x) + 0.0, axis=0, return_index=True, return_inverse=True)
-    return first.astype(np.intp), member.ravel().astype(np.intp)
+    rows = to_numpy(x) + 0.0
+    order = np.argsort(rows[:, 0], kind="stable")
+    new = _changes(rows[order, :1])
+    if not new.all():  # else the first column decides the order of all rows
+        order = np.lexsort(rows.T[::-1])
+        new = _changes(rows[order])
+    member = np.empty(len(rows), dtype=np.intp)
+    member[order] = np.cumsum(new) - 1
+    return order[new], member
+
+
+def _changes(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """True for each of the sorted rows that differs from the one before."""
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return new
 
 
 def _sortable_rows(x: Array) -> list[bytes]:
