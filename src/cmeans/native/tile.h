@@ -11,6 +11,7 @@
 
 #define TILE 64
 #define CHUNK 32                       /* columns that are transposed together, and stay in the first-level cache */
+#define AHEAD 64                       /* numbers by which reading a row runs ahead of the arithmetic */
 #define ABREAST (WIDTH == 64 ? 2 : 1)  /* vectors side by side, as many as the machine has registers for */
 #define GROUP 4                        /* centres at a time */
 #define NO_MEMORY -1                   /* what passes return where there is none */
@@ -104,6 +105,10 @@ static void transpose(const struct tile *tile, const struct rows *rows, int64_t 
         const real *a = tile->row[t] + first, *b = tile->row[t + 1] + first, *c = tile->row[t + 2] + first, *d = tile->row[t + 3] + first;
         int64_t f = 0;
         for (; f + 4 <= columns; f += 4) {
+            if (f % LANES == 0) {
+                __builtin_prefetch(a + f + AHEAD), __builtin_prefetch(b + f + AHEAD);
+                __builtin_prefetch(c + f + AHEAD), __builtin_prefetch(d + f + AHEAD);
+            }
             four p = *(const loose_four *)(a + f), q = *(const loose_four *)(b + f);
             four r = *(const loose_four *)(c + f), s = *(const loose_four *)(d + f);
             four pq = PICKED(p, q, 0, 4, 2, 6), rs = PICKED(r, s, 0, 4, 2, 6);
