@@ -98,6 +98,11 @@ class Blocks:
         return not is_stored(self.x)
 
     @property
+    def are_views(self) -> bool:
+        """True where blocks are views of a NumPy array."""
+        return isinstance(self.x, np.ndarray) and self.factors is None
+
+    @property
     def whereabouts(self) -> str:
         """Remark for messages on rows that are not in memory."""
         return f"; they stay in {self.x.where}" if is_stored(self.x) else ""
@@ -151,7 +156,7 @@ class Blocks:
     def cut(self, start: int, stop: int) -> Block:
         """Return rows start ... stop - 1 as one block."""
         kxx = None if self.kxx is None else self.kxx[start:stop]
-        return Block(self.scaled(rows_between(self.x, start, stop)), np.ascontiguousarray(self.weight[start:stop]), start, kxx)
+        return Block(self.scaled(rows_between(self.x, start, stop)), self.weight[start:stop], start, kxx)
 
     def take(self, rows: IntArray) -> Block:
         """Return the given rows as one block (its `start` has no meaning)."""

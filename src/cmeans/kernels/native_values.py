@@ -31,6 +31,9 @@ class _ValuesArgument(ctypes.Structure):
     ]
 
 
+VALUES = ctypes.POINTER(_ValuesArgument)
+
+
 def serves(x: Array) -> bool:
     """True for rows that native code reads."""
     return native.is_available() and not is_foreign(x) and not is_sparse(x) and x.dtype in (np.float32, np.float64)
@@ -54,10 +57,10 @@ class NativeValues:
             address(rows), address(panels), address(out), len(rows), panels.shape[1], pitch(rows), count, pitch(out), self._parameter
         )
         if shift is None:
-            native.function(self._name, rows.dtype, (POINTER,))(ctypes.byref(values))
+            native.function(self._name, rows.dtype, (VALUES,))(values)
         else:
             shift = np.ascontiguousarray(shift, rows.dtype)
-            done(native.function(self._name, rows.dtype, (POINTER, POINTER), ctypes.c_int)(ctypes.byref(values), address(shift)))
+            done(native.function(self._name, rows.dtype, (VALUES, POINTER), ctypes.c_int)(values, address(shift)))
         return out[:, :count]
 
 

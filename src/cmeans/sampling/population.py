@@ -118,22 +118,28 @@ def _distinct(p: int, size: int, rng: np.random.RandomState) -> IntArray:
 
 def distinct_rows(x: Array) -> tuple[IntArray, IntArray]:
     """Return the first row number of each distinct row, in lexicographic order, and the index of its distinct row for each row."""
-    if is_sparse(x):
-        keys = np.array(_sortable_rows(x), dtype=object)
-        order = sorted(range(len(keys)), key=keys.__getitem__)
-        new = [True, *(keys[a] != keys[b] for a, b in itertools.pairwise(order))]
-        member = np.empty(len(keys), dtype=np.intp)
-        member[order] = np.cumsum(new) - 1
-        return np.array([row for row, starts in zip(order, new, strict=True) if starts], dtype=np.intp), member
-    rows = to_numpy(x) + 0.0
-    order = np.argsort(rows[:, 0], kind="stable")
-    new = _changes(rows[order, :1])
-    if not new.all():  # else the first column decides the order of all rows
-        order = np.lexsort(rows.T[::-1])
-        new = _changes(rows[order])
-    member = np.empty(len(rows), dtype=np.intp)
+    order, new = _sorted_sparse(x) if is_sparse(x) else _sorted(to_numpy(x) + 0.0)
+    member = np.empty(len(order), dtype=np.intp)
     member[order] = np.cumsum(new) - 1
     return order[new], member
+
+
+def _sorted(rows: npt.NDArray[Any]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """Return the order of the rows, equal ones as they come, and True for each in that order that differs from the one before."""
+    order = np.argsort(rows[:, 0], kind="stable")
+    new = _changes(rows[order, :1])
+    if not new.all():  # else the first column decides
+        order = np.lexsort(rows.T[::-1])
+        new = _changes(rows[order])
+    return order, new
+
+
+def _sorted_sparse(x: Array) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """The same for CSR rows."""
+    keys = _sortable_rows(x)
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    new = [True, *(keys[a] != keys[b] for a, b in itertools.pairwise(order))]
+    return np.array(order, dtype=np.intp), np.array(new)
 
 
 def _changes(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,23 +87,28 @@ class CheckpointSection:
     def __init__(self, log: CheckpointLog | None = None, found: Packed | None = None) -> None:
         self._log = log
         self.found = found  # where it stood when the checkpoint was written; None: not begun
-        self.latest = found
+        self._latest: Callable[[], Packed | None] = lambda: found
 
-    def note(self, packed: Packed) -> None:
-        """A sweep is over, and the solve stands there."""
-        self.latest = packed
+    @property
+    def latest(self) -> Packed | None:
+        """Where it stands."""
+        return self._latest()
+
+    def note(self, packed: Callable[[], Packed]) -> None:
+        """A sweep is over; the function says where the solve stands, whenever it is asked."""
+        self._latest = packed
         if self._log is not None:
             self._log.sweep_ended()
 
-    def break_off(self, packed: Packed) -> None:
+    def break_off(self, packed: Callable[[], Packed]) -> None:
         """The solve ends early."""
-        self.latest = packed
+        self._latest = packed
         if self._log is not None:
             self._log.write()
 
-    def end(self, packed: Packed) -> None:
+    def end(self, packed: Callable[[], Packed]) -> None:
         """The solve is over."""
-        self.latest = packed
+        self._latest = packed
 
 
 class CheckpointLog:

@@ -92,11 +92,11 @@ def solve(
         while not now.is_over(problem.stopping.max_iter):
             now = loop.advance(now)
             loop.note(now)
-            section.note(now.packed())
+            section.note(now.packed)
     except BaseException:
-        section.break_off(now.packed())
+        section.break_off(now.packed)
         raise
-    section.end(now.packed())
+    section.end(now.packed)
     observer.solved()
     return Solution(
         now.state,

@@ -1,6 +1,6 @@
 """Spaces: geometries that give the distances of rows to centres."""
 
-from .base import ProductRows, Rows, Space, View
+from .base import ProductRows, Rows, RowValues, Space, View
 from .conjugate_gradients import solver_tolerance
 from .euclidean import EuclideanSpace
 from .exact import ExactSpace
@@ -12,6 +12,7 @@ __all__ = [
     "ExactSpace",
     "LandmarkSpace",
     "ProductRows",
+    "RowValues",
     "Rows",
     "Space",
     "View",

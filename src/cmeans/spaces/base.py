@@ -52,6 +52,10 @@ class Rows(ABC):
     def plain(self) -> ProductRows:
         """Return the same rows without what only training rows have."""
 
+    def prepared(self) -> Rows:
+        """Return the same rows in the form in which several things are asked of them."""
+        return self
+
     def values(self) -> RowValues:
         """Return what native code reads of the plain rows."""
         return self.plain().values()
@@ -124,6 +128,11 @@ class Space(ABC):
     def keeps_rows_cheaply(self) -> bool:
         """False where represented rows are no cheaper to read than the rows themselves, so that keeping them gains nothing."""
         return True
+
+    @property
+    def represents_by_views(self) -> bool:
+        """True where represented rows are no copies of NumPy rows."""
+        return False
 
     @property
     def sweeps_products(self) -> bool:

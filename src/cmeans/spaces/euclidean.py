@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -21,23 +20,22 @@ class ShiftedRows(Rows):
     x: Array  # (b, d)
     shift: Array  # (d,)
 
-    @cached_property
+    @property
     def kxx(self) -> Array:
-        return self._moved.kxx
+        return self.plain().kxx
 
-    @cached_property
-    def _moved(self) -> ProductRows:
+    def inner(self, view: View) -> Array:
+        return self.plain().inner(view)
+
+    def add_moment(self, w: Array, total: Array) -> None:
+        self.plain().add_moment(w, total)
+
+    def plain(self) -> ProductRows:
         x = self.x - self.shift[None, :]
         return ProductRows(x, squared_norms(x))
 
-    def inner(self, view: View) -> Array:
-        return self._moved.inner(view)
-
-    def add_moment(self, w: Array, total: Array) -> None:
-        self._moved.add_moment(w, total)
-
-    def plain(self) -> ProductRows:
-        return self._moved
+    def prepared(self) -> ProductRows:
+        return self.plain()
 
     def values(self) -> RowValues:
         return RowValues(self.x, self.shift, None)
@@ -64,6 +62,10 @@ class EuclideanSpace(Space):
     @property
     def keeps_rows_cheaply(self) -> bool:
         return False
+
+    @property
+    def represents_by_views(self) -> bool:
+        return True
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         if is_sparse(block.x):

@@ -14,7 +14,8 @@ from ..data.blocks import Blocks
 from ..native.calls import POINTER, WHOLE, address, done
 from ..rules import Rule
 from ..spaces import Space
-from .native import CentresCache, NativeChange, NativeRows
+from .native import CentresArgument, CentresCache, NativeChange
+from .native_rows import RowsArgument
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import Statistics
@@ -91,7 +92,12 @@ class BoundedSweep:
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self._cache = CentresCache(rule)
-        self._pass = native.function("sweep_bounded", dtype, (POINTER,) * 5, ctypes.c_int64)
+        self._pass = native.function(
+            "sweep_bounded",
+            dtype,
+            ARGUMENTS,
+            ctypes.c_int64,
+        )
         self._change = NativeChange(self._cache, dtype)
         self._memory: dict[tuple[int, int], _TaskMemory] = {}  # by rows and task: on a worker one sweep serves several partitions
         self._latest_drift: tuple[State, State, Drift] | None = None
@@ -112,7 +118,7 @@ class BoundedSweep:
         if memory is None:
             memory = _TaskMemory(state, {}, ClusterSums.none(c, rows.space.moment_width))
         for block in rows.task(task):
-            here = NativeRows(block)
+            here = block.native
             if block.start not in memory.bounds:
                 memory.bounds[block.start] = RowBounds.unknown(len(here), c, here.dtype)
             bounds, drift = memory.bounds[block.start], self._drift(memory.state, state, here.dtype)
@@ -123,7 +129,7 @@ class BoundedSweep:
                 _BoundsArgument(address(bounds.label), address(bounds.upper), address(bounds.lower), len(bounds.lower)),
                 _SumsArgument(*map(address, (memory.sums.count, memory.sums.mass, memory.sums.kxx, memory.sums.moment))),
             )
-            done(self._pass(*map(ctypes.byref, arguments)))
+            done(self._pass(*arguments))
         memory.state = state
         self._memory[key] = memory
         change = 0.0 if before is None else self._change(rows, state, before, task)
@@ -147,6 +153,9 @@ class BoundedSweep:
             latest = old, new, Drift(moved.astype(dtype), farthest.astype(dtype))
             self._latest_drift = latest
         return latest[2]
+
+
+ARGUMENTS = tuple(map(ctypes.POINTER, (RowsArgument, CentresArgument, _DriftArgument, _BoundsArgument, _SumsArgument)))
 
 
 def _statistics(weight: float, sums: ClusterSums, coefficients: Float64, norms: Float64, change: float) -> Statistics:

@@ -50,12 +50,13 @@ def gather(rows: RepresentedRows, rule: Rule, memberships: Array, task: int) -> 
     """The same sums from given memberships (n, c): how a run starts from a partition."""
     sums = _Sums(memberships.shape[1], rows.space.moment_width)
     for block in rows.task(task):
-        kxx = block.rows.kxx
+        block_rows = block.rows.prepared()
+        kxx = block_rows.kxx
         u = as_like(memberships[block.start : block.start + kxx.shape[0], ...], kxx)
         weight = as_like(block.weight, kxx)
         w = rule.weights(u)
         w = w if (block.weight == 1.0).all() else w * weight[:, None]
-        block.rows.add_moment(w, sums.moment(w))
+        block_rows.add_moment(w, sums.moment(w))
         sums.add(w, None, None, block.weight, weight)
     return sums.statistics()
 
@@ -169,7 +170,7 @@ def _measured(rows: RowsInSpace, space: Space, state: State, task: int, *, plain
     """
     view = None
     for block in rows.task(task):
-        block_rows = block.rows.plain() if plain else block.rows
+        block_rows = block.rows.plain() if plain else block.rows.prepared()
         if view is None:
             view = space.view(state.centres, block_rows.kxx)
         yield block, block_rows, block_rows.squared_distances(view)

@@ -14,6 +14,7 @@ from ..data.arrays import Array, Float64, IntArray, itemsize
 from ..data.blocks import Blocks
 from ..data.limits import Limits
 from ..spaces import Rows, Space
+from .native_rows import NativeRows
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class RepresentedBlock:
     rows: Rows
     weight: Float64  # (b,)
     start: int
+
+    @cached_property
+    def native(self) -> NativeRows:
+        """The same for native code."""
+        return NativeRows(self.rows.values(), self.weight)
 
 
 class RowsInSpace(Protocol):
@@ -70,6 +76,7 @@ class RepresentedRows:
         self.n_tasks = blocks.n_tasks(space.size)
         self._training = training
         self._left = self.room_to_keep = keep_bytes if space.keeps_rows_cheaply or blocks.read_anew else 0
+        self._views = blocks.are_views and space.represents_by_views  # which take no memory, and are always kept
         self._kept: dict[int, list[RepresentedBlock]] = {}
         self._weights: dict[int, float] = {}
         self._lock = threading.Lock()
@@ -99,7 +106,7 @@ class RepresentedRows:
         represent = self.space.training_rows if self._training else self.space.rows
         x, size = self.blocks.x, self.space.size
         first, last = self.blocks.task_range(task, size)
-        keep = self._reserve((last - first) * _bytes_of_a_row(self.space, x))
+        keep = self._views or self._reserve((last - first) * _bytes_of_a_row(self.space, x))
         # One piece of memory for all: asking the system for block after block can take longer than filling them.
         room = self.space.room(last - first if keep else min(self.blocks.block_rows(size), last - first), x)
         kept: list[RepresentedBlock] = []
