@@ -15,6 +15,7 @@ from .limits import DEFAULT, Limits
 from .outputs import label_type
 from .scratch import ScratchRows, room
 
+FEW_COLUMNS = 8  # columns up to which a row's work does not depend on them
 LARGEST_SUM = 1024  # rows that a float32 sum may cover before it is added to a float64 total
 
 
@@ -191,9 +192,9 @@ class Blocks:
         return min(max(self.limits.block_values // basis_size, 32), most)
 
     def _task_rows(self, basis_size: int) -> int:
-        step = self.block_rows(basis_size)
-        blocks = -(-self.n_rows // step)
-        return step * max(1, min(-(-blocks // self.limits.tasks), self.limits.task_rows // step))
+        step, limits = self.block_rows(basis_size), self.limits
+        least = -(-limits.task_values // (max(basis_size, FEW_COLUMNS) * step))
+        return step * max(1, min(max(-(-self.n_rows // (step * limits.tasks)), least), limits.task_rows // step))
 
     def _taken(self, rows: IntArray) -> Array:
         return self.x.take(rows, self.limits, self.n_threads) if is_stored(self.x) else take(self.x, rows)

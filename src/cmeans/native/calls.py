@@ -13,7 +13,7 @@ POINTER, WHOLE, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 
 def address(array: npt.NDArray[Any] | None) -> int | None:
     """Return where an array's numbers begin; the caller keeps the array while the address is in use."""
-    return None if array is None else array.ctypes.data
+    return None if array is None else array.__array_interface__["data"][0]
 
 
 def rows_in_order(x: npt.NDArray[Any]) -> npt.NDArray[Any]:

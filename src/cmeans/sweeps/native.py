@@ -84,6 +84,16 @@ class CentresCache:
 ROWS, CENTRES = ctypes.POINTER(RowsArgument), ctypes.POINTER(CentresArgument)
 
 
+def _new_sums(clusters: int, width: int) -> tuple[_SumsArgument, Float64, Float64, Float64, Float64]:
+    """Return sums of zero as C reads them, and their arrays: mass, spread, penalty and moment, in one piece of memory."""
+    memory = np.zeros(2 * clusters + 1 + clusters * width)
+    mass, spread = memory[:clusters], memory[clusters : 2 * clusters]
+    penalty, moment = memory[2 * clusters : 2 * clusters + 1], memory[2 * clusters + 1 :]
+    first = address(memory) or 0
+    places = (first + memory.itemsize * start for start in (0, clusters, 2 * clusters + 1, 2 * clusters))
+    return _SumsArgument(*places), mass, spread, penalty, moment.reshape(clusters, width)
+
+
 class NativeSweep:
     """The sums over the rows of one task; with labels, also those over each cluster's own rows."""
 
@@ -96,10 +106,10 @@ class NativeSweep:
         self, rows: RepresentedRows, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
     ) -> Statistics:
         c, width = len(state.centres), rows.space.moment_width
-        mass, spread, moment, penalty = np.zeros(c), np.zeros(c), np.zeros((c, width)), np.zeros(1)
-        hard = None if labels is None else HardStatistics(np.zeros(c), np.zeros((c, width)))
-        sums = _SumsArgument(address(mass), address(spread), address(moment), address(penalty))
-        if hard is not None:
+        sums, mass, spread, penalty, moment = _new_sums(c, width)
+        hard = None
+        if labels is not None:
+            hard = HardStatistics(np.zeros(c), np.zeros((c, width)))
             sums.hard_mass, sums.hard_moment = address(hard.mass), address(hard.moment)
         for block in rows.task(task):
             here = block.native
