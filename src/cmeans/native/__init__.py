@@ -1,1 +1,5 @@
-from .library import function, is_available
+"""Native code: the C files, and the library that installation makes of them."""
+
+from .library import function, is_available, variant
+
+__all__ = ["function", "is_available", "variant"]

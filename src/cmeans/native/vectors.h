@@ -46,7 +46,11 @@ typedef struct {
 
 #define JOIN_(name, variant, bits) cmeans_##name##_##variant##_##bits
 #define JOIN(name, variant, bits) JOIN_(name, variant, bits)
+#if defined(_WIN32)
+#define EXPORTED(name) __declspec(dllexport) JOIN(name, VARIANT, BITS)
+#else
 #define EXPORTED(name) __attribute__((visibility("default"))) JOIN(name, VARIANT, BITS)
+#endif
 #define INLINE static inline __attribute__((always_inline))
 #define EACH(k) _Pragma("GCC unroll 4") for (int k = 0; k < PARTS; k++)
 

@@ -1,0 +1,43 @@
+"""The rows of a block as native code reads them."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from ..data.arrays import Float64
+from ..native.calls import POINTER, WHOLE, address, pitch, rows_in_order
+from ..spaces import RowValues
+
+
+class RowsArgument(ctypes.Structure):
+    """struct rows"""
+
+    _fields_ = [
+        ("values", POINTER),
+        ("shift", POINTER),
+        ("kxx", POINTER),
+        ("weight", POINTER),
+        ("order", POINTER),
+        ("count", WHOLE),
+        ("columns", WHOLE),
+        ("pitch", WHOLE),
+        ("weight_step", WHOLE),
+    ]
+
+
+class NativeRows:
+    """`argument` for native functions, and the arrays that it points to."""
+
+    def __init__(self, rows: RowValues, weight: Float64) -> None:
+        x = rows_in_order(rows.x)
+        shift = None if rows.shift is None else np.ascontiguousarray(rows.shift)
+        kxx = None if rows.kxx is None else np.ascontiguousarray(rows.kxx)
+        self.count, self.dtype, self._kept = len(x), x.dtype, (x, shift, kxx, weight)
+        step = weight.strides[0] // weight.itemsize
+        parts = address(x), address(shift), address(kxx), address(weight), None
+        self.argument = RowsArgument(*parts, len(x), x.shape[1], pitch(x), step)
+
+    def __len__(self) -> int:
+        return self.count
