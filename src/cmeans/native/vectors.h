@@ -231,8 +231,8 @@ INLINE lanes root(lanes x) {
 }
 
 INLINE lanes absolute(lanes x) {
-    const whole sign = (whole)1 << (BITS - 1);
-    EACH(k) x.of[k] = (part)((bits_part)x.of[k] & ~(sign - (bits_part){0}));
+    const whole but_sign = (whole)(((uint64_t)1 << (BITS - 1)) - 1);
+    EACH(k) x.of[k] = (part)((bits_part)x.of[k] & (but_sign - (bits_part){0}));
     return x;
 }
 

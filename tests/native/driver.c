@@ -1,0 +1,84 @@
+/* Runs passes and kernel values on made-up rows, and prints a digest of every result: the same on all machines and by all compilers.
+ * Compiled with -DVARIANT and -DBITS once for each float type, after the C files whose functions it calls. */
+#include <stdio.h>
+
+#include "kernel_values.c"
+#undef ROWS
+#include "bounded.c"
+#include "passes.c"
+
+static uint64_t state = 1;
+
+static real uniform(void) { /* in [-2, 2) */
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (real)((double)(state >> 33) * 0x1p-29 - 2);
+}
+
+static real *filled(int64_t count) {
+    real *numbers = malloc((size_t)(count + LANES) * sizeof(real));
+    for (int64_t i = 0; i < count; i++)
+        numbers[i] = uniform();
+    return numbers;
+}
+
+static uint64_t digest(const void *data, size_t bytes) {
+    uint64_t hash = 14695981039346656037u;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ ((const unsigned char *)data)[i]) * 1099511628211u;
+    return hash;
+}
+
+#define SHOWN(name, array, count) printf("%d %s %s %016llx\n", BITS, what, name, (unsigned long long)digest(array, (size_t)(count) * sizeof *(array)))
+
+static void run(const char *what, int64_t n, int64_t d, int64_t c) {
+    real *x = filled(n * d), *shift = filled(d), *a = filled(c * d), *norms = malloc((size_t)c * sizeof(real));
+    real *scales = malloc((size_t)(3 * c) * sizeof(real)), *u = malloc((size_t)(n * c) * sizeof(real));
+    double *weight = malloc((size_t)n * sizeof(double)), *nearest = malloc((size_t)n * sizeof(double));
+    double *sums = calloc((size_t)(2 * c + 1 + c * d), sizeof(double)), totals[2] = {0, 0};
+    int64_t *labels = malloc((size_t)n * sizeof(int64_t));
+    for (int64_t i = 0; i < n; i++)
+        weight[i] = (double)uniform() + 2;
+    for (int64_t j = 0; j < c; j++) {
+        norms[j] = 0;
+        for (int64_t f = 0; f < d; f++)
+            norms[j] = fused_one(a[j * d + f], a[j * d + f], norms[j]);
+        scales[j] = (real)d, scales[c + j] = (real)(2 * d), scales[2 * c + j] = -2;
+    }
+    struct rows rows = {x, shift, NULL, weight, NULL, n, d, d, 1};
+    struct centres centres = {a, norms, scales, c, 1.7, 1 / 0.7, 0.5, BITS == 64 ? 64 * 0x1p-52 : 8 * 0x1p-23};
+    for (size_t r = 0; r < sizeof RULES / sizeof *RULES; r++) {
+        what = RULES[r].name;
+        memset(sums, 0, (size_t)(2 * c + 1 + c * d) * sizeof(double));
+        struct sums to = {sums, sums + c, sums + 2 * c + 1, sums + 2 * c, NULL, NULL, NULL};
+        JOIN(sweep, VARIANT, BITS)(&rows, &centres, what, &to);
+        SHOWN("sums", sums, 2 * c + 1 + c * d);
+        memset(sums, 0, (size_t)(2 * c + 1 + c * d) * sizeof(double));
+        struct assignment out = {labels, u, nearest, sums, sums + c, totals};
+        JOIN(assign, VARIANT, BITS)(&rows, &centres, what, &out);
+        SHOWN("labels", labels, n);
+        SHOWN("memberships", u, n * c);
+        SHOWN("last sums", sums, 2 * c);
+    }
+    const int64_t padded = (c + LANES - 1) / LANES * LANES * (d + 2);
+    real *numbers = filled(padded), *points = aligned_to_line(malloc((size_t)padded * sizeof(real) + LINE));
+    memcpy(points, numbers, (size_t)padded * sizeof(real));
+    struct values values = {x, points, u, n, d, d, c, c, 3};
+    what = "kernel values";
+    JOIN(powers, VARIANT, BITS)(&values);
+    SHOWN("powers", u, n * c);
+    JOIN(laplacians, VARIANT, BITS)(&values);
+    SHOWN("laplacians", u, n * c);
+    JOIN(intersections, VARIANT, BITS)(&values);
+    SHOWN("intersections", u, n * c);
+    values.depth = d + 2;
+    values.parameter = 0.01;
+    JOIN(gaussians, VARIANT, BITS)(&values, shift);
+    SHOWN("gaussians", u, n * c);
+}
+
+int main(void) {
+    run("few columns", 333, 3, 5);
+    run("many columns", 200, 45, 7);
+    run("more columns", 130, 150, 18);
+    return 0;
+}
