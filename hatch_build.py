@@ -27,6 +27,7 @@ except ImportError:  # run by hand, to compile in place
 
 ROOT = Path(__file__).parent
 SOURCES = ROOT / "src" / "cmeans" / "native"
+BUILT = SOURCES / "lib"
 FLAGS = ["-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden"]
 ONCE = "machine.c"  # compiled once, all others for each variant and float type
 
@@ -130,6 +131,7 @@ def build_for_this_machine(folder: Path) -> tuple[Path | None, str]:
 
 def replace(library: Path, place: Path) -> None:
     """Move a library into place at once: one that a process has loaded must not change under it."""
+    place.parent.mkdir(exist_ok=True)
     beside = place.with_name(f".{place.name}.{os.getpid()}")
     shutil.copy2(library, beside)
     beside.replace(place)
@@ -151,9 +153,9 @@ class NativeCodeHook(BuildHookInterface):  # type: ignore[misc,valid-type]
             self.app.display_warning(f"cmeans: no native code was built, as {reason.strip()}. It will run many times slower.")
             return
         if version == "editable":
-            replace(library, SOURCES / library.name)
+            replace(library, BUILT / library.name)
             return
-        build_data["force_include"][str(library)] = f"cmeans/native/{library.name}"
+        build_data["force_include"][str(library)] = f"cmeans/native/lib/{library.name}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{os.environ.get('CMEANS_PLATFORM') or platform_tag()}"
 
@@ -173,8 +175,8 @@ def main() -> None:
         library, reason = build_for_this_machine(Path(folder))
         if library is None:
             sys.exit(f"no native code was built: {reason}")
-        replace(library, SOURCES / library.name)
-        print(f"{SOURCES / library.name}: {library.stat().st_size / 1e3:.0f} kB")
+        replace(library, BUILT / library.name)
+        print(f"{BUILT / library.name}: {library.stat().st_size / 1e3:.0f} kB")
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-from limited import limited
-
 # One thread for tensors of a few rows: more take longer to wake than to work. PyTorch reads this when it is imported.
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 
@@ -23,11 +21,11 @@ settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cmeans"))
 
 
-@pytest.fixture(params=["generic", "compiled"])
+@pytest.fixture(params=["generic", "native"])
 def sweeps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both kinds of sweeps; small inputs would never see the compiled ones."""
-    if request.param == "compiled":
-        limited(monkeypatch, compiled_saving=float("-inf"))
+    """Both kinds of sweeps: without native code, and with it."""
+    if request.param == "generic":
+        monkeypatch.setattr("cmeans.native.is_available", lambda: False)
     return request.param
 
 

@@ -50,4 +50,4 @@ def on_host(x: Any) -> np.ndarray:
 
 def cut_raggedly(monkeypatch: pytest.MonkeyPatch, block: int = 9, tasks: int = 3) -> Limits:
     """Blocks of `block` rows in about `tasks` tasks. With 67 rows: blocks of 9, three to a task, the last block of 4."""
-    return limited(monkeypatch, block_rows=block, tasks=tasks)
+    return limited(monkeypatch, block_rows=block, tasks=tasks, task_values=1)

@@ -25,7 +25,7 @@ from cmeans.sweeps.represented_rows import RepresentedRows
 from contracts.arrays import DENSE, FORMS, as_form, on_host
 
 N, NEW, C = 31, 6, 3
-RAGGED = Limits(block_rows=7, tasks=2)
+RAGGED = Limits(block_rows=7, tasks=2, task_values=1)
 KINDS = tuple([(form, "float64") for form in FORMS] + [(form, "float32") for form in ("numpy", "torch", "csr")])
 DENSE_KINDS = tuple(kind for kind in KINDS if kind[0] in DENSE)
 FEW_KINDS = (("numpy", "float64"), ("torch", "float32"), ("csr", "float64"))  # for a space whose twin meets all of them

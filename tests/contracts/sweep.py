@@ -1,4 +1,4 @@
-"""What every sweep promises, generic or compiled: the sums that the formulas give, row by row. See test_sweeps.py.
+"""What every sweep promises, generic or native: the sums that the formulas give, row by row. See test_sweeps.py.
 
 Tolerances are worked out, not chosen: `Given.rounding` follows what the arithmetic of the rows' dtype may lose in a squared distance
 through the formulas of memberships and sums. A row that differs from the loops by more has been computed wrongly.
@@ -26,7 +26,7 @@ from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.choice import AssignFunction, DeviationsFunction, MeasureFunction, SweepFunction
 from cmeans.sweeps.generic import FinalSums
-from cmeans.sweeps.represented_rows import Layout, RepresentedRows
+from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 from cmeans.sweeps.statistics import Statistics
 from contracts.arrays import DTYPES
@@ -46,10 +46,12 @@ RULES: dict[str, Any] = {
     "sparse-local": SparsePossibilistic(1.0, p=0.4, sparsity_test="local"),
     "pcm-96": SparsePossibilistic(0.0),
 }
-SIZES = {  # rows, columns, clusters; with blocks of 150 rows, which are no whole number of tiles of 128
+SIZES = {  # rows, columns, clusters; with blocks of 150 rows, which are no whole number of tiles of 64
     "plain": (333, 3, 5),
     "many-clusters": (200, 7, 10),
     "many-columns": (160, 50, 3),
+    "two-chunks": (100, 45, 6),
+    "wide": (70, 133, 9),
     "one-column": (333, 1, 4),
     "one-cluster": (151, 2, 1),
     "one-row": (1, 3, 2),
@@ -57,9 +59,7 @@ SIZES = {  # rows, columns, clusters; with blocks of 150 rows, which are no whol
     "far": (333, 3, 5),
 }
 BLOCK = 150
-RAGGED = Limits(block_rows=BLOCK, tasks=2)
-PASSES = ("sweep", "labelling", "change", "assign", "deviations")
-TILE_FUNCTIONS = sorted({rule.tile_functions.name for rule in RULES.values() if rule.tile_functions})
+RAGGED = Limits(block_rows=BLOCK, tasks=2, task_values=1)
 
 
 @dataclass(frozen=True)
@@ -257,24 +257,13 @@ class SweepContract(ABC):
     """A sweep, the last pass and the distances that go with it."""
 
     rules: ClassVar[tuple[str, ...]] = tuple(RULES)
-    layout: ClassVar[Layout | None] = None
-    # Passes that take long to compile are compiled under each rule for one dtype, which alternates from rule to rule; other shapes and
-    # the last pass have the other one. `turn` is 0 or 1.
-    in_turns: ClassVar[tuple[str, ...]] = ()
-    turn: ClassVar[int] = 0
-    # The rules, by the names of their tile functions, under which a pass is compiled, where another shape has the others.
-    only_under: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     @abstractmethod
     def sweep(self, rule: Rule, dtype: str) -> SweepFunction:
         """The sweep of one run."""
 
-    def labelling_sweep(self, rule: Rule, dtype: str) -> SweepFunction:
-        """The sweep of a run that asks for labels too."""
-        return self.sweep(rule, dtype)
-
     @abstractmethod
-    def deviations(self, dtype: str, power: int) -> DeviationsFunction:
+    def deviations(self, dtype: str) -> DeviationsFunction:
         """How far rows are from the means of their clusters."""
 
     @abstractmethod
@@ -289,16 +278,13 @@ class SweepContract(ABC):
         if "given" not in metafunc.fixturenames:
             return
         test, rules = metafunc.function.__name__, self.rules
-        step = {"test_sums": "sweep", "test_labels": "labelling", "test_the_last_pass": "assign"}
         if test == "test_deviations":
             rules = self.rules[:1]  # rules have no part in it
         elif test == "test_labels":
             rules = tuple(name for name in self.rules if name != "hard")  # whose clusters have no rows but their own
 
         def allowed(name: str, rule: str, dtype: str, power: int = 0) -> bool:
-            holds_digits = (name, dtype) != ("far", "float32")
-            its_turn = not power or "deviations" not in self.in_turns or dtype == DTYPES[(power + self.turn) % 2]
-            return holds_digits and its_turn and (test not in step or dtype in self.dtypes(step[test], rule))
+            return (name, dtype) != ("far", "float32")  # which holds too few digits
 
         powers = [(1, 2)] if "power" in metafunc.fixturenames else []
         every = pairs(SIZES, rules, DTYPES, *powers, allowed=allowed)
@@ -308,18 +294,9 @@ class SweepContract(ABC):
         else:
             metafunc.parametrize("given", [Given(*words) for words in every], ids=ids)
 
-    def dtypes(self, step: str, rule: str) -> tuple[str, ...]:
-        """Of the rows that a pass is tested with under a rule: both, one of them, or none where another shape's test has this rule."""
-        functions = RULES[rule].tile_functions
-        if functions is None or step not in self.in_turns:
-            return DTYPES
-        if functions.name not in self.only_under.get(step, TILE_FUNCTIONS):
-            return ()
-        return (DTYPES[(TILE_FUNCTIONS.index(functions.name) + self.turn + (step == "assign")) % 2],)
-
     def represented(self, given: Given, blocks: Blocks | None = None) -> RepresentedRows:
         space = EuclideanSpace(np.zeros(given.problem.X.shape[1]))
-        return RepresentedRows(space, given.blocks() if blocks is None else blocks, 0, layout=self.layout)
+        return RepresentedRows(space, given.blocks() if blocks is None else blocks, 0)
 
     # ---- the promises
 
@@ -359,7 +336,7 @@ class SweepContract(ABC):
     def test_rows_at_centres_are_shared_equally_among_them(self) -> None:
         """Whatever the dtype and rule: exactly, but for the rule whose u at no distance is no simple number."""
         for rule in self.rules:
-            for dtype in self.dtypes("assign", rule):
+            for dtype in DTYPES:
                 given = Given("ties", rule, dtype)
                 out, _ = last_pass(self.assign(given.rule, dtype), self.represented(given), given.rule, given.state)
                 there = given.truth.d2 == 0
@@ -374,8 +351,6 @@ class SweepContract(ABC):
     def test_the_largest_change_of_a_membership(self, dtype: str) -> None:
         """Since the state before, where a stopping rule asks for it: since centres that stood elsewhere."""
         for name in self.rules:
-            if dtype not in self.dtypes("change", name):
-                continue
             given, state = Given("plain", name, dtype), Given("plain", name, dtype).state
             before = replace(state, centres=state.centres[[1, 2, 3, 4, 0]])
             rows, sweep = self.represented(given), self.sweep(given.rule, dtype)
@@ -388,7 +363,7 @@ class SweepContract(ABC):
         """Each row's label is written, and the sums over each cluster's own rows are taken, beside all others."""
         rows, X, weight = self.represented(given), given.problem.X, given.problem.weight
         labels = np.full(len(X), 99, dtype=np.intp)
-        sums = total(self.labelling_sweep(given.rule, given.dtype), rows, given.rule, given.state, labels)
+        sums = total(self.sweep(given.rule, given.dtype), rows, given.rule, given.state, labels)
         self._check(given, sums)
         u, c = given.truth.u, len(given.problem.V)
         ahead = np.sort(u.max(axis=1, keepdims=True) - u, axis=1)[:, 1] if c > 1 else u[:, 0]
@@ -406,7 +381,7 @@ class SweepContract(ABC):
         """Rows of no cluster count for none; each of the others for its own cluster alone."""
         rows, weight, c = self.represented(given), given.problem.weight, len(given.problem.V)
         labels = np.arange(len(weight)) % (c + 1) - 1
-        deviations = self.deviations(given.dtype, power)
+        deviations = self.deviations(given.dtype)
         found = sum(deviations(rows, State(given.state.centres), labels, power, task) for task in range(rows.n_tasks))
         d2, lost, eps = given.truth.d2, given.rounding.d2, resolution(given.dtype)
         for j in range(c):
@@ -419,8 +394,6 @@ class SweepContract(ABC):
     def test_rows_in_any_order_in_memory(self, dtype: str) -> None:
         """Column by column, every other row of more, or for reading only."""
         for rule in self.rules:
-            if dtype not in self.dtypes("sweep", rule):
-                continue
             given = Given("many-clusters", rule, dtype)
             x = given.problem.X.astype(dtype)
             read_only = x.copy()
@@ -437,13 +410,11 @@ class SweepContract(ABC):
         blocks = Blocks(X, problem("plain").weight, limits=RAGGED)
         one_task = 2 * BLOCK * (space.size + 2) * X.itemsize
         for name in self.rules:
-            if dtype not in self.dtypes("sweep", name):
-                continue
             rule = RULES[name]
             state = State(space.embed(blocks.cut(0, 3)), np.ones(3) if rule.needs_pilot else None)
             first: Statistics | None = None
             for keep in (10**9, one_task, 0):
-                rows, sweep = RepresentedRows(space, blocks, keep, layout=self.layout), self.sweep(rule, dtype)
+                rows, sweep = RepresentedRows(space, blocks, keep), self.sweep(rule, dtype)
                 for _ in range(2):
                     sums = total(sweep, rows, rule, state)
                     first = sums if first is None else first
@@ -460,15 +431,13 @@ class SweepContract(ABC):
             for weight in (given.problem.weight, np.where(np.arange(len(x)) == row, 0.0, 1.0)):
                 rows = self.represented(given, Blocks(x, weight, limits=RAGGED))
                 with np.errstate(all="ignore"):
-                    if dtype in self.dtypes("sweep", name):
-                        assert not total(self.sweep(given.rule, dtype), rows, given.rule, given.state).is_finite()
-                    if dtype in self.dtypes("assign", name):
-                        assert not np.isfinite(last_pass(self.assign(given.rule, dtype), rows, given.rule, given.state)[1].objective)
+                    assert not total(self.sweep(given.rule, dtype), rows, given.rule, given.state).is_finite()
+                    assert not np.isfinite(last_pass(self.assign(given.rule, dtype), rows, given.rule, given.state)[1].objective)
                     with pytest.raises(ValueError, match="not finite"):
                         self.measure(dtype)(rows, rows.space, given.state, row // (2 * BLOCK))
 
     def test_it_leaves_what_it_is_given_as_it_was(self) -> None:
-        given = Given("plain", self.rules[0], self.dtypes("sweep", self.rules[0])[0])
+        given = Given("plain", self.rules[0], "float64")
         blocks, state = given.blocks(), given.state
         before = blocks.x.copy(), blocks.weight.copy(), state.centres.coordinates.copy()
         total(self.sweep(given.rule, given.dtype), self.represented(given, blocks), given.rule, state)

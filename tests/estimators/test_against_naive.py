@@ -121,22 +121,14 @@ def test_blocks_are_ragged(monkeypatch):
 
 
 def in_every_space(spaces, *others):
-    """Each rule in each space with every one of the other choices.
-
-    But not compiled for float32 under two rules, where that takes long and no other fit needs it: contracts/ tests those sweeps.
-    """
-    seldom = {"fuzzy", "printed-exponent"}
-
-    def allowed(both, *rest):
-        return not (both[0] in seldom and {"float32", "compiled"} <= set(rest))
-
-    return [(*both, *rest) for both, *rest in pairs(product(RULES, spaces), *others, allowed=allowed)]
+    """Each rule in each space with every one of the other choices."""
+    return [(*both, *rest) for both, *rest in pairs(product(RULES, spaces), *others)]
 
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize(
     ("rule", "space", "form", "dtype", "weighted", "start", "sweeps"),
-    in_every_space(SPACES, ["numpy", "csr"], DTYPES, [False, True], ["rows", "memberships"], ["generic", "compiled"]),
+    in_every_space(SPACES, ["numpy", "csr"], DTYPES, [False, True], ["rows", "memberships"], ["generic", "native"]),
     indirect=["sweeps"],
 )
 def test_a_run_is_that_of_the_loops(rule, space, form, dtype, weighted, start, monkeypatch):
@@ -164,7 +156,7 @@ def test_a_run_in_other_array_libraries(rule, space, form, start, monkeypatch):
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize(
     ("rule", "space", "form", "spare", "sweeps"),  # nothing is kept, or one task
-    in_every_space(["exact", "landmark", "gradient"], ["numpy", "csr"], [0, 3000], ["generic", "compiled"]),
+    in_every_space(["exact", "landmark", "gradient"], ["numpy", "csr"], [0, 3000], ["generic", "native"]),
     indirect=["sweeps"],
 )
 def test_a_run_that_makes_its_rows_again(rule, space, form, spare, monkeypatch):

@@ -28,7 +28,7 @@ RULES = {
     "possibilistic": partial(PossibilisticCMeans, C, m=1.6, pilot_m=1.4, eta_scale=0.5),
 }
 FEW = np.arange(2, N, 7)
-SWEEPS = ["generic", "compiled"]
+SWEEPS = ["generic", "native"]
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ ESTIMATORS = {
     "fuzzy-auto": FuzzyCMeans,
     "possibilistic": partial(PossibilisticCMeans, m=1.8, pilot_m=1.5),
 }
-SWEEPS = ["generic", "compiled"]
+SWEEPS = ["generic", "native"]
 some = partial(settings, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -77,7 +77,7 @@ def words(draw, X, kernels=("linear", "rbf", "laplacian", "polynomial", "normali
 @contextmanager
 def blocks_of(rows, tasks=3):
     with pytest.MonkeyPatch.context() as patch:
-        yield limited(patch, block_rows=rows, tasks=tasks)
+        yield limited(patch, block_rows=rows, tasks=tasks, task_values=1)
 
 
 # ---------------------------------------------------------------------------------------------------------------- within one run
@@ -305,7 +305,7 @@ def test_statistics_of_two_halves_merge_into_those_of_the_whole(rule, form, data
     weights = np.random.default_rng(2).uniform(size=len(X))
     cut = data.draw(st.integers(1, len(X) - 1))
     x = as_form(X, form)
-    limits = Limits(block_rows=9, tasks=3)
+    limits = Limits(block_rows=9, tasks=3, task_values=1)
     whole = Blocks(x, weights, limits=limits)
     halves = [Blocks(x[:cut, :], weights[:cut], limits=limits), Blocks(x[cut:, :], weights[cut:], limits=limits)]
     kernel = RBF(1.0 / max(float(np.var(X, axis=0).sum()), 1e-12))

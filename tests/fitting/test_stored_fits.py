@@ -274,7 +274,7 @@ def test_probabilistic_of_rows_that_are_all_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("estimator", "space"), [(name, space) for name in (*SWEEPERS, "ProbabilisticKMeans") for space in SPACES])
 def test_smaller_tasks_only_round_differently(estimator: str, space: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many blocks to a task as a large input has them, or one."""
-    limited(monkeypatch, block_rows=40, narrow_block_rows=40, tasks=2)
+    limited(monkeypatch, block_rows=40, narrow_block_rows=40, tasks=2, task_values=1)
     whole = made(estimator, space).fit(Kept(rows()))
     limited(monkeypatch, task_rows=80)
     cut = made(estimator, space).fit(Kept(rows()))

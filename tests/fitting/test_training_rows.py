@@ -14,7 +14,7 @@ from sweep_choices import often, pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
 
-SWEEPS = ("generic", "compiled")
+SWEEPS = ("generic", "native")
 N, C = 83, 3
 FEW = np.arange(1, N, 5)
 ESTIMATORS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,9 @@ import pytest
 import cmeans.rules
 from cmeans import CMeans
 from cmeans.cli.option_values import METHODS
+from cmeans.native.sources import FOLDER
 from cmeans.persistence.model_file import OBJECTS
 from cmeans.rules import RULES, Rule
-from cmeans.sweeps.compiled import rules as compiled
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 NEEDED = {"entropy": {"T": 1.0}}  # parameters of CMeans that have no default
@@ -58,10 +59,11 @@ def test_all_can_be_saved():
     assert all(OBJECTS[cls.__name__] is cls for cls in RULES.values())
 
 
-def test_tile_functions_are_there():
+def test_native_functions_are_there():
+    named = re.findall(r'^    {"(.+?)", ', (FOLDER / "rules.h").read_text(encoding="utf-8"), re.MULTILINE)
     rules = [cmeans.rules.Fuzzy(2.0), cmeans.rules.Fuzzy(1.5), cmeans.rules.Fuzzy(1.5, exponent=3.0), cmeans.rules.Hard()]
     rules += [cmeans.rules.Possibilistic(2.0), cmeans.rules.Possibilistic(1.5), cmeans.rules.SparsePossibilistic(p=0.3)]
-    assert {rule.tile_functions.name for rule in rules} == set(compiled.RULES)
+    assert {rule.tile_functions.name for rule in rules} == set(named)
     assert rules[-1].tile_functions.p == 0.3
     assert rules[1].tile_functions.m == 1.5
     assert cmeans.rules.Entropy(1.0).tile_functions is None

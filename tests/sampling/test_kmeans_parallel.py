@@ -108,7 +108,10 @@ def test_against_loops(kernel, weighted):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(N, 3))
     weights = rng.choice([0.0, 0.3, 1.0, 4.0], size=N) if weighted else np.ones(N)
-    metric, d2 = Metric(KERNELS[kernel], Blocks(X, weights, limits=Limits(block_rows=9, tasks=3))), distances(KERNELS[kernel](X, X))
+    metric, d2 = (
+        Metric(KERNELS[kernel], Blocks(X, weights, limits=Limits(block_rows=9, tasks=3, task_values=1))),
+        distances(KERNELS[kernel](X, X)),
+    )
     for seed in range(5):
         found = seeds(metric, everybody(weights), 4, seed)
         assert found.tolist() == naive_scalable(d2, weights, 4, RandomState(seed))
@@ -169,7 +172,7 @@ def test_threads_and_blocks_change_nothing():
     once = seeds(metric, people, 9, 0)
     for n_threads in (2, 5):
         np.testing.assert_array_equal(seeds(metric, people, 9, 0, n_threads), once)
-    metric = replace(metric, blocks=replace(metric.blocks, limits=Limits(block_rows=97, tasks=5)))
+    metric = replace(metric, blocks=replace(metric.blocks, limits=Limits(block_rows=97, tasks=5, task_values=1)))
     np.testing.assert_array_equal(seeds(metric, people, 9, 0, 2), once)
 
 

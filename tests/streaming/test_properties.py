@@ -11,7 +11,6 @@ from scipy import sparse
 from blob_streams import BLOBS, CHUNK, CHUNKS, MORE_STREAMS, PROBE, C, X, blobs, build, feed
 from cmeans import FuzzyCMeans, StreamingFuzzyCMeans, save
 from contracts.arrays import strict_array, torch_tensor
-from limited import limited
 from notebook import Notebook, with_callbacks
 from sweep_choices import often, once
 
@@ -196,13 +195,12 @@ def test_gamma_and_m_are_those_of_the_first_rows():
 
 
 @over_streams
-def test_compiled_sweeps_agree(name, monkeypatch):
-    generic = plain(name)
-    limited(monkeypatch, compiled_saving=float("-inf"))
-    compiled = feed(build(name), CHUNKS)
-    assert_agree(compiled, generic, 1e-5 if name == "l1" else 1e-8)
+def test_generic_sweeps_agree(name, monkeypatch):
+    native = plain(name)
     again = feed(build(name, n_jobs=2), CHUNKS)
-    np.testing.assert_array_equal(again.transform(PROBE), compiled.transform(PROBE))
+    np.testing.assert_array_equal(again.transform(PROBE), native.transform(PROBE))
+    monkeypatch.setattr("cmeans.native.is_available", lambda: False)
+    assert_agree(feed(build(name), CHUNKS), native, 1e-5 if name == "l1" else 1e-8)
 
 
 @with_callbacks

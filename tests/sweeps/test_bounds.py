@@ -18,7 +18,8 @@ from cmeans.rules import Hard
 from cmeans.solvers.fixed_point import solve
 from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
-from cmeans.sweeps import compiled
+from cmeans.sweeps.bounded import BoundedSweep
+from cmeans.sweeps.native import NativeAssign
 from cmeans.sweeps.problem import Problem, Stopping
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
@@ -30,8 +31,7 @@ from sweep_choices import pairs
 
 OBJECTIVE = {"float64": 1e-11, "float32": 1e-7}  # of sum_i weight_i k(x_i, x_i) and of what is taken from it
 SUMS = {"float64": 1e-12, "float32": 2e-6}  # of the sum of the absolute values; float32 sums of up to 150 rows, and then float64
-LAYOUT = compiled.layout("wide")
-RAGGED = Limits(block_rows=150, tasks=2)
+RAGGED = Limits(block_rows=150, tasks=2, task_values=1)
 
 
 def points(n: int = 500, d: int = 5, blobs: int = 9, seed: int = 0) -> np.ndarray:
@@ -42,7 +42,7 @@ def points(n: int = 500, d: int = 5, blobs: int = 9, seed: int = 0) -> np.ndarra
 
 
 def rows_of(X: np.ndarray, dtype: str, weight: np.ndarray | None = None) -> RepresentedRows:
-    return euclidean_rows(X.astype(dtype), weight, 10**9, LAYOUT, RAGGED)
+    return euclidean_rows(X.astype(dtype), weight, 10**9, RAGGED)
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Watched:
     read: list[int] = field(default_factory=list)  # rows, sweep by sweep
 
     def __post_init__(self) -> None:
-        self._sweep = compiled.BoundedSweep(Hard(), self.dtype)
+        self._sweep = BoundedSweep(Hard(), self.dtype)
         self._pass, self._sweep._pass = self._sweep._pass, self._count
 
     def _count(self, *words: object) -> int:
@@ -64,7 +64,7 @@ class Watched:
     def __call__(self, rows: RepresentedRows, state: State) -> Statistics:
         self.read.append(0)
         sums = total(self._sweep, rows, state)
-        labels, everything = labels_of(rows, state), total(compiled.BoundedSweep(Hard(), self.dtype), rows, state)
+        labels, everything = labels_of(rows, state), total(BoundedSweep(Hard(), self.dtype), rows, state)
         np.testing.assert_array_equal(np.concatenate([self._labels(rows, task) for task in range(rows.n_tasks)]), labels)
         x, weight = rows.blocks.x.astype(float), rows.blocks.weight
         own = labels[:, None] == np.arange(len(state.centres))
@@ -90,7 +90,7 @@ def total(sweep, rows: RepresentedRows, state: State) -> Statistics:
 def labels_of(rows: RepresentedRows, state: State) -> np.ndarray:
     """What the last pass says, which reads every row."""
     x = rows.blocks.x
-    out, assign = RowOutputs.empty(rows.n_rows, len(state.centres), x[:0, 0]), compiled.CompiledAssign(LAYOUT, Hard(), x.dtype)
+    out, assign = RowOutputs.empty(rows.n_rows, len(state.centres), x[:0, 0]), NativeAssign(Hard(), x.dtype)
     for task in range(rows.n_tasks):
         assign(rows, rows.space, Hard(), state, task, out)
     return out.labels
@@ -220,7 +220,7 @@ def test_in_a_kernels_space(dtype, factor):
     X = points(600, 3).astype(dtype)
     space = landmark_space(RBF(0.05), X[:40], None, X.dtype, factor=factor)
     blocks = Blocks(X, np.random.default_rng(1).uniform(0.1, 2, size=600), limits=RAGGED)
-    rows, sweep = RepresentedRows(space, blocks, 10**9, layout=LAYOUT), Watched(dtype)
+    rows, sweep = RepresentedRows(space, blocks, 10**9), Watched(dtype)
     lloyd(sweep, rows, start(rows, np.arange(12)), 25)
     assert sum(sweep.read[1:]) < 24 * 600 / 2
 
@@ -231,9 +231,10 @@ def test_whole_fits_say_the_same(dtype, monkeypatch):
     X = points(400, 60, 6, seed=2).astype(dtype)
     make = partial(KernelKMeans, 25, kernel="linear", random_state=0, n_init=3, tol=0)
     cut_raggedly(monkeypatch, block=150, tasks=2)
-    generic = make().fit(X)
-    limited(monkeypatch, compiled_saving=float("-inf"))
+    limited(monkeypatch, narrow_columns=40)
     bounded = make().fit(X)
+    monkeypatch.setattr("cmeans.native.is_available", lambda: False)
+    generic = make().fit(X)
     np.testing.assert_array_equal(bounded.labels_, generic.labels_)
     assert bounded.n_iter_ == generic.n_iter_
     assert bounded.objective_ == pytest.approx(generic.objective_, rel=1e-6 if dtype == "float32" else 1e-12)

@@ -5,7 +5,6 @@ Rows that are not in memory (`StoredRows`) have a shape and a dtype, and are Num
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -107,10 +106,10 @@ def squared_norms(x: Array) -> Array:
     return namespace(x).sum(x * x, axis=1)
 
 
-@cache
 def resolution(dtype: Any) -> float:
     """Relative spacing of a float dtype of any array library."""
-    return 2.0**-23 if "float32" in str(dtype) else 2.0**-52
+    single = dtype.char == "f" if isinstance(dtype, np.dtype) else "float32" in str(dtype)
+    return 2.0**-23 if single else 2.0**-52
 
 
 ASYMMETRY = 1e-5  # of k(x, y) and k(y, x) over the largest value, up to which it is rounding of single precision computed in other blocks

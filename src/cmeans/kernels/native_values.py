@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
 
 from .. import native
 from ..data.arrays import Array, is_foreign, is_sparse
-from ..native.calls import POINTER, REAL, WHOLE, address, done, pitch, rows_in_order
+from ..native.calls import ADDRESS, INT, REAL, WHOLE, Structure, address, done, pitch, pointer_to, rows_in_order
 
 LINE = 64  # bytes of a vector of native code
 FEW_COLUMNS = 256  # columns up to which native products are faster than a library's
 
 
-class _ValuesArgument(ctypes.Structure):
+class _ValuesArgument(Structure):
     """struct values"""
 
     _fields_ = [
-        ("left", POINTER),
-        ("panels", POINTER),
-        ("out", POINTER),
+        ("left", ADDRESS),
+        ("panels", ADDRESS),
+        ("out", ADDRESS),
         ("count", WHOLE),
         ("depth", WHOLE),
         ("pitch", WHOLE),
@@ -31,7 +30,7 @@ class _ValuesArgument(ctypes.Structure):
     ]
 
 
-VALUES = ctypes.POINTER(_ValuesArgument)
+VALUES = pointer_to(_ValuesArgument)
 
 
 def serves(x: Array) -> bool:
@@ -60,7 +59,7 @@ class NativeValues:
             native.function(self._name, rows.dtype, (VALUES,))(values)
         else:
             shift = np.ascontiguousarray(shift, rows.dtype)
-            done(native.function(self._name, rows.dtype, (VALUES, POINTER), ctypes.c_int)(values, address(shift)))
+            done(native.function(self._name, rows.dtype, (VALUES, ADDRESS), INT)(values, address(shift)))
         return out[:, :count]
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+from ctypes import Structure, byref
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-POINTER, WHOLE, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+ADDRESS, INT, REAL, TEXT, WHOLE = ctypes.c_void_p, ctypes.c_int, ctypes.c_double, ctypes.c_char_p, ctypes.c_int64
+pointer_to = ctypes.POINTER
+
+__all__ = ["ADDRESS", "INT", "REAL", "TEXT", "WHOLE", "Structure", "address", "byref", "done", "pitch", "pointer_to", "rows_in_order"]
 
 
 def address(array: npt.NDArray[Any] | None) -> int | None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..runtime.user_warnings import warn
-from .sources import FOLDER, LIBRARY, digest
+from .sources import BUILT, FOLDER, LIBRARY, digest
 
 VARIABLE = "CMEANS_NATIVE"
 LEVELS = {"v3": 3, "v4": 4}  # of x86-64
@@ -59,7 +59,9 @@ def _loaded() -> _Loaded:
 def _load() -> _Loaded:
     wanted = os.environ.get(VARIABLE, "")
     if wanted not in ("", "off", "arm64", *LEVELS):
-        raise ValueError(f"{VARIABLE}={wanted}: set it to v3, v4 or arm64 to force native code for that machine, to off for none, or not at all.")
+        raise ValueError(
+            f"{VARIABLE}={wanted}: set it to v3, v4 or arm64 to force native code for that machine, to off for none, or not at all."
+        )
     if wanted == "off":
         return _Loaded(None, None)
     try:
@@ -76,7 +78,7 @@ def _load() -> _Loaded:
 
 def _checked_library() -> ctypes.CDLL:
     """Return the library; OSError where there is none of these C files for this machine."""
-    path = FOLDER / LIBRARY
+    path = FOLDER / BUILT / LIBRARY
     if not path.is_file():
         raise OSError("it was installed without any")
     library = ctypes.CDLL(str(path))

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+BUILT = "lib"  # the folder beside the C files that the library is put in
 LIBRARY = "libcmeans" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from .. import native
 from ..data.arrays import Array, Float64, IntArray, itemsize
 from ..data.blocks import Blocks
-from ..native.calls import POINTER, WHOLE, address, done
+from ..native.calls import ADDRESS, WHOLE, Structure, address, done, pointer_to
 from ..rules import Rule
 from ..spaces import Space
 from .native import CentresArgument, CentresCache, NativeChange
@@ -23,22 +22,22 @@ from .statistics import Statistics
 GROUPS = 8  # centre j belongs to group j modulo their number
 
 
-class _BoundsArgument(ctypes.Structure):
+class _BoundsArgument(Structure):
     """struct bounds"""
 
-    _fields_ = [("label", POINTER), ("upper", POINTER), ("lower", POINTER), ("groups", WHOLE)]
+    _fields_ = [("label", ADDRESS), ("upper", ADDRESS), ("lower", ADDRESS), ("groups", WHOLE)]
 
 
-class _DriftArgument(ctypes.Structure):
+class _DriftArgument(Structure):
     """struct drift"""
 
-    _fields_ = [("cluster", POINTER), ("group", POINTER)]
+    _fields_ = [("cluster", ADDRESS), ("group", ADDRESS)]
 
 
-class _SumsArgument(ctypes.Structure):
+class _ClusterSumsArgument(Structure):
     """struct cluster_sums"""
 
-    _fields_ = [("count", POINTER), ("mass", POINTER), ("kxx", POINTER), ("moment", POINTER)]
+    _fields_ = [("count", ADDRESS), ("mass", ADDRESS), ("kxx", ADDRESS), ("moment", ADDRESS)]
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class BoundedSweep:
             "sweep_bounded",
             dtype,
             ARGUMENTS,
-            ctypes.c_int64,
+            WHOLE,
         )
         self._change = NativeChange(self._cache, dtype)
         self._memory: dict[tuple[int, int], _TaskMemory] = {}  # by rows and task: on a worker one sweep serves several partitions
@@ -127,7 +126,7 @@ class BoundedSweep:
                 self._cache.argument(rows.space, state, here.dtype),
                 _DriftArgument(address(drift.cluster), address(drift.group)),
                 _BoundsArgument(address(bounds.label), address(bounds.upper), address(bounds.lower), len(bounds.lower)),
-                _SumsArgument(*map(address, (memory.sums.count, memory.sums.mass, memory.sums.kxx, memory.sums.moment))),
+                _ClusterSumsArgument(*map(address, (memory.sums.count, memory.sums.mass, memory.sums.kxx, memory.sums.moment))),
             )
             done(self._pass(*arguments))
         memory.state = state
@@ -155,7 +154,7 @@ class BoundedSweep:
         return latest[2]
 
 
-ARGUMENTS = tuple(map(ctypes.POINTER, (RowsArgument, CentresArgument, _DriftArgument, _BoundsArgument, _SumsArgument)))
+ARGUMENTS = tuple(map(pointer_to, (RowsArgument, CentresArgument, _DriftArgument, _BoundsArgument, _ClusterSumsArgument)))
 
 
 def _statistics(weight: float, sums: ClusterSums, coefficients: Float64, norms: Float64, change: float) -> Statistics:

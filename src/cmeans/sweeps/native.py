@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from .. import native
 from ..data.arrays import Array, Float64, IntArray, rounding
 from ..data.outputs import RowOutputs
-from ..native.calls import POINTER, REAL, WHOLE, address, done
+from ..native.calls import ADDRESS, INT, REAL, TEXT, WHOLE, Structure, address, byref, done, pointer_to
 from ..rules import Rule, TileFunctions
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
@@ -23,13 +22,13 @@ from .statistics import HardStatistics, Statistics
 STATES = 2  # whose centres are kept as C reads them: the change of memberships compares two
 
 
-class CentresArgument(ctypes.Structure):
+class CentresArgument(Structure):
     """struct centres"""
 
     _fields_ = [
-        ("values", POINTER),
-        ("norms", POINTER),
-        ("scales", POINTER),
+        ("values", ADDRESS),
+        ("norms", ADDRESS),
+        ("scales", ADDRESS),
         ("clusters", WHOLE),
         ("m", REAL),
         ("power", REAL),
@@ -38,16 +37,16 @@ class CentresArgument(ctypes.Structure):
     ]
 
 
-class _SumsArgument(ctypes.Structure):
+class _SumsArgument(Structure):
     """struct sums"""
 
-    _fields_ = [(name, POINTER) for name in ("mass", "spread", "moment", "penalty", "labels", "hard_mass", "hard_moment")]
+    _fields_ = [(name, ADDRESS) for name in ("mass", "spread", "moment", "penalty", "labels", "hard_mass", "hard_moment")]
 
 
-class _AssignmentArgument(ctypes.Structure):
+class _AssignmentArgument(Structure):
     """struct assignment"""
 
-    _fields_ = [(name, POINTER) for name in ("labels", "memberships", "nearest", "mass", "spread", "totals")]
+    _fields_ = [(name, ADDRESS) for name in ("labels", "memberships", "nearest", "mass", "spread", "totals")]
 
 
 class CentresCache:
@@ -57,7 +56,7 @@ class CentresCache:
         functions = TileFunctions("none") if rule is None else rule.tile_functions
         assert functions is not None
         self.functions, self._rule = functions, rule
-        self._latest: tuple[tuple[State, Any, CentresArgument, Any], ...] = ()
+        self._latest: tuple[tuple[State, Any, CentresArgument], ...] = ()
 
     @property
     def rule_name(self) -> bytes:
@@ -66,7 +65,7 @@ class CentresCache:
 
     def argument(self, space: Space, state: State, dtype: Any) -> CentresArgument:
         """Return the centres of a state, for rows of a dtype."""
-        for cached_state, cached_dtype, argument, _ in self._latest:
+        for cached_state, cached_dtype, argument in self._latest:
             if cached_state is state and cached_dtype == dtype:
                 return argument
         view = space.view(state.centres, np.empty(0, dtype))
@@ -76,12 +75,13 @@ class CentresCache:
         kept = tuple(np.ascontiguousarray(part, dtype) for part in (view.coefficients, view.norms, scales))
         f = self.functions
         argument = CentresArgument(*map(address, kept), len(state.centres), f.m, f.power, f.p, rounding(dtype))
+        argument.kept = kept  # as long as a thread uses it
         others = [latest for latest in self._latest if latest[0] is not state]  # another thread may have added it
-        self._latest = ((state, dtype, argument, kept), *others[: STATES - 1])
+        self._latest = ((state, dtype, argument), *others[: STATES - 1])
         return argument
 
 
-ROWS, CENTRES = ctypes.POINTER(RowsArgument), ctypes.POINTER(CentresArgument)
+ROWS, CENTRES = pointer_to(RowsArgument), pointer_to(CentresArgument)
 
 
 def _new_sums(clusters: int, width: int) -> tuple[_SumsArgument, Float64, Float64, Float64, Float64]:
@@ -99,7 +99,7 @@ class NativeSweep:
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self._cache = CentresCache(rule)
-        self._pass = native.function("sweep", dtype, (ROWS, CENTRES, ctypes.c_char_p, ctypes.POINTER(_SumsArgument)), ctypes.c_int)
+        self._pass = native.function("sweep", dtype, (ROWS, CENTRES, TEXT, pointer_to(_SumsArgument)), INT)
         self._change = NativeChange(self._cache, dtype)
 
     def __call__(
@@ -126,15 +126,15 @@ class NativeChange:
 
     def __init__(self, cache: CentresCache, dtype: Any) -> None:
         self._cache = cache  # that of the sweeps, which has both states
-        self._pass = native.function("change", dtype, (ROWS, CENTRES, CENTRES, ctypes.c_char_p, POINTER), ctypes.c_int)
+        self._pass = native.function("change", dtype, (ROWS, CENTRES, CENTRES, TEXT, ADDRESS), INT)
 
     def __call__(self, rows: RepresentedRows, state: State, before: State, task: int) -> float:
-        largest = ctypes.c_double(0.0)
+        largest = REAL(0.0)
         for block in rows.task(task):
             here = block.native
             now, then = (self._cache.argument(rows.space, one, here.dtype) for one in (state, before))
             both = now, then
-            done(self._pass(here.argument, *both, self._cache.rule_name, ctypes.byref(largest)))
+            done(self._pass(here.argument, *both, self._cache.rule_name, byref(largest)))
         return largest.value
 
 
@@ -143,7 +143,7 @@ class NativeAssign:
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self._cache = CentresCache(rule)
-        self._pass = native.function("assign", dtype, (ROWS, CENTRES, ctypes.c_char_p, ctypes.POINTER(_AssignmentArgument)), ctypes.c_int)
+        self._pass = native.function("assign", dtype, (ROWS, CENTRES, TEXT, pointer_to(_AssignmentArgument)), INT)
 
     def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs) -> FinalSums:
         mass, spread, totals = np.zeros(len(state.centres)), np.zeros(len(state.centres)), np.zeros(2)
@@ -162,15 +162,15 @@ class NativeMeasure:
 
     def __init__(self, dtype: Any) -> None:
         self._cache = CentresCache(None)
-        self._pass = native.function("measure", dtype, (ROWS, CENTRES, POINTER, POINTER), ctypes.c_int)
+        self._pass = native.function("measure", dtype, (ROWS, CENTRES, ADDRESS, ADDRESS), INT)
 
     def __call__(self, rows: RepresentedRows, space: Space, state: State, task: int) -> Array:
-        parts, finite = [], ctypes.c_int(1)
+        parts, finite = [], INT(1)
         for block in rows.task(task):
             here = block.native
             out = np.empty((len(here), len(state.centres)), here.dtype)
             centres = self._cache.argument(space, state, here.dtype)
-            done(self._pass(here.argument, centres, address(out), ctypes.byref(finite)))
+            done(self._pass(here.argument, centres, address(out), byref(finite)))
             parts.append(out)
         if not finite.value:
             raise ValueError(NOT_FINITE)
@@ -182,7 +182,7 @@ class NativeDeviations:
 
     def __init__(self, dtype: Any) -> None:
         self._cache = CentresCache(None)
-        self._pass = native.function("deviate", dtype, (ROWS, CENTRES, POINTER, ctypes.c_int, POINTER), ctypes.c_int)
+        self._pass = native.function("deviate", dtype, (ROWS, CENTRES, ADDRESS, INT, ADDRESS), INT)
 
     def __call__(self, rows: RepresentedRows, means: State, labels: IntArray, power: int, task: int) -> Float64:
         total = np.zeros(len(means.centres))

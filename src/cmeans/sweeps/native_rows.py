@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 
 from ..data.arrays import Float64
-from ..native.calls import POINTER, WHOLE, address, pitch, rows_in_order
+from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch, rows_in_order
 from ..spaces import RowValues
 
 
-class RowsArgument(ctypes.Structure):
+class RowsArgument(Structure):
     """struct rows"""
 
     _fields_ = [
-        ("values", POINTER),
-        ("shift", POINTER),
-        ("kxx", POINTER),
-        ("weight", POINTER),
-        ("order", POINTER),
+        ("values", ADDRESS),
+        ("shift", ADDRESS),
+        ("kxx", ADDRESS),
+        ("weight", ADDRESS),
+        ("order", ADDRESS),
         ("count", WHOLE),
         ("columns", WHOLE),
         ("pitch", WHOLE),

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from functools import partial
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import sparse
 
-from cmeans.data.blocks import Block
-from cmeans.kernels import RBF, Cosine, Laplacian, NormalizedPolynomial, Polynomial, Sigmoid
-from cmeans.spaces import landmark_space
-from cmeans.sweeps.compiled import kernel_blocks
-from cmeans.sweeps.compiled.kernel_blocks import DEPTH
+from cmeans.kernels import RBF, Cosine, HistogramIntersection, Laplacian, NormalizedPolynomial, Polynomial, native_values
+from contracts.arrays import as_form
 from sweep_choices import pairs
+
+DEPTH = 128  # columns that native code sums together
 
 KERNELS = {
     "rbf": RBF(0.3),
@@ -28,12 +21,17 @@ KERNELS = {
     "polynomial, odd and negative": Polynomial(3, 1.0, -2.0),
     "normalized polynomial": NormalizedPolynomial(4, 2.0, 1.0),
     "cosine": Cosine(),
+    "laplacian": Laplacian(0.2),
+    "histogram intersection": HistogramIntersection(),
 }
 COLUMNS = [1, 2, 7, 54, DEPTH - 2, DEPTH, DEPTH + 1, 3 * DEPTH + 5]
 SHAPES = pairs(list(KERNELS), [1, 3, 4, 37, 130], COLUMNS, [1, 5, 16, 64, 65, 130, 582], ["float32", "float64"])
 
 
-quick = partial(kernel_blocks.quick, few_columns=None)  # machines with few registers leave many columns to a library
+@pytest.fixture(autouse=True)
+def every_width(monkeypatch):
+    """Native code for any number of columns; many are left to a library's matrix product."""
+    monkeypatch.setattr("cmeans.kernels.products.FEW_COLUMNS", 10**6)
 
 
 @pytest.mark.parametrize(("name", "rows", "columns", "landmarks", "dtype"), SHAPES)
@@ -42,14 +40,14 @@ def test_values_are_those_of_the_formula(name, rows, columns, landmarks, dtype):
     x, y = ((rng.uniform(size=(n, columns)) / np.sqrt(columns)).astype(dtype) for n in (rows, landmarks))
     kernel = KERNELS[name]
     room = np.full((len(x), len(y)), np.nan, x.dtype)
-    values = quick(kernel.prepare(y))(x, room)
-    assert np.shares_memory(values, room)
+    values = kernel.prepare(y)(x, room)
+    assert np.shares_memory(values, room) or name == "histogram intersection"
     exact = formula(kernel, np.float64(x), np.float64(y))
     eps = np.finfo(dtype).eps
     size = np.abs(exact).max()
     np.testing.assert_allclose(values, exact, atol=100 * eps * size)
-    np.testing.assert_array_equal(quick(kernel.prepare(y))(x), values)
-    np.testing.assert_allclose(quick(kernel.prepare(np.asfortranarray(y)))(np.asfortranarray(x)), values, atol=100 * eps * size)
+    np.testing.assert_array_equal(kernel.prepare(y)(x), values)
+    np.testing.assert_allclose(kernel.prepare(np.asfortranarray(y))(np.asfortranarray(x)), values, atol=100 * eps * size)
 
 
 def formula(kernel, x, y):
@@ -61,6 +59,10 @@ def formula(kernel, x, y):
             match kernel:
                 case RBF():
                     values[i, j] = np.exp(-kernel.gamma * ((row - point) ** 2).sum())
+                case Laplacian():
+                    values[i, j] = np.exp(-kernel.gamma * np.abs(row - point).sum())
+                case HistogramIntersection():
+                    values[i, j] = np.minimum(row, point).sum()
                 case Cosine():
                     values[i, j] = product / np.sqrt((row @ row) * (point @ point))
                 case NormalizedPolynomial():
@@ -76,19 +78,18 @@ def test_room_may_be_wider(kernel):
     """As where a further column is kept beside the values."""
     rng = np.random.default_rng(0)
     x, y, room = rng.uniform(size=(9, 3)), rng.uniform(size=(21, 3)), np.full((9, 22), 7.0)
-    for columns in (kernel.prepare(y), quick(kernel.prepare(y))):
-        values = columns(x, room)
-        assert values.shape == (9, 21)
-        assert np.shares_memory(values, room)
-        np.testing.assert_allclose(values, formula(kernel, x, y), rtol=1e-12)
-        np.testing.assert_array_equal(room[:, 21], 7.0)
+    values = kernel.prepare(y)(x, room)
+    assert values.shape == (9, 21)
+    assert np.shares_memory(values, room)
+    np.testing.assert_allclose(values, formula(kernel, x, y), rtol=1e-12)
+    np.testing.assert_array_equal(room[:, 21], 7.0)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_exponentials_are_right_to_the_last_digits(dtype):
     """Of numbers that the product gives exactly: one column of multiples of powers of two."""
     x = np.linspace(0, 30, 4097)[:, None].astype(dtype)
-    values = quick(RBF(1.0).prepare(np.zeros((3, 1), dtype)))(x)[:, 1]
+    values = RBF(1.0).prepare(np.zeros((3, 1), dtype))(x)[:, 1]
     exact = np.exp(-(np.float64(x[:, 0]) ** 2))
     error_of_argument = np.float64(x[:, 0]) ** 2 * np.finfo(dtype).eps
     tiny = np.finfo(dtype).tiny
@@ -100,57 +101,38 @@ def test_exponentials_are_right_to_the_last_digits(dtype):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("kernel", [RBF(1.0), Polynomial(3), Cosine()], ids=["rbf", "polynomial", "cosine"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_what_is_not_finite_stays_so(kernel, dtype):
+def test_what_is_not_finite_stays_so(kernel, dtype, monkeypatch):
     y, x = np.full((2, 2), 0.5, dtype), np.full((4, 2), 0.5, dtype)
     x[0, 0], x[1, 0], x[2, 0] = np.nan, np.inf, np.finfo(dtype).max
-    slow, fast = kernel.prepare(y)(x), quick(kernel.prepare(y))(x)
+    fast = kernel.prepare(y)(x)
+    monkeypatch.setattr("cmeans.native.is_available", lambda: False)
+    slow = kernel.prepare(y)(x)
     np.testing.assert_array_equal(np.isnan(fast), np.isnan(slow))
     np.testing.assert_array_equal(np.isinf(fast), np.isinf(slow))
     np.testing.assert_allclose(fast[3], slow[3], rtol=1e-6)
 
 
-def test_other_kernels_and_rows_are_left_alone():
-    y = np.random.default_rng(0).uniform(size=(5, 3))
-    for kernel in (Laplacian(1.0), Sigmoid(1.0)):
-        columns = kernel.prepare(y)
-        assert quick(columns) is columns
-    rows = sparse.csr_array(np.where(y > 0.5, y, 0.0))
-    np.testing.assert_array_equal(quick(RBF(1.0).prepare(sparse.csr_array(y)))(rows), RBF(1.0).prepare(sparse.csr_array(y))(rows))
-    wide = RBF(1.0).prepare(np.zeros((2, 1000)))
-    assert quick(wide, few_columns=256) is wide
+@pytest.mark.parametrize("name", KERNELS)
+def test_rows_that_native_code_does_not_read(name, monkeypatch):
+    """CSR rows, other libraries, and many columns have the same values by other ways."""
+    rng = np.random.default_rng(1)
+    x, y = rng.uniform(size=(12, 5)), rng.uniform(size=(7, 5))
+    kernel, asked = KERNELS[name], []
+    monkeypatch.setattr(native_values.native, "function", lambda *words: asked.append(words))
+    expected = formula(kernel, x, y)
+    np.testing.assert_allclose(kernel(sparse.csr_array(x), sparse.csr_array(y)), expected, rtol=1e-10)
+    np.testing.assert_allclose(np.asarray(kernel(as_form(x, "array_api_strict"), as_form(y, "array_api_strict"))), expected, rtol=1e-10)
+    monkeypatch.setattr("cmeans.kernels.products.FEW_COLUMNS", 4)
+    if name not in ("laplacian", "histogram intersection"):
+        np.testing.assert_allclose(kernel(x, y), expected, rtol=1e-10)
+    assert not asked
 
 
-def test_a_quickened_space_represents_rows_alike():
-    rng = np.random.default_rng(0)
-    x = rng.uniform(size=(20, 3))
-    space = landmark_space(RBF(1.0), x[:6], None, x.dtype)
-    block = Block(x, np.ones(20), 0)
-    np.testing.assert_allclose(space.quickened(quick).rows(block).plain().g, space.rows(block).plain().g, atol=1e-14)
-    portable, _ = space.quickened(quick).portable(space.embed(block))
-    assert portable.rows(block).plain().g.tobytes() == space.rows(block).plain().g.tobytes()
-
-
-NARROWER = {
-    "16 bytes": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
-    "32 bytes": {
-        "NUMBA_CPU_NAME": "haswell",
-        "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma,+bmi,+bmi2,+sse4.1,+sse4.2,+ssse3,+sse3,+popcnt,+f16c",
-    },
-}
-
-
-@pytest.mark.skipif(sys.platform != "linux" or "avx2" not in Path("/proc/cpuinfo").read_text(), reason="needs AVX2")
-@pytest.mark.parametrize("machine", NARROWER)
-def test_machines_with_shorter_vectors_find_the_same(machine, tmp_path):
-    """Compiled for less than this machine has: both shapes and the kernel values against NumPy."""
-    environment = {**os.environ, **NARROWER[machine], "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.shorter_vectors", machine.split()[0]],
-        env=environment,
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize("name", KERNELS)
+def test_rows_in_any_order_in_memory(name):
+    """Column by column, every other row of more, or for reading only."""
+    x, y = np.random.default_rng(2).uniform(size=(2, 11, 6))
+    columns, frozen = KERNELS[name].prepare(y), x.copy()
+    frozen.setflags(write=False)
+    for array in (np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], frozen):
+        np.testing.assert_allclose(columns(array), columns(x), rtol=1e-14)
