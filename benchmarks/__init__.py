@@ -4,7 +4,7 @@
     python -m benchmarks --quick --out PAGE a smoke run on few rows
     python -m benchmarks.roofline           sweeps and kernel blocks against bandwidth and matrix products, measured in the same run
     python -m benchmarks.growth             time of a sweep a row, from 10^4 to 10^7 rows
-    python -m benchmarks.sweeps             the generic sweep and the compiled ones, nanoseconds a row
+    python -m benchmarks.sweeps             the generic sweep and the native ones, nanoseconds a row
     python -m benchmarks.streams            streams against scikit-learn's Nystroem + MiniBatchKMeans and river, and their memory
     python -m benchmarks.papers             the five papers, every table and figure, printed beside ours: docs/papers/index.md
 

@@ -35,7 +35,7 @@ class Settings:
     patience: float  # seconds all runs of a contestant may take that no wanted ratio needs
     quick: int | None  # rows to cut data to
     environments: Path
-    scratch: Path  # jobs, answers, and what Numba compiles: so that compiling happens, and is seen
+    scratch: Path  # jobs, answers, and what Numba compiles for those that use it: so that it is seen
 
     def variables(self) -> dict[str, str]:
         """The same number of threads for all."""

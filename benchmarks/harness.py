@@ -62,7 +62,7 @@ def header() -> str:
     if Path("/proc/cpuinfo").exists():
         model = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
         lines[0] = f"{model[1] if model else '?'}, " + lines[0]
-    names = ("cmeans", "numpy", "scipy", "scikit-learn", "numba", "scikit-fuzzy")
+    names = ("cmeans", "numpy", "scipy", "scikit-learn", "scikit-fuzzy")
     lines.append(", ".join(f"{name} {_version(name)}" for name in names))
     for pool in threadpoolctl.threadpool_info():
         lines.append(

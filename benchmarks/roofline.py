@@ -17,7 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, ClassVar
 
-import numba
 import numpy as np
 import threadpoolctl
 
@@ -26,8 +25,7 @@ from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Cosine, Kernel, Laplacian, Linear, NormalizedPolynomial, Polynomial, Sigmoid
 from cmeans.rules import Fuzzy
 from cmeans.spaces import landmark_space
-from cmeans.sweeps.choice import layout_for, sweep_for
-from cmeans.sweeps.compiled import quick
+from cmeans.sweeps.choice import sweep_for
 from cmeans.sweeps.problem import Problem
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
@@ -41,13 +39,9 @@ SGEMM = 2048  # side of the matrices whose product is the machine's rate
 WANTED = {2.0: {2: 1.6, 4: 2.0, 8: 2.0, 16: 1.6, 50: 1.6, 164: 1.6}, 1.3: dict.fromkeys((2, 4, 8, 16, 50, 164), 2.5)}
 
 
-@numba.njit(nogil=True, fastmath=True)
 def read(values: np.ndarray) -> float:
-    """Read every number once."""
-    total = np.float32(0)
-    for i in range(len(values)):
-        total += values[i]
-    return total
+    """Read every number once: the largest, which NumPy finds as fast as memory is read."""
+    return float(values.max())
 
 
 class Machine:
@@ -77,10 +71,10 @@ def rows() -> Blocks:
 
 
 @cache
-def represented(layout: Any) -> RepresentedRows:
-    """Their kernel values, kept as sweeps of that layout want them."""
+def represented() -> RepresentedRows:
+    """Their kernel values, kept."""
     blocks = rows()
-    return RepresentedRows(landmark_space(RBF(1 / 16), blocks.x[:BASIS], None, np.float32), blocks, 10**10, layout=layout)
+    return RepresentedRows(landmark_space(RBF(1 / 16), blocks.x[:BASIS], None, np.float32), blocks, 10**10)
 
 
 class FuzzySweep:
@@ -91,12 +85,12 @@ class FuzzySweep:
     threads = 2
 
     def setup(self, clusters: int, m: float) -> None:
-        space, rule, self.engine = represented(None).space, Fuzzy(m), ThreadEngine(self.threads)
+        space, rule, self.engine = represented().space, Fuzzy(m), ThreadEngine(self.threads)
         self.engine.__enter__()
-        self.problem = Problem(represented(layout_for(space, rows(), rule, clusters)), rule, self.engine)
+        self.problem = Problem(represented(), rule, self.engine)
         self.state = State(space.embed(Block(rows().x[BASIS : BASIS + clusters], np.ones(clusters), 0)))
-        self.sweep = sweep_for(self.problem.rows, rule)
-        self.time_sweep(clusters, m)  # compiles, and represents the rows
+        self.sweep = sweep_for(self.problem.rows, rule, clusters)
+        self.time_sweep(clusters, m)  # represents the rows
 
     def teardown(self, clusters: int, m: float) -> None:
         self.engine.__exit__(None, None, None)
@@ -128,7 +122,7 @@ class KernelBlock:
         x = unit(data, dtype)
         s, count = self.landmarks[data], self.blocks[data]
         self.y = np.ascontiguousarray(x[:s])
-        self.columns = quick(KERNELS[kernel].prepare(self.y))  # as compiled sweeps have them made
+        self.columns = KERNELS[kernel].prepare(self.y)
         self.rows = [x[s + 1024 * i : s + 1024 * (i + 1)] for i in range(count)]
         self.room = np.empty((1024, s), dtype=dtype)
 

@@ -4,8 +4,7 @@
     python -m benchmarks.panel compare before.npz    with the code after it: run them again, and say what differs
 
 Bits mean something on one machine only, with the same number of CPUs and the same releases of NumPy and the like; a reference from
-another is refused. Code just compiled may round otherwise than the same code read from Numba's cache, so that a run which compiles is
-made once more. Cases use nothing but public names, so that they survive any change inside.
+another is refused. Cases use nothing but public names, so that they survive any change inside.
 """
 
 from __future__ import annotations
@@ -13,40 +12,29 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
-from numba.core.event import install_recorder
 
 from .arrays import Arrays, differences, leaves
 from .cases import Case
 
 ABOUT = "about"  # the key of the reference that says where it was recorded
 BETWEEN = "\t"  # of a case and an array, in a key
-RELEASES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "dask", "torch")
+RELEASES = ("numpy", "scipy", "scikit-learn", "pyarrow", "dask", "torch")
 TOLD = 5  # arrays of a case, at most
-AGAIN = "CMEANS_PANEL_AGAIN"  # set where a run is the second
-
-
-class CompiledError(Exception):
-    """A case has compiled something: its bits are not those of later runs."""
 
 
 def run(case: Case) -> Arrays:
     """What one case comes to."""
-    with warnings.catch_warnings(), install_recorder("numba:compile") as compiled:
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # texts may change
-        arrays = dict(leaves("", case()))
-    if compiled.buffer:
-        raise CompiledError
-    return arrays
+        return dict(leaves("", case()))
 
 
 def about() -> str:
@@ -105,8 +93,6 @@ def compare(cases: Mapping[str, Case], file: Path, wanted: Callable[[str], bool]
 def _judged(case: Case, before: Arrays) -> list[str]:
     try:
         return differences(before, run(case))
-    except CompiledError:
-        raise
     except Exception as error:
         return [f"ends with {type(error).__name__}: {error}"]
 
@@ -125,22 +111,7 @@ def main(arguments: list[str] | None = None) -> int:
     cases = {name: case for name, case in CASES.items() if wanted(name)}
     if not cases:
         parser.error(f"--only {told.only}: no such case")
-    try:
-        return record(cases, told.file) if told.action == "record" else compare(cases, told.file, wanted)
-    except CompiledError:
-        return _once_more(cases, sys.argv[1:] if arguments is None else arguments)
-
-
-def _once_more(cases: Mapping[str, Case], arguments: list[str]) -> int:
-    """The same in a new process, which finds all that the cases need compiled."""
-    if AGAIN in os.environ:
-        print("Numba compiles in every run, as its cache cannot be written: set NUMBA_CACHE_DIR.", file=sys.stderr)
-        return 2
-    print("code was compiled: once more, with code from the cache", flush=True)
-    for case in cases.values():
-        with suppress(Exception):  # told by the next run
-            run(case)
-    return subprocess.call([sys.executable, "-m", "benchmarks.panel", *arguments], env={**os.environ, AGAIN: "1"})
+    return record(cases, told.file) if told.action == "record" else compare(cases, told.file, wanted)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What rows may come as, and how many: types, forms, weights, compiled sweeps, samples, threads."""
+"""What rows may come as, and how many: types, forms, weights, long sweeps, samples, threads."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ add("two-step, many rows", TwoStepKernelKMeans, MANY, n_clusters=5, n_landmarks=
 
 @dataclass(frozen=True)
 class Softened(rules.Rule):
-    """Shares that fall with the square root of the distance; no compiled code knows it."""
+    """Shares that fall with the square root of the distance; no native code knows it."""
 
     m: float = 1.0
 

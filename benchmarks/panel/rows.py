@@ -17,7 +17,7 @@ def groups(n: int, d: int, c: int = 5, dtype: str = "float64", seed: int = 0) ->
 
 SMALL = partial(groups, 600, 4)
 SOME = partial(groups, 3000, 4)  # too many for the exact kernel, unless it is asked for
-MANY = partial(groups, 42_000, 6)  # swept by compiled code, all rows in every sweep
+MANY = partial(groups, 42_000, 6)  # all rows in every sweep
 MORE = partial(groups, 60_000, 5)  # swept in growing samples first
 STORED = partial(groups, 42_000, 52)  # more bytes than are simply read: they stay in their files, or on workers
 

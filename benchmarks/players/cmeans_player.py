@@ -8,7 +8,6 @@ from cmeans import FuzzyCMeans, KernelKMeans
 
 from .job import Job, Played
 
-COMPILES = True
 PLAIN = {"acceleration": None, "progressive": False}  # words of an estimator that has them
 
 

@@ -15,7 +15,7 @@ from cmeans.fitting.fit import Procedure
 from cmeans.kernels import Kernel
 from cmeans.metrics import purity
 from cmeans.rules import Fuzzy, Possibilistic, Rule
-from cmeans.rules.base import TileFunctions
+from cmeans.rules.base import NativeFunctions
 from cmeans.solvers.multistart import Pilot
 
 from .settings import EPSILON, M, Problem, first_rows, kernel_of
@@ -33,8 +33,8 @@ class PrintedPossibilistic(Possibilistic):
     """u_ij = 1 / (1 + (d2_ij / eta_j)^(2/(m-1))): eq. 7 as printed, on squared distances."""
 
     @property
-    def twin(self) -> TileFunctions:
-        return TileFunctions("possibilistic", self.m, 2.0 / (self.m - 1.0))
+    def twin(self) -> NativeFunctions:
+        return NativeFunctions("possibilistic", self.m, 2.0 / (self.m - 1.0))
 
     def memberships(self, d2: Any, scales: Any) -> Any:
         return 1.0 / (1.0 + (d2 / scales[None, :].astype(d2.dtype)) ** (2.0 / (self.m - 1.0)))

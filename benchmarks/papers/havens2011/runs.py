@@ -33,7 +33,7 @@ from .settings import KERNELS, RUNS, SIZES, M, Problem, a3, mnist, starts, very_
 
 A3, MNIST, MNIST_ALL = "A3", "MNIST 20,000", "MNIST 70,000"
 TIMED = {FCM: 2, PCM: 1}  # runs of the exact algorithms on all n^2 kernel values of A3: each takes as long as everything sampled
-MANY = 128  # columns from which sweeps are compiled in another form
+MANY = 128  # columns from which hard sweeps keep bounds
 TABLE_SWEEPS = 60  # at most, of each of the two parts of akPCM as well
 
 
@@ -165,7 +165,7 @@ _WARM: set[tuple[str, bool]] = set()
 
 
 def warm(run: Run, name: str, problem: Problem, s: int) -> Callable[[], None]:
-    """Two sweeps of everything, so that no run is timed while something is compiled: for few columns and for many."""
+    """Two sweeps of everything, so that no run is timed while something is loaded: for few columns and for many."""
 
     def once() -> None:
         if run.quick or (name, s > MANY) in _WARM:

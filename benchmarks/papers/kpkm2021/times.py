@@ -145,7 +145,7 @@ def covertype(run: Run) -> None:
         model, seconds = timed(lambda: make(CLUSTERS, random_state=start, **words).fit(x))
         return {"objective": float(model.objective_history_[-1]), "seconds": seconds}
 
-    for warm in (KernelKMeans, ProbabilisticKMeans):  # what is compiled once is no part of the times
+    for warm in (KernelKMeans, ProbabilisticKMeans):  # what is loaded once is no part of the times
         warm(CLUSTERS, max_iter=2, random_state=0, **words).fit(x)
     run.trials("times | covertype | KernelKMeans", 1, partial(trial, partial(KernelKMeans, n_init=5)))
     for name, (more, starts) in ON_COVERTYPE.items():

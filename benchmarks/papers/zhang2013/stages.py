@@ -111,7 +111,7 @@ def all_rows(run: Run) -> None:
 
 
 def warm_up() -> None:
-    """What is compiled or loaded in a first run is no part of a time."""
+    """What is loaded in a first run is no part of a time."""
     for method in ("KFCM", *STREAMS):
         trial_of(method, CASES["2D15"].reduced(1000), 10, {"m": PRINTED_M}, 0)
 

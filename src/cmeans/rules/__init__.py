@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from .base import Rule, TileFunctions
+from .base import NativeFunctions, Rule
 from .entropy import Entropy
 from .fuzzy import Fuzzy
 from .hard import Hard
 from .possibilistic import Possibilistic
 from .sparse import SparsePossibilistic
 
-__all__ = ["RULES", "Entropy", "Fuzzy", "Hard", "Possibilistic", "Rule", "SparsePossibilistic", "TileFunctions"]
+__all__ = ["RULES", "Entropy", "Fuzzy", "Hard", "NativeFunctions", "Possibilistic", "Rule", "SparsePossibilistic"]
 
 
 def _by_name() -> dict[str, type[Rule]]:

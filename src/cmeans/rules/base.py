@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 from ..data.arrays import Array, Float64
 
 
-class TileFunctions(NamedTuple):
+class NativeFunctions(NamedTuple):
     """By what name and numbers native sweeps know a rule; a rule of your own has none.
 
     Attributes
@@ -77,7 +77,7 @@ class Rule(ABC):
         return cls(**parameters)
 
     @property
-    def tile_functions(self) -> TileFunctions | None:
+    def native_functions(self) -> NativeFunctions | None:
         """The rule's functions in native sweeps; None where only the generic sweep knows it."""
         return None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ..data.arrays import Array, Float64, namespace
-from .base import Rule, SoftnessLimits, TileFunctions
+from .base import NativeFunctions, Rule, SoftnessLimits
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ class Fuzzy(Rule):
         return 1.0 / (self.m - 1.0) if self.exponent is None else self.exponent
 
     @property
-    def tile_functions(self) -> TileFunctions:
+    def native_functions(self) -> NativeFunctions:
         if self.exponent is not None:
-            return TileFunctions("fuzzy, any exponent", m=self.m, power=self.power)
-        return TileFunctions("fuzzy, m = 2" if self.m == 2 else "fuzzy", m=self.m, power=self.power)
+            return NativeFunctions("fuzzy, any exponent", m=self.m, power=self.power)
+        return NativeFunctions("fuzzy, m = 2" if self.m == 2 else "fuzzy", m=self.m, power=self.power)
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..data.arrays import Array, Float64, device, namespace
-from .base import Rule, TileFunctions
+from .base import NativeFunctions, Rule
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Hard(Rule):
     refills_empty_clusters = True
 
     @property
-    def tile_functions(self) -> TileFunctions:
-        return TileFunctions("hard")
+    def native_functions(self) -> NativeFunctions:
+        return NativeFunctions("hard")
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ..data.arrays import Array, Float64, as_like, namespace
-from .base import Rule, SoftnessLimits, TileFunctions, needed
+from .base import NativeFunctions, Rule, SoftnessLimits, needed
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Possibilistic(Rule):
         return cls(settle_m(2.0 if isinstance(m, str) and m == "auto" else m))
 
     @property
-    def tile_functions(self) -> TileFunctions:
-        return TileFunctions("possibilistic, m = 2" if self.m == 2 else "possibilistic", m=self.m, power=1.0 / (self.m - 1.0))
+    def native_functions(self) -> NativeFunctions:
+        return NativeFunctions("possibilistic, m = 2" if self.m == 2 else "possibilistic", m=self.m, power=1.0 / (self.m - 1.0))
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.arrays import Array, Float64, as_like, namespace
-from .base import Rule, TileFunctions, needed
+from .base import NativeFunctions, Rule, needed
 
 SPARSITY_TESTS = ("global", "local")
 HALLEY_STEPS = 4
@@ -120,8 +120,8 @@ class SparsePossibilistic(Rule):
         return radii.clip(min=0.0)
 
     @property
-    def tile_functions(self) -> TileFunctions:
-        return TileFunctions("sparse", p=self.p)
+    def native_functions(self) -> NativeFunctions:
+        return NativeFunctions("sparse", p=self.p)
 
     def numbers(self, scales: Float64) -> Float64:
         """eta_j, R_j^2, and the logarithm of z at distance 0, -inf without sparsity."""

@@ -10,7 +10,7 @@ from .. import native
 from ..data.arrays import Array, Float64, IntArray, rounding
 from ..data.outputs import RowOutputs
 from ..native.calls import ADDRESS, INT, REAL, TEXT, WHOLE, Structure, address, byref, done, pointer_to
-from ..rules import Rule, TileFunctions
+from ..rules import NativeFunctions, Rule
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
 from .generic import FinalSums
@@ -53,7 +53,7 @@ class CentresCache:
     """The centres of the latest states as C reads them, made once for all tasks of a pass."""
 
     def __init__(self, rule: Rule | None) -> None:
-        functions = TileFunctions("none") if rule is None else rule.tile_functions
+        functions = NativeFunctions("none") if rule is None else rule.native_functions
         assert functions is not None
         self.functions, self._rule = functions, rule
         self._latest: tuple[tuple[State, Any, CentresArgument], ...] = ()

@@ -1,0 +1,68 @@
+"""Native code gives the same bits on every machine and by every compiler, and reads and writes no memory but its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cmeans.native.sources import FOLDER
+
+DRIVER = Path(__file__).with_name("driver.c")
+FLAGS = ["-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-w", f"-I{FOLDER}"]
+CC = shutil.which("gcc") or shutil.which("cc")
+QEMU = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
+HERE = {"v3": ["-march=x86-64-v3"]} if platform.machine() in ("x86_64", "AMD64") else {"arm64": []}
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CC is None or sys.platform == "win32", reason="needs a C compiler")]
+
+
+def answers(command: list[str], variant: str, folder: Path, *runner: str) -> str:
+    """What the driver prints for both float types."""
+    printed = ""
+    for bits in ("64", "32"):
+        program = folder / f"driver-{bits}"
+        subprocess.run([*command, *FLAGS, f"-DVARIANT={variant}", f"-DBITS={bits}", str(DRIVER), "-lm", "-o", str(program)], check=True)
+        done = subprocess.run([*runner, str(program)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        printed += done.stdout
+    return printed
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> str:
+    variant, flags = next(iter(HERE.items()))
+    assert CC is not None
+    return answers([CC, "-O2", *flags], variant, tmp_path_factory.mktemp("driver"))
+
+
+def test_it_computes(expected):
+    """Different digests for different work, and no two runs alike by chance."""
+    lines = expected.splitlines()
+    assert len(lines) == 192
+    assert len({line.split()[-1] for line in lines}) > 100
+
+
+def test_sanitizers_find_nothing_and_change_nothing(expected, tmp_path):
+    """Addresses, shifts, overflows, alignment; by code that is hardly optimised."""
+    variant, flags = next(iter(HERE.items()))
+    assert CC is not None
+    command = [CC, "-O1", *flags, "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+    probe = subprocess.run(
+        [*command, "-xc", "-", "-o", str(tmp_path / "probe")], input="int main(void) { return 0; }", text=True, check=False
+    )
+    if probe.returncode:
+        pytest.skip("the compiler has no sanitizers")
+    assert answers(command, variant, tmp_path, "env", "ASAN_OPTIONS=detect_leaks=0") == expected
+
+
+@pytest.mark.skipif(QEMU is None or importlib.util.find_spec("ziglang") is None, reason="needs qemu-user and ziglang")
+def test_arm64_gives_the_same_bits(expected, tmp_path):
+    zig = [sys.executable, "-m", "ziglang", "cc", "-target", "aarch64-linux-musl", "-static", "-O2", "-fno-sanitize=all"]
+    assert QEMU is not None
+    assert answers(zig, "arm64", tmp_path, QEMU) == expected
