@@ -16,9 +16,8 @@ import sys
 import sysconfig
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 try:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -32,8 +31,7 @@ FLAGS = ["-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trap
 ONCE = "machine.c"  # compiled once, all others for each variant and float type
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """A kind of machine, and how a compiler is told."""
 
     name: str  # of zig, "" for the machine that builds

@@ -134,9 +134,8 @@ class _Loop:
         sums = problem.engine.fold(problem.rows, swept, self._reports(now))
         sums = sums if self.carried is None else sums + self.carried(now.at)
         visits, mixing = now.row_visits + problem.n_rows, now.mixing
-        anderson = Anderson(rounding_of(problem.rows))
         if mixing is not None:
-            accepted, mixing = anderson.judge(mixing, sums)
+            accepted, mixing = Anderson(rounding_of(problem.rows)).judge(mixing, sums)
             if not accepted:  # the run stands where it stood
                 now = replace(now, at=now.state, mixing=mixing, history=(*now.history, now.history[-1]), row_visits=visits)
                 return self._heard(now)
@@ -148,7 +147,7 @@ class _Loop:
         now = self._judged(replace(now, state=new), at, sums)
         start = new
         if mixing is not None:
-            start, mixing = anderson.next(mixing, at, new, sums)
+            start, mixing = Anderson(rounding_of(problem.rows)).next(mixing, at, new, sums)
         return self._heard(replace(now, at=start, before=at, last=(at, sums), mixing=mixing))
 
     def _reports(self, now: SolverState) -> Callable[[int], None] | None:

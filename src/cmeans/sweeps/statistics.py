@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -35,20 +36,24 @@ class Statistics:
     change: float = 0.0  # max |u_ij - u'_ij| against the memberships one sweep ago, where a stopping rule asks for it
     hard: HardStatistics | None = None  # where whoever makes the next state asks for it
 
+    @cached_property
+    def _total_spread(self) -> float:
+        return float(self.spread.sum())
+
     @property
     def objective(self) -> float:
         """sum_ij w_ij d2_ij, plus the rule's penalty."""
-        return float(self.spread.sum()) + self.penalty
+        return self._total_spread + self.penalty
 
     @property
     def scale(self) -> float:
         """The objective without a penalty that is negative: what movements are compared with, as the objective itself may be near zero."""
-        return float(self.spread.sum()) + max(self.penalty, 0.0)
+        return self._total_spread + max(self.penalty, 0.0)
 
     @property
     def magnitude(self) -> float:
         """Of what size the numbers are whose sum is the objective: what its rounding is compared with."""
-        return abs(float(self.spread.sum())) + abs(self.penalty)
+        return abs(self._total_spread) + abs(self.penalty)
 
     def __add__(self, other: Statistics) -> Statistics:
         return Statistics(
