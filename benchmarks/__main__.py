@@ -17,7 +17,7 @@ from .harness import machine
 from .jobs import CONTESTS
 
 QUICK_ROWS = 6_000
-OWN_SCRIPTS = {"roofline": 4, "growth": 9}  # those that run cmeans alone, and their points
+OWN_SCRIPTS = {"roofline": 4, "growth": 9, "every_size": 10}  # those that run in a way of their own, and their points
 
 DESCRIPTION = """\
 cmeans beside its peers: the same rows, start and sweeps for all, contestants in turn, medians; and beside what the machine can do.
@@ -31,6 +31,7 @@ data sets (CMEANS_DATA), pip, and matplotlib for the figure. Points:
 def parse() -> argparse.Namespace:
     points = [(contest.name, contest.point, contest.title) for contest in CONTESTS]
     points += [("roofline", 4, "Sweeps and kernel blocks against the machine's rates"), ("growth", 9, "Time a row from 10^4 to 10^7 rows")]
+    points += [("every_size", 10, "Every size: fits of 150 to 1,000,000 rows")]
     listed = "\n".join(f"   {name:18s}{title}" + (f" (point {point})" if point else "") for name, point, title in points)
     parser = argparse.ArgumentParser(
         "python -m benchmarks", description=DESCRIPTION + listed, formatter_class=argparse.RawTextHelpFormatter

@@ -60,11 +60,12 @@ class Worker:
         self._limit = settings.limit
         self.greeting = self._answer()
 
-    def run(self, job: Path, seed: int, answer: Path | None = None) -> dict[str, float]:
-        """One run, timed by the process itself."""
+    def run(self, job: Path, seed: int, answer: Path | None = None, least: float = 0.0) -> dict[str, float]:
+        """One run, or as many as last `least` seconds, timed by the process itself."""
         assert self._process.stdin is not None
+        order = {"job": str(job), "seed": seed, "answer": answer and str(answer), "least": least}
         try:
-            self._process.stdin.write(json.dumps({"job": str(job), "seed": seed, "answer": answer and str(answer)}) + "\n")
+            self._process.stdin.write(json.dumps(order) + "\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             pass  # its answer, or the lack of one, says why

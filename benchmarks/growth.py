@@ -25,7 +25,7 @@ from cmeans.fitting.memory import free_memory
 from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy
 from cmeans.spaces import landmark_space
-from cmeans.sweeps.choice import layout_for, quick_for, sweep_for
+from cmeans.sweeps.choice import sweep_for
 from cmeans.sweeps.problem import Problem
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
@@ -55,10 +55,9 @@ def generated(n: int) -> np.ndarray:
 def sweep_of(x: np.ndarray, landmarks: np.ndarray, keep: int, engine: ThreadEngine) -> Callable[[], object]:
     """A sweep over these rows, after one that makes ready what is kept."""
     space, rule, blocks = landmark_space(RBF(GAMMA), landmarks, None, x.dtype), Fuzzy(M), Blocks(x, np.ones(len(x)))
-    layout, quick = layout_for(space, blocks, rule, CLUSTERS), quick_for(space, blocks, rule)
-    problem = Problem(RepresentedRows(space, blocks, keep, layout=layout, quick=quick), rule, engine)
+    problem = Problem(RepresentedRows(space, blocks, keep), rule, engine)
     state = State(space.embed(Block(x[:CLUSTERS], np.ones(CLUSTERS), 0)))
-    sweep = sweep_for(problem.rows, rule)
+    sweep = sweep_for(problem.rows, rule, CLUSTERS)
 
     def run() -> object:
         return problem.sweep(state, sweep)

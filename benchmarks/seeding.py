@@ -25,7 +25,6 @@ from cmeans.sampling.pairwise import Metric
 from cmeans.sampling.population import Population, population_of, sample
 from cmeans.solvers.fixed_point import solve
 from cmeans.spaces import EuclideanSpace, Space, landmark_space
-from cmeans.sweeps.choice import layout_for
 from cmeans.sweeps.problem import Problem, Stopping
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
@@ -73,7 +72,7 @@ def seeded(size: int | None, metric: Metric, population: Population, count: int,
 def compare(case: Case, seeds: int) -> None:
     blocks, space = Blocks(case.x, np.ones(len(case.x))), case.space()
     population, metric = population_of(blocks), Metric(case.kernel, blocks)
-    represented = RepresentedRows(space, blocks, 2 * 10**9, layout=layout_for(space, blocks, Hard(), case.clusters))
+    represented = RepresentedRows(space, blocks, 2 * 10**9)
     print(f"\n{case.name}: {len(case.x):,} x {case.x.shape[1]}, {case.x.dtype}, c = {case.clusters}, {seeds} seeds")
     print(f"{'':22s}{'seconds':>9s}{'after seeding':>16s}{'deviation':>11s}{f'{SWEEPS} sweeps on':>16s}{'deviation':>11s}")
     for size in (*SAMPLES, None):

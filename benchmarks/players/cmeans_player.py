@@ -47,6 +47,11 @@ def defaults(job: Job) -> Played:
     return _fitted(KernelKMeans(job.clusters, n_landmarks=job.n_landmarks, random_state=job.seed, **kernel_parameters(job)), job)
 
 
+def linear_defaults(job: Job) -> Played:
+    """Plain k-means as it comes."""
+    return _fitted(KernelKMeans(job.clusters, kernel="linear", random_state=job.seed), job)
+
+
 def exact(job: Job) -> Played:
     """Exact kernel k-means from given labels."""
     return _fitted(plain(KernelKMeans, job.clusters, n_landmarks=None, init=job.labels, max_iter=job.sweeps, **kernel_parameters(job)), job)

@@ -49,3 +49,10 @@ def kmeans(job: Job) -> Played:
     rows = job.rows
     model = KMeans(job.clusters, init=rows[job.start], n_init=1, max_iter=job.sweeps, tol=0)
     return lambda: model.fit(rows), lambda fitted: {"labels": fitted.labels_, "centres": fitted.cluster_centers_}
+
+
+def kmeans_defaults(job: Job) -> Played:
+    """KMeans as it comes."""
+    rows = job.rows
+    model = KMeans(job.clusters, random_state=job.seed)
+    return lambda: model.fit(rows), lambda fitted: {"labels": fitted.labels_}
