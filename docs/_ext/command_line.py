@@ -9,7 +9,7 @@ import typer
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
-from cmeans.cli.app import app as commands
+from cmeans.cli.commands import app as commands
 
 
 def setup(app: Any) -> dict[str, Any]:

@@ -3,24 +3,29 @@
 Clustering here is a fold: one pass over blocks of rows returns a few small sums, and the sums give the next centres.
 """
 
-from . import datasets, kernels, metrics, rules, validity
-from .data.files import open_blocks
-from .engines import DaskEngine
-from .estimators import (
-    AdaptivePossibilisticCMeans,
-    CMeans,
-    FuzzyCMeans,
-    KernelKMeans,
-    KernelPatchClustering,
-    PossibilisticCMeans,
-    ProbabilisticKMeans,
-    SequentialPossibilisticCMeans,
-    StreamingFuzzyCMeans,
-    TwoStepKernelKMeans,
-)
-from .persistence.model_file import load, save
+import typing as _typing
+from importlib import import_module as _import_module
+
 from .runtime.version import __version__
-from .solvers.checkpoints import Checkpoint
+
+if _typing.TYPE_CHECKING:
+    from . import datasets, kernels, metrics, rules, validity
+    from .data.files import open_blocks
+    from .engines import DaskEngine
+    from .estimators import (
+        AdaptivePossibilisticCMeans,
+        CMeans,
+        FuzzyCMeans,
+        KernelKMeans,
+        KernelPatchClustering,
+        PossibilisticCMeans,
+        ProbabilisticKMeans,
+        SequentialPossibilisticCMeans,
+        StreamingFuzzyCMeans,
+        TwoStepKernelKMeans,
+    )
+    from .persistence.model_file import load, save
+    from .solvers.checkpoints import Checkpoint
 
 __all__ = [
     "AdaptivePossibilisticCMeans",
@@ -45,3 +50,26 @@ __all__ = [
     "save",
     "validity",
 ]
+
+_MODULES = {"datasets", "kernels", "metrics", "rules", "validity"}
+_PLACES = {  # of names that are neither modules nor estimators
+    "Checkpoint": "solvers.checkpoints",
+    "DaskEngine": "engines",
+    "load": "persistence.model_file",
+    "open_blocks": "data.files",
+    "save": "persistence.model_file",
+}
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """Load what is asked for: the command's help and version need none of it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _MODULES:
+        return _import_module(f".{name}", __name__)
+    globals()[name] = value = getattr(_import_module(f".{_PLACES.get(name, 'estimators')}", __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -9,7 +9,7 @@ import pytest
 
 import cmeans as library
 from cli.command import Command
-from cmeans.cli import app
+from cmeans.cli import commands
 
 KEYS = {"n_landmarks", "rank", "residual", "residual_interval", "cost", "ranking_error", "rows_measured"}
 
@@ -49,7 +49,7 @@ def test_without_landmarks_there_is_none(cmeans: Command, table: Path, out: Path
 def test_people_are_shown_it_too(cmeans: Command, table: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     cmeans("fit", table, "--clusters", 3, "--columns", "a,b", "--scale", "unit", "--landmarks", 40, "--out", out)
-    monkeypatch.setattr(app, "_at_terminal", lambda: True)
+    monkeypatch.setattr(commands, "_at_terminal", lambda: True)
     shown = cmeans("info", out / "model.safetensors")
     assert shown.code == 0
     assert "approximation_" in shown.out

@@ -8,7 +8,7 @@ import pytest
 
 from cli.command import Command
 from cmeans.cli.demo import purity
-from cmeans.cli.outputs import read_labels
+from cmeans.cli.output.results import read_labels
 
 
 def test_the_demo_and_the_commands_it_ends_with(cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

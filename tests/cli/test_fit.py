@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cli.command import Command
 from cmeans import CMeans, FuzzyCMeans, load
-from cmeans.cli.outputs import read_labels
+from cmeans.cli.output.results import read_labels
 
 Blobs = tuple[np.ndarray, np.ndarray]
 

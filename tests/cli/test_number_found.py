@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cli.command import Command
 from cmeans import AdaptivePossibilisticCMeans, SequentialPossibilisticCMeans, load
-from cmeans.cli import app
+from cmeans.cli import commands
 from cmeans.datasets import make_s_set
 
 ESTIMATORS = {"adaptive": AdaptivePossibilisticCMeans, "sequential": SequentialPossibilisticCMeans}
@@ -92,7 +92,7 @@ def test_info_shows_the_number(
     assert (facts["params"]["max_clusters"], facts["fitted"]["n_clusters_"]) == (12, found)
     assert facts["metadata"]["method"] == method
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(app, "_at_terminal", lambda: True)
+    monkeypatch.setattr(commands, "_at_terminal", lambda: True)
     shown = cmeans("info", tmp_path / "o" / "model.safetensors").out
     assert any({"fitted.n_clusters_", str(found)} <= set(line.split()) for line in shown.splitlines())
 

@@ -10,7 +10,7 @@ import pytest
 
 import cmeans as library
 from cli.command import Command
-from cmeans.cli.outputs import read_labels
+from cmeans.cli.output.results import read_labels
 
 Blobs = tuple[np.ndarray, np.ndarray]
 

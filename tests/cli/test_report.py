@@ -13,8 +13,8 @@ import pytest
 import cmeans as library
 from cli.command import Command
 from cmeans import open_blocks
-from cmeans.cli import app
-from cmeans.cli.report import clearness, next_steps, of_fit, spreads
+from cmeans.cli import commands
+from cmeans.cli.output.report import clearness, next_steps, of_fit, spreads
 
 SUMMARY = {
     "rows": 100, "sizes": [60, 40], "n_clusters_found": 2, "noise": 0, "scale": "standard", "method": "fuzzy", "m": 1.8, "id": None,
@@ -26,7 +26,7 @@ ARGUMENTS = ["fit", "x.csv", "--clusters", "2", "--m=3", "--out", "o"]
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "_at_terminal", lambda: True)
+    monkeypatch.setattr(commands, "_at_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "200")
 
 

@@ -11,7 +11,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from cmeans.cli.outputs import read_labels
+from cmeans.cli.output.results import read_labels
 from cmeans.cli.rows import ReadOptions, read_rows
 from cmeans.data.files import arrow
 from cmeans.data.outputs import RowOutputs

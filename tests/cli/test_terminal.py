@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from cmeans.cli.report import of_model
-from cmeans.cli.terminal import Forecast, Screen, described, print_report, standing
+from cmeans.cli.output.report import of_model
+from cmeans.cli.output.terminal import Forecast, Screen, described, print_report, standing
 from cmeans.runtime.progress import Progress, Reporter, current_listeners
 
 

@@ -12,6 +12,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with `arguments` (None: those of the process) and return its exit code."""
     try:
         from .app import run
+
+        return run(sys.argv[1:] if arguments is None else list(arguments))  # loads what a command needs
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing not in _EXTRA:
@@ -21,4 +23,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("cmeans: interrupted; nothing was written.", file=sys.stderr)
         return 130
-    return run(sys.argv[1:] if arguments is None else list(arguments))

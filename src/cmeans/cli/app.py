@@ -1,63 +1,35 @@
-"""The commands and their options. This file only parses arguments; the work is done in the modules beside it."""
+"""The command line as a whole: the commands there are, help and version. What a command needs is loaded when it is called."""
 
 from __future__ import annotations
 
-import inspect
 import signal
 import sys
 import threading
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import wraps
-from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
+from typer import Context, Exit
 
-from .. import Checkpoint, __version__
-from .demo import demo as run_demo
-from .errors import DONE, FAULT, INTERRUPTED, UNREAD, InputError, verdict
-from .fitting import FitRequest
-from .fitting import fit as run_fit
-from .models import PredictRequest, describe_model
-from .models import predict as run_predict
-from .option_values import (
-    DATA,
-    METHOD,
-    METHODS,
-    PANELS,
-    RUN,
-    SCREEN,
-    STREAM,
-    MethodSpec,
-    ParameterOption,
-    listed,
-    option_of,
-    parameter_options,
-)
-from .outputs import show
-from .report import Part, of_fit, of_model, of_predict
-from .rows import ReadOptions
-from .standard_streams import NAME as STANDARD_OUTPUT
-from .standard_streams import at_terminal as _at_terminal
-from .standard_streams import open_closed_streams, silence
-from .stream.labels import STDOUT
-from .stream.run import Checkpoints, StreamRequest
-from .stream.run import stream as run_stream
-from .stream.sources import STDIN, Follow, Wanted
-from .terminal import Screen, print_report
+from ..runtime.version import __version__
+from .errors import DONE, FAULT, INTERRUPTED, UNREAD, verdict
+from .output.standard_streams import NAME as STANDARD_OUTPUT
+from .output.standard_streams import open_closed_streams, silence
+from .output.terminal import Screen
+
+__all__ = ["COMMANDS", "Context", "Exit", "argument", "new_app", "option", "run"]
 
 E = TypeVar("E", bound=BaseException)
 
-app = typer.Typer(
-    name="cmeans",
-    help="Hard, fuzzy and possibilistic c-means in kernel space. Start with: cmeans demo",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+COMMANDS = {
+    "fit": "Cluster the rows of a file: labels.parquet, model.safetensors and summary.json in DIR, the summary on stdout.",
+    "predict": "Label new rows with a model. Columns, categories and scaling are those of the fit; --columns names others, "
+    "in the model's order.",
+    "stream": "Cluster rows as they come, each once: labels at once, and a model that goes on learning. From a pipe, a file or a folder.",
+    "info": "Say what a model file holds.",
+    "demo": "Cluster a real data set that comes with scikit-learn, from the file to the labels, in a few seconds.",
+}
 
 
 def option(panel: str | None, text: str, *names: str, shown: str | bool = True, **more: Any) -> Any:
@@ -69,241 +41,40 @@ def argument(text: str, metavar: str) -> Any:
     return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
-File = Annotated[Path, argument("Parquet, Arrow, CSV, npy or npz: a file, a folder of them, or a pattern.", "FILE")]
-ModelFile = Annotated[Path, argument("The model.safetensors of an earlier fit.", "MODEL")]
-Columns = Annotated[
-    list[str] | None,
-    option(DATA, "Columns that are data: names, positions from 0, ranges like 0-9; may be repeated.", metavar="a,b,c", shown="all"),
-]
-Identifier = Annotated[
-    str | None,
-    option(DATA, "Column that names the rows: no data, it comes first in the file of labels.", "--id", metavar="COLUMN", shown=False),
-]
-Weight = Annotated[str | None, option(DATA, "Column with the weight of each row; in an npz also an array.", metavar="COLUMN")]
-Scale = Literal["none", "standard", "unit"]
-Dtype = Annotated[
-    Literal["keep", "float32", "float64"], option(DATA, "keep: float32 where every column is float32, else float64.", "--dtype")
-]
-Array = Annotated[str | None, option(DATA, "Which array of an npz.", metavar="NAME", shown="X, or the only one")]
-HeaderLine = Annotated[
-    bool | None, option(DATA, "Whether the first line of a CSV holds names.", "--header/--no-header", shown="it is looked at")
-]
-TopK = Annotated[int | None, option(RUN, "Write only the N largest memberships of each row.", "--top-k", min=1, metavar="N", shown="all")]
-Threshold = Annotated[
-    float | None, option(RUN, "Write only memberships of at least this, as lists.", "--threshold", min=0, max=1, shown="all")
-]
-OF_EVERY_COMMAND = {
-    "quiet": Annotated[bool, option(SCREEN, "Only warnings and errors on stderr.", "--quiet", "-q")],
-    "as_json": Annotated[bool, option(SCREEN, "The summary as JSON at a terminal too; elsewhere it always is.", "--json")],
-    "debug": Annotated[bool, option(SCREEN, "Show the whole traceback of an error.", "--debug")],
-}
+def new_app() -> typer.Typer:
+    """Return the command line without its commands."""
+    app = typer.Typer(
+        name="cmeans",
+        help="Hard, fuzzy and possibilistic c-means in kernel space. Start with: cmeans demo",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback(invoke_without_command=True)
+    def _root(version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False) -> None:
+        if version:
+            typer.echo(f"cmeans {__version__}")
+            raise Exit
+
+    return app
 
 
-def command(
-    text: Callable[[Any], Iterable[Part]] | None = None, methods: Mapping[str, MethodSpec] | None = None
-) -> Callable[[Callable[..., Any]], Callable[..., None]]:
-    """Return a decorator that makes a function of a screen and options, which returns a summary, a command. `text`: the summary as people
-    read it. The parameters of `methods` are options too: those that were given come as keywords. An error is reported as one line."""
-    options = parameter_options(methods) if methods else []
+def app_for(arguments: list[str]) -> typer.Typer:
+    """Return the command line that serves these arguments; where they name no command, one that knows names and help alone."""
+    if not COMMANDS.keys().isdisjoint(arguments):
+        from .commands import app
 
-    def registered(function: Callable[..., Any]) -> Callable[..., None]:
-        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-        words = [word.replace(kind=word.KEYWORD_ONLY) for word in own if word.kind is not word.VAR_KEYWORD]
-        words += [_keyword(option.name, None, _typed(option)) for option in options]
-        words += [_keyword(name, False, kind) for name, kind in OF_EVERY_COMMAND.items()]
-
-        @wraps(function)
-        def run(*, quiet: bool, as_json: bool, debug: bool, **given: Any) -> None:
-            with _plain_speech(Screen(quiet, text is not None and _at_terminal() and not as_json), debug) as screen:
-                said = {option: value for option in options if (value := given.pop(option.name)) is not None}
-                summary = function(screen, **given, **{option.name: option.value(value) for option, value in said.items()})
-                if text is not None and screen.for_people:
-                    print_report(text(summary))
-                elif summary is not None:
-                    show(summary, needed="outputs" not in summary)
-
-        run.__signature__ = inspect.Signature(sorted(words, key=_panel))  # type: ignore[attr-defined]
-        run.__annotations__ = {word.name: word.annotation for word in words}
-        return app.command(function.__name__)(run)
-
-    return registered
+        return app
+    named = new_app()
+    for name, text in COMMANDS.items():
+        named.command(name, help=text)(_not_called)
+    return named
 
 
-def _keyword(name: str, default: Any, kind: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-
-
-def _typed(parameter: ParameterOption) -> Any:
-    """Return the type of a parameter's option for Typer."""
-    names, flag = parameter.names, option_of(parameter.name)
-    kind: Any = parameter.kind or parameter.number
-    more = {"metavar": "4GB"} if kind is str else {}
-    if names and parameter.number:
-        kind, more = str, {"metavar": "|".join([*names, "N" if parameter.number is int else "NUMBER"])}
-    elif names:
-        kind = Literal[names]
-    flags = {"n_clusters": (flag, "-c"), "progressive": (f"{flag}/--all-rows",)}.get(parameter.name, (flag,))
-    return Annotated[kind | None, option(parameter.panel, parameter.help, *flags, shown=parameter.default, **more)]
-
-
-def _panel(word: inspect.Parameter) -> int:
-    """Return the place of an option's panel in the help; arguments, which have none, come first."""
-    panel = None if word.annotation is typer.Context else word.annotation.__metadata__[0].rich_help_panel
-    return list(PANELS).index(panel) if panel in PANELS else -1
-
-
-@command(of_fit, METHODS)
-def fit(
-    screen: Screen,
-    context: typer.Context,
-    file: File,
-    out: Annotated[
-        Path, option(RUN, "Folder for the results. Those of a former run in it are replaced, file by file.", metavar="DIR", shown=False)
-    ],
-    columns: Columns = None,
-    weight: Weight = None,
-    scale: Annotated[Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1]. Kept with the model.")] = "none",
-    dtype: Dtype = "keep",
-    identifier: Identifier = None,
-    categorical: Annotated[
-        list[str] | None,
-        option(
-            DATA,
-            "Columns of categories: each category becomes a column of zeros and ones, which --scale leaves as they are.",
-            metavar="a,b",
-            shown=False,
-        ),
-    ] = None,
-    array: Array = None,
-    header: HeaderLine = None,
-    method: Annotated[
-        str, option(METHOD, "How rows belong to clusters; adaptive and sequential find the number of clusters.", metavar="|".join(METHODS))
-    ] = "fuzzy",
-    random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
-    top_k: TopK = None,
-    threshold: Threshold = None,
-    runs_on: Annotated[
-        Literal["threads", "dask"],
-        option(RUN, "Who sweeps: threads of this machine, or the workers of a Dask cluster, which read the files themselves.", "--engine"),
-    ] = "threads",
-    scheduler: Annotated[str | None, option(RUN, "Of --engine dask.", "--scheduler", metavar="ADDRESS", shown=False)] = None,
-    kept_in: Annotated[
-        Path | None, option(RUN, "Keep how far the fit has come, for when it is stopped.", "--checkpoint", metavar="FILE", shown="none")
-    ] = None,
-    every: Annotated[float, option(RUN, "Minutes between checkpoints.", "--checkpoint-minutes", min=0, shown="5")] = 5.0,
-    resume: Annotated[bool, option(RUN, "Go on from --checkpoint, with the same rows and options.", "--resume")] = False,
-    **words: Any,
-) -> dict[str, Any]:
-    """Cluster the rows of a file: labels.parquet, model.safetensors and summary.json in DIR, the summary on stdout."""
-    if method not in METHODS:
-        raise InputError(f"--method {method}: unknown method; known are {listed(METHODS)}.")
-    if resume and kept_in is None:
-        raise InputError("--resume: needs --checkpoint FILE, what to go on from.")
-    if (runs_on == "dask") != (scheduler is not None):
-        raise InputError("--engine dask and --scheduler ADDRESS go together, e.g. --engine dask --scheduler tcp://10.0.0.1:8786.")
-    checkpoint = None if kept_in is None else Checkpoint(kept_in, minutes=every, resume=resume)
-    categories = tuple(name.strip() for word in categorical or () for name in word.split(",") if name.strip())
-    kind = None if dtype == "keep" else dtype
-    reading = ReadOptions(file, tuple(columns or ()), weight, array, kind, header, name=identifier, categorical=categories)
-    words["random_state"] = random_state
-    request = FitRequest(reading, out, method, words, scale, top_k, threshold, checkpoint, scheduler, context.obj)
-    return run_fit(request, screen)
-
-
-@command(of_predict)
-def predict(
-    screen: Screen,
-    model: ModelFile,
-    file: File,
-    out: Annotated[Path, option(RUN, "Where labels and memberships go: .parquet, .csv, or .npy (labels only).", metavar="F", shown=False)],
-    columns: Columns = None,
-    identifier: Identifier = None,
-    array: Array = None,
-    header: HeaderLine = None,
-    top_k: TopK = None,
-    threshold: Threshold = None,
-) -> dict[str, Any]:
-    """Label new rows with a model. Columns, categories and scaling are those of the fit; --columns names others, in the model's order."""
-    reading = ReadOptions(file, tuple(columns or ()), None, array, None, header, name=identifier)
-    return run_predict(PredictRequest(model, reading, out, top_k, threshold), screen)
-
-
-@command(methods={"stream": STREAM})
-def stream(
-    screen: Screen,
-    source: Annotated[
-        Path, argument("- for standard input; a file of CSV, Arrow or Parquet; a folder of Parquet files.", "SOURCE")
-    ] = STDIN,
-    columns: Columns = None,
-    weight: Weight = None,
-    scale: Annotated[
-        Scale | None, option(DATA, "standard or unit, as the first chunk has it; kept for all that follow.", shown="none")
-    ] = None,
-    dtype: Dtype = "keep",
-    header: HeaderLine = None,
-    kind: Annotated[
-        Literal["csv", "arrow"] | None,
-        option(DATA, "What comes; arrow: an IPC stream.", "--format", shown="its first bytes tell"),
-    ] = None,
-    max_errors: Annotated[
-        int, option(DATA, "Malformed rows that a run skips before it gives up; the first five are shown.", min=0, metavar="N")
-    ] = 100,
-    follow: Annotated[bool, option(DATA, "Go on with new files of the folder as they arrive.", "--follow")] = False,
-    poll: Annotated[float | None, option(DATA, "Seconds between looks at the folder.", min=0.01, shown="1")] = None,
-    idle: Annotated[float | None, option(DATA, "Seconds without a new file that end --follow.", min=0, shown="never")] = None,
-    out: Annotated[
-        Path, option(RUN, "Where labels go, with row numbers from 0: .csv, .arrow (an IPC stream), or - for stdout.", metavar="FILE")
-    ] = STDOUT,
-    memberships: Annotated[bool, option(RUN, "Also write the memberships.", "--memberships")] = False,
-    summary: Annotated[
-        Path | None, option(RUN, "Write the summary to a file too; it is on stdout where the labels are not.", metavar="FILE")
-    ] = None,
-    chunk_size: Annotated[int, option(RUN, "Rows that are clustered at a time.", min=1, metavar="N")] = 5000,
-    max_wait: Annotated[
-        float | None, option(RUN, "Seconds that a row waits for others before they are a chunk.", min=0, shown="no limit")
-    ] = None,
-    random_state: Annotated[int | None, option(RUN, "The same seed gives the same result.", "--seed", shown="0")] = None,
-    checkpoint: Annotated[
-        Path | None, option(RUN, "Keep the state, a model for cmeans predict too, in a file.", metavar="FILE", shown="none is kept")
-    ] = None,
-    checkpoint_every: Annotated[int, option(RUN, "Chunks between two savings of the state.", min=1, metavar="N")] = 10,
-    resume: Annotated[bool, option(RUN, "Go on from the state in --checkpoint, in the same words.", "--resume")] = False,
-    **words: Any,
-) -> dict[str, Any] | None:
-    """Cluster rows as they come, each once: labels at once, and a model that goes on learning. From a pipe, a file or a folder."""
-    for given, seconds in (("--poll", poll), ("--idle", idle)):
-        if seconds is not None and not follow:
-            raise InputError(f"{given}: belongs to --follow.")
-    words["chunk_size"] = chunk_size
-    if random_state is not None or not resume:
-        words["random_state"] = random_state or 0
-    STREAM.made(words)
-    wanted = Wanted(source, kind, header, Follow(1.0 if poll is None else poll, idle) if follow else None)
-    reading = ReadOptions(source, tuple(columns or ()), weight, dtype=None if dtype == "keep" else dtype)
-    checkpoints = Checkpoints(checkpoint, checkpoint_every, resume)
-    request = StreamRequest(wanted, reading, words, scale, out, memberships, checkpoints, chunk_size, max_wait, max_errors, summary)
-    return run_stream(request, screen)
-
-
-@command(of_model)
-def info(screen: Screen, model: ModelFile) -> dict[str, Any]:
-    """Say what a model file holds."""
-    return describe_model(model)
-
-
-@command(of_fit)
-def demo(
-    screen: Screen, out: Annotated[Path, option(RUN, "Folder for the data and the results.", metavar="DIR")] = Path("cmeans-demo")
-) -> dict[str, Any]:
-    """Cluster a real data set that comes with scikit-learn, from the file to the labels, in a few seconds."""
-    return run_demo(out, screen)
-
-
-@app.callback(invoke_without_command=True)
-def _root(version: Annotated[bool, option(None, "Show the version and exit.", "--version")] = False) -> None:
-    if version:
-        typer.echo(f"cmeans {__version__}")
-        raise typer.Exit
+def _not_called() -> None:
+    """Stand for a command in the list of commands."""
 
 
 def run(arguments: list[str]) -> int:
@@ -311,7 +82,7 @@ def run(arguments: list[str]) -> int:
     open_closed_streams()
     with _terminable():
         try:
-            typer.main.get_command(app).main(args=arguments, prog_name="cmeans", obj=arguments)
+            typer.main.get_command(app_for(arguments)).main(args=arguments, prog_name="cmeans", obj=arguments)
             code = DONE
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -334,23 +105,6 @@ def _cause(end: BaseException | None, kind: type[E]) -> E | None:
     while end is not None and not isinstance(end, kind):
         end = end.__cause__ or end.__context__
     return end
-
-
-@contextmanager
-def _plain_speech(screen: Screen, debug: bool) -> Iterator[Screen]:
-    """Report any end of a command as one line and an exit code; the traceback only with --debug."""
-    try:
-        yield screen
-    except BrokenPipeError:
-        raise  # stdout has no reader any more; typer handles that
-    except (Exception, KeyboardInterrupt) as error:
-        if debug:
-            traceback.print_exception(error)
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        code, line = verdict(error)
-        screen.fail(line)
-        raise typer.Exit(code) from None
 
 
 @contextmanager

@@ -14,9 +14,9 @@ from sklearn.metrics.cluster import contingency_matrix
 
 from .fitting import LABELS, MODEL, FitRequest, fit
 from .models import PredictRequest, predict
-from .outputs import read_labels, results_folder, staged_file, write_columns
+from .output.results import read_labels, results_folder, staged_file, write_columns
+from .output.terminal import Screen
 from .rows import ReadOptions
-from .terminal import Screen
 
 _DATA, _PREDICTED, _SEED, _STARTS = "wine.parquet", "predicted.parquet", 0, 5
 _OPTIONS = ["-c", 3, "--scale", "standard", "--n-init", _STARTS]  # the seed is the command's own

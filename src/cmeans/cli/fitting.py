@@ -23,10 +23,10 @@ from .categories import Categories, learn_categories
 from .errors import InputError, Stopped
 from .models import Preprocessing, with_names
 from .option_values import METHODS, MethodSpec, listed, option_of
-from .outputs import Stopwatch, as_json, caught_warnings, plain, results_folder, sizes
-from .report import clearness, next_steps, spreads
+from .output.report import clearness, next_steps, spreads
+from .output.results import Stopwatch, as_json, caught_warnings, plain, results_folder, sizes
+from .output.terminal import Screen
 from .rows import SHARE, InputRows, ReadOptions, files_of, learn_scaling, read_rows, refuse_inside, tables_of
-from .terminal import Screen
 
 LABELS, MODEL, SUMMARY = "labels.parquet", "model.safetensors", "summary.json"
 

@@ -13,9 +13,9 @@ from ..persistence.model_file import read_metadata
 from ..storage.overwriting import refuse_overwriting
 from .categories import Categories
 from .errors import InputError
-from .outputs import Stopwatch, add_names, caught_warnings, staged_file
+from .output.results import Stopwatch, add_names, caught_warnings, staged_file
+from .output.terminal import Screen
 from .rows import ReadOptions, Scaling, files_of, read_rows, refuse_inside, row_names
-from .terminal import Screen
 
 T = TypeVar("T")
 _ENDINGS = {".parquet", ".pq", ".csv", ".npy"}

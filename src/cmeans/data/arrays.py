@@ -18,6 +18,8 @@ Array: TypeAlias = Any  # an array of any array-API library, or a CSR matrix whe
 Float64: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 
+NUMPY = array_api_compat.array_namespace(np.empty(0))
+
 
 def is_sparse(x: Array) -> bool:
     """True where x is a SciPy sparse matrix or array."""
@@ -36,7 +38,7 @@ def is_foreign(x: Array) -> bool:
 
 def namespace(x: Array) -> Any:
     """Return the array-API namespace of x, which is NumPy's for sparse matrices and for rows that are not in memory."""
-    return array_api_compat.array_namespace(np.empty(0) if is_sparse(x) or is_stored(x) else x)
+    return NUMPY if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x) else array_api_compat.array_namespace(x)
 
 
 def without_gradients(x: Array) -> Array:
@@ -51,7 +53,7 @@ def dense_like(x: Array) -> Array:
 
 def device(x: Array) -> Any:
     """Return the device of x; None, the CPU, for NumPy, sparse matrices and rows that are not in memory."""
-    return None if is_sparse(x) or is_stored(x) else array_api_compat.device(x)
+    return None if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x) else array_api_compat.device(x)
 
 
 def to_numpy(x: Array) -> npt.NDArray[Any]:

@@ -1,15 +1,19 @@
-"""Estimators: they check parameters, call the solver and store the result."""
+"""Estimators: they check parameters, call the solver and store the result. One file each, loaded when it is asked for."""
 
-from .adaptive_cmeans import AdaptivePossibilisticCMeans
-from .cmeans import CMeans
-from .fuzzy_cmeans import FuzzyCMeans
-from .kernel_kmeans import KernelKMeans
-from .patch_clustering import KernelPatchClustering
-from .possibilistic_cmeans import PossibilisticCMeans
-from .probabilistic_kmeans import ProbabilisticKMeans
-from .sequential_cmeans import SequentialPossibilisticCMeans
-from .streaming_cmeans import StreamingFuzzyCMeans
-from .two_step import TwoStepKernelKMeans
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .adaptive_cmeans import AdaptivePossibilisticCMeans
+    from .cmeans import CMeans
+    from .fuzzy_cmeans import FuzzyCMeans
+    from .kernel_kmeans import KernelKMeans
+    from .patch_clustering import KernelPatchClustering
+    from .possibilistic_cmeans import PossibilisticCMeans
+    from .probabilistic_kmeans import ProbabilisticKMeans
+    from .sequential_cmeans import SequentialPossibilisticCMeans
+    from .streaming_cmeans import StreamingFuzzyCMeans
+    from .two_step import TwoStepKernelKMeans
 
 __all__ = [
     "AdaptivePossibilisticCMeans",
@@ -23,3 +27,23 @@ __all__ = [
     "StreamingFuzzyCMeans",
     "TwoStepKernelKMeans",
 ]
+
+PLACES = {
+    "AdaptivePossibilisticCMeans": "adaptive_cmeans",
+    "CMeans": "cmeans",
+    "FuzzyCMeans": "fuzzy_cmeans",
+    "KernelKMeans": "kernel_kmeans",
+    "KernelPatchClustering": "patch_clustering",
+    "PossibilisticCMeans": "possibilistic_cmeans",
+    "ProbabilisticKMeans": "probabilistic_kmeans",
+    "SequentialPossibilisticCMeans": "sequential_cmeans",
+    "StreamingFuzzyCMeans": "streaming_cmeans",
+    "TwoStepKernelKMeans": "two_step",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value = getattr(import_module(f".{PLACES[name]}", __name__), name)
+    return value

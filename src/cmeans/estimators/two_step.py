@@ -20,7 +20,7 @@ from ..fitting.space import (
     Geometry,
     SpaceParameters,
     checked_landmark_parameters,
-    host_rows,
+    fixed_rows,
     middle_of,
     refuse_stored,
     takes_kernel_values,
@@ -152,12 +152,10 @@ def build_sample_geometry(
     if precomputed:
         blocks = replace(blocks, kxx=whole_diagonal(parameters, estimator_name, blocks.x))
     population = population_of(blocks, comparable=not precomputed)
-    positions, weights = population.fixed_sample
     kernel: Kernel = Precomputed()
     gamma = None
     if not precomputed:
-        sampled = host_rows(blocks, population.at(positions))
-        kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, sampled, weights, n_clusters, engine)
+        kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, *fixed_rows(blocks, population), n_clusters, engine)
     if not isinstance(method, str):
         rows = row_numbers(method, estimator_name, blocks.n_rows)
         if isinstance(number, int) and number != len(rows):
@@ -191,6 +189,6 @@ def build_sample_geometry(
     if not isinstance(kernel, Linear):
         alone.complain(estimator_name)
     else:
-        alone = replace(alone, space=EuclideanSpace(middle_of(part, alone.population)))
+        alone = replace(alone, space=EuclideanSpace(middle_of(*fixed_rows(part, alone.population))))
         alone.refuse_range(estimator_name)
     return Geometry(blocks, kernel, alone.space, population, gamma, rows), alone

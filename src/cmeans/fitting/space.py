@@ -133,7 +133,7 @@ class Geometry:
 
     def _any_number(self) -> bool:
         """True where a row of the sample differs from 0, or, where rows are centred first, from the others."""
-        x = host_float64(self.blocks.take(self.population.at(self.population.fixed_sample[0])).x)
+        x = host_float64(fixed_rows(self.blocks, self.population)[0])
         return bool((x != x[0] if self.metric.shifted else x != 0).any())
 
     def complain(self, estimator_name: str) -> None:
@@ -154,12 +154,11 @@ def build_geometry(
     if takes_kernel_values(parameters.kernel):
         return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, factor=factor)
     population = population_of(blocks)
-    positions, weights = population.fixed_sample
-    sampled = host_rows(blocks, population.at(positions))
+    sampled, weights = fixed_rows(blocks, population)
     kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, sampled, weights, n_clusters, engine)
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
-        plain = Geometry(blocks, kernel, EuclideanSpace(middle_of(blocks, population)), population, gamma)
+        plain = Geometry(blocks, kernel, EuclideanSpace(middle_of(sampled, weights)), population, gamma)
         plain.refuse_range(estimator_name)
         return plain
     exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
@@ -246,19 +245,18 @@ def number_of_landmarks(value: Any, estimator_name: str, n_rows: int | None) -> 
     return number
 
 
-def host_rows(blocks: Blocks, rows: IntArray) -> Array:
-    """Return a few rows as a NumPy array or CSR matrix."""
-    x = blocks.take(rows).x
-    return to_numpy(x) if is_foreign(x) else x
-
-
-def middle_of(blocks: Blocks, population: Population) -> Float64:
-    """Return a central point of the rows; the origin for CSR, which must not be shifted."""
-    if is_sparse(blocks.x):
-        return np.zeros(blocks.x.shape[1])
+def fixed_rows(blocks: Blocks, population: Population) -> tuple[Array, Float64]:
+    """Return the rows (a NumPy array or CSR matrix) and weights of the sample that is the same for every random_state."""
     positions, weights = population.fixed_sample
-    rows: Float64 = host_float64(blocks.take(population.at(positions)).x)
-    return np.asarray(weights @ rows / weights.sum())
+    x = blocks.take(population.at(positions)).x
+    return (to_numpy(x) if is_foreign(x) else x), weights
+
+
+def middle_of(rows: Array, weights: Float64) -> Float64:
+    """Return a central point of a fair sample of the rows; the origin for CSR, which must not be shifted."""
+    if is_sparse(rows):
+        return np.zeros(rows.shape[1])
+    return np.asarray(weights @ host_float64(rows) / weights.sum())
 
 
 def _precomputed(

@@ -37,7 +37,7 @@ from .fitted_attributes import model_attributes, restored_on_failure, warn_of_re
 from .init import InitContext, starts
 from .kernel_width import build_named_kernel
 from .memory import require
-from .space import Geometry, host_rows, takes_kernel_values
+from .space import Geometry, fixed_rows, takes_kernel_values
 from .stream_state import Chunk, ChunkResult, FitSummary, StreamState, WarmupBuffer
 from .validation import integer, one_of, read_rows, weights_of
 
@@ -184,10 +184,9 @@ class StreamingBase(BaseCMeans):
         """Return the kernel determined by the first rows, and the space made with it."""
         estimator_name, blocks = type(self).__name__, chunk.blocks
         population = population_of(blocks)
-        positions, weights = population.fixed_sample
-        rows = host_rows(blocks, population.at(positions))
         context = chunk.context
-        kernel, gamma = build_named_kernel(self, estimator_name, blocks, rows, weights, context.settings.n_clusters, context.engine)
+        sampled = fixed_rows(blocks, population)
+        kernel, gamma = build_named_kernel(self, estimator_name, blocks, *sampled, context.settings.n_clusters, context.engine)
         geometry = Geometry(blocks, kernel, space_of(kernel, population), population, gamma)
         geometry.complain(estimator_name)
         return geometry

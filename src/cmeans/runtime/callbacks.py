@@ -63,8 +63,8 @@ class SweepHook:
 
 def _has_callbacks(estimator: Any) -> bool:
     """Return True where `set_callbacks` was called, by the user or by a meta-estimator that passes its own on."""
-    lists = (value for value in vars(estimator).values() if isinstance(value, list))
-    return any(isinstance(item, FitCallback) for items in lists for item in items)
+    lists = (value for value in vars(estimator).values() if isinstance(value, list) and value)
+    return any(isinstance(items[0], FitCallback) for items in lists)  # the others of a list are of its kind: `init` may be a long one
 
 
 @contextmanager

@@ -52,6 +52,8 @@ class Population:
     def fixed_sample(self) -> tuple[IntArray, Float64]:
         """Positions and weights of the sample that decides a kernel's width and m: the same for every random_state, so that
         objectives of different seeds compare."""
+        if len(self) <= self.limits.fixed_rows:  # whoever needs no chance need not wait for it to be seeded
+            return np.arange(len(self)), self.weights
         return sample(self, self.limits.fixed_rows, np.random.RandomState(FIXED_SEED))
 
     def members(self) -> IntArray:

@@ -128,27 +128,46 @@ class _Loop:
 
     def advance(self, now: SolverState) -> SolverState:
         """One sweep, and the step that its sums make."""
-        problem = self.problem
-        by_memberships = problem.stopping.criterion == "memberships"
-        swept = SweepPass(problem.rule, now.at, now.before if by_memberships else None, self.step.needs_labels, self.function)
+        problem, at, mixing = self.problem, now.at, now.mixing
+        compared = now.before if problem.stopping.criterion == "memberships" else None
+        swept = SweepPass(problem.rule, at, compared, self.step.needs_labels, self.function)
         sums = problem.engine.fold(problem.rows, swept, self._reports(now))
-        sums = sums if self.carried is None else sums + self.carried(now.at)
-        visits, mixing = now.row_visits + problem.n_rows, now.mixing
+        sums = sums if self.carried is None else sums + self.carried(at)
+        visits = now.row_visits + problem.n_rows
         if mixing is not None:
-            accepted, mixing = Anderson(rounding_of(problem.rows)).judge(mixing, sums)
+            accepted, mixing = self._anderson.judge(mixing, sums)
             if not accepted:  # the run stands where it stood
-                now = replace(now, at=now.state, mixing=mixing, history=(*now.history, now.history[-1]), row_visits=visits)
-                return self._heard(now)
-        result = self.step(problem, swept, sums, now.last)
-        now = replace(now, row_visits=visits + result.row_visits, history=(*now.history, sums.objective), verdict=result.verdict)
+                history = (*now.history, now.history[-1])
+                ended = self._is_ended(now.state, len(history))
+                return replace(now, at=now.state, mixing=mixing, history=history, row_visits=visits, ended=ended)
+        result, history = self.step(problem, swept, sums, now.last), (*now.history, sums.objective)
+        new, visits = result.state, visits + result.row_visits
         if result.verdict is not Verdict.GOES_ON:
-            return replace(now, state=result.state, converged=True)
-        new, at = result.state, now.at
-        now = self._judged(replace(now, state=new), at, sums)
+            return replace(now, state=new, row_visits=visits, history=history, verdict=result.verdict, converged=True)
+        ends, movement = is_at_rest(problem.stopping, at, new, sums, compared=now.before is not None)
+        movements = (*now.movements, movement)
+        self._report(len(history), sums.objective, movement)
+        floor = None if ends else self._floor(movements, history, sums)
         start = new
         if mixing is not None:
-            start, mixing = Anderson(rounding_of(problem.rows)).next(mixing, at, new, sums)
-        return self._heard(replace(now, at=start, before=at, last=(at, sums), mixing=mixing))
+            start, mixing = self._anderson.next(mixing, at, new, sums)
+        return SolverState(
+            state=new,
+            at=start,
+            before=at,
+            last=(at, sums),
+            mixing=mixing,
+            history=history,
+            movements=movements,
+            row_visits=visits,
+            converged=ends or floor is not None,
+            ended=self._is_ended(new, len(history)),
+            floor=floor,
+        )
+
+    @property
+    def _anderson(self) -> Anderson:
+        return Anderson(rounding_of(self.problem.rows))
 
     def _reports(self, now: SolverState) -> Callable[[int], None] | None:
         reporter, rows, max_iter = self.observer.reporter, self.problem.rows, self.problem.stopping.max_iter
@@ -156,21 +175,21 @@ class _Loop:
             return None
         return lambda task: reporter.emit(reporter.stage, len(now.history) + 1, max_iter, rows.rows_done(task), rows.n_rows)
 
-    def _heard(self, now: SolverState) -> SolverState:
-        """The same, ended where a callback says so."""
-        after_sweep = self.observer.after_sweep
-        return now if after_sweep is None else replace(now, ended=after_sweep(now.state, len(now.history)))
+    def _report(self, sweeps: int, objective: float, movement: float) -> None:
+        reporter, n = self.observer.reporter, self.problem.n_rows
+        reporter.emit(reporter.stage, sweeps, self.problem.stopping.max_iter, n, n, objective, movement)
 
-    def _judged(self, now: SolverState, at: State, sums: Statistics) -> SolverState:
-        """The same, converged where the step from `at` ends the run."""
-        stopping, rows, reporter = self.problem.stopping, self.problem.rows, self.observer.reporter
-        ends, movement = is_at_rest(stopping, at, now.state, sums, compared=now.before is not None)
-        now = replace(now, movements=(*now.movements, movement), converged=ends)
-        reporter.emit(reporter.stage, len(now.history), stopping.max_iter, rows.n_rows, rows.n_rows, sums.objective, movement)
+    def _is_ended(self, state: State, sweeps: int) -> bool:
+        """True where a callback says so."""
+        after_sweep = self.observer.after_sweep
+        return after_sweep is not None and after_sweep(state, sweeps)
+
+    def _floor(self, movements: tuple[float, ...], history: tuple[float, ...], sums: Statistics) -> float | None:
+        """The movement that is but rounding, where that ends the run."""
+        stopping, rows = self.problem.stopping, self.problem.rows
         bound = stopping.tol > 0 and stopping.criterion == "centres"
-        if not ends and bound and only_rounds(now.movements, now.history, rounding_of(rows), sums.magnitude):
-            return replace(now, converged=True, floor=max(now.movements[-PATIENCE:]))
-        return now
+        rounds = bound and len(movements) >= 2 * PATIENCE and only_rounds(movements, history, rounding_of(rows), sums.magnitude)
+        return max(movements[-PATIENCE:]) if rounds else None
 
 
 def _may_mix(problem: Problem, step: Step) -> bool:

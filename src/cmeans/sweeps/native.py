@@ -56,26 +56,23 @@ class CentresCache:
         functions = NativeFunctions("none") if rule is None else rule.native_functions
         assert functions is not None
         self.functions, self._rule = functions, rule
+        self.rule_name = functions.name.encode()  # by which C knows the rule
         self._latest: tuple[tuple[State, Any, CentresArgument], ...] = ()
-
-    @property
-    def rule_name(self) -> bytes:
-        """The name by which C knows the rule."""
-        return self.functions.name.encode()
 
     def argument(self, space: Space, state: State, dtype: Any) -> CentresArgument:
         """Return the centres of a state, for rows of a dtype."""
         for cached_state, cached_dtype, argument in self._latest:
             if cached_state is state and cached_dtype == dtype:
                 return argument
-        view = space.view(state.centres, np.empty(0, dtype))
-        scales = np.zeros((1, len(state.centres)))
+        values = np.ascontiguousarray(space.coefficients(state.centres), dtype)
+        norms = state.centres.squared_norms().astype(dtype, copy=False)
+        scales = np.zeros((1, len(state.centres)), dtype)
         if state.scales is not None and self._rule is not None:
-            scales = self._rule.numbers(state.scales)
-        kept = tuple(np.ascontiguousarray(part, dtype) for part in (view.coefficients, view.norms, scales))
+            scales = np.ascontiguousarray(self._rule.numbers(state.scales), dtype)
         f = self.functions
-        argument = CentresArgument(*map(address, kept), len(state.centres), f.m, f.power, f.p, rounding(dtype))
-        argument.kept = kept  # as long as a thread uses it
+        places = address(values), address(norms), address(scales)
+        argument = CentresArgument(*places, len(state.centres), f.m, f.power, f.p, rounding(dtype))
+        argument.kept = values, norms, scales  # as long as a thread uses it
         others = [latest for latest in self._latest if latest[0] is not state]  # another thread may have added it
         self._latest = ((state, dtype, argument), *others[: STATES - 1])
         return argument

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -79,4 +80,5 @@ class Statistics:
 
     def is_finite(self) -> bool:
         """True where every sum is a number: NaN or infinity from a kernel shows here first."""
-        return bool(np.isfinite(self.objective) and np.isfinite(self.mass).all() and np.isfinite(self.moment).all())
+        total = self.objective + float(self.mass.sum()) + float(self.moment.sum())  # which may overflow by itself
+        return math.isfinite(total) or bool(np.isfinite(self.objective) and np.isfinite(self.mass).all() and np.isfinite(self.moment).all())

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from ...data.files.arrow import pa
 from ...storage.overwriting import is_plain_file
 from ..errors import InputError
-from ..outputs import refuse_unwritable
-from ..standard_streams import NAME, silence
+from ..output.results import refuse_unwritable
+from ..output.standard_streams import NAME, silence
 
 STDOUT = Path("-")
 _END_OF_ARROW = b"\xff\xff\xff\xff\0\0\0\0"

@@ -18,9 +18,9 @@ from ...storage.atomic import write_text
 from ...storage.overwriting import FileWord, refuse_overwriting
 from ..errors import InputError, Stopped
 from ..models import Preprocessing
-from ..outputs import Stopwatch, as_json, caught_warnings, refuse_unwritable, staged_file
+from ..output.results import Stopwatch, as_json, caught_warnings, refuse_unwritable, staged_file
+from ..output.terminal import Screen
 from ..rows import ReadOptions, learn_scaling
-from ..terminal import Screen
 from .batches import Batch, Chunks, ErrorBudget, RateLimiter
 from .labels import STDOUT, LabelWriter, plain_file
 from .sources import STDIN, ColumnPicker, Wanted, open_source, parquet_files

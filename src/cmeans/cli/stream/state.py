@@ -18,7 +18,7 @@ from ...storage.codec import digest_of, read_packed, text_in, write_packed
 from ..errors import InputError
 from ..models import Preprocessing, open_model, read_recipe
 from ..option_values import option_of
-from ..outputs import plain
+from ..output.results import plain
 from .batches import Batch, Offset
 from .labels import Written
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cmeans.cli import outputs
 from cmeans.cli.errors import InputError
-from cmeans.cli.outputs import results_folder, staged_file
+from cmeans.cli.output import results
+from cmeans.cli.output.results import results_folder, staged_file
 from cmeans.storage import atomic as staging
 from cmeans.storage.atomic import PREFIX, staged
 
@@ -107,7 +107,7 @@ def test_an_interrupt_while_the_folder_is_made_leaves_none(tmp_path: Path, monke
     def interrupted(_: Path) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(outputs, "remove_leftovers", interrupted)
+    monkeypatch.setattr(results, "remove_leftovers", interrupted)
     with pytest.raises(KeyboardInterrupt), results_folder(tmp_path / "new"):
         pytest.fail("the work began")
     assert names(tmp_path) == []

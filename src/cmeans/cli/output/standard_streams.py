@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from .errors import InputError
+from ..errors import InputError
 
 NAME = "standard output"
 

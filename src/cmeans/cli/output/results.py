@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.files.arrow import pa
-from ..runtime.user_warnings import one_line
-from ..storage import atomic as staging
-from ..storage.atomic import new_staging, remove_leftovers, writing_to
-from .errors import InputError
+from ...data.files.arrow import pa
+from ...runtime.user_warnings import one_line
+from ...storage import atomic as staging
+from ...storage.atomic import new_staging, remove_leftovers, writing_to
+from ..errors import InputError
 from .standard_streams import standard_output
 
 

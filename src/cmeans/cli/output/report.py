@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from ..data.row_source import ColumnLabel, as_source
-from .option_values import METHODS
+from ...data.row_source import ColumnLabel, as_source
+from ..option_values import METHODS
 
 SAMPLE = 5_000  # rows that are looked at, evenly spaced
 FIRST = 4_096  # rows that are looked at where they stay in their files

@@ -17,8 +17,8 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
-from ..runtime.progress import Progress, listening
-from ..runtime.user_warnings import one_line
+from ...runtime.progress import Progress, listening
+from ...runtime.user_warnings import one_line
 from .standard_streams import at_terminal, message, standard_output
 
 _STAGES = {"sample": "sample", "pilot": "fuzzy pilot", "fit": "fit", "grow": "cluster trial", "assign": "assign"}

@@ -1,0 +1,1 @@
+"""What the command writes: to people, to standard output, and into files."""
