@@ -1,11 +1,27 @@
-/* Moments of a tile: total_j += sum_t w_jt x_t, in the rows' precision. */
+/* Moments of a tile: total_j += sum_t w_jt x_t, in the rows' precision.
+ *
+ * A total is kept in whole vectors. Where the columns are no multiple of these, the last vector holds the last LANES columns, and the
+ * lanes of those that the vectors before it hold too are not used. */
 #ifndef CMEANS_MOMENTS_H
 #define CMEANS_MOMENTS_H
 
 #include "tile.h"
 
+#define FEW_SUMS 64 /* clusters times columns up to which a tile takes the sums of all clusters, rather than row after row */
+
+/* Columns in whole vectors; 0 where there is none. */
+INLINE int64_t in_vectors(int64_t columns) { return columns - columns % LANES; }
+
+/* Numbers from one cluster's total to the next. */
+INLINE int64_t total_pitch(int64_t columns) { return columns < LANES ? columns : (columns + LANES - 1) / LANES * LANES; }
+
+/* Where a column's total is. */
+INLINE int64_t place_of(int64_t f, int64_t columns) {
+    return columns < LANES || f < in_vectors(columns) ? f : in_vectors(columns) + f - (columns - LANES);
+}
+
 /* Few columns: vectors run along the rows of the transposed tile, `clusters` times `columns` sums at a time. */
-INLINE void add_across(const struct tile *tile, real *total, int64_t pitch, int64_t j, int clusters, int64_t f, int columns) {
+INLINE void add_across(const struct tile *tile, real *total, int64_t width, int64_t j, int clusters, int64_t f, int columns) {
     lanes sums[4];
 #pragma GCC unroll 4
     for (int i = 0; i < clusters * columns; i++)
@@ -27,7 +43,7 @@ INLINE void add_across(const struct tile *tile, real *total, int64_t pitch, int6
     for (int q = 0; q < clusters; q++)
 #pragma GCC unroll 2
         for (int p = 0; p < columns; p++)
-            total[(j + q) * pitch + f + p] += sum(sums[q * columns + p]);
+            total[(j + q) * total_pitch(width) + place_of(f + p, width)] += sum(sums[q * columns + p]);
 }
 
 static void moments_across(const struct tile *tile, int64_t clusters, int64_t columns, real *total) {
@@ -44,9 +60,9 @@ static void moments_across(const struct tile *tile, int64_t clusters, int64_t co
         }
 }
 
-/* Many columns: vectors run along the columns of the rows as they are. Of the vectors from column f on, the last `fresh` numbers are new. */
-INLINE void add_along(const struct tile *tile, const struct rows *rows, real *total, int64_t f, int abreast, int64_t fresh, int64_t j, int group) {
-    const int64_t pitch = rows->columns;
+/* Many columns: vectors run along the columns of the rows as they are, from column f on; their total begins at `place`. */
+INLINE void add_along(const struct tile *tile, const struct rows *rows, real *total, int64_t f, int64_t place, int abreast, int64_t j, int group) {
+    const int64_t pitch = total_pitch(rows->columns);
     lanes sums[GROUP * ABREAST], shift[ABREAST];
     for (int i = 0; i < abreast; i++)
         shift[i] = rows->shift == NULL ? all(0) : load_loose(rows->shift + f + i * LANES);
@@ -66,16 +82,8 @@ INLINE void add_along(const struct tile *tile, const struct rows *rows, real *to
 #pragma GCC unroll 4
     for (int q = 0; q < group; q++)
         for (int i = 0; i < abreast; i++) {
-            real *to = total + (j + q) * pitch + f + i * LANES;
-            lanes old = load_loose(to);
-            if (fresh == LANES) {
-                store_loose(to, add(old, sums[q * abreast + i]));
-            } else {
-                real line[LANES] __attribute__((aligned(LINE)));
-                store(line, add(old, sums[q * abreast + i]));
-                for (int64_t k = LANES - fresh; k < LANES; k++)
-                    to[k] = line[k];
-            }
+            real *to = total + (j + q) * pitch + place + i * LANES;
+            store_loose(to, add(load_loose(to), sums[q * abreast + i]));
         }
 }
 
@@ -83,11 +91,11 @@ static void moments_along(const struct tile *tile, const struct rows *rows, int6
     const int64_t columns = rows->columns;
     int64_t f = 0;
     for (; f + ABREAST * LANES <= columns; f += ABREAST * LANES)
-        IN_GROUPS(clusters, add_along, tile, rows, total, f, ABREAST, LANES);
+        IN_GROUPS(clusters, add_along, tile, rows, total, f, f, ABREAST);
     for (; f + LANES <= columns; f += LANES)
-        IN_GROUPS(clusters, add_along, tile, rows, total, f, 1, LANES);
+        IN_GROUPS(clusters, add_along, tile, rows, total, f, f, 1);
     if (f < columns)
-        IN_GROUPS(clusters, add_along, tile, rows, total, columns - LANES, 1, columns - f);
+        IN_GROUPS(clusters, add_along, tile, rows, total, columns - LANES, f, 1);
 }
 
 static void moments(const struct tile *tile, const struct rows *rows, int64_t clusters, real *total) {
@@ -97,30 +105,52 @@ static void moments(const struct tile *tile, const struct rows *rows, int64_t cl
         moments_along(tile, rows, clusters, total);
 }
 
-INLINE void add_row(real *total, const real *row, const real *shift, int64_t columns, real weight) {
-    int64_t f = 0;
-    for (; f + LANES <= columns; f += LANES) {
-        lanes x = load_loose(row + f);
-        if (shift != NULL)
-            x = subtract(x, load_loose(shift + f));
-        store_loose(total + f, fused(all(weight), x, load_loose(total + f)));
-    }
-    for (; f < columns; f++)
-        total[f] = fused_one(weight, shift == NULL ? row[f] : row[f] - shift[f], total[f]);
+INLINE void add_vector(real *total, const real *row, const real *shift, lanes weight) {
+    lanes x = load_loose(row);
+    if (shift != NULL)
+        x = subtract(x, load_loose(shift));
+    store_loose(total, fused(weight, x, load_loose(total)));
 }
 
-/* The same where a row has weight for the cluster of its label alone; none where that is negative. */
-static void label_moments(const struct tile *tile, const struct rows *rows, real *total) {
+/* total += weight x */
+INLINE void add_row(real *total, const real *row, const real *shift, int64_t columns, real weight) {
+    const int64_t last = columns - LANES;
+    int64_t f = 0;
+    if (last < 0) {
+        for (; f < columns; f++)
+            total[f] = fused_one(weight, shift == NULL ? row[f] : row[f] - shift[f], total[f]);
+        return;
+    }
+    for (; f <= last; f += LANES)
+        add_vector(total + f, row + f, shift == NULL ? NULL : shift + f, all(weight));
+    if (f < columns)
+        add_vector(total + f, row + last, shift == NULL ? NULL : shift + last, all(weight));
+}
+
+/* The same where a row has weight for the cluster of its label alone; none where that is negative. Changes u. */
+static void label_moments(const struct tile *tile, const struct rows *rows, int64_t clusters, real *total) {
+    const int64_t columns = rows->columns, pitch = total_pitch(columns);
+    if (clusters * columns <= FEW_SUMS) {
+        for (int64_t j = 0; j < clusters; j++)
+            ACROSS(t) store(tile->u + j * TILE + t, where(equal_whole(load_whole(tile->label + t), all_whole((whole)j)), load(tile->weight + t), all(0)));
+        moments(tile, rows, clusters, total);
+        return;
+    }
     for (int64_t t = 0; t < tile->count; t++)
         if (tile->label[t] >= 0)
-            add_row(total + tile->label[t] * rows->columns, tile->row[t], rows->shift, rows->columns, tile->weight[t]);
+            add_row(total + tile->label[t] * pitch, tile->row[t], rows->shift, columns, tile->weight[t]);
 }
 
-/* A total in the rows' precision goes to the moment in float64, and is cleared. */
-static void move_total(real *total, double *moment, int64_t numbers) {
-    for (int64_t i = 0; i < numbers; i++)
-        moment[i] += total[i];
-    memset(total, 0, (size_t)numbers * sizeof(real));
+/* Totals in the rows' precision go to the moments in float64, and are cleared. */
+static void move_totals(real *total, double *moment, int64_t clusters, int64_t columns) {
+    const int64_t pitch = total_pitch(columns), fresh = columns < LANES ? columns : in_vectors(columns), shared = pitch - columns;
+    for (int64_t j = 0; j < clusters; j++, total += pitch, moment += columns) {
+        for (int64_t f = 0; f < fresh; f++)
+            moment[f] += total[f];
+        for (int64_t f = fresh; f < columns; f++)
+            moment[f] += total[f + shared];
+        memset(total, 0, (size_t)pitch * sizeof(real));
+    }
 }
 
 #endif

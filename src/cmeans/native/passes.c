@@ -32,18 +32,18 @@ struct sums {
     double *hard_moment;  /* (clusters, columns) */
 };
 
-static void add_hard_sums(const struct tile *tile, const struct rows *rows, int64_t start, const struct sums *sums, real *total) {
+static void add_hard_sums(const struct tile *tile, const struct rows *rows, int64_t clusters, int64_t start, const struct sums *sums, real *total) {
     for (int64_t t = 0; t < tile->count; t++) {
         sums->labels[start + t] = tile->label[t];
         if (tile->label[t] >= 0)
             sums->hard_mass[tile->label[t]] += tile->weight[t];
     }
-    label_moments(tile, rows, total);
+    label_moments(tile, rows, clusters, total);
 }
 
 /* The sums of one sweep; 0, or what is missing. */
 int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, const char *rule_name, const struct sums *sums) {
-    const int64_t clusters = centres->clusters, columns = rows->columns, numbers = clusters * columns;
+    const int64_t clusters = centres->clusters, columns = rows->columns, numbers = clusters * total_pitch(columns);
     const struct rule *rule = rule_named(rule_name);
     const int labelling = sums->labels != NULL;
     struct tile tile;
@@ -57,7 +57,7 @@ int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, cons
         if (rule->one_cluster && !labelling) {
             nearest_only(&tile, rows, centres);
             rule->sums(&tile, centres, sums->mass, sums->spread);
-            label_moments(&tile, rows, total);
+            label_moments(&tile, rows, clusters, total);
         } else {
             distances(&tile, rows, centres);
             rule->memberships(&tile, centres);
@@ -65,16 +65,16 @@ int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, cons
                 label_by_membership(&tile, clusters, rule->leaves_rows_out);
             *sums->penalty += rule->sums(&tile, centres, sums->mass, sums->spread);
             if (rule->one_cluster)
-                label_moments(&tile, rows, total);
+                label_moments(&tile, rows, clusters, total);
             else
                 moments(&tile, rows, clusters, total);
             if (labelling)
-                add_hard_sums(&tile, rows, start, sums, total + numbers);
+                add_hard_sums(&tile, rows, clusters, start, sums, total + numbers);
         }
         if (number % SUMMED == 0 || start + TILE >= rows->count) {
-            move_total(total, sums->moment, numbers);
+            move_totals(total, sums->moment, clusters, columns);
             if (labelling)
-                move_total(total + numbers, sums->hard_moment, numbers);
+                move_totals(total + numbers, sums->hard_moment, clusters, columns);
         }
     }
     free(tile.memory);

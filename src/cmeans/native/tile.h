@@ -11,9 +11,11 @@
 
 #define TILE 64
 #define CHUNK 32                       /* columns that are transposed together, and stay in the first-level cache */
-#define AHEAD 64                       /* numbers by which reading a row runs ahead of the arithmetic */
+#define AHEAD 64                       /* numbers by which reading a long row runs ahead of the arithmetic */
+#define NEAR 32768                     /* bytes of a tile's rows up to which the next tile's are fetched meanwhile */
 #define ABREAST (WIDTH == 64 ? 2 : 1)  /* vectors side by side, as many as the machine has registers for */
 #define GROUP 4                        /* centres at a time */
+#define SIDE 4                         /* vectors side by side where each waits for its own sum */
 #define NO_MEMORY -1                   /* what passes return where there is none */
 #define ACROSS(t) for (int t = 0; t < TILE; t += LANES)
 
@@ -100,14 +102,15 @@ typedef whole four_whole __attribute__((vector_size(4 * sizeof(real))));
 static void transpose(const struct tile *tile, const struct rows *rows, int64_t first, int64_t columns) {
     static const real NO_SHIFT[CHUNK];
     const real *shift = rows->shift == NULL ? NO_SHIFT : rows->shift + first;
+    const int64_t tile_ahead = TILE * rows->pitch, ahead = tile_ahead * (int64_t)sizeof(real) <= NEAR ? tile_ahead : AHEAD;
     real *x = tile->x;
     for (int t = 0; t < TILE; t += 4) {
         const real *a = tile->row[t] + first, *b = tile->row[t + 1] + first, *c = tile->row[t + 2] + first, *d = tile->row[t + 3] + first;
         int64_t f = 0;
         for (; f + 4 <= columns; f += 4) {
             if (f % LANES == 0) {
-                __builtin_prefetch(a + f + AHEAD), __builtin_prefetch(b + f + AHEAD);
-                __builtin_prefetch(c + f + AHEAD), __builtin_prefetch(d + f + AHEAD);
+                __builtin_prefetch(a + f + ahead), __builtin_prefetch(b + f + ahead);
+                __builtin_prefetch(c + f + ahead), __builtin_prefetch(d + f + ahead);
             }
             four p = *(const loose_four *)(a + f), q = *(const loose_four *)(b + f);
             four r = *(const loose_four *)(c + f), s = *(const loose_four *)(d + f);
@@ -128,13 +131,19 @@ static void transpose(const struct tile *tile, const struct rows *rows, int64_t 
 
 /* k(x, x) grows by the squares of the columns of tile->x; the first ones begin it. */
 static void add_squares(struct tile *tile, int64_t columns, int begins) {
-    ACROSS(t) {
-        lanes squares = all(0);
-        for (int64_t f = 0; f < columns; f++) {
-            lanes x = load(tile->x + f * TILE + t);
-            squares = fused(x, x, squares);
+    for (int t = 0; t < TILE; t += SIDE * LANES) {
+        lanes squares[SIDE];
+        for (int i = 0; i < SIDE; i++)
+            squares[i] = all(0);
+        for (int64_t f = 0; f < columns; f++)
+            for (int i = 0; i < SIDE; i++) {
+                lanes x = load(tile->x + f * TILE + t + i * LANES);
+                squares[i] = fused(x, x, squares[i]);
+            }
+        for (int i = 0; i < SIDE; i++) {
+            real *kxx = tile->kxx + t + i * LANES;
+            store(kxx, begins ? squares[i] : add(load(kxx), squares[i]));
         }
-        store(tile->kxx + t, begins ? squares : add(load(tile->kxx + t), squares));
     }
 }
 
