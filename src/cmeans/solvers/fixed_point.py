@@ -14,8 +14,9 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .anderson import Anderson, Mixing
 from .observer import UNOBSERVED, Observer, Progressed
+from .single_task import Course, SingleTask
 from .steps import NEXT_CENTRES, Step, Verdict
-from .stopping import PATIENCE, is_at_rest, only_rounds, rounding_of
+from .stopping import is_at_rest, is_rounding_only, rounding_of
 
 Carried: TypeAlias = Callable[[State], Statistics]  # the sums over rows that have gone by, which every sweep's are added to
 
@@ -81,7 +82,10 @@ def solve(
 
     `carried` are the sums over rows that are not there any more, with which a stream's next rows are clustered.
     """
-    loop = _Loop(problem, observer, step, carried, sweep_for(problem.rows, problem.rule, len(state.centres)))
+    function = sweep_for(problem.rows, problem.rule, len(state.centres))
+    unseen = observer.is_silent and step is NEXT_CENTRES and carried is None and problem.stopping.criterion == "centres"
+    in_a_row = unseen and not _may_mix(problem, step)
+    loop = _Loop(problem, observer, step, carried, function, SingleTask.of(problem, state, function) if in_a_row else None)
     section = observer.section()
     if section.found is not None:
         now = SolverState.unpacked(section.found)
@@ -121,13 +125,31 @@ class _Loop:
     step: Step
     carried: Carried | None
     function: SweepFunction
+    single_task: SingleTask | None
 
     def note(self, now: SolverState) -> None:
         sums, objective = None if now.last is None else now.last[1], now.history[-1] if now.history else math.inf
         self.observer.note(Progressed(self.problem.rule, lambda: now.state, len(now.history), objective, sums))
 
     def advance(self, now: SolverState) -> SolverState:
-        """One sweep, and the step that its sums make."""
+        """One sweep, and the step that its sums make; some of them where nothing is asked between them."""
+        course = None if self.single_task is None else self.single_task.follow(now.at, now.history, now.movements)
+        return self._one_sweep(now) if course is None else self._after(now, course)
+
+    def _after(self, now: SolverState, course: Course) -> SolverState:
+        return SolverState(
+            state=course.state,
+            at=course.state,
+            before=course.at,
+            last=(course.at, course.sums),
+            history=course.history,
+            movements=course.movements,
+            row_visits=now.row_visits + self.problem.n_rows * (len(course.history) - len(now.history)),
+            converged=course.at_rest,
+            floor=course.floor,
+        )
+
+    def _one_sweep(self, now: SolverState) -> SolverState:
         problem, at, mixing = self.problem, now.at, now.mixing
         compared = now.before if problem.stopping.criterion == "memberships" else None
         swept = SweepPass(problem.rule, at, compared, self.step.needs_labels, self.function)
@@ -147,7 +169,7 @@ class _Loop:
         ends, movement = is_at_rest(problem.stopping, at, new, sums, compared=now.before is not None)
         movements = (*now.movements, movement)
         self._report(len(history), sums.objective, movement)
-        floor = None if ends else self._floor(movements, history, sums)
+        floor = None if ends else is_rounding_only(problem.stopping, movements, history, problem.rows, sums.magnitude)
         start = new
         if mixing is not None:
             start, mixing = self._anderson.next(mixing, at, new, sums)
@@ -183,13 +205,6 @@ class _Loop:
         """True where a callback says so."""
         after_sweep = self.observer.after_sweep
         return after_sweep is not None and after_sweep(state, sweeps)
-
-    def _floor(self, movements: tuple[float, ...], history: tuple[float, ...], sums: Statistics) -> float | None:
-        """The movement that is but rounding, where that ends the run."""
-        stopping, rows = self.problem.stopping, self.problem.rows
-        bound = stopping.tol > 0 and stopping.criterion == "centres"
-        rounds = bound and len(movements) >= 2 * PATIENCE and only_rounds(movements, history, rounding_of(rows), sums.magnitude)
-        return max(movements[-PATIENCE:]) if rounds else None
 
 
 def _may_mix(problem: Problem, step: Step) -> bool:

@@ -109,6 +109,11 @@ class Observer:
         """For a run that prepares another: without callbacks, and converted where it is interrupted."""
         return replace(self, after_sweep=None, as_final=as_final)
 
+    @property
+    def is_silent(self) -> bool:
+        """True where nothing is asked or told between two sweeps."""
+        return not self.reporter.listeners and self.after_sweep is None and self.log is None
+
     def section(self) -> CheckpointSection:
         """The solve's part of the checkpoint."""
         key = f"{self.scope}{self.reporter.stage} {self.reporter.run}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,13 +30,32 @@ def is_at_rest(stopping: Stopping, at: State, new: State, sums: Statistics, *, c
     if stopping.criterion == "memberships":
         return moved == 0 or (compared and sums.change <= stopping.tol), sums.change
     scale = sums.scale / sums.weight if sums.weight > 0 else 0.0
-    return moved <= stopping.tol**2 * scale and _widening(at, new) <= stopping.tol, math.sqrt(moved / scale) if scale > 0 else 0.0
+    return ends_by_centres(stopping, moved, scale) and _widening(at, new) <= stopping.tol, relative_movement(moved, scale)
 
 
-def only_rounds(movements: tuple[float, ...], history: tuple[float, ...], rounding: float, magnitude: float) -> bool:
+def ends_by_centres(stopping: Stopping, moved: float, scale: float) -> bool:
+    """True where the largest squared movement of a centre ends a run; `scale`: the typical squared distance."""
+    return moved <= stopping.tol**2 * scale
+
+
+def relative_movement(moved: float, scale: float) -> float:
+    """Return the largest movement of a centre relative to the typical distance."""
+    return math.sqrt(moved / scale) if scale > 0 else 0.0
+
+
+def is_rounding_only(
+    stopping: Stopping, movements: Sequence[float], history: Sequence[float], rows: RepresentedRows, magnitude: float
+) -> float | None:
+    """Return the movement below which rounding lets no centre come, where that ends a run; None where it goes on."""
+    if stopping.tol == 0 or stopping.criterion != "centres" or len(movements) < 2 * PATIENCE:
+        return None
+    return max(movements[-PATIENCE:]) if only_rounds(movements, history, rounding_of(rows), magnitude) else None
+
+
+def only_rounds(movements: Sequence[float], history: Sequence[float], rounding: float, magnitude: float) -> bool:
     """True where the last sweeps have shown rounding only: small movements that go up and down but no lower, and an objective, the
     sum of numbers of this magnitude, that stands. Slow convergence falls from sweep to sweep."""
-    if len(movements) < 2 * PATIENCE:
+    if len(movements) < 2 * PATIENCE or movements[-1] > math.sqrt(rounding):
         return False
     earlier, late = movements[-2 * PATIENCE : -PATIENCE], movements[-PATIENCE:]
     rises = sum(after > before for before, after in itertools.pairwise(movements[-2 * PATIENCE :]))

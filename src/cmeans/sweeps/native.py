@@ -14,7 +14,7 @@ from ..rules import NativeFunctions, Rule
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
 from .generic import FinalSums
-from .native_rows import RowsArgument
+from .native_rows import NativeRows, RowsArgument
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import HardStatistics, Statistics
@@ -64,6 +64,13 @@ class CentresCache:
         for cached_state, cached_dtype, argument in self._latest:
             if cached_state is state and cached_dtype == dtype:
                 return argument
+        argument = self.new_argument(space, state, dtype)
+        others = [latest for latest in self._latest if latest[0] is not state]  # another thread may have added it
+        self._latest = ((state, dtype, argument), *others[: STATES - 1])
+        return argument
+
+    def new_argument(self, space: Space, state: State, dtype: Any) -> CentresArgument:
+        """Return the same, made anew; `kept` holds what it points to: values (c, r), norms (c,), numbers of the scales (k, c)."""
         values = np.ascontiguousarray(space.coefficients(state.centres), dtype)
         norms = state.centres.squared_norms().astype(dtype, copy=False)
         scales = np.zeros((1, len(state.centres)), dtype)
@@ -73,22 +80,26 @@ class CentresCache:
         places = address(values), address(norms), address(scales)
         argument = CentresArgument(*places, len(state.centres), f.m, f.power, f.p, rounding(dtype))
         argument.kept = values, norms, scales  # as long as a thread uses it
-        others = [latest for latest in self._latest if latest[0] is not state]  # another thread may have added it
-        self._latest = ((state, dtype, argument), *others[: STATES - 1])
         return argument
 
 
 ROWS, CENTRES = pointer_to(RowsArgument), pointer_to(CentresArgument)
 
 
-def _new_sums(clusters: int, width: int) -> tuple[_SumsArgument, Float64, Float64, Float64, Float64]:
-    """Return sums of zero as C reads them, and their arrays: mass, spread, penalty and moment, in one piece of memory."""
-    memory = np.zeros(2 * clusters + 1 + clusters * width)
-    mass, spread = memory[:clusters], memory[clusters : 2 * clusters]
-    penalty, moment = memory[2 * clusters : 2 * clusters + 1], memory[2 * clusters + 1 :]
-    first = address(memory) or 0
-    places = (first + memory.itemsize * start for start in (0, clusters, 2 * clusters + 1, 2 * clusters))
-    return _SumsArgument(*places), mass, spread, penalty, moment.reshape(clusters, width)
+class NewSums:
+    """Sums of zero as C adds to them, in one piece of memory."""
+
+    def __init__(self, clusters: int, width: int) -> None:
+        self.memory = np.zeros(2 * clusters + 1 + clusters * width)
+        self.mass, self.spread = self.memory[:clusters], self.memory[clusters : 2 * clusters]
+        self.penalty, self.moment = self.memory[2 * clusters : 2 * clusters + 1], self.memory[2 * clusters + 1 :].reshape(clusters, width)
+        first = address(self.memory) or 0
+        places = (first + self.memory.itemsize * start for start in (0, clusters, 2 * clusters + 1, 2 * clusters))
+        self.argument = _SumsArgument(*places)
+
+    def statistics(self, weight: float, change: float = 0.0, hard: HardStatistics | None = None) -> Statistics:
+        """Return what has been added."""
+        return Statistics(weight, self.mass, self.moment, self.spread, float(self.penalty[0]), change, hard)
 
 
 class NativeSweep:
@@ -103,19 +114,48 @@ class NativeSweep:
         self, rows: RepresentedRows, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
     ) -> Statistics:
         c, width = len(state.centres), rows.space.moment_width
-        sums, mass, spread, penalty, moment = _new_sums(c, width)
-        hard = None
+        sums, hard = NewSums(c, width), None
         if labels is not None:
             hard = HardStatistics(np.zeros(c), np.zeros((c, width)))
-            sums.hard_mass, sums.hard_moment = address(hard.mass), address(hard.moment)
+            sums.argument.hard_mass, sums.argument.hard_moment = address(hard.mass), address(hard.moment)
         for block in rows.task(task):
             here = block.native
             if labels is not None:
-                sums.labels = address(labels[block.start : block.start + len(here)])
-            centres = self._cache.argument(rows.space, state, here.dtype)
-            done(self._pass(here.argument, centres, self._cache.rule_name, sums))
+                sums.argument.labels = address(labels[block.start : block.start + len(here)])
+            self.add(here, self._cache.argument(rows.space, state, here.dtype), sums)
         change = 0.0 if before is None else self._change(rows, state, before, task)
-        return Statistics(rows.task_weight(task), mass, moment, spread, float(penalty[0]), change, hard)
+        return sums.statistics(rows.task_weight(task), change, hard)
+
+    def add(self, rows: NativeRows, centres: CentresArgument, sums: NewSums) -> None:
+        """Add the sums over some rows."""
+        done(self._pass(rows.argument, centres, self._cache.rule_name, sums.argument))
+
+    def repeated(self, rows: RepresentedRows, state: State) -> RepeatedSweep:
+        """Return the same sweep over rows that are one task, for many centres one after the other; the scales are those of `state`."""
+        here = [block.native for block in rows.task(0)]
+        return RepeatedSweep(self, here, self._cache.new_argument(rows.space, state, here[0].dtype), rows.space.moment_width)
+
+
+class RepeatedSweep:
+    """A sweep whose memory is taken once: that of its last sums is used again by the next sweep but one."""
+
+    def __init__(self, sweep: NativeSweep, rows: list[NativeRows], centres: CentresArgument, width: int) -> None:
+        self._sweep, self._rows, self._centres = sweep, rows, centres
+        values, norms, scales = centres.kept
+        self._values, self._norms = np.array(values), np.array(norms)  # to be written to
+        centres.values, centres.norms = address(self._values), address(self._norms)
+        centres.kept = self._values, self._norms, scales
+        self._sums = NewSums(len(self._norms), width), NewSums(len(self._norms), width)
+
+    def __call__(self, centres: Float64, norms: Float64) -> NewSums:
+        """Sweep from centres (c, r) whose squared norms (c,) are known."""
+        self._values[...], self._norms[...] = centres, norms
+        self._sums = self._sums[::-1]
+        sums = self._sums[0]
+        sums.memory.fill(0.0)
+        for rows in self._rows:
+            self._sweep.add(rows, self._centres, sums)
+        return sums
 
 
 class NativeChange:
