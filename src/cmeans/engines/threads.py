@@ -65,14 +65,46 @@ class ThreadEngine(Engine):
         if self._pool is None or n_tasks == 1:
             yield from (function(task) for task in range(n_tasks))
             return
-        queue = _Queue(function, n_tasks, 2 * self.n_threads)
+        helpers, ahead = min(self.n_threads, n_tasks) - 1, 2 * self.n_threads
+        if n_tasks <= ahead:
+            yield from self._few(function, n_tasks, helpers)
+            return
+        queue = _Queue(function, n_tasks, ahead)
         try:
-            for _ in range(min(self.n_threads, n_tasks) - 1):  # the consumer of the results runs tasks too
+            for _ in range(helpers):  # the consumer of the results runs tasks too
                 self._pool.submit(queue.work)
             for task in range(n_tasks):
                 yield queue.result(task)
         finally:
             queue.close()
+
+
+    def _few(self, function: Callable[[int], Result], n_tasks: int, helpers: int) -> list[Result]:
+        """Run tasks whose results may all wait for the first: whoever is free takes the next, and nothing is said between two."""
+        assert self._pool is not None
+        left, lock, results = list(range(n_tasks))[::-1], threading.Lock(), {}
+
+        def work() -> None:
+            while True:
+                with lock:
+                    if not left:
+                        return
+                    task = left.pop()
+                results[task] = function(task)
+
+        futures = [self._pool.submit(work) for _ in range(helpers)]
+        try:
+            work()
+        except BaseException:
+            with lock:
+                left.clear()
+            raise
+        finally:
+            errors = [None if future.cancel() else future.exception() for future in futures]  # whoever has not begun need not
+        for error in errors:
+            if error is not None:
+                raise error
+        return [results[task] for task in range(n_tasks)]
 
 
 class _Queue(Generic[Result]):
