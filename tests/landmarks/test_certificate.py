@@ -140,7 +140,7 @@ def test_the_true_cost_lies_between_the_bounds(kernel, rule, number):
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
 @pytest.mark.parametrize("count", [1, 4])
 def test_the_ranking_error_is_the_sum_of_the_largest_eigenvalues_of_what_is_left(kernel, count):
-    """About as many rows as there are looked at: 800, whose weights add where they are equal."""
+    """Of 800 rows, whose weights add where they are equal, 500 are looked at."""
     X = rows(7, 800)
     weight = np.random.default_rng(0).uniform(0.2, 3.0, size=800)
     if kernel == "rbf":
@@ -152,7 +152,7 @@ def test_the_ranking_error_is_the_sum_of_the_largest_eigenvalues_of_what_is_left
     root = np.sqrt(weight)
     error = root[:, None] * left(K, K[:, chosen], K[np.ix_(chosen, chosen)]) * root[None, :]
     expected = np.linalg.eigvalsh(error)[-count:].sum()
-    assert model.approximation_.ranking_error == pytest.approx(expected / model.approximation_.cost[1], rel=0.03)
+    assert model.approximation_.ranking_error == pytest.approx(expected / model.approximation_.cost[1], rel=0.1)
 
 
 def test_the_ranking_error_of_the_linear_kernel():
@@ -260,8 +260,8 @@ def test_the_sample_is_the_same_whatever_the_seed(monkeypatch):
     assert first == second
 
 
-def test_all_rows_are_measured_up_to_5000():
-    assert (Limits().certified_rows, Limits().fixed_rows) == (5000, 1000)
+def test_all_rows_are_measured_up_to_2000():
+    assert (Limits().certified_rows, Limits().fixed_rows) == (2000, 1000)
     X = rows(4, 600)
     assert KernelKMeans(C, gamma=0.3, n_landmarks=20, random_state=0).fit(X).approximation_.rows_measured == 600
     weight = np.ones(600)

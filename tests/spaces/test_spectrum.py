@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cmeans.spaces.spectrum import leading_sum
+from cmeans.spaces import spectrum
 
 pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def leading_sum(matrix, *words):
+    return spectrum.leading_sum(lambda vectors: matrix @ vectors, np.diag(matrix), *words)
 
 
 def spread(n, falling, seed=0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -30,6 +31,7 @@ class Limits:
     # Samples
     canonical_rows: int = 2000  # inputs up to this size are represented by their distinct rows in a canonical order
     fixed_rows: int = 1000  # rows of the sample that decides a kernel's width and m
+    least_judged_rows: int = 500  # of these at least judge a kernel and its landmarks, where a fit takes little time itself
     drawn_rows: int = 2**20  # rows whose random keys are drawn together: few, to save memory
     seeding_rows: int = 20_000  # rows that k-means++ draws from: a fair sample of a larger input
     cluster_rows: int = 20  # of these for each cluster at least: half as many end 3 percent higher (benchmarks/seeding.py)
@@ -42,7 +44,11 @@ class Limits:
     exact_rows: int = 2000  # rows up to which "auto" takes no landmarks
     spanned_above: int = 1000  # rows above which an exact fit tests if a few of them span all
     most_landmarks: int = 2048  # landmarks, where their number is not given
-    certified_rows: int = 5000  # rows up to which every residual is measured; beyond, only the fixed sample's, so that certificates compare
+    certified_rows: int = 2000  # rows up to which every residual is measured; beyond, only the fixed sample's, so that certificates compare
+
+    def judged_rows_for(self, n_rows: int, columns: int) -> int:
+        """Number of rows on which a kernel is judged: their kernel matrix is a quarter of that of all rows with these columns."""
+        return min(max(math.isqrt(n_rows * columns) // 2, self.least_judged_rows), self.fixed_rows)
 
     def seeding_rows_for(self, n_clusters: int) -> int:
         """Number of rows from which k-means++ draws that many initial centres."""

@@ -78,7 +78,6 @@ class ThreadEngine(Engine):
         finally:
             queue.close()
 
-
     def _few(self, function: Callable[[int], Result], n_tasks: int, helpers: int) -> list[Result]:
         """Run tasks whose results may all wait for the first: whoever is free takes the next, and nothing is said between two."""
         assert self._pool is not None

@@ -104,8 +104,8 @@ def certified(result: FitResult, best: BestRun, geometry: Geometry, problem: Pro
     sums = best.sums if best.sums is not None else _sums_of_a_fixed_point(best)
     if sums is None:
         sums, visits = problem.sweep(state, best.solution.sweep), visits + problem.n_rows
-    sampled = None if geometry.columns_only is not None else geometry.sampled[0]
-    approximation = certify(space, geometry.blocks, geometry.population, result.rule, state, sums, sampled)
+    gram, judged = (None, None) if geometry.columns_only is not None else geometry.judged
+    approximation = certify(space, geometry.blocks, geometry.population, result.rule, state, sums, gram, judged)
     return replace(result, approximation=approximation, row_visits=visits)
 
 

@@ -24,13 +24,14 @@ from ..data.arrays import (
     to_numpy,
 )
 from ..data.blocks import LARGEST_SUM, Block, Blocks, spans
+from ..data.limits import DEFAULT
 from ..engines import Engine
 from ..kernels import Kernel, Linear, Precomputed, checked_params
-from ..landmarks.count import enough_landmarks
+from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
 from ..landmarks.select import choose, spanning_rows
 from ..runtime.user_warnings import warn
 from ..sampling.pairwise import Affinity, Metric
-from ..sampling.population import Population, population_of
+from ..sampling.population import JudgedSample, Population, population_of
 from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, checked_gram, landmark_space, solver_tolerance
 from ..spaces.centres import Centres
 from ..tuning.diagnosis import kernel_complaints, out_of_range
@@ -67,7 +68,8 @@ class Geometry:
     landmark_rows: IntArray | None = None  # row numbers of the landmarks, where they are rows
     basis: Block | None = None  # the landmarks as rows of data, where the points themselves are column numbers
     columns_only: LandmarkSpace | None = None  # set where a precomputed kernel has only its landmarks' columns
-    former: Geometry | None = None  # the same rows in another space, whose sample need not be computed again
+    former: Geometry | None = None  # the same rows in another space, whose samples need not be computed again
+    judged_rows: int = DEFAULT.fixed_rows  # rows on which the kernel and its landmarks are judged
 
     @property
     def is_precomputed(self) -> bool:
@@ -113,6 +115,16 @@ class Geometry:
         positions, weights = self.population.fixed_sample
         return checked_gram(self.affinity(positions).between(np.arange(len(positions))), self.kernel), weights
 
+    @cached_property
+    def judged(self) -> tuple[Float64, JudgedSample]:
+        """Return the kernel matrix of the rows on which the kernel is judged, and which they are."""
+        if self.former is not None:
+            return self.former.judged
+        rows = self.population.judged_sample(self.judged_rows)
+        if len(rows.within) == len(self.population.fixed_sample[0]):
+            return self.sampled[0], rows
+        return checked_gram(self.affinity(rows.positions).between(np.arange(len(rows.positions))), self.kernel), rows
+
     def refuse_range(self, estimator_name: str) -> None:
         """Refuse rows whose squares are too small or too large for their type."""
         positions, _ = self.population.fixed_sample
@@ -138,9 +150,10 @@ class Geometry:
 
     def complain(self, estimator_name: str) -> None:
         """Warn of a kernel that cannot show clusters on these rows; refuse one whose values cannot be computed with."""
-        self._refuse_range(self.sampled[0], estimator_name)
+        gram, rows = self.judged
+        self._refuse_range(gram, estimator_name)
         for complaint in kernel_complaints(
-            *self.sampled, known_definite=self.kernel.positive_definite, rounding=resolution(self.blocks.x.dtype)
+            gram, rows.weights, known_definite=self.kernel.positive_definite, rounding=resolution(self.blocks.x.dtype)
         ):
             warn(f"{estimator_name}: {complaint}")
 
@@ -162,7 +175,12 @@ def build_geometry(
         plain.refuse_range(estimator_name)
         return plain
     exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
-    geometry = Geometry(blocks, kernel, exact, population, gamma)
+    if given is not None:
+        columns = int(given[1].shape[0])
+    else:
+        columns = number if isinstance(number, int) else blocks.n_rows if _takes_all_rows(number, blocks) else LEAST_AUTOMATIC
+    judged_rows = blocks.limits.judged_rows_for(blocks.n_rows, columns)
+    geometry = Geometry(blocks, kernel, exact, population, gamma, judged_rows=judged_rows)
     geometry.complain(estimator_name)
     rows: IntArray | None
     if given is not None:
@@ -194,18 +212,23 @@ def _chosen_rows(
     parameters: SpaceParameters, number: int | str | None, geometry: Geometry, n_clusters: int, rng: np.random.RandomState, *, factor: bool
 ) -> IntArray | None:
     """Return the rows chosen as landmarks; None where all are."""
-    population, n, limits = geometry.population, geometry.blocks.n_rows, geometry.blocks.limits
-    if number is None or (number == "auto" and n <= limits.exact_rows):
+    population, limits = geometry.population, geometry.blocks.limits
+    if number is None or _takes_all_rows(number, geometry.blocks):
         if len(population) <= limits.spanned_above or not factor or not geometry.kernel.positive_definite:
             return None
-        gram, weights = geometry.sampled
-        share = weights / weights.sum()
+        gram, rows = geometry.judged
+        share = rows.weights / rows.weights.sum()
         variance = float(share @ np.diag(gram) - share @ gram @ share)
         spanning = spanning_rows(geometry.affinity(np.arange(len(population))), population.weights, variance, limits.most_landmarks)
         return None if spanning is None else population.at(spanning)
     if number == "auto":
         return enough_landmarks(parameters.landmarks, parameters.landmark_tol, n_clusters, geometry.affinity, population, rng)
     return choose(parameters.landmarks, int(number), geometry.affinity, population, rng, shifted=geometry.metric.shifted)
+
+
+def _takes_all_rows(number: int | str | None, blocks: Blocks) -> bool:
+    """True where no landmarks are asked for."""
+    return number is None or (number == "auto" and blocks.n_rows <= blocks.limits.exact_rows)
 
 
 def takes_kernel_values(kernel: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..data.arrays import Float64, binary_exponent, host_float64, in_float64, ro
 from ..data.blocks import Block, Blocks
 from ..kernels import Precomputed
 from ..rules import Rule
-from ..sampling.population import Population
+from ..sampling.population import JudgedSample, Population
 from ..spaces import LandmarkSpace, gram_matrix
 from ..spaces.spectrum import leading_sum
 from ..sweeps.state import State
@@ -32,14 +33,14 @@ class Approximation:
 
     the right-hand side being the objective of the fit at the means of u (Havens 2011, Chitta 2011 keep k(x, x) in it as well). The
     true costs of two partitions differ by at most ranking_error * cost[1] more, or less, than their objectives do: the sum of the
-    n_clusters largest eigenvalues of E (Weyl; Ky Fan), estimated on at most 1,000 rows.
+    n_clusters largest eigenvalues of E (Weyl; Ky Fan), estimated on at most 1,000 rows (500 where a fit takes little time itself).
 
     Attributes
     ----------
     n_landmarks : number of landmarks.
     rank : directions kept of the landmarks' kernel matrix; None where it is not factored.
     residual : sum_i w_i e_i / sum_i w_i k(x_i, x_i), of the centred kernel where constants do not matter.
-    residual_interval : bounds of `residual` at 99%, from a sample above 5,000 rows; equal where every row was measured.
+    residual_interval : bounds of `residual` at 99%, from a sample above 2,000 rows; equal where every row was measured.
     cost : bounds of the objective of the returned memberships with the whole kernel, each cluster at its own mean.
     ranking_error : relative to cost[1], without a penalty where that is negative; None where the kernel between rows is not known.
     rows_measured : number of rows measured.
@@ -71,7 +72,8 @@ def certify(
     rule: Rule,
     state: State,
     sums: Statistics,  # of a sweep from `state`
-    sampled: Float64 | None,  # kernel matrix of population.fixed_sample, where it is known
+    gram: Float64 | None,  # kernel matrix of the judged rows, where it is known
+    judged: JudgedSample | None,
 ) -> Approximation | None:
     """Return the certificate of a partition; None for kernels that are not positive semidefinite, where the bounds do not hold."""
     fixed, weights = population.fixed_sample
@@ -80,7 +82,7 @@ def certify(
     rows, share, total = population.at(positions), weights / weights.sum(), float(blocks.weight.sum())
     block = blocks.take(rows)
     error, norms, projections = _residuals(space, block)
-    if not _semidefinite(space, error, norms, sampled):
+    if not _semidefinite(space, error, norms, gram):
         return None
     total_weight = _total_weights(space, block, rule, state)
     mean = _Mean(share, exact=len(rows) == len(population))
@@ -92,10 +94,11 @@ def certify(
     size = mean.estimate(norms) or 1.0
     low, high = mean.interval(error)
     ranking = None
-    if sampled is not None and space.whitener is not None:
-        sample_block = blocks.take(population.at(fixed)) if all_measured else block
-        sample_error = _error_of_sample(space, sample_block, population, sampled, projections[fixed] if all_measured else projections)
-        leading, _ = leading_sum(sample_error, len(state.centres), len(fixed) / len(population))
+    if gram is not None and judged is not None and space.whitener is not None:
+        which = judged.positions if all_measured else judged.within
+        sample_block = blocks.take(population.at(judged.positions))
+        error_of, diagonal = _error_among(space, sample_block, judged.weights, gram, projections[which])
+        leading, _ = leading_sum(error_of, diagonal, len(state.centres), len(judged.weights) / len(population))
         cost = upper - min(sums.penalty, 0.0)
         ranking = total * leading / cost if cost > 0 else 0.0
     return Approximation(
@@ -159,24 +162,31 @@ def _rounding_sizes(space: LandmarkSpace, block: Block, norms: Float64) -> Float
     return 8.0 * np.abs(raw)
 
 
-def _semidefinite(space: LandmarkSpace, error: Float64, norms: Float64, sampled: Float64 | None) -> bool:
+def _semidefinite(space: LandmarkSpace, error: Float64, norms: Float64, gram: Float64 | None) -> bool:
     if space.kernel.positive_definite:
         return True
     if (error < -INDEFINITE * np.abs(norms).max()).any():
         return False
-    if sampled is None:
+    if gram is None:
         return True
-    values = np.linalg.eigvalsh(sampled)
+    values = np.linalg.eigvalsh(gram)
     return bool(values[0] >= -INDEFINITE * values[-1])
 
 
-def _error_of_sample(space: LandmarkSpace, block: Block, population: Population, sampled: Float64, projections: Float64) -> Float64:
-    """E = K - K^ (p, p) among the rows of the fixed sample (the block), each weighted by the root of its share; `projections` are
-    those of these rows."""
-    _, weights = population.fixed_sample
+def _error_among(
+    space: LandmarkSpace, block: Block, weights: Float64, gram: Float64, projections: Float64
+) -> tuple[Callable[[Float64], Float64], Float64]:
+    """Return the products of E = K - K^ (q, q) among the rows of a block, each weighted by the root of its share, and the diagonal;
+    `projections` are those of these rows."""
     if space.kernel.distances_ignore_shifts:  # the given matrix may be about another origin
-        sampled = gram_matrix(space.kernel, block.x)
+        gram = gram_matrix(space.kernel, block.x)
     z = projections + space.origin
     root = np.sqrt(weights / weights.sum())
-    error: Float64 = root[:, None] * (sampled - z @ z.T) * root[None, :]
-    return error
+    scaled = root[:, None] * z
+
+    def products(vectors: Float64) -> Float64:
+        of_kernel: Float64 = root[:, None] * (gram @ (root[:, None] * vectors))
+        of_kernel -= scaled @ (scaled.T @ vectors)
+        return of_kernel
+
+    return products, root * root * np.diag(gram) - np.einsum("ij,ij->i", scaled, scaled)

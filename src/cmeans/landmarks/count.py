@@ -14,6 +14,7 @@ from ..spaces.spectrum import leading_sum
 from .rpcholesky import PROPOSALS, PartialCholesky
 from .select import AffinityOf, rows_for
 
+LEAST_AUTOMATIC = 300  # landmarks, where their number is made of that of the clusters
 JUDGED_ROWS = 1000  # rows on which the stopping rule is evaluated
 LEAST_RESIDUAL = 0.01  # share of the variance in feature space below which nothing more needs to be represented
 QUICK_SWEEPS = 5  # of the kernel k-means that estimates the cost of a partition
@@ -24,7 +25,7 @@ def automatic_number(n_rows: int, n_clusters: int, exact_rows: int) -> int | Non
     at most 2,000."""
     if n_rows <= exact_rows:
         return None
-    return min(n_rows, int(np.clip(20 * n_clusters, 300, 2000)))
+    return min(n_rows, int(np.clip(20 * n_clusters, LEAST_AUTOMATIC, 2000)))
 
 
 def enough_landmarks(
@@ -93,8 +94,14 @@ class _StoppingRule:
         self._error -= scaled @ scaled.T
         if float(np.trace(self._error)) <= self._residual_bound:
             return True
-        leading, self._space = leading_sum(self._error, self._n_clusters, self._sampled, self._space)
+        leading, self._space = leading_sum(
+            lambda vectors: self._error @ vectors, np.diag(self._error), self._n_clusters, self._sampled, self._space
+        )
         return leading <= self._leading_bound
+
+    def _products(self, vectors: Float64) -> Float64:
+        products: Float64 = self._error @ vectors
+        return products
 
 
 def quick_cost(affinity: Affinity, gram: Float64, share: Float64, n_clusters: int) -> float:

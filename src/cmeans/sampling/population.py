@@ -18,6 +18,18 @@ from ..data.limits import DEFAULT, Limits
 FIXED_SEED = 0
 
 
+SPREADING = 2654435761  # 2^32 over the golden ratio: its multiples fall evenly between those before
+
+
+@dataclass(frozen=True)
+class JudgedSample:
+    """Rows on which a kernel and its landmarks are judged: the fixed sample, or an even part of it where all else takes little time."""
+
+    within: IntArray  # (q,) their numbers in the fixed sample
+    positions: IntArray  # (q,)
+    weights: Float64  # (q,)
+
+
 @dataclass(frozen=True)
 class Population:
     """Rows that may be drawn.
@@ -55,6 +67,14 @@ class Population:
         if len(self) <= self.limits.fixed_rows:  # whoever needs no chance need not wait for it to be seeded
             return np.arange(len(self)), self.weights
         return sample(self, self.limits.fixed_rows, np.random.RandomState(FIXED_SEED))
+
+    def judged_sample(self, size: int) -> JudgedSample:
+        """Return at most so many rows of the fixed sample."""
+        positions, weights = self.fixed_sample
+        within = np.arange(len(positions))
+        if size < len(within):
+            within = np.sort(np.argsort(within * SPREADING % 2**32)[:size])
+        return JudgedSample(within, positions[within], weights[within])
 
     def members(self) -> IntArray:
         """Entry (n,) that each row belongs to, -1 for rows that cannot be drawn."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +22,7 @@ from ..data.arrays import (
     resolution,
     to_numpy,
 )
-from ..data.blocks import Block, blocks_of
+from ..data.blocks import Block, blocks_of, spans
 from ..kernels import Columns, Kernel, Precomputed
 from .base import ProductRows, Rows, Space, columns_of, kernel_room, mean_products
 from .centres import Centres
@@ -30,6 +31,7 @@ from .kernel_centring import Centring
 from .spectrum import estimated_largest_eigenvalue
 from .whiteners import cholesky_whitener, whitener
 
+SQUARE = 256  # side of the parts of a Gram matrix that are compared with each other
 LARGEST_KEPT_GRAM = 8192  # landmarks up to which the gradient form keeps K_ss; beyond, its products are computed block by block
 
 JITTER = 30.0  # of centres from conjugate gradients, which stop at a residual
@@ -228,7 +230,14 @@ def checked_gram(gram: Float64, kernel: Kernel) -> Float64:
             f"kernel={kernel!r} gives {gram[i, j]} for a pair of rows (landmarks or sample, {i} and {j}){others}: it must be finite. "
             "Polynomials overflow on large features: scale the data, or use NormalizedPolynomial."
         )
-    asymmetry = float(np.abs(gram - gram.T).max())
-    if asymmetry > ASYMMETRY * max(float(np.abs(gram).max()), np.finfo(float).tiny):
+    symmetric, asymmetry = np.empty_like(gram), 0.0
+    parts = list(spans(len(gram), SQUARE))
+    for (first, last), (start, stop) in itertools.combinations_with_replacement(parts, 2):  # squares that stay in the cache
+        one, other = gram[first:last, start:stop], gram[start:stop, first:last].T
+        difference = one - other
+        asymmetry = max(asymmetry, float(difference.max()), -float(difference.min()))
+        mean = (one + other) * 0.5
+        symmetric[first:last, start:stop], symmetric[start:stop, first:last] = mean, mean.T
+    if asymmetry > ASYMMETRY * max(float(gram.max()), -float(gram.min()), np.finfo(float).tiny):
         raise ValueError(f"kernel={kernel!r} is not symmetric: k(x, y) and k(y, x) differ by up to {asymmetry:.3g}.")
-    return (gram + gram.T) / 2.0
+    return symmetric

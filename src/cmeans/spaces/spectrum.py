@@ -11,7 +11,7 @@ import scipy.sparse.linalg
 from ..data.arrays import Float64, binary_exponent
 
 MORE = 10  # additional vectors, so that the last of those wanted converges
-STEPS = 12  # of subspace iteration
+BLOCKS = 6  # of vectors, each the products of the one before
 POWERS = 12  # of a matrix, from which its largest eigenvalue is known to a factor of two
 SEED = 0
 DENSE = 200  # rows up to which factoring the whole matrix is no slower
@@ -46,7 +46,8 @@ def estimated_largest_eigenvalue_by_products(product: Callable[[Float64], Float6
 
 
 def leading_sum(
-    matrix: Float64,  # (p, p) of p rows of n, each entry weighted by the roots of two rows' shares
+    product: Callable[[Float64], Float64],  # with a matrix (p, p) of p rows of n, each entry weighted by the roots of two rows' shares
+    diagonal: Float64,  # (p,) of that matrix
     count: int,
     sampled: float,  # p / n
     near: Float64 | None = None,
@@ -54,19 +55,24 @@ def leading_sum(
     """Return the sum of the `count` largest eigenvalues of the whole matrix (n, n), estimated from some of its rows and columns.
 
     A row weighs more in the sample than in the whole, and so does its diagonal entry, which would appear as an eigenvalue that does not
-    exist; so the diagonal gets its weight in the whole (Koltchinskii & Gine 2000 leave it out). Also returned is the space of the
-    subspace iteration, from which (`near`) the iteration for a slightly different matrix starts.
+    exist; so the diagonal gets its weight in the whole (Koltchinskii & Gine 2000 leave it out). The eigenvalues are those in the span of
+    some vectors and their first few products with the matrix (block Lanczos). Also returned are the vectors (`near`) from which the
+    search in a slightly different matrix starts.
     """
-    diag = np.diag(matrix)
-    shift = (1.0 - sampled) * float(diag.max(initial=0.0))  # keeps it positive semidefinite
-    matrix = matrix + np.diag(shift - (1.0 - sampled) * diag)
-    n, width = len(matrix), count + MORE
+    shift = (1.0 - sampled) * float(diagonal.max(initial=0.0))  # keeps it positive semidefinite
+    change = (shift - (1.0 - sampled) * diagonal)[:, None]
+    n, width = len(diagonal), count + MORE
     if 2 * width >= n:
-        basis: Float64 = np.eye(n)
-        values = np.linalg.eigvalsh(matrix)
-    else:
-        basis = np.random.RandomState(SEED).standard_normal((n, width)) if near is None else near
-        for _ in range(STEPS if near is None else STEPS // 2):
-            basis = np.linalg.qr(matrix @ basis)[0].astype(np.float64)
-        values = np.linalg.eigvalsh(basis.T @ (matrix @ basis))
-    return float(np.maximum(values[-count:] - shift, 0.0).sum()), basis
+        vectors: Float64 = np.eye(n)
+        values = np.linalg.eigvalsh(product(vectors) + change * vectors)
+        return float(np.maximum(values[-count:] - shift, 0.0).sum()), vectors
+    block = np.random.RandomState(SEED).standard_normal((n, width)) if near is None else near
+    basis, images = np.empty((n, 0)), np.empty((n, 0))
+    for _ in range(min(BLOCKS if near is None else BLOCKS // 2, n // width)):
+        for _ in range(2):  # the second time for what rounding has left
+            block = np.linalg.qr(block - basis @ (basis.T @ block))[0].astype(np.float64)
+        image = product(block) + change * block
+        basis, images, block = np.hstack([basis, block]), np.hstack([images, image]), image
+    inner = basis.T @ images
+    values, axes = np.linalg.eigh((inner + inner.T) / 2.0)
+    return float(np.maximum(values[-count:] - shift, 0.0).sum()), basis @ axes[:, -width:]

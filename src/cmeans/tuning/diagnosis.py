@@ -37,7 +37,8 @@ def kernel_complaints(
     if len(gram) < 3 or (diag <= 0).any():
         return messages
     root = np.sqrt(diag)
-    cosine = gram / root[:, None] / root[None, :]
+    cosine = gram / root[:, None]
+    cosine /= root[None, :]
     np.fill_diagonal(cosine, -np.inf)
     nearest = np.quantile(cosine.max(axis=1), 0.9)
     p = weights / weights.sum()
@@ -61,7 +62,7 @@ def out_of_range(
     total_weight: float,  # weight of the rows that a sum in that type covers
 ) -> str | None:
     """Return the reason for which the type cannot hold the values of a kernel, or sums of them; None where it can."""
-    limits, size = np.finfo(dtype), float(np.abs(values).max(initial=0.0))
+    limits, size = np.finfo(dtype), max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
     least, most = float(limits.tiny) / VANISHING, float(limits.max) / max(total_weight, 4.0)
     if size == 0.0 or least <= size <= most:
         return None
