@@ -260,8 +260,8 @@ def test_the_sample_is_the_same_whatever_the_seed(monkeypatch):
     assert first == second
 
 
-def test_all_rows_are_measured_up_to_2000():
-    assert (Limits().certified_rows, Limits().fixed_rows) == (2000, 1000)
+def test_all_rows_are_measured_up_to_1000():
+    assert (Limits().certified_rows, Limits().fixed_rows) == (1000, 1000)
     X = rows(4, 600)
     assert KernelKMeans(C, gamma=0.3, n_landmarks=20, random_state=0).fit(X).approximation_.rows_measured == 600
     weight = np.ones(600)

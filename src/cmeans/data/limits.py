@@ -44,7 +44,7 @@ class Limits:
     exact_rows: int = 2000  # rows up to which "auto" takes no landmarks
     spanned_above: int = 1000  # rows above which an exact fit tests if a few of them span all
     most_landmarks: int = 2048  # landmarks, where their number is not given
-    certified_rows: int = 2000  # rows up to which every residual is measured; beyond, only the fixed sample's, so that certificates compare
+    certified_rows: int = 1000  # rows up to which every residual is measured; beyond, only the fixed sample's, so that certificates compare
 
     def judged_rows_for(self, n_rows: int, columns: int) -> int:
         """Number of rows on which a kernel is judged: their kernel matrix is a quarter of that of all rows with these columns."""

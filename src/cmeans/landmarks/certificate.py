@@ -14,6 +14,7 @@ from ..kernels import Precomputed
 from ..rules import Rule
 from ..sampling.population import JudgedSample, Population
 from ..spaces import LandmarkSpace, gram_matrix
+from ..spaces.base import ProductRows
 from ..spaces.spectrum import leading_sum
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
@@ -40,7 +41,7 @@ class Approximation:
     n_landmarks : number of landmarks.
     rank : directions kept of the landmarks' kernel matrix; None where it is not factored.
     residual : sum_i w_i e_i / sum_i w_i k(x_i, x_i), of the centred kernel where constants do not matter.
-    residual_interval : bounds of `residual` at 99%, from a sample above 2,000 rows; equal where every row was measured.
+    residual_interval : bounds of `residual` at 99%, from a sample above 1,000 rows; equal where every row was measured.
     cost : bounds of the objective of the returned memberships with the whole kernel, each cluster at its own mean.
     ranking_error : relative to cost[1], without a penalty where that is negative; None where the kernel between rows is not known.
     rows_measured : number of rows measured.
@@ -81,10 +82,10 @@ def certify(
     positions, weights = (np.arange(len(population)), population.weights) if all_measured else (fixed, weights)
     rows, share, total = population.at(positions), weights / weights.sum(), float(blocks.weight.sum())
     block = blocks.take(rows)
-    error, norms, projections = _residuals(space, block)
+    error, norms, projections, represented = _residuals(space, block)
     if not _semidefinite(space, error, norms, gram):
         return None
-    total_weight = _total_weights(space, block, rule, state)
+    total_weight = _total_weights(space, represented, rule, state)
     mean = _Mean(share, exact=len(rows) == len(population))
     moved = space.centres(sums.mass, sums.moment) - state.centres
     slack = rounding(blocks.x.dtype) * total * mean.estimate(_rounding_sizes(space, block, norms))
@@ -134,8 +135,9 @@ class _Mean:
         return max(mean - half, 0.0), mean + half
 
 
-def _residuals(space: LandmarkSpace, block: Block) -> tuple[Float64, Float64, Float64]:
-    """e_i = |phi(x_i) - its projection|^2 and |phi(x_i)|^2, (p,) each, about the space's own origin, and the projections (p, k)."""
+def _residuals(space: LandmarkSpace, block: Block) -> tuple[Float64, Float64, Float64, ProductRows]:
+    """e_i = |phi(x_i) - its projection|^2 and |phi(x_i)|^2, (p,) each, about the space's own origin, the projections (p, k), and the
+    rows as they are represented."""
     if not isinstance(space.kernel, Precomputed):  # in float64: e_i is the difference of two nearly equal numbers
         space = replace(space, points=in_float64(space.points))
         block = replace(block, x=in_float64(block.x))
@@ -143,12 +145,11 @@ def _residuals(space: LandmarkSpace, block: Block) -> tuple[Float64, Float64, Fl
     norms = host_float64(represented.kxx[:, None])[:, 0]
     projected = space.centres(np.ones(len(block.weight)), host_float64(represented.g))
     error = norms - projected.squared_norms()
-    return (np.maximum(error, 0.0) if space.kernel.positive_definite else error), norms, projected.coordinates
+    return (np.maximum(error, 0.0) if space.kernel.positive_definite else error), norms, projected.coordinates, represented
 
 
-def _total_weights(space: LandmarkSpace, block: Block, rule: Rule, state: State) -> Float64:
+def _total_weights(space: LandmarkSpace, represented: ProductRows, rule: Rule, state: State) -> Float64:
     """Total weight (p,) of each row: its weights in all clusters, summed."""
-    represented = space.rows(block).plain()
     d2 = represented.squared_distances(space.view(state.centres, represented.kxx))
     total_weight: Float64 = rule.weights(host_float64(rule.memberships(d2, state.scales))).sum(axis=1)
     return total_weight

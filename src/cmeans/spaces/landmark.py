@@ -230,7 +230,7 @@ def checked_gram(gram: Float64, kernel: Kernel) -> Float64:
             f"kernel={kernel!r} gives {gram[i, j]} for a pair of rows (landmarks or sample, {i} and {j}){others}: it must be finite. "
             "Polynomials overflow on large features: scale the data, or use NormalizedPolynomial."
         )
-    symmetric, asymmetry = np.empty_like(gram), 0.0
+    symmetric, asymmetry = np.empty(gram.shape), 0.0
     parts = list(spans(len(gram), SQUARE))
     for (first, last), (start, stop) in itertools.combinations_with_replacement(parts, 2):  # squares that stay in the cache
         one, other = gram[first:last, start:stop], gram[start:stop, first:last].T

@@ -11,7 +11,7 @@ import scipy.sparse.linalg
 from ..data.arrays import Float64, binary_exponent
 
 MORE = 10  # additional vectors, so that the last of those wanted converges
-BLOCKS = 6  # of vectors, each the products of the one before
+BLOCKS = 5  # of vectors, each the products of the one before
 POWERS = 12  # of a matrix, from which its largest eigenvalue is known to a factor of two
 SEED = 0
 DENSE = 200  # rows up to which factoring the whole matrix is no slower
