@@ -75,7 +75,9 @@ def as_like(values: Array, like: Array, dtype: Any = None) -> Array:
     xp = namespace(like)
     if is_foreign(values):
         return xp.astype(values, dtype, copy=False)
-    return xp.asarray(np.ascontiguousarray(values), dtype=dtype, device=device(like))
+    values = np.ascontiguousarray(values)
+    values = values if values.flags.writeable else values.copy()  # libraries warn of what cannot be written to
+    return xp.asarray(values, dtype=dtype, device=device(like))
 
 
 def foreign_like(values: Array, like: Array) -> Array:

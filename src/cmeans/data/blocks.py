@@ -141,7 +141,7 @@ class Blocks:
 
     def n_tasks(self, basis_size: int) -> int:
         """Number of tasks for a basis of `basis_size` columns."""
-        return -(-self.n_rows // self._task_rows(basis_size))
+        return max(1, -(-self.n_rows // self._task_rows(basis_size)))
 
     def task(self, number: int, basis_size: int) -> Iterator[Block]:
         """The blocks of one task."""
@@ -192,9 +192,11 @@ class Blocks:
         return min(max(self.limits.block_values // basis_size, 32), most)
 
     def _task_rows(self, basis_size: int) -> int:
-        step, limits = self.block_rows(basis_size), self.limits
-        least = -(-limits.task_values // (max(basis_size, FEW_COLUMNS) * step))
-        return step * max(1, min(max(-(-self.n_rows // (step * limits.tasks)), least), limits.task_rows // step))
+        """Rows of a task: tasks are even, and an even number of them, so that two threads end together."""
+        limits, n = self.limits, self.n_rows
+        pairs = n * max(basis_size, FEW_COLUMNS) // (2 * limits.task_values)
+        even = -(-n // max(1, min(2 * pairs, limits.tasks)))
+        return min(max(even, min(self.block_rows(basis_size), limits.block_rows)), limits.task_rows)
 
     def _taken(self, rows: IntArray) -> Array:
         return self.x.take(rows, self.limits, self.n_threads) if is_stored(self.x) else take(self.x, rows)

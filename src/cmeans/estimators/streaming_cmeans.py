@@ -13,7 +13,7 @@ from ..data.arrays import Float64
 from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule, check_landmarks, given_landmarks
 from ..fitting.fit import FitSettings, Procedure
 from ..fitting.fitted_attributes import restored_on_failure
-from ..fitting.space import Geometry, fixed_rows, middle_of
+from ..fitting.space import Geometry, fixed_rows
 from ..fitting.stream_fit import StreamingBase
 from ..fitting.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, one_of, real
@@ -255,7 +255,7 @@ class StreamingFuzzyCMeans(StreamingBase):
             if given is not None:
                 return landmark_space(kernel, given[1], None, blocks.x.dtype)
             if isinstance(kernel, Linear) and self.n_landmarks == "auto":
-                return EuclideanSpace(middle_of(*fixed_rows(blocks, population)))
+                return EuclideanSpace.about(*fixed_rows(blocks, population))
             if self.method == "projection":
                 return self._chunk_space(chunk, kernel)
             return first_landmarks(kernel, blocks, population, LandmarkCandidates(limit), chunk.rng("landmarks"))

@@ -21,7 +21,6 @@ from ..fitting.space import (
     SpaceParameters,
     checked_landmark_parameters,
     fixed_rows,
-    middle_of,
     refuse_stored,
     takes_kernel_values,
     whole_diagonal,
@@ -189,6 +188,6 @@ def build_sample_geometry(
     if not isinstance(kernel, Linear):
         alone.complain(estimator_name)
     else:
-        alone = replace(alone, space=EuclideanSpace(middle_of(*fixed_rows(part, alone.population))))
+        alone = replace(alone, space=EuclideanSpace.about(*fixed_rows(part, alone.population)))
         alone.refuse_range(estimator_name)
     return Geometry(blocks, kernel, alone.space, population, gamma, rows), alone

@@ -17,7 +17,6 @@ from ..data.arrays import (
     as_like,
     host_float64,
     is_foreign,
-    is_sparse,
     namespace,
     numpy_dtype,
     resolution,
@@ -171,7 +170,7 @@ def build_geometry(
     kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, sampled, weights, n_clusters, engine)
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
-        plain = Geometry(blocks, kernel, EuclideanSpace(middle_of(sampled, weights)), population, gamma)
+        plain = Geometry(blocks, kernel, EuclideanSpace.about(sampled, weights), population, gamma)
         plain.refuse_range(estimator_name)
         return plain
     exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
@@ -273,13 +272,6 @@ def fixed_rows(blocks: Blocks, population: Population) -> tuple[Array, Float64]:
     positions, weights = population.fixed_sample
     x = blocks.take(population.at(positions)).x
     return (to_numpy(x) if is_foreign(x) else x), weights
-
-
-def middle_of(rows: Array, weights: Float64) -> Float64:
-    """Return a central point of a fair sample of the rows; the origin for CSR, which must not be shifted."""
-    if is_sparse(rows):
-        return np.zeros(rows.shape[1])
-    return np.asarray(weights @ host_float64(rows) / weights.sum())
 
 
 def _precomputed(

@@ -150,9 +150,11 @@ def _sorted(rows: npt.NDArray[Any]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """Return the order of the rows, equal ones as they come, and True for each in that order that differs from the one before."""
     order = np.argsort(rows[:, 0], kind="stable")
     new = _changes(rows[order, :1])
-    if not new.all():  # else the first column decides
-        order = np.lexsort(rows.T[::-1])
-        new = _changes(rows[order])
+    columns = 1
+    while columns < rows.shape[1] and not new.all():  # else these columns decide
+        columns = min(4 * columns, rows.shape[1])
+        order = np.lexsort(rows[:, :columns].T[::-1])
+        new = _changes(rows[order, :columns])
     return order, new
 
 

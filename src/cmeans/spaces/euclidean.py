@@ -51,6 +51,13 @@ class EuclideanSpace(Space):
         if self.shift.ndim != 1:
             raise ValueError(f"EuclideanSpace: a shift of shape {self.shift.shape} is no point")
 
+    @classmethod
+    def about(cls, rows: Array, weights: Float64) -> EuclideanSpace:
+        """Return the space about the mean of a fair sample of the rows."""
+        if is_sparse(rows):
+            return cls(np.zeros(rows.shape[1]))
+        return cls(np.asarray(weights @ host_float64(rows) / weights.sum()))
+
     @property
     def kernel(self) -> Kernel:  # type: ignore[override]
         return Linear()
