@@ -11,7 +11,7 @@ FOLDER = Path.home() / ".cache" / "cmeans-benchmarks"
 
 # What is there first, and holds whatever a peer asks for; then the peers.
 BASE = {
-    "numpy 2": ("numpy>=2", "scikit-learn==1.9.1", "threadpoolctl"),
+    "numpy 2": ("numpy>=2", "scikit-learn==1.9.1", "threadpoolctl", "packaging"),  # scikit-fuzzy imports the last without asking for it
     "numpy 1": ("numpy<2", "threadpoolctl"),
 }
 PEERS = {

@@ -9,6 +9,7 @@ all sizes, and they take turns; small fits are repeated until they last long eno
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import tempfile
 from collections.abc import Callable
@@ -20,7 +21,7 @@ import numpy as np
 
 from . import judge
 from .contest import Settings, Worker, judged
-from .environments import FOLDER
+from .environments import FOLDER, UnavailableError
 from .harness import DataError, finish, load, unit_interval
 from .jobs import PEERS_FUZZY, Arrays, Contestant, landmarks_and_start, nothing, ours, sklearn, start_memberships, start_rows
 from .players import job as files
@@ -185,12 +186,19 @@ def report(results: dict[str, dict[int, dict[str, Any]]], sizes: tuple[int, ...]
         {"caption": "The peer's time over ours, by number of rows", "columns": ["", *columns, "first fit"], "rows": ratios},
         {"caption": "Our milliseconds", "columns": ["", *columns, "first fit", "second fit"], "rows": own},
     ]
-    return {"title": "Every size", "tables": tables, "checks": checks}
+    return {"title": "Every size", "tables": tables, "checks": checks, "measured": results}
 
 
 def paired(at: dict[str, Any]) -> list[float]:
     """Ratios of paired runs."""
     return [peer / mine for peer, mine in zip(at["peer"], at["own"], strict=True)]
+
+
+def before(path: str | None) -> dict[str, dict[int, dict[str, Any]]]:
+    """What an earlier run has measured."""
+    if path is None or not Path(path).exists():
+        return {}
+    return {name: {int(n): at for n, at in of.items()} for name, of in json.loads(Path(path).read_text())["measured"].items()}
 
 
 def main() -> None:
@@ -204,7 +212,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
     sizes = tuple(arguments.sizes or (QUICK_SIZES if arguments.quick else SIZES))
-    results = {}
+    results = before(arguments.json) if arguments.only else {}
     with tempfile.TemporaryDirectory() as scratch:
         runs = 2 if arguments.quick else arguments.runs
         settings = Settings(runs, arguments.threads, 300.0, 20.0, None, arguments.envs.resolve(), Path(scratch))
@@ -213,7 +221,7 @@ def main() -> None:
                 continue
             try:
                 results[line.name] = measure(line, sizes, settings, Path(scratch) / "job")
-            except DataError as error:
+            except (DataError, UnavailableError) as error:
                 print(f"   {line.name}: {error}")
                 continue
             shown = (
