@@ -38,12 +38,11 @@ class Target(NamedTuple):
     system: str  # "linux", "darwin", "win32"
     arm: bool
 
-    @property
-    def variants(self) -> dict[str, list[str]]:
+    def variants(self, *, by_zig: bool) -> dict[str, list[str]]:
         """Compiler flags of each variant, by its name."""
         if self.arm:
             return {"arm64": []}
-        if self.name:
+        if by_zig:
             return {"v3": ["-mcpu=x86_64_v3"], "v4": ["-mcpu=x86_64_v4", "-mprefer-vector-width=512"]}
         return {"v3": ["-march=x86-64-v3"], "v4": ["-march=x86-64-v4", "-mprefer-vector-width=512"]}
 
@@ -97,7 +96,7 @@ def compile_library(command: list[str], target: Target, folder: Path) -> Path:
         if source.name == ONCE:
             jobs[folder / "machine.o"] = [f'-DSOURCES="{digest()}"', str(source)]
             continue
-        for variant, flags in target.variants.items():
+        for variant, flags in target.variants(by_zig="ziglang" in command).items():
             for bits in (64, 32):
                 jobs[folder / f"{source.stem}-{variant}-{bits}.o"] = [*flags, f"-DVARIANT={variant}", f"-DBITS={bits}", str(source)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
