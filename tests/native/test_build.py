@@ -17,12 +17,12 @@ pytestmark = pytest.mark.skipif(not (ROOT / "hatch_build.py").is_file(), reason=
 
 
 @pytest.fixture
-def hook(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def hook() -> ModuleType:
+    """The module as hatchling loads it: not among those that are imported."""
     spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "hatch_build", module)  # its classes look there for their types
     spec.loader.exec_module(module)
     return module
 
@@ -56,6 +56,17 @@ def test_ziglang_is_asked_for_only_where_nothing_else_compiles(hook, monkeypatch
     assert built.dependencies() == ["ziglang"]
     monkeypatch.setattr(hook.NativeCodeHook, "target_name", "sdist", raising=False)
     assert built.dependencies() == []
+
+
+@pytest.mark.parametrize(("command", "flag"), [(["cc"], "-march=x86-64-v3"), (["python", "-m", "ziglang", "cc"], "-mcpu=x86_64_v3")])
+def test_compilers_know_processors_by_names_of_their_own(hook, monkeypatch, tmp_path, command, flag):
+    commands = []
+    monkeypatch.setattr(hook, "_run", commands.append)
+    library = hook.compile_library(command, hook.Target("", "linux", arm=False), tmp_path)
+    assert library == tmp_path / "libcmeans.so"
+    compiled = [words for words in commands if "-DVARIANT=v3" in words]
+    assert compiled
+    assert all(words[: len(command)] == command and flag in words for words in compiled)
 
 
 def test_a_compiler_that_fails_is_told_of(hook, monkeypatch, tmp_path):
