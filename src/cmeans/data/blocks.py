@@ -141,7 +141,7 @@ class Blocks:
 
     def n_tasks(self, basis_size: int) -> int:
         """Number of tasks for a basis of `basis_size` columns."""
-        return max(1, -(-self.n_rows // self._task_rows(basis_size)))
+        return -(-self.n_rows // self._task_rows(basis_size))
 
     def task(self, number: int, basis_size: int) -> Iterator[Block]:
         """The blocks of one task."""
@@ -192,7 +192,7 @@ class Blocks:
         return min(max(self.limits.block_values // basis_size, 32), most)
 
     def _task_rows(self, basis_size: int) -> int:
-        """Rows of a task: tasks are even, and an even number of them, so that two threads end together."""
+        """Number of rows of a task: tasks are even, and an even number of them, so that two threads end together."""
         limits, n = self.limits, self.n_rows
         pairs = n * max(basis_size, FEW_COLUMNS) // (2 * limits.task_values)
         even = -(-n // max(1, min(2 * pairs, limits.tasks)))

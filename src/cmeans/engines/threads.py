@@ -84,20 +84,21 @@ class ThreadEngine(Engine):
         left, lock, results = list(range(n_tasks))[::-1], threading.Lock(), {}
 
         def work() -> None:
-            while True:
+            try:
+                while True:
+                    with lock:
+                        if not left:
+                            return
+                        task = left.pop()
+                    results[task] = function(task)
+            except BaseException:
                 with lock:
-                    if not left:
-                        return
-                    task = left.pop()
-                results[task] = function(task)
+                    left.clear()
+                raise
 
         futures = [self._pool.submit(work) for _ in range(helpers)]
         try:
             work()
-        except BaseException:
-            with lock:
-                left.clear()
-            raise
         finally:
             errors = [None if future.cancel() else future.exception() for future in futures]  # whoever has not begun need not
         for error in errors:

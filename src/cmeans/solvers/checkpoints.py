@@ -91,7 +91,7 @@ class CheckpointSection:
 
     @property
     def latest(self) -> Packed | None:
-        """Where it stands."""
+        """The packed state of the solve; None before it has begun."""
         return self._latest()
 
     def note(self, packed: Callable[[], Packed]) -> None:

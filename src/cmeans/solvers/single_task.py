@@ -55,7 +55,7 @@ class SingleTask:
         plain one, as a cluster is empty or a sum is no number. None where that is so for the first."""
         stopping, objectives, moves = self._problem.stopping, list(history), list(movements)
         most = min(stopping.max_iter, len(history) + MOST)
-        last: tuple[Float64, NewSums, float] | None = None
+        last: tuple[Float64, NewSums] | None = None
         at, norms = state.centres.coordinates, state.centres.squared_norms()
         floor, ends = None, False
         while not ends and len(objectives) < most:
@@ -73,11 +73,11 @@ class SingleTask:
             if not ends:
                 floor = is_rounding_only(stopping, moves, objectives, self._problem.rows, abs(spread) + abs(penalty))
                 ends = floor is not None
-            last = at, sums, spread
+            last = at, sums
             at, norms = new, Centres.orthonormal(new).squared_norms()
         if last is None:
             return None
-        before, sums, _ = last
+        before, sums = last
         return Course(
             State(Centres.orthonormal(before), self._scales),
             _copied(sums.statistics(self._weight)),
