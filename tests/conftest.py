@@ -21,6 +21,12 @@ settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cmeans"))
 
 
+@pytest.fixture(autouse=True)
+def threads_share_small_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inputs of tests are so small that no thread would be woken for them."""
+    monkeypatch.setattr("cmeans.engines.threads.WORTH_SHARING", 0.0)
+
+
 @pytest.fixture(params=["generic", "native"])
 def sweeps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both kinds of sweeps: without native code, and with it."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
+
 import pytest
 
 from cmeans.engines import ThreadEngine, count_threads, usable_cpus
@@ -22,3 +26,57 @@ def test_n_jobs_is_counted_as_scikit_learn_counts_but_none_is_all(n_jobs, thread
 def test_n_jobs_that_is_no_number_of_threads_is_refused(n_jobs):
     with pytest.raises(ValueError, match=r"Owner\(n_jobs=.*give a positive number"):
         count_threads(n_jobs, "Owner")
+
+
+def threads_of(engine: ThreadEngine, n_tasks: int = 40) -> set[str]:
+    """The names of the threads that have run tasks long enough for all to come."""
+
+    def task(_: int) -> str:
+        time.sleep(2e-3)
+        return threading.current_thread().name
+
+    with engine:
+        return set(engine.run(task, n_tasks))
+
+
+def test_helpers_wait_for_the_next_engine_and_there_are_never_more_than_asked_for():
+    helpers = threads_of(ThreadEngine(3)) - {threading.current_thread().name}
+    assert 1 <= len(helpers) <= 2
+    before = threading.active_count()
+    for _ in range(5):
+        threads_of(ThreadEngine(3))
+    assert threading.active_count() <= before + 2
+    assert threads_of(ThreadEngine(1)) == {threading.current_thread().name}
+
+
+def test_little_work_wakes_nobody(monkeypatch):
+    monkeypatch.setattr("cmeans.engines.threads.WORTH_SHARING", 60.0)
+    assert threads_of(ThreadEngine(3)) == {threading.current_thread().name}
+
+
+def test_engines_side_by_side_and_one_within_another():
+    def sums(n: int) -> list[int]:
+        with ThreadEngine(3) as outer:
+            return list(outer.run(lambda task: sum(within(task)), n))
+
+    def within(task: int) -> list[int]:
+        with ThreadEngine(4) as inner:
+            return list(inner.run(lambda k: task * k, 30))
+
+    results: list[list[int]] = []
+    threads = [threading.Thread(target=lambda: results.append(sums(25))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert results == [[435 * task for task in range(25)]] * 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_has_helpers_of_its_own():
+    threads_of(ThreadEngine(3))
+    child = os.fork()
+    if child == 0:
+        names = threads_of(ThreadEngine(3))
+        os._exit(0 if len(names) > 1 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -196,7 +196,7 @@ class Blocks:
         limits, n = self.limits, self.n_rows
         pairs = n * max(basis_size, FEW_COLUMNS) // (2 * limits.task_values)
         even = -(-n // max(1, min(2 * pairs, limits.tasks)))
-        return min(max(even, min(self.block_rows(basis_size), limits.block_rows)), limits.task_rows)
+        return min(max(even, min(self.block_rows(basis_size), limits.least_task_rows)), limits.task_rows)
 
     def _taken(self, rows: IntArray) -> Array:
         return self.x.take(rows, self.limits, self.n_threads) if is_stored(self.x) else take(self.x, rows)

@@ -16,7 +16,8 @@ class Limits:
     narrow_columns: int = 128  # columns up to which blocks are larger
     least_blocks: int = 16  # blocks at least, so that many threads have work
     block_values: int = 2**22  # kernel values of one block, so that a basis of 70,000 rows still makes blocks of 32 MB
-    task_values: int = 2**17  # rows times columns of a task at least: handing less to a thread takes longer than the work
+    task_values: int = 2**15  # rows times columns of a task at least: handing less to a thread takes longer than the work
+    least_task_rows: int = 512  # rows of a task at least, for matrix products
     tasks: int = 64  # tasks of a large input: enough for any number of threads
     task_rows: int = 65_536  # rows of a task at most: results by row are kept until all tasks before it are done
     rows_at_once: int = 65_536  # rows whose labels or memberships are handled together outside tasks, in little memory

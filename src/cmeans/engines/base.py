@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 
@@ -55,6 +56,14 @@ class Engine(ABC):
     @abstractmethod
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
         """Yield the results of function(0), ..., function(n_tasks - 1), in that order, a bounded number of them ahead; in this process."""
+
+    def is_worth_sharing(self, seconds: float) -> bool:
+        """True where other threads should help with work that takes so long."""
+        return False
+
+    def ask_for_help(self, work: Callable[[], None], most: int) -> list[Future[None]]:
+        """Have up to `most` other threads do some work, as soon as they are free; nobody waits for them."""
+        return []
 
     def map(self, rows: HasTasks, over: Pass[Result]) -> Iterator[Result]:
         """Yield the results of a pass, one task after the other, wherever the rows are."""

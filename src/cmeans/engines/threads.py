@@ -5,8 +5,10 @@ from __future__ import annotations
 import numbers
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from types import TracebackType
 from typing import Any, Generic, Self
@@ -19,6 +21,8 @@ from .base import Engine, Result
 
 # The sums are checked for overflow and NaN, with a message; NumPy's own warnings would come first, once a block.
 QUIET: Any = {"over": "ignore", "invalid": "ignore", "divide": "ignore", "under": "ignore"}
+
+WORTH_SHARING = 3e-4  # seconds of work from which it pays to wake another thread
 
 
 def usable_cpus() -> int:
@@ -37,50 +41,68 @@ def count_threads(n_jobs: int | None, estimator_name: str) -> int:
 
 
 class ThreadEngine(Engine):
-    """Engine of `n_threads` threads; use it as a context manager, so that its threads end with the fit.
+    """Engine of `n_threads` threads, that of the caller and helpers that wait for work between fits; use it as a context manager.
 
     Inside, BLAS runs one thread per worker whatever their number: results have the same bits for any `n_threads`.
     """
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
-        self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:
         _single_blas.enter()
         self._quiet = np.errstate(**QUIET)
         self._quiet.__enter__()
-        if self.n_threads > 1:
-            self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="cmeans", initializer=_limit_this_thread)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
         self._quiet.__exit__(kind, error, trace)
         _single_blas.leave()
 
+    def is_worth_sharing(self, seconds: float) -> bool:
+        return self.n_threads > 1 and seconds > WORTH_SHARING
+
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
-        if self._pool is None or n_tasks == 1:
-            yield from (function(task) for task in range(n_tasks))
-            return
+        spent, task = 0.0, 0
+        while task < n_tasks and not (task and self.is_worth_sharing(spent / task * (n_tasks - task))):
+            begun = time.perf_counter()
+            result = function(task)
+            spent += time.perf_counter() - begun
+            task += 1
+            yield result
+        if task < n_tasks:
+            yield from self._shared(lambda left: function(task + left), n_tasks - task)
+
+    def _shared(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
         helpers, ahead = min(self.n_threads, n_tasks) - 1, 2 * self.n_threads
         if n_tasks <= ahead:
             yield from self._few(function, n_tasks, helpers)
             return
         queue = _Queue(function, n_tasks, ahead)
+        with self._beside(queue.work, helpers):
+            try:
+                for task in range(n_tasks):
+                    yield queue.result(task)
+            finally:
+                queue.close()
+
+    def ask_for_help(self, work: Callable[[], None], most: int) -> list[Future[None]]:
+        return [_helpers.submit(work, self.n_threads - 1) for _ in range(min(self.n_threads - 1, most))]
+
+    @contextmanager
+    def _beside(self, work: Callable[[], None], most: int) -> Iterator[None]:
+        """In this context other threads do some work, which must end as the context does."""
+        futures = self.ask_for_help(work, most)
         try:
-            for _ in range(helpers):  # the consumer of the results runs tasks too
-                self._pool.submit(queue.work)
-            for task in range(n_tasks):
-                yield queue.result(task)
+            yield
         finally:
-            queue.close()
+            errors = [None if future.cancel() else future.exception() for future in futures]  # whoever has not begun need not
+        for error in errors:
+            if error is not None:
+                raise error
 
     def _few(self, function: Callable[[int], Result], n_tasks: int, helpers: int) -> list[Result]:
         """Run tasks whose results may all wait for the first: whoever is free takes the next, and nothing is said between two."""
-        assert self._pool is not None
         left, lock, results = list(range(n_tasks))[::-1], threading.Lock(), {}
 
         def work() -> None:
@@ -96,15 +118,35 @@ class ThreadEngine(Engine):
                     left.clear()
                 raise
 
-        futures = [self._pool.submit(work) for _ in range(helpers)]
-        try:
+        with self._beside(work, helpers):
             work()
-        finally:
-            errors = [None if future.cancel() else future.exception() for future in futures]  # whoever has not begun need not
-        for error in errors:
-            if error is not None:
-                raise error
         return [results[task] for task in range(n_tasks)]
+
+
+class _Helpers:
+    """Threads of this process that wait for work: to start one takes longer than many passes. All engines share them, and none needs
+    them: whoever asks does the work that no thread is free for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pool: ThreadPoolExecutor | None = None
+        self._size = 0
+
+    def submit(self, work: Callable[[], None], size: int) -> Future[None]:
+        """Have some work done by one of at least `size` threads."""
+        with self._lock:
+            if self._pool is None or self._size < size:
+                self._pool, self._size = ThreadPoolExecutor(size, thread_name_prefix="cmeans", initializer=_limit_this_thread), size
+            return self._pool.submit(work)
+
+    def forget(self) -> None:
+        """Begin anew in a forked process, in which the threads are not."""
+        self.__init__()  # type: ignore[misc]
+
+
+_helpers = _Helpers()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_helpers.forget)
 
 
 class _Queue(Generic[Result]):

@@ -125,7 +125,7 @@ class KernelPatchClustering(StreamingBase):
 
     def _begin(self, chunk: Chunk) -> ChunkResult:
         patch = _in_full(chunk)
-        geometry = self._geometry(patch, lambda kernel, _: self._span(patch, kernel, patch.blocks))
+        geometry = self._geometry(patch, lambda kernel: self._span(patch, kernel, patch.blocks))
         return self._carried(chunk, geometry, *self._found(patch, geometry, self._method(geometry).rule))
 
     def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:

@@ -13,17 +13,17 @@ from ..data.arrays import Float64
 from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule, check_landmarks, given_landmarks
 from ..fitting.fit import FitSettings, Procedure
 from ..fitting.fitted_attributes import restored_on_failure
-from ..fitting.space import Geometry, fixed_rows
+from ..fitting.space import Geometry, euclidean_space
 from ..fitting.stream_fit import StreamingBase
 from ..fitting.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel, Linear
 from ..kernels.names import KernelName
 from ..runtime.user_warnings import warn
-from ..sampling.population import Population, population_of
+from ..sampling.population import population_of
 from ..solvers.fixed_point import Solution
 from ..solvers.observer import FitRecord
-from ..spaces import EuclideanSpace, LandmarkSpace, Space, landmark_space
+from ..spaces import LandmarkSpace, Space, landmark_space
 from ..streaming import (
     PROJECTIONS,
     LandmarkCandidates,
@@ -250,15 +250,15 @@ class StreamingFuzzyCMeans(StreamingBase):
         _, limit = self._checked_stream_parameters(estimator_name)
         growing = self.method == "landmarks" and isinstance(self.landmarks, str)
 
-        def space_of(kernel: Kernel, population: Population) -> Space:
+        def space_of(kernel: Kernel) -> Space:
             given = given_landmarks(self.landmarks, estimator_name, blocks, self.n_landmarks)
             if given is not None:
                 return landmark_space(kernel, given[1], None, blocks.x.dtype)
             if isinstance(kernel, Linear) and self.n_landmarks == "auto":
-                return EuclideanSpace.about(*fixed_rows(blocks, population))
+                return euclidean_space(blocks)
             if self.method == "projection":
                 return self._chunk_space(chunk, kernel)
-            return first_landmarks(kernel, blocks, population, LandmarkCandidates(limit), chunk.rng("landmarks"))
+            return first_landmarks(kernel, blocks, population_of(blocks), LandmarkCandidates(limit), chunk.rng("landmarks"))
 
         geometry = self._geometry(chunk, space_of)
         rule = self._method(geometry).rule

@@ -20,7 +20,7 @@ from ..fitting.space import (
     Geometry,
     SpaceParameters,
     checked_landmark_parameters,
-    fixed_rows,
+    euclidean_space,
     refuse_stored,
     takes_kernel_values,
     whole_diagonal,
@@ -34,7 +34,7 @@ from ..rules import Hard
 from ..sampling.pairwise import affinity
 from ..sampling.population import population_of, sample
 from ..solvers.multistart import FitResult, best_of, concluded
-from ..spaces import EuclideanSpace, ExactSpace, solver_tolerance
+from ..spaces import ExactSpace, solver_tolerance
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
@@ -154,7 +154,7 @@ def build_sample_geometry(
     kernel: Kernel = Precomputed()
     gamma = None
     if not precomputed:
-        kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, *fixed_rows(blocks, population), n_clusters, engine)
+        kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, n_clusters, engine)
     if not isinstance(method, str):
         rows = row_numbers(method, estimator_name, blocks.n_rows)
         if isinstance(number, int) and number != len(rows):
@@ -182,12 +182,11 @@ def build_sample_geometry(
         part,
         kernel,
         ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)),
-        population_of(part, comparable=not precomputed),
         gamma,
     )
     if not isinstance(kernel, Linear):
         alone.complain(estimator_name)
     else:
-        alone = replace(alone, space=EuclideanSpace.about(*fixed_rows(part, alone.population)))
+        alone = replace(alone, space=euclidean_space(part))
         alone.refuse_range(estimator_name)
-    return Geometry(blocks, kernel, alone.space, population, gamma, rows), alone
+    return Geometry(blocks, kernel, alone.space, gamma, rows), alone

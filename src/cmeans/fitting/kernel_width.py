@@ -14,6 +14,7 @@ from ..engines import Engine, Pass
 from ..kernels import RBF, Kernel, Laplacian, Polynomial, build_kernel, checked_params, kernel_class
 from ..kernels.laplacian import manhattan
 from ..runtime.user_warnings import NOT_FINITE
+from ..sampling.population import fixed_rows
 from ..tuning.bandwidth import clearest
 from .arguments import GammaName
 from .validation import integer, real
@@ -35,8 +36,6 @@ def build_named_kernel(
     parameters: KernelParameters,
     estimator_name: str,
     blocks: Blocks,
-    rows: Array,  # (p, d) a fair sample of the rows
-    weights: Float64,  # (p,)
     n_clusters: int,
     engine: Engine,
 ) -> tuple[Kernel, float | None]:
@@ -45,13 +44,11 @@ def build_named_kernel(
     if cls is None:
         kernel = build_kernel(parameters.kernel, estimator_name, params)
         return kernel, getattr(kernel, "gamma", None)
-    if cls in (RBF, Laplacian) and parameters.gamma == "scale":
-        gamma = _inverse(_variance(cls, blocks, rows, weights, engine), estimator_name)
-    else:
-        gamma = _gamma(parameters.gamma, cls, estimator_name, rows, weights, n_clusters)
-    kernel = build_kernel(parameters.kernel, estimator_name, params, **{**numbers, "gamma": gamma})
+    if isinstance(parameters.gamma, str) and cls in (RBF, Laplacian):
+        numbers["gamma"] = _gamma(parameters.gamma, cls, estimator_name, blocks, n_clusters, engine)
+    kernel = build_kernel(parameters.kernel, estimator_name, params, **numbers)
     used = getattr(kernel, "gamma", None)
-    return (_within_range(kernel, rows, weights) if isinstance(kernel, Polynomial) else kernel), used
+    return (_within_range(kernel, *fixed_rows(blocks)) if isinstance(kernel, Polynomial) else kernel), used
 
 
 def checked_kernel_parameters(
@@ -71,14 +68,13 @@ def checked_kernel_parameters(
     return cls, params, numbers
 
 
-def _gamma(value: Any, cls: type[Kernel], estimator_name: str, rows: Array, weights: Float64, n_clusters: int) -> float:
-    if not isinstance(value, str):
-        return float(value)
-    if cls not in (RBF, Laplacian):
-        return 1.0
+def _gamma(name: str, cls: type[Kernel], estimator_name: str, blocks: Blocks, n_clusters: int, engine: Engine) -> float:
+    rows, weights = fixed_rows(blocks)
+    if name == "scale":
+        return _inverse(_variance(cls, blocks, rows, weights, engine), estimator_name)
     distances = _distances(cls, rows)
     gamma = _inverse(_median(distances, weights), estimator_name)
-    if value == "median":
+    if name == "median":
         return gamma
     if not np.isfinite(distances).all():
         raise ValueError(f"{estimator_name}: {NOT_FINITE}")

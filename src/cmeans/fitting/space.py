@@ -30,7 +30,7 @@ from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
 from ..landmarks.select import choose, spanning_rows
 from ..runtime.user_warnings import warn
 from ..sampling.pairwise import Affinity, Metric
-from ..sampling.population import JudgedSample, Population, population_of
+from ..sampling.population import JudgedSample, Population, population_of, some_rows
 from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, checked_gram, landmark_space, solver_tolerance
 from ..spaces.centres import Centres
 from ..tuning.diagnosis import kernel_complaints, out_of_range
@@ -62,13 +62,17 @@ class Geometry:
     blocks: Blocks
     kernel: Kernel
     space: Space
-    population: Population
     gamma: float | None = None
     landmark_rows: IntArray | None = None  # row numbers of the landmarks, where they are rows
     basis: Block | None = None  # the landmarks as rows of data, where the points themselves are column numbers
     columns_only: LandmarkSpace | None = None  # set where a precomputed kernel has only its landmarks' columns
     former: Geometry | None = None  # the same rows in another space, whose samples need not be computed again
     judged_rows: int = DEFAULT.fixed_rows  # rows on which the kernel and its landmarks are judged
+
+    @cached_property
+    def population(self) -> Population:
+        """The rows that may be drawn; of kernel values equal ones are not sought."""
+        return population_of(self.blocks, comparable=not self.is_precomputed) if self.former is None else self.former.population
 
     @property
     def is_precomputed(self) -> bool:
@@ -126,8 +130,7 @@ class Geometry:
 
     def refuse_range(self, estimator_name: str) -> None:
         """Refuse rows whose squares are too small or too large for their type."""
-        positions, _ = self.population.fixed_sample
-        self._refuse_range(self.affinity(positions).diag(), estimator_name)
+        self._refuse_range(self.metric.among(some_rows(self.blocks)).diag(), estimator_name)
 
     def _refuse_range(self, values: Float64, estimator_name: str) -> None:
         dtype, weight = numpy_dtype(self.blocks.x), self.blocks.weight
@@ -144,7 +147,7 @@ class Geometry:
 
     def _any_number(self) -> bool:
         """True where a row of the sample differs from 0, or, where rows are centred first, from the others."""
-        x = host_float64(fixed_rows(self.blocks, self.population)[0])
+        x = host_float64(self.blocks.take(some_rows(self.blocks)).x)
         return bool((x != x[0] if self.metric.shifted else x != 0).any())
 
     def complain(self, estimator_name: str) -> None:
@@ -165,12 +168,10 @@ def build_geometry(
     refuse_stored(parameters, estimator_name, blocks, number)
     if takes_kernel_values(parameters.kernel):
         return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, factor=factor)
-    population = population_of(blocks)
-    sampled, weights = fixed_rows(blocks, population)
-    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, sampled, weights, n_clusters, engine)
+    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, n_clusters, engine)
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
-        plain = Geometry(blocks, kernel, EuclideanSpace.about(sampled, weights), population, gamma)
+        plain = Geometry(blocks, kernel, euclidean_space(blocks), gamma)
         plain.refuse_range(estimator_name)
         return plain
     exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
@@ -179,7 +180,7 @@ def build_geometry(
     else:
         columns = number if isinstance(number, int) else blocks.n_rows if _takes_all_rows(number, blocks) else LEAST_AUTOMATIC
     judged_rows = blocks.limits.judged_rows_for(blocks.n_rows, columns)
-    geometry = Geometry(blocks, kernel, exact, population, gamma, judged_rows=judged_rows)
+    geometry = Geometry(blocks, kernel, exact, gamma, judged_rows=judged_rows)
     geometry.complain(estimator_name)
     rows: IntArray | None
     if given is not None:
@@ -267,11 +268,10 @@ def number_of_landmarks(value: Any, estimator_name: str, n_rows: int | None) -> 
     return number
 
 
-def fixed_rows(blocks: Blocks, population: Population) -> tuple[Array, Float64]:
-    """Return the rows (a NumPy array or CSR matrix) and weights of the sample that is the same for every random_state."""
-    positions, weights = population.fixed_sample
-    x = blocks.take(population.at(positions)).x
-    return (to_numpy(x) if is_foreign(x) else x), weights
+def euclidean_space(blocks: Blocks) -> EuclideanSpace:
+    """Return the space of the rows themselves."""
+    some = blocks.take(some_rows(blocks))
+    return EuclideanSpace.about(to_numpy(some.x) if is_foreign(some.x) else some.x, some.weight)
 
 
 def _precomputed(
@@ -292,11 +292,8 @@ def _precomputed(
     if listed is not None and diag is not None and width == len(listed):
         return _columns_only(estimator_name, blocks, listed, diag, factor=factor)
     blocks = replace(blocks, kxx=whole_diagonal(parameters, estimator_name, blocks.x))
-    population = population_of(blocks, comparable=False)
-    everything = np.arange(n)
-    plain = Geometry(
-        blocks, kernel, ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype)), population, None, everything
-    )
+    exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
+    plain = Geometry(blocks, kernel, exact, None, np.arange(n))
     plain.complain(estimator_name)
     if listed is None:
         listed = _chosen_rows(parameters, number, plain, n_clusters, rng, factor=factor)
@@ -305,7 +302,7 @@ def _precomputed(
     basis = blocks.take(listed)
     gram = host_float64(kernel.prepare(listed)(basis.x))
     space = landmark_space(kernel, listed, gram, blocks.x.dtype, factor=factor)
-    return replace(plain, space=space, landmark_rows=listed, basis=basis)
+    return replace(plain, space=space, landmark_rows=listed, basis=basis, former=plain)
 
 
 def whole_diagonal(parameters: SpaceParameters, estimator_name: str, gram: Array) -> Array:
@@ -332,8 +329,7 @@ def _columns_only(estimator_name: str, blocks: Blocks, listed: IntArray, diag: A
     gram = host_float64(basis.x)
     space = landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype, factor=factor)
     known = space if factor else landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype)
-    population = population_of(blocks, comparable=False)
-    geometry = Geometry(blocks, kernel, space, population, None, listed, basis, known)
+    geometry = Geometry(blocks, kernel, space, None, listed, basis, known)
     geometry.complain(estimator_name)
     return geometry
 

@@ -19,7 +19,6 @@ from ..rules import Fuzzy, Hard, Rule
 from ..runtime.callbacks import logger, verbose_log
 from ..runtime.progress import Reporter, current_listeners
 from ..runtime.user_warnings import warn
-from ..sampling.population import Population, population_of
 from ..solvers.fixed_point import Carried, Solution, solve
 from ..solvers.multistart import FitResult, best_of
 from ..solvers.observer import FitRecord, Observer
@@ -37,7 +36,7 @@ from .fitted_attributes import model_attributes, restored_on_failure, warn_of_re
 from .init import InitContext, starts
 from .kernel_width import build_named_kernel
 from .memory import require
-from .space import Geometry, fixed_rows, takes_kernel_values
+from .space import Geometry, takes_kernel_values
 from .stream_state import Chunk, ChunkResult, FitSummary, StreamState, WarmupBuffer
 from .validation import integer, one_of, read_rows, weights_of
 
@@ -131,7 +130,7 @@ class StreamingBase(BaseCMeans):
             result = _of_all_chunks(result, settings, summary)
         self._keep_stream(summary.stream, summary.loss)
         _warn_of_loss(self.projection_loss_, estimator_name)
-        return replace(summary.absorbed.geometry, blocks=blocks, population=population_of(blocks)), Method(result.rule), result
+        return replace(summary.absorbed.geometry, blocks=blocks, former=None), Method(result.rule), result
 
     def _summed_up(self, parts: list[Blocks], context: FitContext) -> FitSummary:
         """Cluster all chunks, one after the other."""
@@ -171,7 +170,7 @@ class StreamingBase(BaseCMeans):
         else:
             absorbed = self._go_on(stream, chunk)
         if absorbed.geometry.blocks is not blocks:
-            geometry = replace(absorbed.geometry, blocks=blocks, population=population_of(blocks))
+            geometry = replace(absorbed.geometry, blocks=blocks, former=None)
             absorbed = replace(absorbed, geometry=geometry, rows=None)
         visits += absorbed.solution.row_visits
         return StreamState(absorbed.past, absorbed.rule, seed, unit, dtype, number + 1, seen, visits, absorbed.reserve, held), absorbed
@@ -180,20 +179,17 @@ class StreamingBase(BaseCMeans):
         """Number of rows to hold before the first of them are released."""
         return 0
 
-    def _geometry(self, chunk: Chunk, space_of: Callable[[Kernel, Population], Space]) -> Geometry:
+    def _geometry(self, chunk: Chunk, space_of: Callable[[Kernel], Space]) -> Geometry:
         """Return the kernel determined by the first rows, and the space made with it."""
         estimator_name, blocks = type(self).__name__, chunk.blocks
-        population = population_of(blocks)
-        context = chunk.context
-        sampled = fixed_rows(blocks, population)
-        kernel, gamma = build_named_kernel(self, estimator_name, blocks, *sampled, context.settings.n_clusters, context.engine)
-        geometry = Geometry(blocks, kernel, space_of(kernel, population), population, gamma)
+        kernel, gamma = build_named_kernel(self, estimator_name, blocks, chunk.context.settings.n_clusters, chunk.context.engine)
+        geometry = Geometry(blocks, kernel, space_of(kernel), gamma)
         geometry.complain(estimator_name)
         return geometry
 
     def _later_geometry(self, chunk: Chunk, space: Space) -> Geometry:
         """Return the geometry of a further chunk in its space."""
-        return Geometry(chunk.blocks, space.kernel, space, population_of(chunk.blocks), getattr(space.kernel, "gamma", None))
+        return Geometry(chunk.blocks, space.kernel, space, getattr(space.kernel, "gamma", None))
 
     def _found(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> tuple[Problem, Solution]:
         """Return the best of the starts on a first chunk."""
@@ -260,7 +256,7 @@ class StreamingBase(BaseCMeans):
         space, centres = stream.past.space.portable(stream.past.centres)
         row = np.zeros((1, self.n_features_in_), dtype=stream.dtype)
         blocks = Blocks(row, np.ones(1), limits=self._limits)
-        geometry = Geometry(blocks, self.kernel_, stream.past.space, population_of(blocks), self.gamma_)
+        geometry = Geometry(blocks, self.kernel_, stream.past.space, self.gamma_)
         for name, value in model_attributes(geometry, stream.rule, space, State(centres)).items():
             setattr(self, name, value)
         for name in (*OF_ROWS, *OF_SWEEPS):

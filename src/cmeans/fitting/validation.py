@@ -202,6 +202,8 @@ def _names_of(estimator: BaseEstimator) -> list[str] | None:
 
 def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
     """Return rows in memory, checked by scikit-learn; columns of text and dates in a data frame are refused by name."""
+    if _needs_no_check(estimator, X, fitting=fitting):
+        return X
     labels = _labels_of(X)
     try:
         if any(np.asarray(X[:1][label]).dtype.kind in "mM" for label in labels):  # some frames make numbers of them
@@ -225,6 +227,16 @@ def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
             f"{type(estimator).__name__}: {others} of X hold{'s' if len(labels) - len(numbers) == 1 else ''} text or dates, no numbers;"
             f" {advice}, or encode them first (categories by scikit-learn's OneHotEncoder)."
         ) from error
+
+
+def _needs_no_check(estimator: BaseEstimator, X: Any, *, fitting: bool) -> bool:
+    """True for an array of floats in which scikit-learn would find nothing to change or refuse: to ask it takes longer than small fits."""
+    if type(X) is not np.ndarray or X.dtype not in (np.float64, np.float32) or X.ndim != 2 or 0 in X.shape:
+        return False
+    if fitting and "feature_names_in_" not in vars(estimator):
+        estimator.n_features_in_ = X.shape[1]
+    known = vars(estimator)
+    return "feature_names_in_" not in known and known.get("n_features_in_") == X.shape[1]
 
 
 def _labels_of(X: Any) -> list[Any]:

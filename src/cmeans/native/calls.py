@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import Structure, byref
+from ctypes import Structure, byref, pointer
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,21 @@ import numpy.typing as npt
 ADDRESS, INT, REAL, TEXT, WHOLE = ctypes.c_void_p, ctypes.c_int, ctypes.c_double, ctypes.c_char_p, ctypes.c_int64
 pointer_to = ctypes.POINTER
 
-__all__ = ["ADDRESS", "INT", "REAL", "TEXT", "WHOLE", "Structure", "address", "byref", "done", "pitch", "pointer_to", "rows_in_order"]
+__all__ = [
+    "ADDRESS",
+    "INT",
+    "REAL",
+    "TEXT",
+    "WHOLE",
+    "Structure",
+    "address",
+    "byref",
+    "done",
+    "pitch",
+    "pointer",
+    "pointer_to",
+    "rows_in_order",
+]
 
 
 def address(array: npt.NDArray[Any] | None) -> int | None:

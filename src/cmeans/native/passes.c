@@ -1,8 +1,9 @@
 /* Passes over a block of rows: tile after tile, distances to the centres, memberships of the rule, and what is made of them. */
 #include "moments.h"
+#include "passes.h"
 #include "rules.h"
 
-#define SUMMED 16 /* tiles whose sums are taken in the rows' precision, before they are added in float64 */
+#define SUMMED 16 /* tiles whose sums are taken in the rows' precision, before they are added in float64: SUMMED_ROWS in native_rows.py */
 #define NO_RULE -2
 
 /* The cluster of each row's largest membership, ties to the lowest number; -1 where all are zero and the rule leaves rows out. */
@@ -22,16 +23,6 @@ static void label_by_membership(struct tile *tile, int64_t clusters, int leaves_
     }
 }
 
-struct sums {
-    double *mass;         /* (clusters,) sum of w, added to, as all of these */
-    double *spread;       /* (clusters,) sum of w d2 */
-    double *moment;       /* (clusters, columns) sum of w x */
-    double *penalty;      /* (1,) */
-    int64_t *labels;      /* (count,) the cluster of each row's largest membership, -1 for none; or nothing, as the next two */
-    double *hard_mass;    /* (clusters,) the same sums, of rows that belong to their label alone */
-    double *hard_moment;  /* (clusters, columns) */
-};
-
 static void add_hard_sums(const struct tile *tile, const struct rows *rows, int64_t clusters, int64_t start, const struct sums *sums, real *total) {
     for (int64_t t = 0; t < tile->count; t++) {
         sums->labels[start + t] = tile->label[t];
@@ -41,7 +32,7 @@ static void add_hard_sums(const struct tile *tile, const struct rows *rows, int6
     label_moments(tile, rows, clusters, total);
 }
 
-/* The sums of one sweep; 0, or what is missing. */
+/* The sums of one sweep. */
 int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, const char *rule_name, const struct sums *sums) {
     const int64_t clusters = centres->clusters, columns = rows->columns, numbers = clusters * total_pitch(columns);
     const struct rule *rule = rule_named(rule_name);

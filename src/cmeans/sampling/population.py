@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..data.arrays import Array, Float64, IntArray, is_sparse, to_numpy
+from ..data.arrays import Array, Float64, IntArray, is_foreign, is_sparse, to_numpy
 from ..data.blocks import Blocks, rows_between, spans
 from ..data.limits import DEFAULT, Limits
 
@@ -100,6 +100,25 @@ def population_of(blocks: Blocks, *, comparable: bool = True) -> Population:
     kept = total > 0
     number = np.where(kept, np.cumsum(kept) - 1, -1)
     return Population(first[kept], total[kept], number[member], n, limits)
+
+
+def fixed_rows(blocks: Blocks) -> tuple[Array, Float64]:
+    """Return the rows (a NumPy array or CSR matrix) and weights of the sample that is the same for every random_state."""
+    population = population_of(blocks)
+    positions, weights = population.fixed_sample
+    x = blocks.take(population.at(positions)).x
+    return (to_numpy(x) if is_foreign(x) else x), weights
+
+
+def some_rows(blocks: Blocks) -> IntArray:
+    """Return numbers of rows of positive weight that show how large all are: of few rows those at even distances, which takes no time."""
+    if blocks.n_rows <= blocks.limits.subsampled_above:
+        rows = np.arange(0, blocks.n_rows, -(-blocks.n_rows // blocks.limits.fixed_rows))
+        rows = rows if blocks.alike else rows[blocks.weight[rows] > 0]
+        if len(rows):
+            return rows
+    population = population_of(blocks)
+    return population.at(population.fixed_sample[0])
 
 
 def draw(population: Population, size: int, rng: np.random.RandomState) -> IntArray:

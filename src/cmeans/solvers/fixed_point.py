@@ -14,9 +14,9 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .anderson import Anderson, Mixing
 from .observer import UNOBSERVED, Observer, Progressed
-from .single_task import Course, SingleTask
 from .steps import NEXT_CENTRES, Step, Verdict
 from .stopping import is_at_rest, is_rounding_only, rounding_of
+from .sweeps_in_a_row import Course, SweepsInARow
 
 Carried: TypeAlias = Callable[[State], Statistics]  # the sums over rows that have gone by, which every sweep's are added to
 
@@ -85,7 +85,7 @@ def solve(
     function = sweep_for(problem.rows, problem.rule, len(state.centres))
     unseen = observer.is_silent and step is NEXT_CENTRES and carried is None and problem.stopping.criterion == "centres"
     in_a_row = unseen and not _may_mix(problem, step)
-    loop = _Loop(problem, observer, step, carried, function, SingleTask.of(problem, state, function) if in_a_row else None)
+    loop = _Loop(problem, observer, step, carried, function, SweepsInARow.of(problem, state, function) if in_a_row else None)
     section = observer.section()
     if section.found is not None:
         now = SolverState.unpacked(section.found)
@@ -125,7 +125,7 @@ class _Loop:
     step: Step
     carried: Carried | None
     function: SweepFunction
-    single_task: SingleTask | None
+    in_a_row: SweepsInARow | None
 
     def note(self, now: SolverState) -> None:
         sums, objective = None if now.last is None else now.last[1], now.history[-1] if now.history else math.inf
@@ -133,7 +133,7 @@ class _Loop:
 
     def advance(self, now: SolverState) -> SolverState:
         """One sweep, and the step that its sums make; some of them where nothing is asked between them."""
-        course = None if self.single_task is None else self.single_task.follow(now.at, now.history, now.movements)
+        course = None if self.in_a_row is None else self.in_a_row.follow(now.at, now.history, now.movements)
         return self._one_sweep(now) if course is None else self._after(now, course)
 
     def _after(self, now: SolverState, course: Course) -> SolverState:

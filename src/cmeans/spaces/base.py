@@ -135,11 +135,6 @@ class Space(ABC):
         return False
 
     @property
-    def centres_are_means(self) -> bool:
-        """True where the coordinates and coefficients of centres are the means of the rows' products with the basis."""
-        return False
-
-    @property
     def sweeps_products(self) -> bool:
         """True where a sweep over training rows needs only g(x) and k(x, x)."""
         return True

@@ -71,10 +71,6 @@ class EuclideanSpace(Space):
         return False
 
     @property
-    def centres_are_means(self) -> bool:
-        return True
-
-    @property
     def represents_by_views(self) -> bool:
         return True
 

@@ -116,11 +116,10 @@ class BoundedSweep:
         memory = self._memory.get(key)
         if memory is None:
             memory = _TaskMemory(state, {}, ClusterSums.none(c, rows.space.moment_width))
-        for block in rows.task(task):
-            here = block.native
-            if block.start not in memory.bounds:
-                memory.bounds[block.start] = RowBounds.unknown(len(here), c, here.dtype)
-            bounds, drift = memory.bounds[block.start], self._drift(memory.state, state, here.dtype)
+        for here in rows.native_task(task):
+            if here.start not in memory.bounds:
+                memory.bounds[here.start] = RowBounds.unknown(len(here), c, here.dtype)
+            bounds, drift = memory.bounds[here.start], self._drift(memory.state, state, here.dtype)
             arguments = (
                 here.argument,
                 self._cache.argument(rows.space, state, here.dtype),

@@ -14,7 +14,7 @@ from ..rules import NativeFunctions, Rule
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
 from .generic import FinalSums
-from .native_rows import NativeRows, RowsArgument
+from .native_rows import RowsArgument
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import HardStatistics, Statistics
@@ -106,9 +106,9 @@ class NativeSweep:
     """The sums over the rows of one task; with labels, also those over each cluster's own rows."""
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
-        self._cache = CentresCache(rule)
+        self.cache = CentresCache(rule)
         self._pass = native.function("sweep", dtype, (ROWS, CENTRES, TEXT, pointer_to(_SumsArgument)), INT)
-        self._change = NativeChange(self._cache, dtype)
+        self._change = NativeChange(self.cache, dtype)
 
     def __call__(
         self, rows: RepresentedRows, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
@@ -118,44 +118,12 @@ class NativeSweep:
         if labels is not None:
             hard = HardStatistics(np.zeros(c), np.zeros((c, width)))
             sums.argument.hard_mass, sums.argument.hard_moment = address(hard.mass), address(hard.moment)
-        for block in rows.task(task):
-            here = block.native
+        for here in rows.native_task(task):
             if labels is not None:
-                sums.argument.labels = address(labels[block.start : block.start + len(here)])
-            self.add(here, self._cache.argument(rows.space, state, here.dtype), sums)
+                sums.argument.labels = address(labels[here.start : here.start + len(here)])
+            done(self._pass(here.argument, self.cache.argument(rows.space, state, here.dtype), self.cache.rule_name, sums.argument))
         change = 0.0 if before is None else self._change(rows, state, before, task)
         return sums.statistics(rows.task_weight(task), change, hard)
-
-    def add(self, rows: NativeRows, centres: CentresArgument, sums: NewSums) -> None:
-        """Add the sums over some rows."""
-        done(self._pass(rows.argument, centres, self._cache.rule_name, sums.argument))
-
-    def repeated(self, rows: RepresentedRows, state: State) -> RepeatedSweep:
-        """Return the same sweep over rows that are one task, for many centres one after the other; the scales are those of `state`."""
-        here = [block.native for block in rows.task(0)]
-        return RepeatedSweep(self, here, self._cache.new_argument(rows.space, state, here[0].dtype), rows.space.moment_width)
-
-
-class RepeatedSweep:
-    """A sweep whose memory is taken once: that of its last sums is used again by the next sweep but one."""
-
-    def __init__(self, sweep: NativeSweep, rows: list[NativeRows], centres: CentresArgument, width: int) -> None:
-        self._sweep, self._rows, self._centres = sweep, rows, centres
-        values, norms, scales = centres.kept
-        self._values, self._norms = np.array(values), np.array(norms)  # to be written to
-        centres.values, centres.norms = address(self._values), address(self._norms)
-        centres.kept = self._values, self._norms, scales
-        self._sums = NewSums(len(self._norms), width), NewSums(len(self._norms), width)
-
-    def __call__(self, centres: Float64, norms: Float64) -> NewSums:
-        """Sweep from centres (c, r) whose squared norms (c,) are known."""
-        self._values[...], self._norms[...] = centres, norms
-        self._sums = self._sums[::-1]
-        sums = self._sums[0]
-        sums.memory.fill(0.0)
-        for rows in self._rows:
-            self._sweep.add(rows, self._centres, sums)
-        return sums
 
 
 class NativeChange:
@@ -167,8 +135,7 @@ class NativeChange:
 
     def __call__(self, rows: RepresentedRows, state: State, before: State, task: int) -> float:
         largest = REAL(0.0)
-        for block in rows.task(task):
-            here = block.native
+        for here in rows.native_task(task):
             now, then = (self._cache.argument(rows.space, one, here.dtype) for one in (state, before))
             both = now, then
             done(self._pass(here.argument, *both, self._cache.rule_name, byref(largest)))
@@ -184,9 +151,8 @@ class NativeAssign:
 
     def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs) -> FinalSums:
         mass, spread, totals = np.zeros(len(state.centres)), np.zeros(len(state.centres)), np.zeros(2)
-        for block in rows.task(task):
-            here = block.native
-            place = out.place(block.start, len(here))
+        for here in rows.native_task(task):
+            place = out.place(here.start, len(here))
             written = out.labels[place], out.memberships[place], out.nearest[place], mass, spread, totals
             to, centres = _AssignmentArgument(*map(address, written)), self._cache.argument(space, state, here.dtype)
             done(self._pass(here.argument, centres, self._cache.rule_name, to))
@@ -203,8 +169,7 @@ class NativeMeasure:
 
     def __call__(self, rows: RepresentedRows, space: Space, state: State, task: int) -> Array:
         parts, finite = [], INT(1)
-        for block in rows.task(task):
-            here = block.native
+        for here in rows.native_task(task):
             out = np.empty((len(here), len(state.centres)), here.dtype)
             centres = self._cache.argument(space, state, here.dtype)
             done(self._pass(here.argument, centres, address(out), byref(finite)))
@@ -223,9 +188,8 @@ class NativeDeviations:
 
     def __call__(self, rows: RepresentedRows, means: State, labels: IntArray, power: int, task: int) -> Float64:
         total = np.zeros(len(means.centres))
-        for block in rows.task(task):
-            here = block.native
+        for here in rows.native_task(task):
             centres = self._cache.argument(rows.space, means, here.dtype)
-            own = address(labels[block.start : block.start + len(here)])
+            own = address(labels[here.start : here.start + len(here)])
             done(self._pass(here.argument, centres, own, power == 2, address(total)))
         return total

@@ -8,6 +8,8 @@ from ..data.arrays import Float64
 from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch, rows_in_order
 from ..spaces import RowValues
 
+SUMMED_ROWS = 1024  # rows whose sums native code takes in their own precision: blocks of a multiple of them add up as if they were one
+
 
 class RowsArgument(Structure):
     """struct rows"""
@@ -26,13 +28,13 @@ class RowsArgument(Structure):
 
 
 class NativeRows:
-    """`argument` for native functions, and the arrays that it points to."""
+    """`argument` for native functions, and the arrays that it points to; `start` is the number of the first row."""
 
-    def __init__(self, rows: RowValues, weight: Float64) -> None:
+    def __init__(self, rows: RowValues, weight: Float64, start: int) -> None:
         x = rows_in_order(rows.x)
         shift = None if rows.shift is None else np.ascontiguousarray(rows.shift)
         kxx = None if rows.kxx is None else np.ascontiguousarray(rows.kxx)
-        self.count, self.dtype, self._kept = len(x), x.dtype, (x, shift, kxx, weight)
+        self.start, self.count, self.dtype, self._kept = start, len(x), x.dtype, (x, shift, kxx, weight)
         step = weight.strides[0] // weight.itemsize
         parts = address(x), address(shift), address(kxx), address(weight), None
         self.argument = RowsArgument(*parts, len(x), x.shape[1], pitch(x), step)

@@ -14,7 +14,7 @@ from ..data.arrays import Array, Float64, IntArray, itemsize
 from ..data.blocks import Blocks
 from ..data.limits import Limits
 from ..spaces import Rows, Space
-from .native_rows import NativeRows
+from .native_rows import SUMMED_ROWS, NativeRows
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class RepresentedBlock:
     @cached_property
     def native(self) -> NativeRows:
         """The same for native code."""
-        return NativeRows(self.rows.values(), self.weight)
+        return NativeRows(self.rows.values(), self.weight, self.start)
 
 
 class RowsInSpace(Protocol):
@@ -78,6 +78,7 @@ class RepresentedRows:
         self._left = self.room_to_keep = keep_bytes if space.keeps_rows_cheaply or blocks.read_anew else 0
         self._views = blocks.are_views and space.represents_by_views  # which take no memory, and are always kept
         self._kept: dict[int, list[RepresentedBlock]] = {}
+        self._native_views: dict[int, NativeRows] = {}
         self._weights: dict[int, float] = {}
         self._lock = threading.Lock()
         self.labelled_by: dict[int, bytes] = {}  # the key of the pass that wrote the labels of a task's rows
@@ -91,6 +92,11 @@ class RepresentedRows:
     def kept_share(self) -> float:
         """The share of the rows that there is room to keep represented between sweeps."""
         return min(1.0, self.room_to_keep / (self.n_rows * _bytes_of_a_row(self.space, self.blocks.x)))
+
+    @property
+    def stay_in_memory(self) -> bool:
+        """True where all rows, once they are represented, stay so between sweeps."""
+        return self._views or self._left >= self.n_rows * _bytes_of_a_row(self.space, self.blocks.x)
 
     @property
     def spec(self) -> RepresentationSpec:
@@ -119,6 +125,16 @@ class RepresentedRows:
             yield piece
         if keep:
             self._kept[task] = kept
+
+    def native_task(self, task: int) -> Iterator[NativeRows]:
+        """The rows of one task for native code, block by block; views at once, where that gives the same sums."""
+        if not self._views or self.blocks.block_rows(self.space.size) % SUMMED_ROWS:
+            yield from (block.native for block in self.task(task))
+            return
+        if task not in self._native_views:
+            block = self.blocks.cut(*self.blocks.task_range(task, self.space.size))
+            self._native_views[task] = NativeRows(self.space.rows(block).values(), block.weight, block.start)
+        yield self._native_views[task]
 
     def part(self, rows: IntArray, weights: Float64) -> RepresentedRows:
         """Some of the rows, with weights of their own, as a table in the same space and within the same memory; for spaces that

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -10,14 +12,18 @@ from cmeans import native
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.engines import ThreadEngine
+from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy, Hard, Possibilistic
 from cmeans.runtime.progress import Reporter
+from cmeans.solvers import sweeps_in_a_row
 from cmeans.solvers.fixed_point import solve
 from cmeans.solvers.observer import Observer
-from cmeans.solvers.single_task import MOST, SingleTask
-from cmeans.spaces import EuclideanSpace
+from cmeans.solvers.stopping import relative_movement
+from cmeans.solvers.sweeps_in_a_row import MOST, SweepsInARow
+from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.sweeps.choice import sweep_for
 from cmeans.sweeps.problem import Problem, Stopping
+from cmeans.sweeps.repeated import RepeatedSweep
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 
@@ -59,7 +65,7 @@ def test_the_same_bits(rule, dtype, stopping):
     state = State(here.space.at(here.blocks.x[:5].astype(np.float64)), scales)
     with ThreadEngine(2) as engine:
         problem = Problem(here, rule, engine, stopping)
-        assert SingleTask.of(problem, state, sweep_for(here, rule, 5)) is not None
+        assert SweepsInARow.of(problem, state, sweep_for(here, rule, 5)) is not None
         assert_the_same(*both(problem, state))
 
 
@@ -80,12 +86,59 @@ def test_values_that_overflow_are_refused_as_ever():
         solve(Problem(here, Hard(), engine), State(here.space.at(x[:2])))
 
 
-def test_rows_of_several_tasks_take_the_loop():
-    here = rows(block_rows=64, narrow_block_rows=64, task_values=1)
-    assert here.n_tasks > 1
-    with ThreadEngine(1) as engine:
-        problem = Problem(here, Hard(), engine)
-        assert SingleTask.of(problem, State(here.space.at(here.blocks.x[:3])), sweep_for(here, Hard(), 3)) is None
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_several_tasks_on_any_number_of_threads(n_threads, dtype):
+    here = rows(4000, dtype=dtype, block_rows=64, narrow_block_rows=64, task_values=1000)
+    assert here.n_tasks > 10
+    state = State(here.space.at(here.blocks.x[:5].astype(np.float64)))
+    with ThreadEngine(n_threads) as engine:
+        assert_the_same(*both(Problem(here, Fuzzy(1.5), engine, Stopping(3 * MOST, 1e-9)), state))
+
+
+def test_rows_represented_by_kernel_values():
+    x = rows(600).blocks.x
+    blocks = Blocks(x, np.ones(600), limits=Limits(task_values=1000, block_rows=64))
+    space = landmark_space(RBF(0.1), x[::20], None, x.dtype)
+    start = State(space.embed(blocks.take(np.arange(4))))
+    with ThreadEngine(2) as engine:
+        here = [RepresentedRows(space, blocks, room) for room in (2**24, 0)]
+        assert here[0].stay_in_memory
+        one, other = both(Problem(here[0], Hard(), engine), start)
+        assert_the_same(one, other)
+        assert SweepsInARow.of(Problem(here[1], Hard(), engine), start, sweep_for(here[1], Hard(), 4)) is None
+
+
+def test_an_interrupt_lets_the_other_threads_go(monkeypatch):
+    here = rows(4000, block_rows=64, narrow_block_rows=64, task_values=1000)
+    state, calls = State(here.space.at(here.blocks.x[:5])), []
+
+    def interrupted(*_):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return relative_movement(*_)
+
+    monkeypatch.setattr(sweeps_in_a_row, "relative_movement", interrupted)
+    with ThreadEngine(3) as engine:
+        with pytest.raises(KeyboardInterrupt):
+            solve(Problem(here, Hard(), engine, Stopping(50, 0.0)), state)
+        assert list(engine.run(lambda task: task, 9)) == list(range(9))
+
+
+def test_threads_wait_for_sweeps_that_come_late():
+    here = rows(4000, block_rows=64, narrow_block_rows=64, task_values=1000)
+    state = State(here.space.at(here.blocks.x[:5]))
+    with ThreadEngine(3) as engine:
+        sweep = RepeatedSweep(sweep_for(here, Hard(), 5), here, state, engine)
+        centres = state.centres.coordinates, state.centres.squared_norms()
+        first = sweep(*centres).memory.copy()
+        for _ in range(2):
+            sweep.ask_for_help()
+            for _ in range(3):
+                time.sleep(0.02)  # longer than they look for tasks
+                np.testing.assert_array_equal(sweep(*centres).memory, first)
+            sweep.end()
 
 
 def test_listening_changes_no_bit_of_a_fit():

@@ -1,0 +1,82 @@
+"""Sweeps over rows that stay in memory, from one set of centres after the other, which threads share in native code."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from .. import native
+from ..data.arrays import Float64
+from ..engines import Engine
+from ..native.calls import ADDRESS, INT, TEXT, WHOLE, Structure, address, done, pointer, pointer_to
+from .native import CentresArgument, NativeSweep, NewSums
+from .native_rows import RowsArgument
+from .represented_rows import RepresentedRows
+from .state import State
+
+NAP = 1e-4  # seconds that a thread sleeps where there has been nothing to do for a while
+
+
+class _SharedSweep(Structure):
+    """struct shared_sweep"""
+
+    _fields_ = [
+        ("blocks", pointer_to(RowsArgument)),
+        ("first", ADDRESS),
+        ("centres", pointer_to(CentresArgument)),
+        ("rule_name", TEXT),
+        ("sums", ADDRESS),
+        ("tasks", WHOLE),
+        ("numbers", WHOLE),
+        ("next", WHOLE),
+        ("apart", WHOLE * 8),
+        ("left", WHOLE),
+        ("failed", WHOLE),
+        ("over", WHOLE),
+    ]
+
+
+class RepeatedSweep:
+    """A native sweep whose memory is taken once: that of its last sums is used again by the next sweep but one."""
+
+    def __init__(self, sweep: NativeSweep, rows: RepresentedRows, state: State, engine: Engine) -> None:
+        """The scales are those of `state`."""
+        tasks = list(engine.run(lambda task: list(rows.native_task(task)), rows.n_tasks))
+        blocks = [block for task in tasks for block in task]
+        dtype = blocks[0].dtype
+        centres = sweep.cache.new_argument(rows.space, state, dtype)
+        values, norms, scales = centres.kept
+        self._values, self._norms = np.array(values), np.array(norms)  # to be written to
+        centres.values, centres.norms = address(self._values), address(self._norms)
+        self._totals = [NewSums(len(norms), rows.space.moment_width) for _ in range(2)]
+        numbers = len(self._totals[0].memory)
+        first, sums = np.cumsum([0, *map(len, tasks)]), np.empty((len(tasks), numbers))
+        arguments = (RowsArgument * len(blocks))(*(block.argument for block in blocks))
+        places = arguments, address(first), pointer(centres), sweep.cache.rule_name, address(sums)
+        self._shared = _SharedSweep(*places, len(tasks), numbers, next=len(tasks), over=1)
+        self._kept = blocks, scales, first, sums  # which it points to
+        self._engine, self._n_tasks = engine, len(tasks)
+        self._lead = native.function("lead", dtype, (pointer_to(_SharedSweep), ADDRESS), INT)
+        self._follow = native.function("follow", dtype, (pointer_to(_SharedSweep),), INT)
+
+    def ask_for_help(self) -> None:
+        """Have the engine's other threads take part in all sweeps until the end."""
+        self._shared.over = 0
+        self._engine.ask_for_help(self._take_part, self._n_tasks - 1)
+
+    def end(self) -> None:
+        """Let the other threads go."""
+        self._shared.over = 1
+
+    def _take_part(self) -> None:
+        while not self._follow(self._shared):
+            time.sleep(NAP)
+
+    def __call__(self, coefficients: Float64, norms: Float64) -> NewSums:
+        """Sweep from centres of coefficients (c, r) and squared norms (c,)."""
+        self._values[...], self._norms[...] = coefficients, norms
+        self._totals.reverse()
+        total = self._totals[0]
+        done(self._lead(self._shared, address(total.memory)))
+        return total
