@@ -183,6 +183,7 @@ def build_sample_geometry(
         kernel,
         ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)),
         population_of(part, comparable=not precomputed),
+        n_clusters,
         gamma,
     )
     if not isinstance(kernel, Linear):
@@ -190,4 +191,4 @@ def build_sample_geometry(
     else:
         alone = replace(alone, space=EuclideanSpace.about(*fixed_rows(part, alone.population)))
         alone.refuse_range(estimator_name)
-    return Geometry(blocks, kernel, alone.space, population, gamma, rows), alone
+    return Geometry(blocks, kernel, alone.space, population, n_clusters, gamma, rows), alone

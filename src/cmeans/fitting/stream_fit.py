@@ -187,13 +187,14 @@ class StreamingBase(BaseCMeans):
         context = chunk.context
         sampled = fixed_rows(blocks, population)
         kernel, gamma = build_named_kernel(self, estimator_name, blocks, *sampled, context.settings.n_clusters, context.engine)
-        geometry = Geometry(blocks, kernel, space_of(kernel, population), population, gamma)
+        geometry = Geometry(blocks, kernel, space_of(kernel, population), population, context.settings.n_clusters, gamma)
         geometry.complain(estimator_name)
         return geometry
 
     def _later_geometry(self, chunk: Chunk, space: Space) -> Geometry:
         """Return the geometry of a further chunk in its space."""
-        return Geometry(chunk.blocks, space.kernel, space, population_of(chunk.blocks), getattr(space.kernel, "gamma", None))
+        population, gamma = population_of(chunk.blocks), getattr(space.kernel, "gamma", None)
+        return Geometry(chunk.blocks, space.kernel, space, population, chunk.context.settings.n_clusters, gamma)
 
     def _found(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> tuple[Problem, Solution]:
         """Return the best of the starts on a first chunk."""
@@ -260,7 +261,7 @@ class StreamingBase(BaseCMeans):
         space, centres = stream.past.space.portable(stream.past.centres)
         row = np.zeros((1, self.n_features_in_), dtype=stream.dtype)
         blocks = Blocks(row, np.ones(1), limits=self._limits)
-        geometry = Geometry(blocks, self.kernel_, stream.past.space, population_of(blocks), self.gamma_)
+        geometry = Geometry(blocks, self.kernel_, stream.past.space, population_of(blocks), len(stream.past.mass), self.gamma_)
         for name, value in model_attributes(geometry, stream.rule, space, State(centres)).items():
             setattr(self, name, value)
         for name in (*OF_ROWS, *OF_SWEEPS):
