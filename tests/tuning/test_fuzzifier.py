@@ -304,6 +304,30 @@ def test_more_clusters_of_wines_than_there_are_kinds_do_not_coincide(kernel, clu
     assert model.n_clusters_ == clusters
 
 
+@pytest.mark.parametrize("more", [0, 4])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize(
+    ("name", "kinds"), [("iris", 3), ("seeds", 3), ("ecoli", 8), ("glass", 6), ("wdbc", 2), ("vehicle", 4), ("aggregation", 7)]
+)
+def test_no_collapse_on_real_data(name, kinds, kernel, more, load_data):
+    """The README's claim, also for more clusters than there are: fits without a warning, since one would be an error."""
+    X = minmax_scale(load_data(name)[0])
+    model = FuzzyCMeans(kinds + more, kernel=kernel, gamma="median", random_state=0).fit(X)
+    assert model.n_clusters_ == kinds + more
+    assert model.separation_ > 0.1
+
+
+def test_with_m_2_the_digits_fall_together(load_data):
+    """The README's figures, on 1,500 rows."""
+    X, y = load_data("mnist")
+    rows = np.random.default_rng(0).choice(len(X), 1500, replace=False)
+    words = {"n_clusters": 10, "kernel": "rbf", "gamma": "median", "n_landmarks": 300, "random_state": 0}
+    with pytest.warns(UserWarning, match="the clusters have collapsed"):
+        usual = FuzzyCMeans(m=2, **words).fit(X[rows] / 255)
+    np.testing.assert_allclose(usual.memberships_, 0.1, atol=0.01)
+    assert adjusted_rand_score(y[rows], FuzzyCMeans(n_init=3, **words).fit(X[rows] / 255).labels_) > 0.33
+
+
 @pytest.mark.parametrize("words", [{"kernel": "linear"}, {"gamma": "median"}], ids=["linear", "rbf"])
 def test_centres_that_coincide_are_told_with_an_m_that_parts_them(words):
     X = unequal_blobs(10, 0, 600)[0]
