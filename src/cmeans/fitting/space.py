@@ -117,9 +117,11 @@ class Geometry:
     def _by_inner_products(self, size: int) -> tuple[SampledRows, Float64]:
         """Return at most so many rows, the same for every random_state, by their inner products, and their weights."""
         positions, weights = self.population.fixed_sample_of(size)
-        if isinstance(self.kernel, Linear) and not is_sparse(self.blocks.x) and FEW_COLUMNS * self.blocks.x.shape[1] <= len(positions):
-            x = host_float64(self.blocks.take(self.population.at(positions)).x)
-            return CoordinateRows(x - weights @ x / weights.sum()), weights
+        if isinstance(self.kernel, Linear) and FEW_COLUMNS * self.blocks.x.shape[1] <= len(positions):
+            rows = self.blocks.take(self.population.at(positions)).x
+            if not is_sparse(rows):
+                x = host_float64(rows)
+                return CoordinateRows(x - weights @ x / weights.sum()), weights
         known = vars(self).get("judged")
         if known is not None and len(known[1].positions) == len(positions):
             return GramRows(known[0]), weights
