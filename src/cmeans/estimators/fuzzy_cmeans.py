@@ -25,9 +25,9 @@ class FuzzyCMeans(BaseCMeans):
     n_clusters : int, default=8
         Number of clusters.
     m : "auto" or float > 1, default="auto"
-        The fuzzifier: the larger, the softer memberships are, and the sooner centres fall together: pairs of them in a large cluster,
-        which leaves none to a small one, and beyond a critical m* all of them. On real data with kernels m* is often near 1.1, far below
-        the usual 2; "auto" stays below both (see Notes). The value used is `m_`.
+        The fuzzifier: the larger, the softer memberships are. If it is too large, centres fall together: first pairs of them in a large
+        cluster, which leaves none to a small one, and beyond a critical m* all of them; m* is often near 1.1 on real data with kernels,
+        far below the usual 2. "auto" stays below both (see Notes). The value used is `m_`.
     acceleration : "anderson" or None, default="anderson"
         Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. A
         mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
