@@ -275,12 +275,12 @@ def kmeans_points(X: Array, V: Array, sweeps: int, weights: Array | None = None)
 # ------------------------------------------------------------------------------------------------------------- automatic fuzzifier
 
 
-def critical_fuzzifier(K: Array, weights: Array | None = None) -> tuple[float, float, float]:
-    """(lambda_max, m_star, m_auto): above m_star = 1 / (1 - 2 lambda_max) the solution of equal centres attracts fuzzy c-means.
+def critical_fuzzifier(K: Array, weights: Array | None = None) -> tuple[float, float]:
+    """(lambda_max, m_star): above m_star = 1 / (1 - 2 lambda_max) the solution of equal centres attracts fuzzy c-means.
 
     lambda_max is the largest eigenvalue of C = sum_i p_i y_i y_i^T / |y_i|^2, where y_i = phi(x_i) - sum_l p_l phi(x_l) and p = w / sum w;
     C shares it with the Gram matrix of its terms, sqrt(p_i p_k) y_i.y_k / (|y_i| |y_k|). Rows at the mean have no direction: no term.
-    m_auto = 1 + (m_star - 1) / 2, at most 2, and 2 where lambda_max >= 1/2.
+    m_star is infinite where lambda_max >= 1/2.
     """
     n = len(K)
     w = np.ones(n) if weights is None else weights
@@ -294,10 +294,39 @@ def critical_fuzzifier(K: Array, weights: Array | None = None) -> tuple[float, f
             if centred[i, i] > noise and centred[k, k] > noise:
                 gram[i, k] = np.sqrt(p[i] * p[k]) * centred[i, k] / np.sqrt(centred[i, i] * centred[k, k])
     largest = float(np.linalg.eigvalsh(gram)[-1])
-    if largest >= 0.5:
-        return largest, np.inf, 2.0
-    m_star = 1 / (1 - 2 * largest)
-    return largest, m_star, min(2.0, 1 + (m_star - 1) / 2)
+    return largest, np.inf if largest >= 0.5 else 1 / (1 - 2 * largest)
+
+
+def automatic_fuzzifier(K: Array, labels: Array, weights: Array | None = None) -> float:
+    """The m that keeps the clusters of a hard partition apart, the least of four.
+
+    2; halfway from 1 to m_star of all rows; halfway from 1 to the median of the clusters' m_star, infinite where all rows are the same;
+    and the m at which two centres in the cluster of the largest cost E, (1 - 2^(1 - m)) E cheaper than one, pay for half the least use U
+    of a cluster, which is what its rows would cost more in the next.
+    """
+    n, c = len(K), int(labels.max()) + 1
+    w = np.ones(n) if weights is None else weights
+    cost, use = np.zeros(c), np.zeros(c)
+    for i in range(n):
+        d = np.zeros(c)
+        for j in range(c):
+            p = np.where(labels == j, w, 0.0) / w[labels == j].sum()
+            d[j] = K[i, i] - 2 * sum(p[k] * K[i, k] for k in range(n)) + sum(p[k] * p @ K[k] for k in range(n))
+        others = [d[j] for j in range(c) if j != labels[i]]
+        cost[labels[i]] += w[i] * d[labels[i]]
+        use[labels[i]] += w[i] * (min(others, default=np.inf) - d[labels[i]])
+    bounds = [2.0, 1 + (critical_fuzzifier(K, w)[1] - 1) / 2]
+    if c > 1:
+        own = []
+        for j in range(c):
+            rows = np.flatnonzero(labels == j)
+            alike = all(abs(K[i, i] - 2 * K[i, k] + K[k, k]) <= 1e-12 * K[i, i] for i in rows for k in rows)
+            own.append(np.inf if alike else critical_fuzzifier(K[np.ix_(rows, rows)], w[rows])[1])
+        bounds.append(1 + (np.median(own) - 1) / 2)
+        q = use.min() / (2 * cost.max()) if cost.max() > 0 else 1.0
+        if q < 0.5:
+            bounds.append(1 - np.log2(1 - q))  # (1 - 2^(1 - m)) max E = min U / 2
+    return float(min(bounds))
 
 
 # ------------------------------------------------------------------------------------------------------------------------ kernels

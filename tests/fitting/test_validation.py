@@ -594,7 +594,8 @@ def test_only_the_landmarks_columns_of_a_kernel(estimator, X):
     gram, rows = rbf_kernel(X, gamma=0.03), np.arange(0, 120, 6)
     gram *= 2.0
     start = {"tol": 1e-12} if estimator is SequentialPossibilisticCMeans else {"init": np.array([0, 1, 2])}
-    words = words_of(estimator, "exact", kernel="precomputed", landmarks=rows, n_landmarks="auto", **start)
+    given = {name: 1.5 for name in ("m", "pilot_m") if name in estimator().get_params()}  # "auto" would see other distances
+    words = words_of(estimator, "exact", kernel="precomputed", landmarks=rows, n_landmarks="auto", **start) | given
     whole = estimator(3, **words).fit(gram)
     for diag in (2.0, np.full(120, 2.0), [2.0] * 120):
         model = estimator(3, **words, kernel_params={"diag": diag}).fit(gram[:, rows])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -114,7 +115,7 @@ def test_advice_names_the_critical_temperature():
     critical = 2 * np.linalg.eigvalsh(covariance(X, None))[-1]
     with pytest.warns(UserWarning, match=rf"have collapsed.*T=100 is beyond T\*={critical:.4g}, .*take a smaller T"):
         CMeans(3, rule="entropy", T=100.0, kernel="linear", init=START).fit(X)
-    assert Entropy(1.0).advice_on_coincidence() == "Take fewer clusters or a smaller T."
+    assert Entropy(1.0).advice_on_coincidence(SimpleNamespace(critical_temperature=1.0)) == "Take fewer clusters or a smaller T."
 
 
 def zero_objective_temperature():

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from blob_streams import BLOBS, CHUNK, CHUNKS, PROBE, STREAMS, C, D, X, build, feed, in_order
 from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans
 from cmeans.kernels import RBF, Precomputed
+from cmeans.sampling.sampled_rows import GramRows
 from cmeans.tuning.fuzzifier import fuzzifier
 from sweep_choices import pairs
 
@@ -446,6 +447,6 @@ def test_fallen_centres_are_complained_of(name, fitted):
     assert len(said) == (1 if fitted else 4)
     assert all(f"{type(model).__name__}: the clusters have collapsed" in one for one in said)
     critical = [float(re.search(r"beyond m\*=([\d.]+)", one)[1]) for one in said]
-    expected = [fuzzifier(RBF(0.2)(rows, rows), np.ones(len(rows))).critical for rows in ([X] if fitted else CHUNKS)]
+    expected = [fuzzifier(GramRows(RBF(0.2)(rows, rows)), np.ones(len(rows)), 1).critical for rows in ([X] if fitted else CHUNKS)]
     assert critical == pytest.approx(expected, rel=1e-3)
     assert model.separation_ < 0.01

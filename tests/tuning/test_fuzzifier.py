@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import warnings
 from functools import partial
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import minmax_scale
 
 import naive
-from cmeans import CMeans, FuzzyCMeans, PossibilisticCMeans
+from cmeans import CMeans, FuzzyCMeans, KernelPatchClustering, PossibilisticCMeans, StreamingFuzzyCMeans
+from cmeans.data.limits import Limits
+from cmeans.rules import Fuzzy
+from cmeans.sampling.population import Population
+from cmeans.sampling.sampled_rows import CoordinateRows, GramRows
 from cmeans.tuning.fuzzifier import fuzzifier
+from cmeans.tuning.partition import best_partition
 
 
 def gram(kernel="rbf", n=40, d=3, seed=0):
@@ -22,45 +34,121 @@ def gram(kernel="rbf", n=40, d=3, seed=0):
     return naive.kernel_matrix(X, X, naive.linear if kernel == "linear" else partial(naive.rbf, gamma=0.3))
 
 
+# ------------------------------------------------------------------------------------------------------------- the best partition
+
+
+def clouds(n=150, d=10, apart=2.0, seed=3):
+    return np.random.default_rng(seed).normal(size=(n, d)) + apart * np.eye(3, d)[np.arange(n) % 3]
+
+
+def forms(X):
+    """The same rows by coordinates and by inner products."""
+    return CoordinateRows(X), GramRows(X @ X.T)
+
+
+def cost(K, labels, weights):
+    """By loops: the sum of squared distances to the means of clusters."""
+    total = 0.0
+    for j in np.unique(labels):
+        p = np.where(labels == j, weights, 0.0) / weights[labels == j].sum()
+        total += sum(weights[i] * (K[i, i] - 2 * K[i] @ p + p @ K @ p) for i in np.flatnonzero(labels == j))
+    return total
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("form", [0, 1])
+def test_no_partition_of_a_few_rows_is_better(form, seed):
+    rng = np.random.default_rng(seed)
+    X, weights = rng.normal(size=(8, 2)), rng.uniform(0.5, 2, size=8)
+    labels, d2 = best_partition(forms(X)[form], weights, 3)
+    K = X @ X.T
+    least = min(cost(K, np.array(other), weights) for other in itertools.product(range(3), repeat=8) if len(set(other)) == 3)
+    assert cost(K, labels, weights) == pytest.approx(least)
+    means = np.array([np.average(X[labels == j], axis=0, weights=weights[labels == j]) for j in range(3)])
+    np.testing.assert_allclose(d2, ((X[:, None] - means[None]) ** 2).sum(axis=2), atol=1e-12)
+
+
+def test_the_partition_of_many_rows_is_as_good_as_that_of_ten_starts():
+    X = clouds(600, 6, 4.0)
+    for rows in forms(X):
+        _, d2 = best_partition(rows, np.ones(600), 12)
+        assert d2.min(axis=1).sum() <= 1.02 * KMeans(12, n_init=10, random_state=0).fit(X).inertia_
+
+
+def test_a_start_far_from_all_rows_is_no_cluster():
+    """Of rows that are all the same but two there are three clusters, however many are asked for."""
+    X = np.r_[np.zeros((6, 2)), [[1.0, 0], [0, 3.0]]]
+    labels, d2 = best_partition(CoordinateRows(X), np.ones(8), 5)
+    assert d2.shape == (8, 3)
+    assert sorted(np.bincount(labels)) == [1, 1, 6]
+
+
 # ------------------------------------------------------------------------------------------------------------------- the formula
 
 
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("clusters", [1, 2, 5])
 @pytest.mark.parametrize("d", [1, 2, 5, 20])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
-def test_the_formula_is_the_naive_one(kernel, d, weighted):
+def test_the_formula_is_the_naive_one(kernel, d, clusters, weighted):
     K = gram(kernel, d=d)
-    weights = np.random.default_rng(1).uniform(0, 3, size=len(K)) if weighted else np.ones(len(K))
-    found = fuzzifier(K, weights)
-    lambda_max, critical, automatic = naive.critical_fuzzifier(K, weights)
+    weights = np.random.default_rng(1).uniform(0.1, 3, size=len(K)) if weighted else np.ones(len(K))
+    found = fuzzifier(GramRows(K), weights, clusters)
+    lambda_max, critical = naive.critical_fuzzifier(K, weights)
     assert found.lambda_max == pytest.approx(lambda_max, rel=1e-10)
     assert found.critical == pytest.approx(critical, rel=1e-9)
-    assert found.automatic == pytest.approx(automatic, rel=1e-9)
+    labels = best_partition(GramRows(K), weights, clusters)[0]
+    assert found.automatic == pytest.approx(naive.automatic_fuzzifier(K, labels, weights), rel=1e-9)
+
+
+@pytest.mark.parametrize("clusters", [1, 3])
+def test_coordinates_and_inner_products_are_one(clusters):
+    X = clouds(80)
+    by_coordinates, by_products = (fuzzifier(rows, np.ones(80), clusters) for rows in forms(X - X.mean(axis=0)))
+    assert by_coordinates.critical == pytest.approx(by_products.critical, rel=1e-10)
+    assert by_coordinates.automatic == pytest.approx(by_products.automatic, rel=1e-10)
 
 
 def test_a_weight_counts_as_copies():
+    """For the same partition; estimators draw among distinct rows, where it is the same."""
     K = gram()
     copies = np.random.default_rng(2).integers(1, 4, size=len(K))
     repeated = np.repeat(np.arange(len(K)), copies)
-    weighted = fuzzifier(K, copies.astype(float))
-    assert weighted.automatic == pytest.approx(fuzzifier(K[np.ix_(repeated, repeated)], np.ones(len(repeated))).automatic, rel=1e-10)
+    weighted = fuzzifier(GramRows(K), copies.astype(float), 1)
+    assert weighted.automatic == pytest.approx(
+        fuzzifier(GramRows(K[np.ix_(repeated, repeated)]), np.ones(len(repeated)), 1).automatic, rel=1e-10
+    )
 
 
 def test_a_row_at_the_mean_has_no_direction():
     X = np.array([[1.0, 0], [-1, 0], [0, 2], [0, -2], [0, 0]])
-    assert fuzzifier(X @ X.T, np.ones(5)).lambda_max == pytest.approx(0.4)  # four of the five rows pull, two along each axis
-    assert fuzzifier(X @ X.T, np.array([1, 1, 1, 1, 0.0])).lambda_max == pytest.approx(0.5)
+    for rows in forms(X):
+        assert fuzzifier(rows, np.ones(5), 1).lambda_max == pytest.approx(0.4)  # four of the five rows pull, two along each axis
+        assert fuzzifier(rows, np.array([1, 1, 1, 1, 1e-300]), 1).lambda_max == pytest.approx(0.5)
 
 
 def test_one_direction_is_never_too_fuzzy():
-    x = np.linspace(-1, 1, 20)[:, None]
-    found = fuzzifier(x @ x.T, np.ones(20))
+    found = fuzzifier(CoordinateRows(np.linspace(-1, 1, 20)[:, None]), np.ones(20), 1)
     assert found.lambda_max == pytest.approx(1)
     assert (found.critical, found.automatic) == (np.inf, 2)
 
 
-def test_rows_that_are_all_the_same():
-    assert fuzzifier(np.ones((7, 7)), np.ones(7)).automatic == 2
+@pytest.mark.parametrize("clusters", [1, 2, 7])
+def test_rows_that_are_all_the_same(clusters):
+    assert fuzzifier(GramRows(np.ones((7, 7))), np.ones(7), clusters).automatic == 2
+
+
+def test_as_many_clusters_as_rows():
+    """Nothing costs anything, so nothing is gained by taking a centre away."""
+    K = gram("linear", 6)
+    assert fuzzifier(GramRows(K), np.ones(6), 6).automatic == pytest.approx(min(2, 1 + (naive.critical_fuzzifier(K)[1] - 1) / 2))
+
+
+def test_m_exceeds_1_where_a_cluster_is_of_no_use():
+    """The second of two clusters is one of 10,000 rows, as far from the mean of the others as they are."""
+    x = np.r_[np.where(np.arange(10_000) % 2, 1.0, -1.0), 2.001][:, None]
+    found = fuzzifier(CoordinateRows(np.c_[x, np.tile(np.eye(2), (5001, 1))[:10_001]]), np.ones(10_001), 3)
+    assert 1 < found.automatic <= 2
 
 
 # ------------------------------------------------------------------------------------------------------------- m="auto" in estimators
@@ -68,8 +156,9 @@ def test_rows_that_are_all_the_same():
 
 @pytest.fixture(scope="module")
 def X():
-    """Ten features: m* is about 1.2 with an RBF kernel."""
-    return np.random.default_rng(3).normal(size=(150, 10)) + 2 * np.eye(3, 10)[np.arange(150) % 3]
+    """Ten features: m* is about 1.2 with an RBF kernel. In the order in which estimators draw from few rows."""
+    X = clouds()
+    return X[np.lexsort(X.T[::-1])]
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +172,15 @@ def weights(X):
     return np.random.default_rng(1).uniform(0, 2, size=len(X))
 
 
+def expected_m(K, weights=None):
+    """By loops, for three clusters."""
+    weights = np.ones(len(K)) if weights is None else weights
+    return naive.automatic_fuzzifier(K, best_partition(GramRows(K), weights, 3)[0], weights)
+
+
 @pytest.fixture(scope="module")
 def weighted_m(K, weights):
-    return naive.critical_fuzzifier(K, weights)[2]
+    return expected_m(K, weights)
 
 
 SPACES = {
@@ -105,13 +200,34 @@ def test_m_is_that_of_the_data_whatever_the_space_and_the_seed(space, seed, X, w
 
 
 def test_m_of_the_linear_kernel(X):
-    expected = naive.critical_fuzzifier(X @ X.T)[2]
-    assert FuzzyCMeans(3, kernel="linear", random_state=0).fit(X).m_ == pytest.approx(expected, rel=1e-9)
+    expected = expected_m(X @ X.T)
+    for rows in (X, sparse.csr_matrix(X)):
+        assert FuzzyCMeans(3, kernel="linear", random_state=0).fit(rows).m_ == pytest.approx(expected, rel=1e-9)
 
 
 def test_m_of_a_precomputed_kernel(K):
-    model = FuzzyCMeans(3, kernel="precomputed", n_landmarks=None, random_state=0).fit(K)
-    assert model.m_ == pytest.approx(naive.critical_fuzzifier(K)[2], rel=1e-9)
+    expected = expected_m(K)
+    assert FuzzyCMeans(3, kernel="precomputed", n_landmarks=None, random_state=0).fit(K).m_ == pytest.approx(expected, rel=1e-9)
+    some = np.arange(0, len(K), 2)
+    words = {"kernel": "precomputed", "landmarks": some, "kernel_params": {"diag": np.diag(K).copy()}}
+    assert 1 < FuzzyCMeans(3, random_state=0, **words).fit(K[:, some]).m_ < 2
+
+
+def test_m_of_files(X, tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    words = {"kernel": "linear", "random_state": 0}
+    assert FuzzyCMeans(3, **words).fit(str(tmp_path / "rows.npy")).m_ == FuzzyCMeans(3, **words).fit(X).m_
+
+
+@pytest.mark.parametrize(
+    "stream", [partial(StreamingFuzzyCMeans, method="landmarks"), partial(StreamingFuzzyCMeans, method="projection"), KernelPatchClustering]
+)
+def test_streams_read_m_off_their_first_rows(stream, X, K):
+    model = stream(3, gamma=0.05, random_state=0).partial_fit(X)
+    assert model.m_ == pytest.approx(expected_m(K), rel=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert model.partial_fit(X[::-1] * 0.9).m_ == pytest.approx(expected_m(K), rel=1e-9)
 
 
 def test_all_estimators_mean_the_same_m(X):
@@ -121,6 +237,15 @@ def test_all_estimators_mean_the_same_m(X):
         possibilistic.fit(X)
     assert possibilistic.pilot_m_ == fuzzy.m_ == CMeans(3, gamma=0.05, random_state=0).fit(X).m_
     assert possibilistic.m_ == 2
+
+
+@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"gamma": 0.05}], ids=["linear", "rbf"])
+def test_copies_order_and_threads_change_no_bit_of_m(words, X):
+    copies = np.arange(len(X)) % 3 + 1
+    order = np.random.default_rng(0).permutation(copies.sum())
+    found = FuzzyCMeans(4, random_state=0, n_jobs=1, **words).fit(X, sample_weight=copies).m_
+    assert FuzzyCMeans(4, random_state=5, n_jobs=2, **words).fit(X, sample_weight=copies).m_ == found
+    assert FuzzyCMeans(4, random_state=1, n_jobs=3, **words).fit(np.repeat(X, copies, axis=0)[order]).m_ == found
 
 
 def test_m_of_many_rows_is_that_of_a_fair_sample():
@@ -133,8 +258,94 @@ def test_m_of_many_rows_is_that_of_a_fair_sample():
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = make(random_state=0).fit(many, sample_weight=far).m_
         assert make(random_state=1).fit(many, sample_weight=far).m_ == found
-    expected = naive.critical_fuzzifier(many[far > 0][:300] @ many[far > 0][:300].T)[2]
+    expected = expected_m(many[far > 0][:300] @ many[far > 0][:300].T)
     assert found == pytest.approx(expected, abs=0.15)
+
+
+def test_the_sample_grows_with_the_clusters():
+    limits = Limits()
+    assert [limits.fuzzifier_rows_for(500, c) for c in (2, 8, 15, 30, 400)] == [500, 500, 750, 1500, 2000]
+    population = Population(None, np.ones(5000), None, 5000)
+    np.testing.assert_array_equal(population.fixed_sample_of(1000)[0], population.fixed_sample[0])
+    assert len(population.fixed_sample_of(1500)[0]) == 1500
+    assert set(population.fixed_sample_of(500)[0]) < set(population.fixed_sample[0])
+
+
+# ------------------------------------------------------------------------------------------------------------------- no collapse
+
+
+def unequal_blobs(n_columns, seed, n_rows=2000):
+    """Five Gaussians with 50, 30, 12, 5 and 3% of the rows."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(0, 6 / np.sqrt(2 * n_columns), (5, n_columns))
+    y = rng.choice(5, n_rows, p=[0.5, 0.3, 0.12, 0.05, 0.03])
+    return centres[y] * 1.6 + rng.normal(size=(n_rows, n_columns)), y
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("n_columns", [6, 10])
+def test_clusters_of_unequal_size_stay_apart(n_columns, seed):
+    """A warning of centres that coincide would be an error."""
+    X, y = unequal_blobs(n_columns, seed)
+    model = FuzzyCMeans(5, kernel="linear", n_init=10, random_state=0).fit(X)
+    assert 1 < model.m_ < 1.5
+    assert adjusted_rand_score(y, model.labels_) >= adjusted_rand_score(y, KMeans(5, n_init=10, random_state=0).fit_predict(X)) - 0.02
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("clusters", range(2, 13))
+def test_more_clusters_of_wines_than_there_are_kinds_do_not_coincide(kernel, clusters):
+    X = minmax_scale(load_wine().data)
+    model = FuzzyCMeans(clusters, kernel=kernel, gamma="median", random_state=0).fit(X)
+    if kernel == "linear":
+        V = model.cluster_centers_
+        apart = min(((V[i] - V[j]) ** 2).sum() for i, j in itertools.combinations(range(clusters), 2))
+        assert apart > 0.05 * ((X[:, None] - V[None]) ** 2).sum(axis=2).mean()
+    assert model.n_clusters_ == clusters
+
+
+@pytest.mark.parametrize("more", [0, 4])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize(
+    ("name", "kinds"), [("iris", 3), ("seeds", 3), ("ecoli", 8), ("glass", 6), ("wdbc", 2), ("vehicle", 4), ("aggregation", 7)]
+)
+def test_no_collapse_on_real_data(name, kinds, kernel, more, load_data):
+    """The README's claim, also for more clusters than there are: fits without a warning, since one would be an error."""
+    X = minmax_scale(load_data(name)[0])
+    model = FuzzyCMeans(kinds + more, kernel=kernel, gamma="median", random_state=0).fit(X)
+    assert model.n_clusters_ == kinds + more
+    assert model.separation_ > 0.1
+
+
+def test_with_m_2_the_digits_fall_together(load_data):
+    """The README's figures, on 1,500 rows."""
+    X, y = load_data("mnist")
+    rows = np.random.default_rng(0).choice(len(X), 1500, replace=False)
+    words = {"n_clusters": 10, "kernel": "rbf", "gamma": "median", "n_landmarks": 300, "random_state": 0}
+    with pytest.warns(UserWarning, match="the clusters have collapsed"):
+        usual = FuzzyCMeans(m=2, **words).fit(X[rows] / 255)
+    np.testing.assert_allclose(usual.memberships_, 0.1, atol=0.01)
+    assert adjusted_rand_score(y[rows], FuzzyCMeans(n_init=3, **words).fit(X[rows] / 255).labels_) > 0.33
+
+
+@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"gamma": "median"}], ids=["linear", "rbf"])
+def test_centres_that_coincide_are_told_with_an_m_that_parts_them(words):
+    X = unequal_blobs(10, 0, 600)[0]
+    with pytest.warns(UserWarning, match="pairs of centres coincide") as caught:
+        FuzzyCMeans(5, m=1.8, random_state=0, **words).fit(X)
+    advised = float(
+        re.search(r'm=1.8 is too large for so many clusters of these rows: take m="auto" \(([\d.]+) here', str(caught[0].message))[1]
+    )
+    FuzzyCMeans(5, m=advised, random_state=0, **words).fit(X)  # a warning would be an error
+    assert advised == pytest.approx(FuzzyCMeans(5, random_state=0, **words).fit(X).m_, abs=0.1)
+
+
+@pytest.mark.parametrize("m", [1.2, 1.4])
+def test_a_smaller_m_is_named_where_it_was_small_enough(m):
+    limits = SimpleNamespace(advised_fuzzifier=SimpleNamespace(critical=3.0, automatic=1.4))
+    assert f"m={1 + (m - 1) / 2:g}" in Fuzzy(m).advice_on_coincidence(limits)
+    assert "not too large" in Fuzzy(m).advice_on_collapse(limits)
+    assert 'm="auto" (1.4 here)' in Fuzzy(2.0).advice_on_collapse(limits)
 
 
 # ------------------------------------------------------------------------------------------------------------------- the collapse
@@ -162,14 +373,14 @@ def test_below_the_critical_m_the_mean_repels_and_above_it_attracts(space, X, K)
 
 
 def test_the_alarm_names_the_critical_and_the_automatic_m(X, K):
-    lambda_max, critical, automatic = naive.critical_fuzzifier(K)
+    lambda_max, critical = naive.critical_fuzzifier(K)
     assert lambda_max < 0.25
     with pytest.warns(UserWarning, match="collapsed") as caught:
         FuzzyCMeans(3, m=2.0, gamma=0.05, random_state=0).fit(X)
     message = str(caught[0].message)
     assert f"m*={critical:.4g}" in message
-    assert f"{automatic:.4g}" in message
-    assert 'm="auto"' in message
+    advised = float(re.search(r'take m="auto" \(([\d.]+) here', message)[1])
+    assert advised == pytest.approx(expected_m(K), abs=0.02)
     assert caught[0].filename == __file__
 
 
@@ -191,7 +402,10 @@ def test_a_run_cut_short_is_not_blamed_on_an_m_that_is_small_enough(X):
 
 
 class Row(NamedTuple):
-    """What was measured with m="auto" by plain loops, exactly: mean largest membership (where it was kept) and ARI."""
+    """What was measured with m="auto" by other code, exactly: mean largest membership and ARI.
+
+    On covtype, whose least useful cluster is a handful of the rows looked at, m and the memberships depend on which these are.
+    """
 
     clusters: int
     largest: float | None
@@ -199,13 +413,13 @@ class Row(NamedTuple):
 
 
 TABLE = {
-    "s2": Row(15, 0.76, 0.94),
-    "wine": Row(3, 0.69, 0.90),
-    "mnist": Row(10, 0.70, 0.41),
-    "seeds": Row(3, None, 0.73),
-    "wdbc": Row(2, None, 0.70),
-    "yeast": Row(10, None, 0.12),
-    "covtype": Row(7, 0.39, 0.03),
+    "s2": Row(15, 0.77, 0.93),
+    "wine": Row(3, 0.88, 0.90),
+    "mnist": Row(10, 0.74, 0.41),
+    "seeds": Row(3, 0.69, 0.73),
+    "wdbc": Row(2, 0.90, 0.71),
+    "yeast": Row(10, 0.74, 0.14),
+    "covtype": Row(7, None, 0.03),
 }
 SMALL = ("wine", "seeds", "wdbc")  # so small that the exact kernel takes no time
 
@@ -233,7 +447,6 @@ def real(data_folder):
 
 
 @pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:.*pairs of centres coincide:UserWarning")  # covtype
 @pytest.mark.parametrize(
     ("name", "landmarks"),
     [

@@ -41,6 +41,9 @@ class Limits:
     adaptive_rows: int = 20_000  # adaptive clusters of larger inputs are sought on a fair sample, then refined on all rows
     spaced_rows: int = 5000  # rows of which all pairs' distances are computed
 
+    hard_cluster_rows: int = 50  # rows for each cluster in the sample that decides m: with a fifth, every row has a direction of its own
+    most_fuzzifier_rows: int = 2000  # rows of that sample at most
+
     # Landmarks
     exact_rows: int = 2000  # rows up to which "auto" takes no landmarks
     spanned_above: int = 1000  # rows above which an exact fit tests if a few of them span all
@@ -50,6 +53,10 @@ class Limits:
     def judged_rows_for(self, n_rows: int, columns: int) -> int:
         """Number of rows on which a kernel is judged: their kernel matrix is a quarter of that of all rows with these columns."""
         return min(max(math.isqrt(n_rows * columns) // 2, self.least_judged_rows), self.fixed_rows)
+
+    def fuzzifier_rows_for(self, judged_rows: int, n_clusters: int) -> int:
+        """Number of rows that decide m, where so many judge the kernel."""
+        return min(max(judged_rows, self.hard_cluster_rows * n_clusters), self.most_fuzzifier_rows)
 
     def seeding_rows_for(self, n_clusters: int) -> int:
         """Number of rows from which k-means++ draws that many initial centres."""

@@ -70,6 +70,7 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
         Typicality halfway to the nearest other centre with which the other adaptive forms start.
     pilot_m : "auto" or float > 1, default=2.0
         The fuzzifier of the fuzzy run that goes first. That gives start and scales for "journal" and None, and makes 30 sweeps at most.
+        Superfluous centres should meet in it; with "auto" they stay apart, and more clusters remain than there are.
     scaling : "range" or None, default="range"
         Whether each feature is brought to a range of 10 inside the fit. (Not for precomputed kernels.) `predict` takes, and
         `cluster_centers_` has, the units of X; eta_, the objective and the distances of `transform` are in those of the scaled rows.

@@ -25,9 +25,9 @@ class FuzzyCMeans(BaseCMeans):
     n_clusters : int, default=8
         Number of clusters.
     m : "auto" or float > 1, default="auto"
-        The fuzzifier: the larger, the softer memberships are. Beyond a critical m* all centres fall together, and m* is often near 1.1 on
-        real data with kernels, far below the usual 2; "auto" measures m* on a fixed sample and goes half-way from 1 to it (at most 2). The
-        value used is `m_`.
+        The fuzzifier: the larger, the softer memberships are. If it is too large, centres fall together: first pairs of them in a large
+        cluster, which leaves none to a small one, and beyond a critical m* all of them; m* is often near 1.1 on real data with kernels,
+        far below the usual 2. "auto" stays below both (see Notes). The value used is `m_`.
     acceleration : "anderson" or None, default="anderson"
         Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. A
         mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
@@ -38,6 +38,19 @@ class FuzzyCMeans(BaseCMeans):
     ----------
     memberships_ : (n, c) rows sum to one; `labels_` is their argmax.
     m_ : the fuzzifier used.
+
+    Notes
+    -----
+    m="auto" is read off the best hard partition, into `n_clusters`, of a fixed sample. Of its cluster j, E_j is the sum of squared
+    distances to its mean, U_j what its rows would cost more at the next mean, and m*_j = 1 / (1 - 2 lambda_max) from the largest
+    eigenvalue of the mean of y y^T / |y|^2 over its rows, y = phi(x) - mean, infinite from lambda_max = 1/2 on; m* is that of all rows
+    about their mean. Two centres in one cluster lower its cost to 2^(1-m) E_j, so m is the least of
+
+    - 1 - log2(1 - q), q = min_j U_j / (2 max_j E_j), up to where half the least use of a centre exceeds what it saves elsewhere;
+    - 1 + (m* - 1) / 2, and 1 + (median_j m*_j - 1) / 2;
+    - 2.
+
+    It depends on `n_clusters`, so objectives for different numbers of clusters do not compare.
 
     Raises
     ------

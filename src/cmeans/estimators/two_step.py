@@ -182,6 +182,7 @@ def build_sample_geometry(
         part,
         kernel,
         ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)),
+        n_clusters,
         gamma,
     )
     if not isinstance(kernel, Linear):
@@ -189,4 +190,4 @@ def build_sample_geometry(
     else:
         alone = replace(alone, space=euclidean_space(part))
         alone.refuse_range(estimator_name)
-    return Geometry(blocks, kernel, alone.space, gamma, rows), alone
+    return Geometry(blocks, kernel, alone.space, n_clusters, gamma, rows), alone

@@ -95,7 +95,7 @@ def matching_points(value: Any, name: str, estimator_name: str, blocks: Blocks) 
 
 
 def settled_m(value: Any, name: str, estimator_name: str, geometry: Geometry) -> float:
-    """Return the fuzzifier as given, or half-way to the critical one."""
+    """Return the fuzzifier as given, or the one that keeps clusters apart."""
     return geometry.fuzzifier.automatic if check_m(value, name, estimator_name) is None else float(value)
 
 

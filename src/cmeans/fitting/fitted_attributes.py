@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..data.arrays import foreign_like, numpy_dtype, to_numpy
 from ..data.blocks import blocks_of
+from ..engines import ThreadEngine
 from ..landmarks.certificate import certify
 from ..rules import Rule
 from ..runtime.user_warnings import warn
@@ -164,12 +165,15 @@ def _complain_of_fallen_centres(geometry: Geometry, result: FitResult, estimator
     rule, mean = result.rule, _mean_distance(geometry, result)
     apart = separation(result.state.centres, mean)
     if apart < COLLAPSED:
-        advice = rule.advice_on_collapse(geometry)
+        with ThreadEngine(1):  # the matrices of advice are too small for more threads
+            advice = rule.advice_on_collapse(geometry)
         warn(f"{estimator_name}: the clusters have collapsed, all centres are nearly the same point (separation_={apart:.2g}); {advice}.")
         return
     pairs = coincident_pairs(result.state.centres, mean)
     if pairs:
-        warn(f"{estimator_name}: {pairs} pairs of centres coincide. {rule.advice_on_coincidence()}")
+        with ThreadEngine(1):
+            advice = rule.advice_on_coincidence(geometry)
+        warn(f"{estimator_name}: {pairs} pairs of centres coincide. {advice}")
 
 
 def _mean_distance(geometry: Geometry, result: FitResult) -> float:

@@ -37,8 +37,7 @@ from ..sweeps.final_pass import ArraySink, RowTaker, StreamSink, assign_all, ass
 from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .space import diagonal_for_prediction
-from .validation import check_columns, integer, read_rows, weights_of
+from .validation import check_columns, diagonal_for_prediction, integer, read_rows, weights_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 OF_A_FIT = ("labels_", "memberships_", "_nearest", "feature_names_in_", "_stream")  # not needed for new rows

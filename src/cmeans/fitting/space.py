@@ -10,19 +10,17 @@ from typing import Any, Protocol, get_args
 import numpy as np
 
 from ..data.arrays import (
-    ASYMMETRY,
     Array,
     Float64,
     IntArray,
-    as_like,
     host_float64,
     is_foreign,
-    namespace,
+    is_sparse,
     numpy_dtype,
     resolution,
     to_numpy,
 )
-from ..data.blocks import LARGEST_SUM, Block, Blocks, spans
+from ..data.blocks import LARGEST_SUM, Block, Blocks
 from ..data.limits import DEFAULT
 from ..engines import Engine
 from ..kernels import Kernel, Linear, Precomputed, checked_params
@@ -31,6 +29,7 @@ from ..landmarks.select import choose, spanning_rows
 from ..runtime.user_warnings import warn
 from ..sampling.pairwise import Affinity, Metric
 from ..sampling.population import JudgedSample, Population, population_of, some_rows
+from ..sampling.sampled_rows import CoordinateRows, GramRows, SampledRows
 from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, checked_gram, landmark_space, solver_tolerance
 from ..spaces.centres import Centres
 from ..tuning.diagnosis import kernel_complaints, out_of_range
@@ -38,7 +37,9 @@ from ..tuning.fuzzifier import Fuzzifier, fuzzifier
 from ..tuning.temperature import critical_temperature
 from .arguments import LandmarkName, LandmarkSolver, check_landmarks, given_landmarks, row_numbers
 from .kernel_width import build_named_kernel, checked_kernel_parameters
-from .validation import intact, integer, one_of, real
+from .validation import checked_square_diagonal, diagonal, integer, one_of, real
+
+FEW_COLUMNS = 4  # rows for each column from which on coordinates are handled sooner than inner products
 
 
 class SpaceParameters(Protocol):
@@ -62,6 +63,7 @@ class Geometry:
     blocks: Blocks
     kernel: Kernel
     space: Space
+    n_clusters: int  # that are sought
     gamma: float | None = None
     landmark_rows: IntArray | None = None  # row numbers of the landmarks, where they are rows
     basis: Block | None = None  # the landmarks as rows of data, where the points themselves are column numbers
@@ -102,8 +104,32 @@ class Geometry:
 
     @cached_property
     def fuzzifier(self) -> Fuzzifier:
-        """Bounds and choice of the fuzzifier on these rows."""
-        return fuzzifier(*self.sampled)
+        """Bounds and choice of the fuzzifier for so many clusters of these rows."""
+        if self.former is not None:
+            return self.former.fuzzifier
+        size = self.blocks.limits.fuzzifier_rows_for(self.judged_rows, self.n_clusters)
+        return fuzzifier(*self._by_inner_products(size), self.n_clusters)
+
+    @property
+    def advised_fuzzifier(self) -> Fuzzifier:
+        """The same where it is known; else estimated in little time."""
+        if self.former is not None:
+            return self.former.advised_fuzzifier
+        size = min(self.judged_rows, self.blocks.limits.least_judged_rows)
+        return vars(self).get("fuzzifier") or fuzzifier(*self._by_inner_products(size), self.n_clusters, starts=1)
+
+    def _by_inner_products(self, size: int) -> tuple[SampledRows, Float64]:
+        """Return at most so many rows, the same for every random_state, by their inner products, and their weights."""
+        positions, weights = self.population.fixed_sample_of(size)
+        if isinstance(self.kernel, Linear) and FEW_COLUMNS * self.blocks.x.shape[1] <= len(positions):
+            rows = self.blocks.take(self.population.at(positions)).x
+            if not is_sparse(rows):
+                x = host_float64(rows)
+                return CoordinateRows(x - weights @ x / weights.sum()), weights
+        known = vars(self).get("judged")
+        if known is not None and len(known[1].positions) == len(positions):
+            return GramRows(known[0]), weights
+        return GramRows(checked_gram(self.affinity(positions).between(np.arange(len(positions))), self.kernel)), weights
 
     @cached_property
     def critical_temperature(self) -> float:
@@ -171,7 +197,7 @@ def build_geometry(
     kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, n_clusters, engine)
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
-        plain = Geometry(blocks, kernel, euclidean_space(blocks), gamma)
+        plain = Geometry(blocks, kernel, euclidean_space(blocks), n_clusters, gamma)
         plain.refuse_range(estimator_name)
         return plain
     exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
@@ -180,7 +206,7 @@ def build_geometry(
     else:
         columns = number if isinstance(number, int) else blocks.n_rows if _takes_all_rows(number, blocks) else LEAST_AUTOMATIC
     judged_rows = blocks.limits.judged_rows_for(blocks.n_rows, columns)
-    geometry = Geometry(blocks, kernel, exact, gamma, judged_rows=judged_rows)
+    geometry = Geometry(blocks, kernel, exact, n_clusters, gamma, judged_rows=judged_rows)
     geometry.complain(estimator_name)
     rows: IntArray | None
     if given is not None:
@@ -290,10 +316,10 @@ def _precomputed(
     diag = _given_diagonal(parameters, estimator_name)
     listed = None if isinstance(parameters.landmarks, str) else row_numbers(parameters.landmarks, estimator_name, n)
     if listed is not None and diag is not None and width == len(listed):
-        return _columns_only(estimator_name, blocks, listed, diag, factor=factor)
+        return _columns_only(estimator_name, blocks, listed, diag, n_clusters, factor=factor)
     blocks = replace(blocks, kxx=whole_diagonal(parameters, estimator_name, blocks.x))
     exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
-    plain = Geometry(blocks, kernel, exact, None, np.arange(n))
+    plain = Geometry(blocks, kernel, exact, n_clusters, None, np.arange(n))
     plain.complain(estimator_name)
     if listed is None:
         listed = _chosen_rows(parameters, number, plain, n_clusters, rng, factor=factor)
@@ -322,72 +348,13 @@ def _given_diagonal(parameters: SpaceParameters, estimator_name: str) -> Any:
     return params.get("diag")
 
 
-def _columns_only(estimator_name: str, blocks: Blocks, listed: IntArray, diag: Any, *, factor: bool) -> Geometry:
+def _columns_only(estimator_name: str, blocks: Blocks, listed: IntArray, diag: Any, n_clusters: int, *, factor: bool) -> Geometry:
     kernel = Precomputed()
     blocks = replace(blocks, kxx=diagonal(diag, blocks.x, estimator_name))
     basis = blocks.take(listed)
     gram = host_float64(basis.x)
     space = landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype, factor=factor)
     known = space if factor else landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype)
-    geometry = Geometry(blocks, kernel, space, None, listed, basis, known)
+    geometry = Geometry(blocks, kernel, space, n_clusters, None, listed, basis, known)
     geometry.complain(estimator_name)
     return geometry
-
-
-def diagonal(value: Any, x: Array, estimator_name: str) -> Array:
-    """Return the given k(x, x) of every row (n,), in the library and dtype of the rows."""
-    value = intact(value, "diag", estimator_name)
-    try:
-        diag = np.asarray(to_numpy(value) if is_foreign(value) else value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{estimator_name}: diag must be numbers, k(x, x) of every row: {error}.") from None
-    if diag.ndim == 0:
-        diag = np.full(x.shape[0], diag)
-    if diag.shape != (x.shape[0],):
-        raise ValueError(
-            f"{estimator_name}: diag must hold one k(x, x) for each of the {x.shape[0]} rows (or one number for all), got shape "
-            f"{diag.shape}."
-        )
-    if not np.isfinite(diag).all():
-        row = int(np.flatnonzero(~np.isfinite(diag))[0])
-        raise ValueError(f"{estimator_name}: diag[{row}] is {diag[row]}; every k(x, x) must be finite.")
-    return as_like(diag, x)
-
-
-def checked_square_diagonal(estimator_name: str, gram: Array) -> Array:
-    """Return the diagonal of a square kernel matrix, which must be symmetric."""
-    n, width = gram.shape
-    if n != width:
-        raise ValueError(
-            f'{estimator_name}(kernel="precomputed"): X has shape ({n}, {width}); give the square kernel matrix, or only the columns of '
-            'the landmarks with landmarks=their row numbers and kernel_params={"diag": k(x, x) of every row}.'
-        )
-    xp = namespace(gram)
-    size = max(abs(float(xp.max(gram))), abs(float(xp.min(gram))))
-    for start, stop in spans(int(gram.shape[0]), 1024):
-        rows, columns = gram[start:stop, start:], gram[start:, start:stop]
-        worst = float(xp.max(xp.abs(rows - columns.T)))
-        if worst > ASYMMETRY * size:
-            raise ValueError(
-                f'{estimator_name}(kernel="precomputed"): the kernel matrix is not symmetric (k(x, y) and k(y, x) differ by up to '
-                f"{worst:.3g}); pass kernel values, not distances of a one-sided kind, or (K + K.T) / 2."
-            )
-    return xp.asarray(xp.linalg.diagonal(gram), copy=True)
-
-
-def diagonal_for_prediction(
-    diag: Any,
-    x: Array,
-    estimator_name: str,
-    training: Float64,  # (n,) k(x, x) of the training rows
-) -> Array | None:
-    """Return k(x, x) of new rows: as given, or known where it is constant or the rows are the training rows; else None."""
-    if diag is not None:
-        return diagonal(diag, x, estimator_name)
-    if np.ptp(training) <= 1e-12 * np.abs(training).max():
-        return as_like(np.full(x.shape[0], training[0]), x)
-    if x.shape[0] == x.shape[1] == len(training):
-        own = to_numpy(namespace(x).linalg.diagonal(x)).astype(np.float64)
-        if np.allclose(own, training, rtol=1e-6, atol=0):
-            return as_like(own, x)
-    return None

@@ -182,14 +182,15 @@ class StreamingBase(BaseCMeans):
     def _geometry(self, chunk: Chunk, space_of: Callable[[Kernel], Space]) -> Geometry:
         """Return the kernel determined by the first rows, and the space made with it."""
         estimator_name, blocks = type(self).__name__, chunk.blocks
-        kernel, gamma = build_named_kernel(self, estimator_name, blocks, chunk.context.settings.n_clusters, chunk.context.engine)
-        geometry = Geometry(blocks, kernel, space_of(kernel), gamma)
+        n_clusters = chunk.context.settings.n_clusters
+        kernel, gamma = build_named_kernel(self, estimator_name, blocks, n_clusters, chunk.context.engine)
+        geometry = Geometry(blocks, kernel, space_of(kernel), n_clusters, gamma)
         geometry.complain(estimator_name)
         return geometry
 
     def _later_geometry(self, chunk: Chunk, space: Space) -> Geometry:
         """Return the geometry of a further chunk in its space."""
-        return Geometry(chunk.blocks, space.kernel, space, getattr(space.kernel, "gamma", None))
+        return Geometry(chunk.blocks, space.kernel, space, chunk.context.settings.n_clusters, getattr(space.kernel, "gamma", None))
 
     def _found(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> tuple[Problem, Solution]:
         """Return the best of the starts on a first chunk."""
@@ -256,7 +257,7 @@ class StreamingBase(BaseCMeans):
         space, centres = stream.past.space.portable(stream.past.centres)
         row = np.zeros((1, self.n_features_in_), dtype=stream.dtype)
         blocks = Blocks(row, np.ones(1), limits=self._limits)
-        geometry = Geometry(blocks, self.kernel_, stream.past.space, self.gamma_)
+        geometry = Geometry(blocks, self.kernel_, stream.past.space, len(stream.past.mass), self.gamma_)
         for name, value in model_attributes(geometry, stream.rule, space, State(centres)).items():
             setattr(self, name, value)
         for name in (*OF_ROWS, *OF_SWEEPS):

@@ -27,7 +27,7 @@ class NativeFunctions(NamedTuple):
 
 
 class FuzzifierLimits(Protocol):
-    """From where on fuzzy centres fall together, and a fuzzifier before it."""
+    """From where on all fuzzy centres fall together, and a fuzzifier that keeps every pair of them apart."""
 
     @property
     def critical(self) -> float: ...
@@ -40,7 +40,7 @@ class SoftnessLimits(Protocol):
     """The softest memberships that the rows of a fit bear; computed only for advice."""
 
     @property
-    def fuzzifier(self) -> FuzzifierLimits: ...
+    def advised_fuzzifier(self) -> FuzzifierLimits: ...
 
     @property
     def critical_temperature(self) -> float: ...
@@ -105,11 +105,11 @@ class Rule(ABC):
         """Advice for a fit whose centres are all nearly the same point."""
         return "take fewer clusters"
 
-    def advice_on_coincidence(self) -> str:
+    def advice_on_coincidence(self, limits: SoftnessLimits) -> str:
         """Advice for a fit some of whose centres coincide."""
         if self.needs_pilot:
             return "Possibilistic clusters do not repel each other: take fewer clusters."
-        return "Take fewer clusters or a smaller m."
+        return "Take fewer clusters."
 
 
 def needed(scales: Float64 | None) -> Float64:

@@ -76,5 +76,5 @@ class Entropy(Rule):
             return f"T={self.T:g} is beyond T*={critical:.4g}, from where these rows fall together: take a smaller T"
         return f"T={self.T:g} is not too large for these rows, so they need not: take another init or more sweeps"
 
-    def advice_on_coincidence(self) -> str:
+    def advice_on_coincidence(self, limits: SoftnessLimits) -> str:
         return "Take fewer clusters or a smaller T."

@@ -78,7 +78,7 @@ class Possibilistic(Rule):
     def advice_on_collapse(self, limits: SoftnessLimits) -> str:
         return "the scales eta_ are as wide as the data: take a smaller eta_scale or fewer clusters"
 
-    def advice_on_coincidence(self) -> str:
+    def advice_on_coincidence(self, limits: SoftnessLimits) -> str:
         return "Possibilistic clusters do not repel each other: take fewer clusters or a smaller eta_scale."
 
 

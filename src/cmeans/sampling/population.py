@@ -64,9 +64,19 @@ class Population:
     def fixed_sample(self) -> tuple[IntArray, Float64]:
         """Positions and weights of the sample that decides a kernel's width and m: the same for every random_state, so that
         objectives of different seeds compare."""
-        if len(self) <= self.limits.fixed_rows:  # whoever needs no chance need not wait for it to be seeded
+        return self._fixed(self.limits.fixed_rows)
+
+    def fixed_sample_of(self, size: int) -> tuple[IntArray, Float64]:
+        """Return a part of the fixed sample, or a larger one that is as fixed: positions and weights."""
+        if size > self.limits.fixed_rows:
+            return self._fixed(size)
+        part = self.judged_sample(size)
+        return part.positions, part.weights
+
+    def _fixed(self, size: int) -> tuple[IntArray, Float64]:
+        if len(self) <= size:  # whoever needs no chance need not wait for it to be seeded
             return np.arange(len(self)), self.weights
-        return sample(self, self.limits.fixed_rows, np.random.RandomState(FIXED_SEED))
+        return sample(self, size, np.random.RandomState(FIXED_SEED))
 
     def judged_sample(self, size: int) -> JudgedSample:
         """Return at most so many rows of the fixed sample."""

@@ -1,4 +1,4 @@
-"""The fuzzifier m of fuzzy c-means: the value above which all centres collapse to one, and a choice below it."""
+"""The fuzzifier m of fuzzy c-means: the value above which all centres collapse to one, and a choice that keeps every pair apart."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.arrays import Float64
+from ..data.arrays import Float64, IntArray
+from ..sampling.sampled_rows import SampledRows
 from ..spaces.spectrum import largest_eigenvalue
+from .partition import STARTS, best_partition
 
 LARGEST_AUTOMATIC = 2.0
+LEAST_AUTOMATIC = 1.001  # memberships are hard from here on down to 1, which m must exceed
 
 
 @dataclass(frozen=True)
@@ -18,27 +21,64 @@ class Fuzzifier:
 
     lambda_max: float  # largest eigenvalue of the scatter of directions from the mean (trace 1)
     critical: float  # m*: beyond it "all centres at the mean" is a stable solution; infinite where lambda_max >= 1/2
-    automatic: float  # halfway from 1 to m*, at most 2
+    automatic: float  # beneath it, and beneath the values from which on pairs of these clusters merge; at most 2
 
 
 def fuzzifier(
-    gram: Float64,  # (p, p) kernel of a fair sample of rows
+    rows: SampledRows,
     weights: Float64,  # (p,)
+    n_clusters: int,
+    starts: int = STARTS,
 ) -> Fuzzifier:
-    """m* = 1 / (1 - 2 lambda_max), from one linearised step of fuzzy c-means at the point where all centres are the mean.
+    """m* = 1 / (1 - 2 lambda_max), from one linearised step of fuzzy c-means at the point where all centres are the mean, and m = "auto".
 
     With y_i = phi(x_i) - mean, C = sum_i w_i y_i y_i^T / |y_i|^2 / sum_i w_i, that point is unstable iff 2m/(m-1) lambda_max(C) > 1
     (the threshold of Yu, Cheng & Huang, IEEE Trans. SMC-B 34(1), 2004, in feature space).
+
+    Pairs of centres merge at a smaller m already: two centres in one cluster divide its rows by halves, which costs only 2^(1-m) of the
+    sum E of its squared distances. So m is taken from the best hard partition found from so many starts, as the least of
+    1 + (m* - 1) / 2;  1 + (median_j m*_j - 1) / 2, with the m*_j of the rows of each cluster, about its mean;  2;  and the m for which
+    (1 - 2^(1-m)) max_j E_j = min_j U_j / 2, where U_j is what cluster j is good for: the sum of its rows' squared distances to the
+    nearest other mean, less E_j.
     """
-    p = weights / weights.sum()
-    means = gram @ p
-    centred = gram - means[:, None] - means[None, :] + p @ means
-    norms = np.diag(centred).copy()
-    visible = norms > 1e-12 * max(float(np.abs(np.diag(gram)).max()), np.finfo(float).tiny)
-    if not visible.any():
+    share = weights / weights.sum()
+    scatter, visible = rows.scatter_of_directions(np.arange(len(weights)), share)
+    if not visible > 0:
         return Fuzzifier(1.0, np.inf, LARGEST_AUTOMATIC)
-    scale = np.sqrt(np.where(visible, p / np.where(visible, norms, 1.0), 0.0))
-    scatter = scale[:, None] * centred * scale[None, :]
     lambda_max = largest_eigenvalue(scatter)
-    critical = 1.0 / (1.0 - 2.0 * lambda_max) if lambda_max < 0.5 else np.inf
-    return Fuzzifier(lambda_max, critical, float(min(1.0 + (critical - 1.0) / 2.0, LARGEST_AUTOMATIC)))
+    bounds = [LARGEST_AUTOMATIC, _halfway(_critical(lambda_max))]
+    if n_clusters > 1:
+        labels, d2 = best_partition(rows, weights, n_clusters, starts)
+        bounds += [_without_theft(weights, labels, d2), _halfway(_typical_critical(rows, weights, labels))]
+    return Fuzzifier(lambda_max, _critical(lambda_max), float(max(min(bounds), LEAST_AUTOMATIC)))
+
+
+def _critical(lambda_max: float) -> float:
+    return 1.0 / (1.0 - 2.0 * lambda_max) if lambda_max < 0.5 else np.inf
+
+
+def _halfway(critical: float) -> float:
+    return 1.0 + (critical - 1.0) / 2.0
+
+
+def _without_theft(
+    weights: Float64,
+    labels: IntArray,
+    d2: Float64,  # (p, c)
+) -> float:
+    """Return the m up to which giving the centre of the least useful cluster to the costliest one does not lower the objective."""
+    nearest, second = np.partition(d2, 1, axis=1)[:, :2].T if d2.shape[1] > 1 else (d2[:, 0], d2[:, 0])
+    costliest = float(np.bincount(labels, weights * nearest).max())
+    least_useful = float(np.bincount(labels, weights * (second - nearest)).min())
+    q = least_useful / (2.0 * costliest) if costliest > 0 else 1.0
+    return 1.0 - float(np.log2(1.0 - q)) if q < 0.5 else LARGEST_AUTOMATIC
+
+
+def _typical_critical(rows: SampledRows, weights: Float64, labels: IntArray) -> float:
+    """Return the median of the clusters' own m*, infinite for one whose rows are all the same."""
+    found = []
+    for j in range(labels.max() + 1):
+        members = np.flatnonzero(labels == j)
+        scatter, visible = rows.scatter_of_directions(members, weights[members] / weights[members].sum())
+        found.append(_critical(largest_eigenvalue(scatter) / visible) if visible > 0 else np.inf)
+    return float(np.median(found))
