@@ -685,11 +685,11 @@ def test_possibilistic_clusters_that_coincide(words):
 def test_collapse_names_the_critical_m(estimator, words):
     rows = np.random.default_rng(0).normal(size=(200, 6))
     model = only(
-        rf"{estimator.__name__}: the clusters have collapsed.*m=4 is beyond m\*=1\.\d+.*m=\"auto\" \(1\.\d+ here\)",
+        rf"{estimator.__name__}: the clusters have collapsed.*m=4 is beyond m\*=1\.\d+.*m=\"auto\" \(at most 1\.\d+ here\)",
         lambda: estimator(3, m=4.0, gamma=0.2, random_state=0, init="random-partition", **words).fit(rows),
     )
     assert model.separation_ < 1e-2
-    said, advised = (float(x) for x in re.findall(r"(?:m\*=|\()(1\.\d+)", complaints(lambda: clone(model).fit(rows))[1][0]))
+    said, advised = (float(x) for x in re.findall(r"(?:m\*=|at most )(1\.\d+)", complaints(lambda: clone(model).fit(rows))[1][0]))
     assert advised == pytest.approx(1 + (said - 1) / 2, abs=2e-3)
     assert clone(model).set_params(m="auto", init="k-means++", max_iter=1000).fit(rows).m_ == pytest.approx(advised, abs=1e-3)
 

@@ -111,12 +111,20 @@ class Geometry:
         return fuzzifier(*self._by_inner_products(size), self.n_clusters)
 
     @property
-    def advised_fuzzifier(self) -> Fuzzifier:
-        """The same where it is known; else estimated in little time."""
+    def critical_fuzzifier(self) -> float:
+        """The fuzzifier beyond which all centres fall together, where it is known; else estimated in little time."""
+        return self._estimated_fuzzifier(1).critical
+
+    @property
+    def advised_fuzzifier(self) -> float:
+        """The fuzzifier that keeps centres apart, the same way."""
+        return self._estimated_fuzzifier(self.n_clusters).automatic
+
+    def _estimated_fuzzifier(self, n_clusters: int) -> Fuzzifier:
         if self.former is not None:
-            return self.former.advised_fuzzifier
+            return self.former._estimated_fuzzifier(n_clusters)
         size = min(self.judged_rows, self.blocks.limits.least_judged_rows)
-        return vars(self).get("fuzzifier") or fuzzifier(*self._by_inner_products(size), self.n_clusters, starts=1)
+        return vars(self).get("fuzzifier") or fuzzifier(*self._by_inner_products(size), n_clusters, starts=3)
 
     def _by_inner_products(self, size: int) -> tuple[SampledRows, Float64]:
         """Return at most so many rows, the same for every random_state, by their inner products, and their weights."""

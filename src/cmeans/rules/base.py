@@ -26,21 +26,14 @@ class NativeFunctions(NamedTuple):
     p: float = 0.5
 
 
-class FuzzifierLimits(Protocol):
-    """From where on all fuzzy centres fall together, and a fuzzifier that keeps every pair of them apart."""
-
-    @property
-    def critical(self) -> float: ...
-
-    @property
-    def automatic(self) -> float: ...
-
-
 class SoftnessLimits(Protocol):
     """The softest memberships that the rows of a fit bear; computed only for advice."""
 
     @property
-    def advised_fuzzifier(self) -> FuzzifierLimits: ...
+    def critical_fuzzifier(self) -> float: ...
+
+    @property
+    def advised_fuzzifier(self) -> float: ...
 
     @property
     def critical_temperature(self) -> float: ...

@@ -91,16 +91,18 @@ class Fuzzy(Rule):
         return u * u if self.m == 2 else u**self.m
 
     def advice_on_collapse(self, limits: SoftnessLimits) -> str:
-        limit = limits.advised_fuzzifier
-        if self.m > limit.critical:
-            beyond = f"m={self.m:g} is beyond m*={limit.critical:.4g}, from where these rows fall together"
-            return f'{beyond}: take m="auto" ({limit.automatic:.4g} here)'
-        if self.m > limit.automatic:
-            return f'm={self.m:g} is too large for so many clusters of these rows: take m="auto" ({limit.automatic:.4g} here)'
+        critical = limits.critical_fuzzifier
+        if self.m > critical:
+            beyond = f"m={self.m:g} is beyond m*={critical:.4g}, from where these rows fall together"
+            return f'{beyond}: take m="auto" (at most {1.0 + (critical - 1.0) / 2.0:.4g} here)'
+        automatic = limits.advised_fuzzifier
+        if self.m > automatic:
+            return f'm={self.m:g} is too large for so many clusters of these rows: take m="auto" (about {automatic:.2g} here)'
         return f"m={self.m:g} is not too large for these rows, so they need not: take another init or more sweeps"
 
     def advice_on_coincidence(self, limits: SoftnessLimits) -> str:
-        automatic = limits.advised_fuzzifier.automatic
+        automatic = limits.advised_fuzzifier
         if self.m > automatic:
-            return f'm={self.m:g} is too large for so many clusters of these rows: take m="auto" ({automatic:.4g} here), or fewer clusters.'
+            too_large = f"m={self.m:g} is too large for so many clusters of these rows"
+            return f'{too_large}: take m="auto" (about {automatic:.2g} here), or fewer clusters.'
         return f"Take a smaller m, m={1.0 + (self.m - 1.0) / 2.0:.4g} for instance, or fewer clusters."
