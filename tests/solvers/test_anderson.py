@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import minmax_scale
 
+import cmeans.solvers.anderson
 import cmeans.solvers.fixed_point
 from cmeans import (
     AdaptivePossibilisticCMeans,
@@ -58,6 +61,13 @@ def groups(seed=0, n=N, d=3, apart=2.5):
 def rbf(X, Y=None):
     Y = X if Y is None else Y
     return np.exp(-GAMMA * ((X[:, None, :] - Y[None, :, :]) ** 2).sum(axis=2))
+
+
+@pytest.fixture
+def mixing_at_once(monkeypatch):
+    """Mixtures from the third sweep on, wherever it starts."""
+    monkeypatch.setattr(cmeans.solvers.anderson, "SETTLED", np.inf)
+    monkeypatch.setattr(cmeans.solvers.anderson, "FLAT", np.inf)
 
 
 # ------------------------------------------------------------------------------------------------------- the naive loop, in coordinates
@@ -196,6 +206,62 @@ def test_a_weight_of_k_is_k_copies():
     assert model.objective_ == pytest.approx(objective, rel=1e-9)
 
 
+# --------------------------------------------------------------------------------------------------------------- starts that are given
+
+
+def uneven():
+    """Three dense groups and five thin ones far from them: k-means has many local minima here."""
+    rng, centres = np.random.default_rng(5), np.array([[0, 0], [1, 0], [0.5, 1], [6, 0], [7, 1], [6, 2], [7, 3], [6, 4]])
+    sizes = np.array([150, 150, 150, 20, 20, 20, 20, 20])
+    return np.repeat(centres, sizes, axis=0) + 0.25 * rng.normal(size=(sizes.sum(), 2))
+
+
+GIVEN = {
+    "iris": (lambda: minmax_scale(load_iris().data), (3, 6)),
+    "wine": (lambda: minmax_scale(load_wine().data), (3, 6)),
+    "uneven": (uneven, (6, 8)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning")
+@pytest.mark.parametrize(("kernel", "m"), [("linear", 1.2), ("linear", 1.5), ("linear", 2.0), ("rbf", 1.05), ("rbf", 1.1)])
+@pytest.mark.parametrize("name", GIVEN)
+def test_given_starts_are_followed(name, kernel, m):
+    """Cluster for cluster to where plain sweeps lead, from eight random starts of each of two numbers of clusters."""
+    make, numbers = GIVEN[name]
+    X, others = make(), []
+    space = {"kernel": "rbf", "gamma": "median", "n_landmarks": 40, "random_state": 0} if kernel == "rbf" else {"kernel": kernel}
+    for c, seed in itertools.product(numbers, range(8)):
+        start = np.random.default_rng(seed).choice(len(X), c, replace=False)
+        words = {"m": m, "init": start, "tol": 1e-6, "max_iter": 20_000, **space}
+        mixed, plain = (FuzzyCMeans(c, acceleration=how, **words).fit(X) for how in ("anderson", None))
+        if np.abs(mixed.memberships_ - plain.memberships_).max() > 1e-2:
+            others.append((c, seed))
+    assert others == []
+
+
+def test_sweeps_are_plain_until_centres_have_settled():
+    """From where centres move by a tenth of the typical distance, and from where they move by a hundredth."""
+    for distance, mixes in ((0.1, False), (0.01, True)):
+        anderson, mixing, sums = Anderson(1e-11), Mixing(), Statistics(1.0, np.ones(1), np.zeros((1, 1)), np.ones(1))
+        for x in (2 * distance, distance):
+            _, mixing = anderson.next(accepted(anderson, mixing, sums), at(x), at(0.5 * x), sums)
+        assert mixing.mixed is mixes
+
+
+def test_sweeps_are_plain_near_a_saddle():
+    """The map doubles one coordinate and halves the other: least squares would lead to where both are zero."""
+    anderson, mixing, sums = Anderson(1e-11), Mixing(), statistics(1.0)
+    v = np.ones((1, 2))
+    for _ in range(4):
+        image = v * [2.0, 0.5]
+        start, mixing = anderson.next(
+            accepted(anderson, mixing, sums), State(Centres.orthonormal(v)), State(Centres.orthonormal(image)), sums
+        )
+        v = start.centres.coordinates
+    np.testing.assert_allclose(v, [[2.0**4, 0.5**4]])
+
+
 # ------------------------------------------------------------------------------------------------------------------------ fewer sweeps
 
 
@@ -230,7 +296,7 @@ def test_the_objective_never_rises(acceleration):
 
 
 @over_spaces
-def test_the_first_two_sweeps_are_plain_and_the_third_starts_from_a_mixture(space):
+def test_the_first_two_sweeps_are_plain_and_the_third_starts_from_a_mixture(space, mixing_at_once):
     """After sweep two:  gamma = <df, f> / <df, df>  with clusters weighted by mass, and the third starts from  g - gamma dg;
     the state is a plain sweep's image at every end."""
     X, m, weight = groups(2), M[space], np.ones(N)
@@ -305,7 +371,8 @@ def test_unknown_words_are_refused(make, word):
 
 
 def statistics(objective, mass=1.0):
-    return Statistics(1.0, np.array([mass]), np.zeros((1, 1)), np.array([objective]))
+    """Of rows so far away that centres move little."""
+    return Statistics(1e-6, np.array([mass]), np.zeros((1, 1)), np.array([objective]))
 
 
 def at(x):
@@ -398,13 +465,14 @@ def test_centres_that_stand_still_are_left_alone():
 def test_pairs_of_coefficients_and_products_mix_as_coordinates_do():
     """Centres (a, G a) of a space without a factor, and the same in orthonormal coordinates; scales travel with them."""
     rng = np.random.default_rng(0)
-    root = rng.normal(size=(4, 4))
+    root, rates = rng.normal(size=(4, 4)), np.array([0.9, 0.8, 0.5, 0.1])
     G, mass = root.T @ root, np.array([1.0, 5.0])
-    steps = [rng.normal(size=(2, 4)) * 0.5**k for k in range(6)]
+    modes = rng.normal(size=(2, 4))
+    steps = [modes * rates**k @ np.linalg.inv(root.T) for k in range(6)]
     anderson, pairs, plain = Anderson(1e-11), Mixing(), Mixing()
     for k in range(5):
         eta = np.array([1.0, 2.0]) + k
-        sums = Statistics(1.0, mass, np.zeros((2, 4)), np.full(2, 1.0 / (k + 1)))
+        sums = Statistics(1e-6, mass, np.zeros((2, 4)), np.full(2, 1.0 / (k + 1)))
         old, new = ((Centres(a, a @ G), Centres.orthonormal(a @ root.T)) for a in steps[k : k + 2])
         left, pairs = anderson.next(accepted(anderson, pairs, sums), State(old[0], eta), State(new[0], eta), sums)
         right, plain = anderson.next(accepted(anderson, plain, sums), State(old[1], eta), State(new[1], eta), sums)
@@ -419,8 +487,9 @@ def test_mixtures_minimise_the_residual_over_the_last_five_differences():
     anderson, mixing, mass = Anderson(1e-11), Mixing(), np.array([0.2, 3.0, 1.0])
     F, G = [], []
     for k in range(9):
-        v, g = (rng.normal(size=(3, 5)) for _ in range(2))
-        sums = Statistics(1.0, mass, np.zeros((3, 5)), np.full(3, 1.0 / (k + 1)))
+        v = rng.normal(size=(3, 5))
+        g = v * [0.9, 0.7, 0.5, 0.3, 0.1]
+        sums = Statistics(1e-6, mass, np.zeros((3, 5)), np.full(3, 1.0 / (k + 1)))
         old, new = State(Centres.orthonormal(v)), State(Centres.orthonormal(g))
         start, mixing = anderson.next(accepted(anderson, mixing, sums), old, new, sums)
         mixture = start.centres.coordinates
@@ -491,7 +560,7 @@ class Rising(Rule):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("space", ["euclidean", "landmarks", "gradient", "exact"])
-def test_a_refused_mixture_repeats_the_value_before_and_leaves_the_centres(space):
+def test_a_refused_mixture_repeats_the_value_before_and_leaves_the_centres(space, mixing_at_once):
     """With a rule whose objective always rises the fit is the plain one, but for the sweeps that were refused."""
     X = groups()
     z, e = coordinates(X, space)

@@ -14,6 +14,8 @@ from ..sweeps.statistics import Statistics
 
 MEMORY = 5  # differences of sweeps that are mixed
 RIDGE = 1e-10  # of their Gram matrix, against differences that are nearly the same
+SETTLED = 0.03  # of the typical distance: from where a centre moves further in a sweep, mixtures may end in another basin
+FLAT = 1e-3  # growth of a difference in a sweep up to which the objective is taken for convex there: centres that merge come close to it
 LONGEST_PAUSE = 16  # plain sweeps after refused mixtures that follow each other
 
 
@@ -43,6 +45,10 @@ class Anderson:
     returns their objective: where it has risen, the run goes on from the last plain centres, and mixing pauses for twice
     as many sweeps as after the refusal before.
 
+    A mixture must also end where plain sweeps would, every cluster keeping its number. The objective does not show that, as it
+    may fall into another basin: sweeps stay plain while centres move much, or near a saddle, which mixing would lead to and
+    leave on either side.
+
     Residuals are paired in the feature space itself, each cluster weighted by its mass, which is how the objective sees them.
     """
 
@@ -66,13 +72,29 @@ class Anderson:
         mixing = replace(mixing, residuals=residuals, images=images, last=(residual, image), mixed=False)
         if mixing.pause:
             return image, replace(mixing, pause=mixing.pause - 1)
-        if not residuals:
+        if not residuals or not _has_settled(residual, sums) or not _is_convex(residuals, images, sums.mass):
             return image, mixing
         factors = _least_squares(residuals, residual, sums.mass)
         if factors is None:
             return image, mixing.forgotten()
         mixture = Centres.combined([image.centres, *images], [1.0, *(-factors)])
         return State(mixture, image.scales), replace(mixing, mixed=True)
+
+
+def _has_settled(residual: Centres, sums: Statistics) -> bool:
+    return bool(residual.squared_norms().max() * sums.weight <= SETTLED**2 * sums.scale)
+
+
+def _is_convex(residuals: Sequence[Centres], images: Sequence[Centres], mass: Float64) -> bool:
+    """True where the objective is convex along the last sweeps' differences of centres, dv = dG - df, or nearly so.
+
+    Weighted by mass, f is half its steepest descent, so that -<dv_k, df_l> are half its second derivatives.
+    """
+    steps = [image - residual for image, residual in zip(images, residuals, strict=True)]
+    lengths = np.sqrt([max(step.pairing(step, mass), np.finfo(float).tiny) for step in steps])
+    curvature = -np.array([[step.pairing(residual, mass) for residual in residuals] for step in steps])
+    curvature /= lengths[:, None] * lengths
+    return bool(np.isfinite(curvature).all() and np.linalg.eigvalsh(curvature + curvature.T)[0] >= -2.0 * FLAT)
 
 
 def _least_squares(differences: Sequence[Centres], residual: Centres, mass: Float64) -> Float64 | None:
