@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver
+from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName
 from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..kernels import Kernel
 from ..kernels.names import KernelName
@@ -133,6 +133,7 @@ class KernelKMeans(BaseCMeans):
         landmark_solver: LandmarkSolver = "eigh",
         init: InitName | Any = "k-means++",
         n_init: int = 1,
+        search: SearchName | None = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
         progressive: bool = True,
