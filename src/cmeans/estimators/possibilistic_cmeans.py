@@ -39,7 +39,8 @@ class PossibilisticCMeans(BaseCMeans):
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`, of both runs. Where several fixed points are near it may lead to another one than plain sweeps do.
 
-    All other parameters, attributes and methods are those of `KernelKMeans`; n_init counts fuzzy runs, the best of which is built on.
+    All other parameters, attributes and methods are those of `KernelKMeans`; n_init counts fuzzy runs, the best of which is built on, and
+    `search` is for a better fuzzy run.
 
     Attributes
     ----------

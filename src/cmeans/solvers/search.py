@@ -26,6 +26,7 @@ from .fixed_point import Solution, solve
 from .observer import Observer, Progressed, known
 
 BREADTH = 5  # clusters that come and go together, at first
+A_FEW = 4  # sweeps in which added clusters find their places, and after which a trial without prospects ends
 MANY = 32  # clusters for each further try of a breadth: of many, others than those of the largest errors may be the ones to divide
 GAIN = 1e-4  # share of the objective that is worth a further try
 TOLERANCE = 1e-2  # movement of the centres, relative to the typical distance, at which a trial is settled well enough to be judged
@@ -61,6 +62,10 @@ class Breathing:
     def stage(self, sizes: list[int], n_clusters: int) -> int:
         """Return which of some growing samples is searched on: the first that shows all clusters well, else the last."""
         return next((number for number, size in enumerate(sizes) if size >= ROWS * n_clusters), len(sizes) - 1)
+
+    def is_settled_by(self, sizes: list[int], n_clusters: int) -> bool:
+        """True where a sample is so large that all rows would say the same."""
+        return sizes[-1] >= ROWS * n_clusters
 
     def __call__(self, problem: Problem, solution: Solution, observer: Observer, reach: int = 1) -> Searched:
         """Return a better solution, or the same. `reach`: visits of a further start for each of one over these rows alone."""
@@ -147,10 +152,13 @@ class _Search:
         if not len(drawn):
             return replace(now, breadth=0, row_visits=now.row_visits + n)
         blocks = self.problem.rows.blocks
-        wide = self._settled(Centres.stack([now.centres, self.problem.space.embed(blocks.take(drawn), drawn)]))
+        wide = self._settled(Centres.stack([now.centres, self.problem.space.embed(blocks.take(drawn), drawn)]), A_FEW)
         costs = self.problem.engine.fold(self.problem.rows, CostPass(self.problem.rule, wide.state))
-        end = self._settled(wide.state.centres[kept_clusters(costs.utility, wide.state.centres, len(drawn))])
+        end = self._settled(wide.state.centres[kept_clusters(costs.utility, wide.state.centres, len(drawn))], A_FEW)
         visits = now.row_visits + 2 * n + wide.row_visits + end.row_visits
+        if may_fall_below(now.objective, end, blocks.unit):
+            end = self._settled(end.state.centres)
+            visits += end.row_visits
         centres, objective, errors = _judged(end, self.problem)
         if objective < now.objective - GAIN * abs(now.objective):
             return _Breath(centres, objective, errors, now.breadth, 0, now.number + 1, visits, True)
@@ -176,9 +184,17 @@ class _Search:
                 chosen.append(members[np.searchsorted(mass, rng.uniform() * mass[-1], side="right").clip(max=len(mass) - 1)])
         return population.at(np.array(chosen, dtype=np.intp))
 
-    def _settled(self, centres: Centres) -> Solution:
+    def _settled(self, centres: Centres, max_iter: int | None = None) -> Solution:
         """Sweep from some centres until they hardly move; nothing of it is a result of the fit."""
-        return solve(self.problem, State(centres), Observer(self.observer.at("search").reporter))
+        stopping = self.problem.stopping
+        stopping = stopping if max_iter is None else replace(stopping, max_iter=min(max_iter, stopping.max_iter))
+        return solve(replace(self.problem, stopping=stopping), State(centres), Observer(self.observer.at("search").reporter))
+
+
+def may_fall_below(objective: float, trial: Solution, unit: float) -> bool:
+    """True where further sweeps could bring a trial below an objective: if each gained nine tenths of what the one before it did."""
+    before, reached = trial.history[max(len(trial.history) - 2, 0)], trial.history[-1]
+    return not trial.converged and reached - 9 * max(before - reached, 0.0) < objective * unit
 
 
 def kept_clusters(utility: Float64, centres: Centres, removed: int) -> IntArray:
