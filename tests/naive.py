@@ -366,3 +366,22 @@ def cosine(x: Array, y: Array) -> float:
     """A row of zeros has no direction: 0 with every row, itself included."""
     norms = linear(x, x) * linear(y, y)
     return linear(x, y) / float(np.sqrt(norms)) if norms > 0 else 0.0
+
+
+# ------------------------------------------------------------------------------------------------------------------------- search
+
+
+def cluster_costs(d2: Array, weight: Array, m: float = 1.0) -> tuple[Array, Array]:
+    """Errors  E_j = sum_i w_i u_ij^m d2_ij  and utilities U_j, the rise of the objective if cluster j went: all rows are shared anew
+    among the others. m = 1: hard. (Fritzke 2020, of hard clusters.)"""
+
+    def parts(distances: Array) -> Array:
+        u = hard_memberships(distances) if m == 1.0 else fuzzy_memberships(distances, m)
+        return u**m * distances
+
+    errors, utilities = np.zeros(d2.shape[1]), np.zeros(d2.shape[1])
+    before = (parts(d2).sum(axis=1) * weight).sum()
+    for j in range(d2.shape[1]):
+        errors[j] = weight @ parts(d2)[:, j]
+        utilities[j] = (parts(np.delete(d2, j, axis=1)).sum(axis=1) * weight).sum() - before
+    return errors, utilities

@@ -335,20 +335,23 @@ def test_hard_rules_and_the_papers_stopping_rule_go_without():
         np.testing.assert_array_equal(mixed.memberships_, plain.memberships_)
 
 
+PLAIN = {"search": None}  # whose trials mix as well
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_who_mixes_and_who_does_not(monkeypatch):
     made = []
     monkeypatch.setattr(cmeans.solvers.fixed_point, "Mixing", lambda: made.append(1) or Mixing())
     X = groups()
     for model, runs in (
-        (FuzzyCMeans(C, m=1.08, gamma=GAMMA, random_state=0), 1),
-        (FuzzyCMeans(C, m=1.08, gamma=GAMMA, random_state=0, n_init=3), 3),
-        (FuzzyCMeans(C, m=1.08, gamma=GAMMA, random_state=0, acceleration=None), 0),
-        (PossibilisticCMeans(C, pilot_m=1.08, gamma=GAMMA, random_state=0), 2),
-        (CMeans(C, m=1.08, gamma=GAMMA, random_state=0), 1),
-        (CMeans(C, rule="hard", gamma=GAMMA, random_state=0), 0),
-        (CMeans(C, m=1.08, stop="memberships", gamma=GAMMA, random_state=0), 0),
-        (KernelKMeans(C, gamma=GAMMA, random_state=0), 0),
+        (FuzzyCMeans(C, m=1.08, gamma=GAMMA, random_state=0, **PLAIN), 1),
+        (FuzzyCMeans(C, m=1.08, gamma=GAMMA, random_state=0, n_init=3, **PLAIN), 3),
+        (FuzzyCMeans(C, m=1.08, gamma=GAMMA, random_state=0, acceleration=None, **PLAIN), 0),
+        (PossibilisticCMeans(C, pilot_m=1.08, gamma=GAMMA, random_state=0, **PLAIN), 2),
+        (CMeans(C, m=1.08, gamma=GAMMA, random_state=0, **PLAIN), 1),
+        (CMeans(C, rule="hard", gamma=GAMMA, random_state=0, **PLAIN), 0),
+        (CMeans(C, m=1.08, stop="memberships", gamma=GAMMA, random_state=0, **PLAIN), 0),
+        (KernelKMeans(C, gamma=GAMMA, random_state=0, **PLAIN), 0),
         (AdaptivePossibilisticCMeans(4, random_state=0), 0),
         (StreamingFuzzyCMeans(C, m=1.08, gamma=GAMMA, random_state=0, n_init=1, chunk_size=75), 2),
         (StreamingFuzzyCMeans(C, rule="hard", gamma=GAMMA, random_state=0, n_init=1), 0),

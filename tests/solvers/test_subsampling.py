@@ -27,7 +27,10 @@ from limited import limited
 C, N = 3, 4100
 FEW = Limits(subsampled_above=4000)
 SIZES = [N // 64, N // 16, N // 4]  # a 256th of the rows is fewer than 20 a cluster
-SPACES = {"euclidean": {"kernel": "linear"}, "landmarks": {"gamma": 0.1, "landmarks": np.arange(0, N, 200)}}
+SPACES = {
+    "euclidean": {"kernel": "linear", "search": None},
+    "landmarks": {"gamma": 0.1, "landmarks": np.arange(0, N, 200), "search": None},
+}
 RULES = {"hard": (KernelKMeans, {}), "fuzzy": (FuzzyCMeans, {"m": 1.3}), "own": (CMeans, {"rule": Fuzzy(1.3)})}
 over_spaces = pytest.mark.parametrize("space", SPACES)
 over_rules = pytest.mark.parametrize("rule", RULES)
@@ -225,7 +228,7 @@ def test_exact_spaces_are_not_sampled(words, monkeypatch):
     limited(monkeypatch, subsampled_above=300)
     rows = groups(400)
     given = np.exp(-2000.0 * ((rows[:, None] - rows[None]) ** 2).sum(axis=2)) if words["kernel"] == "precomputed" else rows
-    model, sweeps = watched(KernelKMeans(C, n_landmarks=None, random_state=0, **words), given)
+    model, sweeps = watched(KernelKMeans(C, n_landmarks=None, search=None, random_state=0, **words), given)
     assert model.approximation_ is None
     assert {stage for stage, _, _ in sweeps} == {"fit", "assign"}
 
@@ -233,7 +236,8 @@ def test_exact_spaces_are_not_sampled(words, monkeypatch):
 def test_possibilistic_fits_have_a_sampled_pilot_and_samples_of_their_own():
     """The scales are those of the pilot on all rows; with them the result is a fixed point on all rows."""
     rows = groups(seed=2)
-    model, sweeps = watched(PossibilisticCMeans(C, m=2.0, pilot_m=1.3, eta_scale=0.5, kernel="linear", random_state=0, tol=1e-7), rows)
+    words = {"m": 2.0, "pilot_m": 1.3, "eta_scale": 0.5, "random_state": 0, "tol": 1e-7}
+    model, sweeps = watched(PossibilisticCMeans(C, **words, **SPACES["euclidean"]), rows)
     stages = [(stage, size) for stage, _, size in sweeps]
     kinds = [stage for number, (stage, _) in enumerate(stages) if number == 0 or stages[number - 1][0] != stage]
     assert kinds == ["sample", "pilot", "sample", "fit", "assign"]
@@ -287,12 +291,12 @@ def test_of_several_starts_the_best_on_the_largest_sample_is_kept(rule):
 
 def test_only_the_best_start_sees_all_rows():
     rows = groups(N, 2, 8, seed=5)
-    model, sweeps = watched(KernelKMeans(8, kernel="linear", init="random", n_init=4, random_state=0), rows)
+    model, sweeps = watched(KernelKMeans(8, kernel="linear", init="random", n_init=4, search=None, random_state=0), rows)
     assert {run for stage, run, _ in sweeps if stage == "sample"} == {0, 1, 2, 3}
     assert len({run for stage, run, _ in sweeps if stage == "fit"}) == 1
     assert model.n_iter_ == sum(stage == "fit" for stage, _, _ in sweeps)
     assert model.row_visits_ == sum(size for _, _, size in sweeps) + 4 * (N // 4)  # and what tells the starts apart
-    single = [KernelKMeans(8, kernel="linear", init="random", random_state=seed).fit(rows).objective_ for seed in range(4)]
+    single = [KernelKMeans(8, kernel="linear", init="random", search=None, random_state=seed).fit(rows).objective_ for seed in range(4)]
     assert model.objective_ < max(single)
 
 

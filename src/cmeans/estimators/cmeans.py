@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from sklearn.utils.metaestimators import available_if
 
 from ..data.arrays import Array
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, check_m, settled_m
+from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, check_m, settled_m
 from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..fitting.space import Geometry
 from ..fitting.validation import one_of, real
@@ -102,6 +102,7 @@ class CMeans(BaseCMeans):
         landmark_solver: LandmarkSolver = "eigh",
         init: InitName | Any = "k-means++",
         n_init: int = 1,
+        search: SearchName | None = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
         acceleration: Acceleration | None = "anderson",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, check_m, settled_m
+from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, check_m, settled_m
 from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..kernels import Kernel
 from ..kernels.names import KernelName
@@ -92,6 +92,7 @@ class FuzzyCMeans(BaseCMeans):
         landmark_solver: LandmarkSolver = "eigh",
         init: InitName | Any = "k-means++",
         n_init: int = 1,
+        search: SearchName | None = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
         acceleration: Acceleration | None = "anderson",

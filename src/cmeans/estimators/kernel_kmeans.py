@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver
+from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName
 from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..kernels import Kernel
 from ..kernels.names import KernelName
@@ -59,6 +59,13 @@ class KernelKMeans(BaseCMeans):
         Arrays: (c,) row numbers, (n,) labels, (c, d) points or (n, c) memberships; one start then, whatever n_init.
     n_init : int, default=1
         Starts; the lowest objective is kept.
+    search : "auto", "breathing" or None, default="auto"
+        How to leave poor optima once the best start has converged: clusters are added where errors are large and as many removed where
+        they are of least use, and what lowers the objective is kept (breathing k-means, Fritzke 2020). "auto": under the hard rule,
+        from whose partition the estimator's own sweeps go on where it is better, and for no longer than nine further starts would take;
+        not where `init` gives the start. "breathing": from any start, under the estimator's own rule where that is hard or fuzzy, and
+        for as long as it gains. With `progressive`, on a sample first, which is enough where it has 1,000 rows a cluster. None: sweeps from
+        the starts alone.
     max_iter : int, default=300
         Sweeps over the rows at most.
     tol : float, default=1e-4
@@ -86,7 +93,8 @@ class KernelKMeans(BaseCMeans):
     memberships_ : (n, c) one-hot.
     objective_, objective_history_ : the objective at the end, and after 0, 1, ... sweeps.
     n_iter_, row_visits_, converged_, stop_reason_ : sweeps of the best run over all rows, rows looked at in all (those of samples
-        too), and why it ended.
+        and of the search too), and why it ended. Where search has found a better optimum, the run is the one from there; it is what
+        `objective_history_` holds.
     n_clusters_ : clusters that hold rows.
     cluster_centers_ : (c, d), with kernel="linear" only.
     n_landmarks_ : landmarks used; None when the fit was exact on all rows, or Euclidean.
@@ -107,6 +115,7 @@ class KernelKMeans(BaseCMeans):
     ----------
     Chitta, Jin, Havens, Jain: Approximate kernel k-means. KDD 2011, eq. 1-7, Alg. 2.
     Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, Alg. 1.
+    Fritzke: The breathing k-means algorithm. arXiv:2006.15666, 2020.
 
     Examples
     --------
@@ -133,6 +142,7 @@ class KernelKMeans(BaseCMeans):
         landmark_solver: LandmarkSolver = "eigh",
         init: InitName | Any = "k-means++",
         n_init: int = 1,
+        search: SearchName | None = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
         progressive: bool = True,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..data.arrays import Array
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, check_m, settled_m
+from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, check_m, settled_m
 from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..fitting.space import Geometry
 from ..fitting.validation import real
@@ -39,7 +39,8 @@ class PossibilisticCMeans(BaseCMeans):
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`, of both runs. Where several fixed points are near it may lead to another one than plain sweeps do.
 
-    All other parameters, attributes and methods are those of `KernelKMeans`; n_init counts fuzzy runs, the best of which is built on.
+    All other parameters, attributes and methods are those of `KernelKMeans`; n_init counts fuzzy runs, the best of which is built on, and
+    `search` is for a better fuzzy run.
 
     Attributes
     ----------
@@ -92,6 +93,7 @@ class PossibilisticCMeans(BaseCMeans):
         landmark_solver: LandmarkSolver = "eigh",
         init: InitName | Any = "k-means++",
         n_init: int = 1,
+        search: SearchName | None = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
         acceleration: Acceleration | None = "anderson",

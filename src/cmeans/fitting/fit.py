@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -24,6 +24,7 @@ from ..runtime.progress import Listener, Reporter, current_listeners
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
 from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot
 from ..solvers.observer import AfterSweep, FitRecord, Observer
+from ..solvers.search import Breathing
 from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
 from ..spaces import Space
 from ..sweeps.choice import memory_of
@@ -31,12 +32,13 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
+from .arguments import SearchName
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
 from .space import Geometry, build_geometry, check_kernel, checked_landmark_parameters, takes_kernel_values
-from .validation import CheckedRows, engine_of, integer, read_rows, real, weights_of
+from .validation import CheckedRows, engine_of, integer, one_of, read_rows, real, weights_of
 
 OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
@@ -128,6 +130,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None
     acceleration: str | None = None
     progressive: bool = False
+    search: str | None = None
 
     def _store(self, parameters: dict[str, Any]) -> None:
         """Keep the parameters of a constructor as they came (its `locals()`)."""
@@ -177,7 +180,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
-            hook = SweepHook(self, X, y, sample_weight, settings.stopping.max_iter * settings.n_init if procedure.bounded else None)
+            most = settings.stopping.max_iter * (settings.n_init + (self.search is not None)) if procedure.bounded else None
+            hook = SweepHook(self, X, y, sample_weight, most)
             log = self._checkpoint_log(settings, blocks)
             settings = settings if log is None else replace(settings, rng=log.rng)
             with self._engine(given.x) as engine:
@@ -239,11 +243,12 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
         first = starts(self.init, settings.n_init, InitContext(type(self).__name__, settings.n_clusters, geometry, starting), settings.rng)
         observer, schedule = self._observer(context, geometry, method), self._schedule(settings, geometry)
+        search = self._breathing(geometry, settings.rng)
         with self._interruptible(context, geometry, method):
             if method.pilot is None:
-                best = best_of(first, settings.n_init, problem, observer, schedule=schedule)
+                best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
             else:
-                best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule)
+                best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
         return geometry, method, certified(concluded(best, problem, observer), best, geometry, problem)
 
     def _schedule(self, settings: FitSettings, geometry: Geometry) -> SubsampleSchedule | None:
@@ -251,6 +256,12 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         if not self.progressive or not isinstance(self.init, str) or not geometry.space.sweeps_products:
             return None
         return subsample_schedule(geometry.population, settings.n_clusters, settings.rng)
+
+    def _breathing(self, geometry: Geometry, rng: np.random.RandomState) -> Breathing | None:
+        """Return the search for a better optimum; None for a given start, whose own is meant."""
+        if self.search is None or (self.search == "auto" and not isinstance(self.init, str)):
+            return None
+        return Breathing(geometry.population, rng, thorough=self.search == "breathing")
 
     def _rows_for(
         self,
@@ -319,6 +330,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         count_threads(self.n_jobs, name)
         checked_checkpoint(self.checkpoint, name)
         engine_of(self)
+        if self.search is not None:
+            one_of(self.search, "search", name, get_args(SearchName))
         integer(int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", name, 0)
         n_clusters = integer(self.n_clusters, "n_clusters", name, 1) if procedure.max_clusters is None else procedure.max_clusters
         n_init = integer(self.n_init, "n_init", name, 1)

@@ -181,6 +181,42 @@ int EXPORTED(measure)(const struct rows *rows, const struct centres *centres, re
     return 0;
 }
 
+/* Sums (clusters,): each cluster's part of the objective, and the rise of the objective if it went; 0, or what is missing. */
+int EXPORTED(cost)(const struct rows *rows, const struct centres *centres, const char *rule_name, double *error, double *utility) {
+    const struct rule *rule = rule_named(rule_name);
+    struct tile tile;
+    double *mass = calloc((size_t)centres->clusters, sizeof(double)); /* of no use, but sums are taken of it */
+    if (rule == NULL || rule->utilities == NULL || mass == NULL || !new_tile(&tile, centres->clusters)) {
+        free(mass);
+        return rule == NULL || rule->utilities == NULL ? NO_RULE : NO_MEMORY;
+    }
+    for (int64_t start = 0; start < rows->count; start += TILE) {
+        load_tile(&tile, rows, start);
+        nearest(&tile, rows, centres);
+        rule->utilities(&tile, centres, utility);
+        rule->memberships(&tile, centres);
+        rule->sums(&tile, centres, mass, error);
+    }
+    free(tile.memory);
+    free(mass);
+    return 0;
+}
+
+/* The nearest centre of each row (count,), and the squared distance to it. */
+int EXPORTED(find_nearest)(const struct rows *rows, const struct centres *centres, int64_t *labels, double *distances) {
+    struct tile tile;
+    if (!new_tile(&tile, centres->clusters))
+        return NO_MEMORY;
+    for (int64_t start = 0; start < rows->count; start += TILE) {
+        load_tile(&tile, rows, start);
+        nearest_only(&tile, rows, centres);
+        for (int64_t t = 0; t < tile.count; t++)
+            labels[start + t] = tile.label[t], distances[start + t] = tile.low[t];
+    }
+    free(tile.memory);
+    return 0;
+}
+
 /* Sums (clusters,) of sample weight times the distance, or its square, of rows to the points of their labels (-1: none). */
 int EXPORTED(deviate)(const struct rows *rows, const struct centres *points, const int64_t *labels, int squared, double *total) {
     struct tile tile;

@@ -27,18 +27,19 @@ struct rule {
     const char *name;
     void (*memberships)(struct tile *, const struct centres *);                    /* u from d2 */
     double (*sums)(struct tile *, const struct centres *, double *, double *);     /* u becomes w; mass, spread; returns the penalty */
+    void (*utilities)(struct tile *, const struct centres *, double *);            /* of clusters, from d2 and labels; NULL: unknown */
     int one_cluster;      /* a row counts for its nearest cluster only, so that sweeps need its label alone */
     int leaves_rows_out;  /* a row may belong to no cluster */
 };
 
 static const struct rule RULES[] = {
-    {"hard", hard_memberships, hard_sums, 1, 0},
-    {"fuzzy", fuzzy_memberships, fuzzy_sums, 0, 0},
-    {"fuzzy, any exponent", fuzzy_memberships, any_exponent_sums, 0, 0},
-    {"fuzzy, m = 2", fuzzy_two_memberships, fuzzy_two_sums, 0, 0},
-    {"possibilistic", possibilistic_memberships, possibilistic_sums, 0, 0},
-    {"possibilistic, m = 2", possibilistic_two_memberships, possibilistic_two_sums, 0, 0},
-    {"sparse", sparse_memberships, sparse_sums, 0, 1},
+    {"hard", hard_memberships, hard_sums, hard_utilities, 1, 0},
+    {"fuzzy", fuzzy_memberships, fuzzy_sums, fuzzy_utilities, 0, 0},
+    {"fuzzy, any exponent", fuzzy_memberships, any_exponent_sums, NULL, 0, 0},
+    {"fuzzy, m = 2", fuzzy_two_memberships, fuzzy_two_sums, fuzzy_utilities, 0, 0},
+    {"possibilistic", possibilistic_memberships, possibilistic_sums, NULL, 0, 0},
+    {"possibilistic, m = 2", possibilistic_two_memberships, possibilistic_two_sums, NULL, 0, 0},
+    {"sparse", sparse_memberships, sparse_sums, NULL, 0, 1},
 };
 
 /* The rule of a name; NULL where there is none. */

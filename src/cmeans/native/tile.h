@@ -265,6 +265,15 @@ static void label_nearest(struct tile *tile, int64_t clusters) {
     }
 }
 
+/* The smallest squared distance of each row to a centre other than its label's; infinite where there is none. */
+INLINE lanes second_smallest(const struct tile *tile, int64_t clusters, int t) {
+    const mask label = load_whole(tile->label + t);
+    lanes second = all((real)INFINITY);
+    for (int64_t j = 0; j < clusters; j++)
+        second = smaller(where(equal_whole(label, all_whole((whole)j)), all((real)INFINITY), load(tile->d2 + j * TILE + t)), second);
+    return second;
+}
+
 /* Distances and labels. */
 static void nearest(struct tile *tile, const struct rows *rows, const struct centres *centres) {
     distances(tile, rows, centres);

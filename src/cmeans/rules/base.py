@@ -94,6 +94,10 @@ class Rule(ABC):
         """The addition (b,) of each row to the objective beyond sum_j w_ij d2_ij, or None for nothing."""
         return None
 
+    def removal_costs(self, d2: Array) -> Array | None:
+        """By how much each row's part of the objective would rise if a cluster went (b, c), for search; None where no formula is known."""
+        return None
+
     def advice_on_collapse(self, limits: SoftnessLimits) -> str:
         """Advice for a fit whose centres are all nearly the same point."""
         return "take fewer clusters"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ..data.arrays import Array, Float64, namespace
+from ..data.arrays import Array, Float64, device, namespace
 from .base import NativeFunctions, Rule, SoftnessLimits
 
 
@@ -89,6 +89,27 @@ class Fuzzy(Rule):
 
     def weights(self, u: Array) -> Array:
         return u * u if self.m == 2 else u**self.m
+
+    def removal_costs(self, d2: Array) -> Array | None:
+        """A row's part is  (sum_k d2_ik^-power)^(1-m);  without a cluster the sum is over the others."""
+        if self.exponent is not None:
+            return None
+        xp = namespace(d2)
+        numbers = xp.arange(d2.shape[1], device=device(d2))
+        nearest = numbers[None, :] == xp.argmin(d2, axis=1)[:, None]
+        others = xp.where(nearest, xp.full_like(d2, xp.inf), d2)
+        low, second = xp.min(d2, axis=1, keepdims=True), xp.min(others, axis=1, keepdims=True)
+        ratios, of_others = self._raised(low, d2), self._raised(second, others)
+        total, power = xp.sum(ratios, axis=1, keepdims=True), 1.0 - self.m
+        without_nearest = second * xp.sum(of_others, axis=1, keepdims=True) ** power
+        without = low * xp.where(nearest, total, total - ratios) ** power
+        return xp.where(nearest, without_nearest, without) - low * total**power
+
+    def _raised(self, low: Array, d2: Array) -> Array:
+        """(low / d2)^power, 1 where both are zero."""
+        xp = namespace(d2)
+        zero = d2 <= 0
+        return xp.where(zero, xp.ones_like(d2), (low / xp.where(zero, xp.ones_like(d2), d2)) ** self.power)
 
     def advice_on_collapse(self, limits: SoftnessLimits) -> str:
         critical = limits.critical_fuzzifier

@@ -41,3 +41,10 @@ class Hard(Rule):
 
     def weights(self, u: Array) -> Array:
         return u
+
+    def removal_costs(self, d2: Array) -> Array:
+        """The rows of the cluster would go to their second nearest centre."""
+        xp = namespace(d2)
+        own = self.memberships(d2, None) > 0
+        second = xp.min(xp.where(own, xp.full_like(d2, xp.inf), d2), axis=1)
+        return xp.where(own, (second - xp.min(d2, axis=1))[:, None], xp.zeros_like(d2))

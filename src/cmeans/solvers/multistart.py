@@ -10,15 +10,18 @@ import numpy.typing as npt
 
 from ..data.arrays import Float64
 from ..landmarks.certificate import Approximation
-from ..rules import Rule
+from ..rules import Hard, Rule
+from ..sampling.population import Population
 from ..spaces import Space
 from ..spaces.centres import Centres
 from ..sweeps.final_pass import Assignment, assign_all
+from ..sweeps.passes import CostPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from ..sweeps.statistics import Statistics
+from ..sweeps.statistics import ClusterCosts, Statistics
 from .fixed_point import Solution, solve
-from .observer import AsFinal, Observer, Progressed, known
+from .observer import UNOBSERVED, AsFinal, Observer, Progressed, known
+from .search import Breathing
 from .stopping import reason
 from .subsampling import SubsampleSchedule
 
@@ -77,16 +80,18 @@ def best_of(
     stage: str = "fit",
     measured: bool = False,
     schedule: SubsampleSchedule | None = None,
+    search: Breathing | None = None,
 ) -> BestRun:
     """Solve from every start and keep the lowest objective; it is `measured` at the end even where there is but one start.
 
-    With a `schedule` starts are told apart on its samples, and only the best of them sees all rows.
+    With a `schedule` starts are told apart on its samples, and only the best of them sees all rows. With a `search` a better solution
+    is looked for around the best of them: on a sample, where there are any.
     """
     best: BestRun | None = None
     visits = 0
     runs: Iterator[tuple[int, State]] = ((run, State(centres)) for run, centres in enumerate(starts))
     if schedule is not None:
-        warm = schedule([state for _, state in runs], problem, n_starts, observer.within(stage))
+        warm = schedule([state for _, state in runs], problem, n_starts, observer.within(stage), search)
         runs, visits = iter([(warm.run, warm.state)]), warm.row_visits
     for run, state in runs:
         solution = solve(problem, state, observer.at(stage, run, n_starts))
@@ -104,6 +109,13 @@ def best_of(
             break  # no callback wants a further start
     assert best is not None, "there is always a start"
     observer.best_start(None)
+    if search is not None and not (schedule is not None and search.is_settled_by(schedule.sizes, len(best.solution.state.centres))):
+        searched = search(problem, best.solution, observer.within(stage).at(stage))
+        visits += searched.row_visits
+        if searched.solution is not best.solution:
+            sums = problem.sweep(searched.solution.state, searched.solution.sweep) if measured else None
+            visits += problem.n_rows if measured else 0
+            best = BestRun(searched.solution, sums, 0)
     return replace(best, row_visits=visits)
 
 
@@ -115,11 +127,12 @@ def from_pilot(
     *,
     pilot: Pilot,
     schedule: SubsampleSchedule | None = None,
+    search: Breathing | None = None,
 ) -> BestRun:
     """Solve for a rule that needs scales: they come from the best fuzzy run, and so does the start, since objectives with
     different scales do not compare."""
     fuzzy, before = replace(problem, rule=pilot.rule), observer.of_pilot(pilot.as_final(problem.rule))
-    first = best_of(starts, n_starts, fuzzy, before, stage="pilot", measured=True, schedule=schedule)
+    first = best_of(starts, n_starts, fuzzy, before, stage="pilot", measured=True, schedule=schedule, search=search)
     assert first.sums is not None
     state = pilot.state(first.solution.state, first.sums)
     visits = first.row_visits
@@ -128,6 +141,15 @@ def from_pilot(
         state, visits = warm.state, visits + warm.row_visits
     solution = solve(problem, state, observer.at("fit"))
     return BestRun(solution, None, visits + solution.row_visits)
+
+
+def hard_partition(
+    starts: Iterable[Centres], n_starts: int, problem: Problem, population: Population, rng: np.random.RandomState
+) -> tuple[Centres, ClusterCosts]:
+    """The best hard partition of some rows that search finds: its centres, and what each cluster costs and saves."""
+    hard = replace(problem, rule=Hard())
+    best = best_of(starts, n_starts, hard, UNOBSERVED, search=Breathing(population, rng))
+    return best.solution.state.centres, hard.engine.fold(hard.rows, CostPass(hard.rule, best.solution.state))
 
 
 def concluded(best: BestRun, problem: Problem, observer: Observer) -> FitResult:

@@ -12,8 +12,9 @@ from ..data.limits import Limits
 from ..sampling.population import Population, sample
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .fixed_point import solve
+from .fixed_point import Solution, solve
 from .observer import Observer
+from .search import Breathing
 
 STAGES, GROWTH = 4, 4  # so many samples, each so many times the one before, the last a quarter of the rows
 LEAST_ROWS = 20  # a cluster, in the smallest sample
@@ -34,16 +35,20 @@ class SubsampleSchedule:
     """Fair samples of the rows, from small to large."""
 
     population: Population
-    sizes: Sequence[int]
+    sizes: list[int]
     rng: np.random.RandomState
 
-    def __call__(self, states: Sequence[State], problem: Problem, n_starts: int, observer: Observer) -> WarmStart:
-        """Solve from every state on one sample after the other; the lowest objective on the largest of them is kept.
+    def __call__(
+        self, states: Sequence[State], problem: Problem, n_starts: int, observer: Observer, search: Breathing | None = None
+    ) -> WarmStart:
+        """Solve from every state on one sample after the other; the lowest objective on the largest of them is kept, or on the one that
+        is searched on.
 
         The centres of n rows' c clusters are known to about sqrt(c / n) of the typical distance, whatever the sweeps: a
         sample is left as soon as no centre moves by more than a fraction of that.
         """
-        states, visits, stopping = list(states), 0, problem.stopping
+        states, visits, stopping, best = list(states), 0, problem.stopping, 0
+        searched = -1 if search is None else search.stage(self.sizes, len(states[0].centres))
         for number, (numbers, weights) in enumerate(self.samples()):
             uncertainty = np.sqrt(len(states[0].centres) / len(numbers))
             # Rows kept for a sample are gone before the next is made.
@@ -53,21 +58,28 @@ class SubsampleSchedule:
                 stopping=replace(stopping, tol=max(stopping.tol, RESOLVED * uncertainty)),
             )
             here = observer.without_callbacks().within(f"sample {number}")
-            for run, state in enumerate(states):
-                solution = solve(part, state, here.at("sample", run, n_starts))
-                states[run] = solution.state
-                visits += solution.row_visits
-        if len(states) == 1:
-            return WarmStart(states[0], 0, visits)
-        reached = [part.sweep(state).objective for state in states]
-        best = int(np.argmin(reached))
-        return WarmStart(states[best], best, visits + len(states) * part.n_rows)
+            solutions = [_without_sweep(solve(part, state, here.at("sample", run, n_starts))) for run, state in enumerate(states)]
+            states = [solution.state for solution in solutions]
+            visits += sum(solution.row_visits for solution in solutions)
+            if len(states) > 1 and number in (searched, len(self.sizes) - 1):
+                best = int(np.argmin([part.sweep(state).objective for state in states]))
+                visits += len(states) * part.n_rows
+                states, solutions = [states[best]], [solutions[best]]
+            if search is not None and number == searched:
+                found = search.on(weights)(part, solutions[0], here.at("sample"), GROWTH)
+                states, visits = [found.solution.state], visits + found.row_visits
+        return WarmStart(states[0], best, visits)
 
     def samples(self) -> Iterator[tuple[IntArray, Float64]]:
         """Row numbers and weights of one sample after the other, drawn as they are needed."""
         for size in self.sizes:
             positions, weights = sample(self.population, size, self.rng)
             yield self.population.at(positions), weights
+
+
+def _without_sweep(solution: Solution) -> Solution:
+    """The same without what it remembers of the sample's rows."""
+    return replace(solution, sweep=None)
 
 
 def subsample_schedule(population: Population, n_clusters: int, rng: np.random.RandomState) -> SubsampleSchedule | None:

@@ -16,10 +16,10 @@ from ..spaces import Space
 from . import generic
 from .bounded import BoundedSweep
 from .generic import FinalSums
-from .native import NativeAssign, NativeDeviations, NativeMeasure, NativeSweep
+from .native import NativeAssign, NativeCosts, NativeDeviations, NativeMeasure, NativeNearest, NativeSweep
 from .represented_rows import RepresentedRows
 from .state import State
-from .statistics import Statistics
+from .statistics import ClusterCosts, Statistics
 
 LARGEST_CENTRES = 4 * 2**20  # bytes of centres above which a matrix product of the whole block is faster
 
@@ -48,6 +48,18 @@ class DeviationsFunction(Protocol):
     """(c,) sums of the distances of the rows of one task from the means of the clusters they belong to."""
 
     def __call__(self, rows: RepresentedRows, means: State, labels: IntArray, power: int, task: int) -> Float64: ...
+
+
+class CostsFunction(Protocol):
+    """Errors and utilities of the clusters in the rows of one task."""
+
+    def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int) -> ClusterCosts: ...
+
+
+class NearestFunction(Protocol):
+    """(b,) the nearest centre of each row of one task, and the squared distance to it."""
+
+    def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]: ...
 
 
 def sweeps_are_native(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
@@ -94,6 +106,20 @@ def deviations_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> Deviat
     if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
         return generic.deviations
     return NativeDeviations(numpy_dtype(rows.blocks.x))
+
+
+def costs_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> CostsFunction:
+    """Errors and utilities of clusters over represented rows."""
+    if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
+        return generic.cluster_costs
+    return NativeCosts(rule, numpy_dtype(rows.blocks.x))
+
+
+def nearest_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> NearestFunction:
+    """The nearest centres of represented rows."""
+    if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
+        return generic.nearest_rows
+    return NativeNearest(numpy_dtype(rows.blocks.x))
 
 
 def _remembers(space: Space, blocks: Blocks, rule: Rule) -> bool:

@@ -15,7 +15,7 @@ from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Rows, Space
 from .represented_rows import RepresentedBlock, RepresentedRows, RowsInSpace
 from .state import State
-from .statistics import HardStatistics, Statistics
+from .statistics import ClusterCosts, HardStatistics, Statistics
 
 
 def sweep(
@@ -132,6 +132,29 @@ def fuzzy_deviations(rows: RepresentedRows, rule: Rule, state: State, task: int)
         u = rule.memberships(d2, state.scales) * as_like(block.weight, d2)[:, None]
         total += np.stack([to_numpy(xp.sum(u * xp.sqrt(d2), axis=0)), to_numpy(xp.sum(u, axis=0))])
     return total
+
+
+def cluster_costs(rows: RepresentedRows, rule: Rule, state: State, task: int) -> ClusterCosts:
+    """Errors and utilities of the clusters in the rows of one task."""
+    costs = ClusterCosts(np.zeros(len(state.centres)), np.zeros(len(state.centres)))
+    for block, _, d2 in _measured(rows, rows.space, state, task, plain=False):
+        xp = namespace(d2)
+        weight = as_like(block.weight, d2)[:, None]
+        w, removal = rule.weights(rule.memberships(d2, state.scales)) * weight, rule.removal_costs(d2)
+        assert removal is not None, "search asks rules that know it"
+        rises = xp.where(weight > 0, removal * weight, xp.zeros_like(d2))  # which may be infinite
+        costs += ClusterCosts(*(to_numpy(xp.sum(part, axis=0, dtype=xp.float64)) for part in (w * d2, rises)))
+    return costs
+
+
+def nearest_rows(rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
+    """(b,) the number of each row's nearest centre, and the squared distance to it."""
+    labels, distances = [], []
+    for _, _, d2 in _measured(rows, rows.space, state, task, plain=False):
+        xp = namespace(d2)
+        labels.append(to_numpy(xp.argmin(d2, axis=1)).astype(np.int64))
+        distances.append(to_numpy(xp.min(d2, axis=1)).astype(np.float64))
+    return np.concatenate(labels), np.concatenate(distances)
 
 
 def nearest_distances(rows: RepresentedRows, state: State, task: int) -> Float64:

@@ -17,7 +17,7 @@ from .generic import FinalSums
 from .native_rows import RowsArgument
 from .represented_rows import RepresentedRows
 from .state import State
-from .statistics import HardStatistics, Statistics
+from .statistics import ClusterCosts, HardStatistics, Statistics
 
 STATES = 2  # whose centres are kept as C reads them: the change of memberships compares two
 
@@ -177,6 +177,40 @@ class NativeMeasure:
         if not finite.value:
             raise ValueError(NOT_FINITE)
         return np.concatenate(parts)
+
+
+class NativeCosts:
+    """Errors and utilities of the clusters in one task's rows."""
+
+    def __init__(self, rule: Rule, dtype: Any) -> None:
+        self._cache = CentresCache(rule)
+        self._pass = native.function("cost", dtype, (ROWS, CENTRES, TEXT, ADDRESS, ADDRESS), INT)
+
+    def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int) -> ClusterCosts:
+        costs = ClusterCosts(np.zeros(len(state.centres)), np.zeros(len(state.centres)))
+        for block in rows.task(task):
+            here = block.native
+            centres = self._cache.argument(rows.space, state, here.dtype)
+            done(self._pass(here.argument, centres, self._cache.rule_name, address(costs.error), address(costs.utility)))
+        return costs
+
+
+class NativeNearest:
+    """The nearest centre of each of one task's rows, and the squared distance to it."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._cache = CentresCache(None)
+        self._pass = native.function("find_nearest", dtype, (ROWS, CENTRES, ADDRESS, ADDRESS), INT)
+
+    def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
+        labels, distances = [], []
+        for block in rows.task(task):
+            here = block.native
+            labels.append(np.empty(len(here), np.int64))
+            distances.append(np.empty(len(here)))
+            centres = self._cache.argument(rows.space, state, here.dtype)
+            done(self._pass(here.argument, centres, address(labels[-1]), address(distances[-1])))
+        return np.concatenate(labels), np.concatenate(distances)
 
 
 class NativeDeviations:

@@ -14,11 +14,22 @@ from ..engines import Pass
 from ..rules import Rule
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
-from .choice import DeviationsFunction, MeasureFunction, SweepFunction, deviations_for, measure_for, sweep_for
+from .choice import (
+    CostsFunction,
+    DeviationsFunction,
+    MeasureFunction,
+    NearestFunction,
+    SweepFunction,
+    costs_for,
+    deviations_for,
+    measure_for,
+    nearest_for,
+    sweep_for,
+)
 from .generic import fuzzy_deviations, gather, nearest, nearest_distances
 from .represented_rows import RepresentedRows
 from .state import State
-from .statistics import Statistics
+from .statistics import ClusterCosts, Statistics
 
 
 @dataclass(frozen=True)
@@ -84,6 +95,34 @@ class FuzzyDeviationPass(Pass[Float64]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> Float64:
         return fuzzy_deviations(rows, self.rule, self.state, task)
+
+
+@dataclass(frozen=True)
+class CostPass(Pass[ClusterCosts]):
+    """Errors and utilities of the clusters."""
+
+    rule: Rule
+    state: State
+
+    def prepare(self, rows: RepresentedRows) -> CostsFunction:
+        return costs_for(rows, self.rule, len(self.state.centres))
+
+    def work(self, rows: RepresentedRows, task: int, prepared: CostsFunction) -> ClusterCosts:
+        return prepared(rows, self.rule, self.state, task)
+
+
+@dataclass(frozen=True)
+class NearestRowsPass(Pass[tuple[IntArray, Float64]]):
+    """(b,) the number of each row's nearest centre, and the squared distance to it."""
+
+    rule: Rule
+    state: State
+
+    def prepare(self, rows: RepresentedRows) -> NearestFunction:
+        return nearest_for(rows, self.rule, len(self.state.centres))
+
+    def work(self, rows: RepresentedRows, task: int, prepared: NearestFunction) -> tuple[IntArray, Float64]:
+        return prepared(rows, self.state, task)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,17 @@ class HardStatistics:
 
 
 @dataclass(frozen=True)
+class ClusterCosts:
+    """What each cluster costs, and what it saves."""
+
+    error: Float64  # (c,) sum_i w_ij d2_ij, its part of the objective
+    utility: Float64  # (c,) the rise of the objective if it went
+
+    def __add__(self, other: ClusterCosts) -> ClusterCosts:
+        return ClusterCosts(self.error + other.error, self.utility + other.utility)
+
+
+@dataclass(frozen=True)
 class Statistics:
     """Sums over rows, always float64 on the host. `+` merges threads, files and machines; `*` forgets in streams."""
 

@@ -85,3 +85,31 @@ static double any_exponent_sums(struct tile *tile, const struct centres *centres
     }
     return 0;
 }
+
+/* A row costs (sum_k d2_k^-power)^(1-m); without a cluster the sum is over the others, in ratios of the smallest of these. */
+static void fuzzy_utilities(struct tile *tile, const struct centres *centres, double *utility) {
+    const real p = (real)centres->power, exponent = (real)(centres->m - 1);
+    ACROSS(t) {
+        const mask label = load_whole(tile->label + t);
+        const lanes low = load(tile->low + t), second = second_smallest(tile, centres->clusters, t);
+        lanes total = all(0), others = all(0);
+        for (int64_t j = 0; j < centres->clusters; j++) {
+            lanes d2 = load(tile->d2 + j * TILE + t), u = power(ratio(tile, j, t), p);
+            lanes other = power(where(equal(d2, all(0)), all(1), divide(second, d2)), p);
+            store(tile->u + j * TILE + t, u);
+            total = add(total, u);
+            others = add(others, where(equal_whole(label, all_whole((whole)j)), all(0), other));
+        }
+        const lanes cost = multiply(low, power(divide(all(1), total), exponent));
+        const lanes without_nearest = multiply(second, power(divide(all(1), others), exponent));
+        for (int64_t j = 0; j < centres->clusters; j++) {
+            real *u = tile->u + j * TILE + t;
+            lanes without = multiply(low, power(divide(all(1), subtract(total, load(u))), exponent));
+            store(u, subtract(where(equal_whole(label, all_whole((whole)j)), without_nearest, without), cost));
+        }
+    }
+    for (int64_t j = 0; j < centres->clusters; j++)
+        for (int64_t t = 0; t < tile->count; t++)
+            if (tile->weight[t] > 0)
+                utility[j] += (double)tile->weight[t] * (double)tile->u[j * TILE + t];
+}

@@ -27,3 +27,11 @@ static double hard_sums(struct tile *tile, const struct centres *centres, double
     }
     return 0;
 }
+
+/* Without a cluster, its rows would go to their second nearest centre. */
+static void hard_utilities(struct tile *tile, const struct centres *centres, double *utility) {
+    ACROSS(t) store(tile->spare + t, second_smallest(tile, centres->clusters, t));
+    for (int64_t t = 0; t < tile->count; t++)
+        if (tile->weight[t] > 0)
+            utility[tile->label[t]] += tile->weight[t] * (tile->spare[t] - tile->low[t]);
+}

@@ -1,0 +1,220 @@
+"""Search: out of poor optima, by clusters that come where errors are large and go where they serve least.
+
+Breathing k-means (Fritzke 2020): b centres are added in the b clusters of largest error, which sweeps settle; then the b clusters of
+least utility go, and sweeps settle the rest. What lowers the objective is kept; b = 5, one less after each failure. Here centres come at
+rows, so that it works in any space, and all else are sums of a pass.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import Float64, IntArray
+from ..rules import Hard
+from ..sampling.population import Population
+from ..spaces.centres import Centres
+from ..sweeps.passes import CostPass, NearestRowsPass
+from ..sweeps.problem import Problem
+from ..sweeps.state import State
+from .fixed_point import Solution, solve
+from .observer import Observer, Progressed, known
+
+BREADTH = 5  # clusters that come and go together, at first
+A_FEW = 4  # sweeps in which added clusters find their places, and after which a trial without prospects ends
+MANY = 32  # clusters for each further try of a breadth: of many, others than those of the largest errors may be the ones to divide
+GAIN = 1e-4  # share of the objective that is worth a further try
+TOLERANCE = 1e-2  # movement of the centres, relative to the typical distance, at which a trial is settled well enough to be judged
+STARTS = 9  # further starts whose time a search takes at most
+DRAWING = 20  # sweeps over plain rows in the time of drawing a start
+ROWS = 1000  # rows of a sample for each cluster that are enough to search on
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A solution that search has found, or the one that it began with."""
+
+    solution: Solution
+    row_visits: int  # of the search and of the sweeps after it
+
+
+@dataclass(frozen=True)
+class Breathing:
+    """Search around a solution.
+
+    By default it looks for the best hard partition, from which the rule's own sweeps go on: a tenth to a half of the time, and no worse
+    (docs/search.md). It takes no longer than nine further starts would.
+    """
+
+    population: Population  # that centres are drawn from
+    rng: np.random.RandomState
+    thorough: bool = False  # under the rule itself where it has utilities, and for as long as it gains
+
+    def on(self, weights: Float64) -> Breathing:
+        """Search on a sample of rows, with their weights in it, of the population."""
+        return replace(self, population=Population(None, weights, None, len(weights), self.population.limits))
+
+    def stage(self, sizes: list[int], n_clusters: int) -> int:
+        """Return which of some growing samples is searched on: the first that shows all clusters well, else the last."""
+        return next((number for number, size in enumerate(sizes) if size >= ROWS * n_clusters), len(sizes) - 1)
+
+    def is_settled_by(self, sizes: list[int], n_clusters: int) -> bool:
+        """True where a sample is so large that all rows would say the same."""
+        return sizes[-1] >= ROWS * n_clusters
+
+    def __call__(self, problem: Problem, solution: Solution, observer: Observer, reach: int = 1) -> Searched:
+        """Return a better solution, or the same. `reach`: visits of a further start for each of one over these rows alone."""
+        seed = self.rng.randint(2**31)
+        if not solution.converged or solution.ended or len(solution.state.centres) < 2:
+            return Searched(solution, 0)
+        last = None if solution.last is None else solution.last[1]
+        reached = solution.history[-1] / problem.rows.blocks.unit
+        observer.note(Progressed(problem.rule, known(solution.state), solution.n_iter, reached, last))  # should it be interrupted
+        most = math.inf if self.thorough else reach * STARTS * (solution.row_visits + DRAWING * _sweep_share(problem) * problem.n_rows)
+        trial = self._trial(problem)
+        found = _Search(trial, self.population, seed, most, observer).run(solution.state.centres)
+        observer.solved()
+        if not found.gained:
+            return Searched(solution, found.row_visits)
+        after = solve(problem, State(found.centres), observer.within("found"))
+        better = after if after.history[-1] < solution.history[-1] else solution
+        return Searched(better, found.row_visits + after.row_visits)
+
+    def _trial(self, problem: Problem) -> Problem:
+        """The problem whose solutions are compared."""
+        own = not problem.rule.is_soft or (self.thorough and problem.rule.removal_costs(np.ones((1, 2))) is not None)
+        stopping = replace(problem.stopping, tol=max(problem.stopping.tol, TOLERANCE), criterion="centres")
+        return replace(problem, rule=problem.rule if own else Hard(), stopping=stopping)
+
+
+def _sweep_share(problem: Problem) -> float:
+    """The cost of a sweep over plain rows, relative to one in the space."""
+    return min(1.0, int(problem.rows.blocks.x.shape[1]) / problem.space.size)
+
+
+@dataclass(frozen=True)
+class _Breath:
+    """The state of a search."""
+
+    centres: Centres
+    objective: float
+    errors: Float64  # (c,)
+    breadth: int
+    failures: int = 0  # at this breadth since the last gain
+    number: int = 0
+    row_visits: int = 0
+    gained: bool = False
+
+    def packed(self) -> dict[str, Any]:
+        """The same in values that a checkpoint can hold."""
+        return vars(self)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The parts of a search that stay the same from breath to breath."""
+
+    problem: Problem
+    population: Population
+    seed: int
+    most_visits: float
+    observer: Observer
+
+    def run(self, centres: Centres) -> _Breath:
+        """Breathe until nothing is gained by it any more."""
+        section = self.observer.at("search").section()
+        now = self._first(centres) if section.found is None else _Breath(**section.found)
+        packed: Callable[[], dict[str, Any]] = now.packed
+        try:
+            while now.breadth > 0 and now.row_visits < self.most_visits:
+                now = self._breathe(now)
+                packed = now.packed
+                section.note(packed)
+        except BaseException:
+            section.break_off(packed)
+            raise
+        section.end(packed)
+        return now
+
+    def _first(self, centres: Centres) -> _Breath:
+        start = self._settled(centres)
+        return _Breath(*_judged(start, self.problem), min(BREADTH, len(centres)), row_visits=start.row_visits)
+
+    def _breathe(self, now: _Breath) -> _Breath:
+        """Add clusters, remove as many, and keep what is better."""
+        rng, n = np.random.RandomState([self.seed, now.number]), self.problem.n_rows
+        drawn = self._drawn(now, rng)
+        if not len(drawn):
+            return replace(now, breadth=0, row_visits=now.row_visits + n)
+        blocks = self.problem.rows.blocks
+        wide = self._settled(Centres.stack([now.centres, self.problem.space.embed(blocks.take(drawn), drawn)]), A_FEW)
+        costs = self.problem.engine.fold(self.problem.rows, CostPass(self.problem.rule, wide.state))
+        end = self._settled(wide.state.centres[kept_clusters(costs.utility, wide.state.centres, len(drawn))], A_FEW)
+        visits = now.row_visits + 2 * n + wide.row_visits + end.row_visits
+        if may_fall_below(now.objective, end, blocks.unit):
+            end = self._settled(end.state.centres)
+            visits += end.row_visits
+        centres, objective, errors = _judged(end, self.problem)
+        if objective < now.objective - GAIN * abs(now.objective):
+            return _Breath(centres, objective, errors, now.breadth, 0, now.number + 1, visits, True)
+        failures, breadth = now.failures + 1, now.breadth
+        if failures > len(centres) // MANY:
+            failures, breadth = 0, breadth - 1
+        return replace(now, breadth=breadth, failures=failures, number=now.number + 1, row_visits=visits)
+
+    def _drawn(self, now: _Breath, rng: np.random.RandomState) -> IntArray:
+        """Draw rows to begin clusters at, each within a cluster of large error in proportion to weight and squared distance."""
+        state, population = State(now.centres), self.population
+        parts = list(self.problem.map(NearestRowsPass(self.problem.rule, state)))
+        labels, distances = (population.of(np.concatenate(part)) for part in zip(*parts, strict=True))
+        # After a failure, other clusters than those of the largest errors are tried, in proportion to these.
+        keys = rng.exponential(size=len(now.errors)) if now.failures else np.ones(len(now.errors))
+        with np.errstate(divide="ignore"):
+            worst = np.argsort(keys / now.errors, kind="stable")[: now.breadth]
+        chosen = []
+        for cluster in worst:
+            members = np.flatnonzero(labels == cluster)
+            mass = np.cumsum(population.weights[members] * distances[members])
+            if len(mass) and mass[-1] > 0:
+                chosen.append(members[np.searchsorted(mass, rng.uniform() * mass[-1], side="right").clip(max=len(mass) - 1)])
+        return population.at(np.array(chosen, dtype=np.intp))
+
+    def _settled(self, centres: Centres, max_iter: int | None = None) -> Solution:
+        """Sweep from some centres until they hardly move; nothing of it is a result of the fit."""
+        stopping = self.problem.stopping
+        stopping = stopping if max_iter is None else replace(stopping, max_iter=min(max_iter, stopping.max_iter))
+        return solve(replace(self.problem, stopping=stopping), State(centres), Observer(self.observer.at("search").reporter))
+
+
+def may_fall_below(objective: float, trial: Solution, unit: float) -> bool:
+    """True where further sweeps could bring a trial below an objective: if each gained nine tenths of what the one before it did."""
+    before, reached = trial.history[max(len(trial.history) - 2, 0)], trial.history[-1]
+    return not trial.converged and reached - 9 * max(before - reached, 0.0) < objective * unit
+
+
+def kept_clusters(utility: Float64, centres: Centres, removed: int) -> IntArray:
+    """Return the clusters that stay when some of least utility go. The neighbour of one that goes stays, as long as others may go:
+    where two share a crowd, each is of little use while the other is there."""
+    apart = centres.squared_distances()
+    np.fill_diagonal(apart, np.inf)
+    order = np.argsort(utility, kind="stable")
+    gone: set[int] = set()
+    needed: set[int] = set()
+    for cluster in itertools.chain(order, order):
+        if len(gone) == removed:
+            break
+        if cluster not in gone and (cluster not in needed or len(gone | needed) == len(centres)):
+            gone.add(int(cluster))
+            needed.add(int(np.argmin(apart[cluster])))
+    return np.setdiff1d(np.arange(len(centres)), list(gone))
+
+
+def _judged(solution: Solution, problem: Problem) -> tuple[Centres, float, Float64]:
+    """The centres of a trial, its objective and the errors of its clusters."""
+    assert solution.last is not None, "a trial makes a sweep at least"
+    return solution.state.centres, solution.history[-1] / problem.rows.blocks.unit, solution.last[1].spread

@@ -1,0 +1,230 @@
+"""Search: better optima, never worse ones, the same for any number of threads and after any interruption."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import naive
+from cmeans import Checkpoint, CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
+from cmeans.data.blocks import Blocks
+from cmeans.engines import ThreadEngine
+from cmeans.rules import Entropy, Hard
+from cmeans.runtime.progress import listening
+from cmeans.sampling.population import population_of
+from cmeans.solvers import search
+from cmeans.solvers.multistart import hard_partition
+from cmeans.spaces import EuclideanSpace
+from cmeans.spaces.centres import Centres
+from cmeans.sweeps.problem import Problem
+from cmeans.sweeps.represented_rows import RepresentedRows
+from contracts.arrays import cut_raggedly
+from limited import limited
+
+ESTIMATORS = {
+    "hard": (KernelKMeans, {"kernel": "linear"}),
+    "hard-rbf": (KernelKMeans, {"gamma": 0.01}),
+    "fuzzy": (FuzzyCMeans, {"kernel": "linear", "m": 1.3}),
+    "fuzzy-landmarks": (FuzzyCMeans, {"gamma": 0.01, "m": 1.2, "n_landmarks": 60}),
+    "entropy": (CMeans, {"kernel": "linear", "rule": Entropy(0.5)}),
+}
+over_estimators = pytest.mark.parametrize("name", ESTIMATORS)
+
+
+def grid(n=900, side=4, seed=0):
+    """Blobs on a square grid, of which one start usually misses some."""
+    rng = np.random.default_rng(seed)
+    centres = 8.0 * np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 2)
+    return centres[np.arange(n) % len(centres)] + rng.normal(size=(n, 2))
+
+
+X = grid()
+
+
+def made(name, **words):
+    estimator, own = ESTIMATORS[name]
+    return estimator(16, **{"random_state": 0, "init": "random", **own, **words})
+
+
+@over_estimators
+def test_it_finds_what_starts_miss(name):
+    """The best of 30 starts in nearly every case, and never worse than the one start it begins with."""
+    best = made(name, n_init=30, search=None).fit(X).objective_
+    for word in ("auto", "breathing"):
+        found = 0
+        for seed in range(5):
+            plain = made(name, random_state=seed, search=None).fit(X).objective_
+            searched = made(name, random_state=seed, search=word).fit(X).objective_
+            assert searched <= plain
+            found += searched - best <= 1e-3 * abs(best)
+        assert found >= 4
+
+
+def test_where_nothing_is_gained_the_plain_fit_stands_to_the_bit():
+    rows = np.concatenate([np.random.default_rng(0).normal(size=(50, 2)) + at for at in (0.0, 30.0)])
+    for estimator in (KernelKMeans, FuzzyCMeans):
+        plain, searched = (estimator(2, kernel="linear", search=word, random_state=0).fit(rows) for word in (None, "auto"))
+        np.testing.assert_array_equal(plain.cluster_centers_, searched.cluster_centers_)
+        np.testing.assert_array_equal(plain.objective_history_, searched.objective_history_)
+        assert plain.n_iter_ == searched.n_iter_
+        assert plain.row_visits_ < searched.row_visits_
+
+
+@pytest.mark.parametrize("name", ["hard", "fuzzy", "fuzzy-landmarks"])
+def test_every_row_is_counted(name, monkeypatch):
+    """Those of sweeps as they are told, and two further passes for each breath."""
+    breaths, breathe = [], search._Search._breathe
+    monkeypatch.setattr(search._Search, "_breathe", lambda self, now: breaths.append(1) or breathe(self, now))
+    swept = []
+    with listening(lambda message: swept.append(message.n_rows) if message.rows_done == message.n_rows and not message.objective else None):
+        model = made(name, n_landmarks=20 if "landmarks" in name else "auto").fit(X)
+    certificate = model.row_visits_ - sum(swept) - 2 * len(breaths) * len(X)
+    assert breaths
+    assert certificate in ((0, len(X)) if "landmarks" in name else (0,))
+    assert len(model.objective_history_) == model.n_iter_ + 1
+    assert model.objective_history_[-1] == model.objective_
+
+
+@pytest.mark.parametrize("name", ["hard", "fuzzy", "fuzzy-landmarks"])
+@pytest.mark.parametrize("word", ["auto", "breathing"])
+def test_any_number_of_threads_gives_the_same_bits(name, word, monkeypatch):
+    cut_raggedly(monkeypatch, block=101, tasks=7)
+    one, *others = (made(name, search=word, n_jobs=jobs).fit(X) for jobs in (1, 2, 5))
+    for other in others:
+        np.testing.assert_array_equal(one.labels_, other.labels_)
+        assert one.objective_ == other.objective_
+        assert one.row_visits_ == other.row_visits_
+
+
+@pytest.mark.parametrize("name", ["hard", "hard-rbf", "fuzzy"])
+def test_weights_are_copies_in_any_order(name):
+    rng = np.random.default_rng(1)
+    rows, count = X[:300], rng.integers(0, 4, size=300)
+    copies = rng.permutation(np.repeat(np.arange(300), count))
+    once = made(name).fit(rows, sample_weight=count.astype(float))
+    every = made(name).fit(rows[copies])
+    np.testing.assert_array_equal(once.predict(rows), every.predict(rows))
+    assert once.objective_ == pytest.approx(every.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [KernelKMeans, FuzzyCMeans])
+def test_large_inputs_are_searched_on_a_sample(estimator, monkeypatch):
+    limited(monkeypatch, subsampled_above=8000)
+    monkeypatch.setattr(search, "ROWS", 100)
+    rows, sizes = grid(16_000), []
+    with listening(lambda message: sizes.append(message.n_rows) if message.stage == "search" else None):
+        model = estimator(16, kernel="linear", init="random", random_state=1).fit(rows)
+    assert set(sizes) == {4000}
+    assert naive_objective(model, rows) < 1.01 * 2 * len(rows)  # two columns of variance one
+
+
+def naive_objective(model, rows):
+    return naive.point_distances(rows[::40], model.cluster_centers_).min(axis=1).sum() * 40
+
+
+def test_samples_that_show_clusters_poorly_are_not_the_last_word(monkeypatch):
+    limited(monkeypatch, subsampled_above=8000)
+    rows, sizes = grid(9000), []
+    with listening(lambda message: sizes.append(message.n_rows) if message.stage == "search" else None):
+        KernelKMeans(16, kernel="linear", random_state=0).fit(rows)
+    assert set(sizes) == {2250, 9000}
+
+
+def test_possibilistic_fits_search_in_their_pilot():
+    stages = []
+    with listening(lambda message: stages.append(message.stage)):
+        PossibilisticCMeans(16, kernel="linear", init="random", random_state=0).fit(X)
+    order = list(dict.fromkeys(stages))
+    assert order.index("pilot") < order.index("search") < order.index("fit")
+
+
+def test_a_start_that_is_given_is_followed():
+    given = X[:256:16]  # all of one blob
+    plain, auto = (KernelKMeans(16, kernel="linear", init=given, search=word).fit(X) for word in (None, "auto"))
+    np.testing.assert_array_equal(plain.cluster_centers_, auto.cluster_centers_)
+    assert plain.row_visits_ == auto.row_visits_
+    asked = KernelKMeans(16, kernel="linear", init=given, search="breathing", random_state=0).fit(X)
+    assert asked.objective_ < 0.9 * plain.objective_
+
+
+@pytest.mark.parametrize("word", ["", "Breathing", 1, True, ["auto"]])
+def test_unknown_words(word):
+    with pytest.raises(ValueError, match=r"KernelKMeans\(search=.*unknown search"):
+        KernelKMeans(3, search=word).fit(X)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("rows", [X[:1], X[:3], np.repeat(X[:2], 50, axis=0), np.zeros((9, 2))])
+def test_few_rows(rows):
+    for clusters in range(1, min(len(rows), 3) + 1):
+        for word in ("auto", "breathing"):
+            for estimator in (KernelKMeans, FuzzyCMeans):
+                plain, searched = (estimator(clusters, kernel="linear", random_state=0, search=s).fit(rows) for s in (None, word))
+                assert searched.objective_ <= plain.objective_ + 1e-12
+
+
+def test_of_two_neighbours_one_stays():
+    """Two centres in one crowd are each of no use while the other is there."""
+    centres = Centres.orthonormal(np.array([[0.0], [0.1], [5.0], [9.0], [9.1], [20.0]]))
+    utility = np.array([1.0, 1.1, 30.0, 2.0, 2.1, 40.0])
+    np.testing.assert_array_equal(search.kept_clusters(utility, centres, 2), [1, 2, 4, 5])
+    assert len(search.kept_clusters(utility, centres, 5)) == 1
+
+
+class EndError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("name", ["hard", "fuzzy"])
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_a_search_goes_on_from_a_checkpoint(name, after, tmp_path, monkeypatch):
+    whole = made(name).fit(X)
+    file, count, breathe = tmp_path / "fit.checkpoint", [], search._Search._breathe
+
+    def interrupted(self, now):
+        count.append(now.number)
+        if len(count) > after:
+            raise EndError
+        return breathe(self, now)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(search._Search, "_breathe", interrupted)
+        model = made(name, checkpoint=Checkpoint(file, minutes=None))
+        with pytest.raises(EndError):
+            model.fit(X)
+    seen = []
+    monkeypatch.setattr(search._Search, "_breathe", lambda self, now: seen.append(now.number) or breathe(self, now))
+    resumed = made(name, checkpoint=Checkpoint(file, resume=True)).fit(X)
+    assert seen[0] == after
+    np.testing.assert_array_equal(resumed.cluster_centers_, whole.cluster_centers_)
+    assert (resumed.objective_, resumed.row_visits_, resumed.n_iter_) == (whole.objective_, whole.row_visits_, whole.n_iter_)
+
+
+@pytest.mark.parametrize("name", ["hard", "fuzzy"])
+def test_an_interrupt_leaves_the_plain_fit(name, monkeypatch):
+    plain = made(name, search=None).fit(X)
+
+    def interrupted(self, now):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(search._Search, "_breathe", interrupted)
+    model = made(name)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    np.testing.assert_array_equal(model.cluster_centers_, plain.cluster_centers_)
+    assert not model.converged_
+    assert len(model.predict(X)) == len(X)
+
+
+def test_the_best_hard_partition_and_its_costs():
+    weight = np.ones(len(X))
+    blocks = Blocks(X, weight)
+    space = EuclideanSpace(X.mean(axis=0))
+    with ThreadEngine(2) as engine:
+        problem = Problem(RepresentedRows(space, blocks, 0), Hard(), engine)
+        start = space.embed(blocks.take(np.arange(16)))
+        centres, costs = hard_partition([start], 1, problem, population_of(blocks), np.random.RandomState(0))
+    errors, utilities = naive.cluster_costs(naive.point_distances(X, space.points(centres)), weight)
+    np.testing.assert_allclose(costs.error, errors, rtol=1e-9)
+    np.testing.assert_allclose(costs.utility, utilities, rtol=1e-9)
+    assert errors.sum() < 1.05 * 2 * len(X)
