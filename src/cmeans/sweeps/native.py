@@ -188,8 +188,7 @@ class NativeCosts:
 
     def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int) -> ClusterCosts:
         costs = ClusterCosts(np.zeros(len(state.centres)), np.zeros(len(state.centres)))
-        for block in rows.task(task):
-            here = block.native
+        for here in rows.native_task(task):
             centres = self._cache.argument(rows.space, state, here.dtype)
             done(self._pass(here.argument, centres, self._cache.rule_name, address(costs.error), address(costs.utility)))
         return costs
@@ -204,8 +203,7 @@ class NativeNearest:
 
     def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
         labels, distances = [], []
-        for block in rows.task(task):
-            here = block.native
+        for here in rows.native_task(task):
             labels.append(np.empty(len(here), np.int64))
             distances.append(np.empty(len(here)))
             centres = self._cache.argument(rows.space, state, here.dtype)
