@@ -29,7 +29,8 @@ class FuzzyCMeans(BaseCMeans):
         cluster, which leaves none to a small one, and beyond a critical m* all of them; m* is often near 1.1 on real data with kernels,
         far below the usual 2. "auto" stays below both (see Notes). The value used is `m_`.
     acceleration : "anderson" or None, default="anderson"
-        Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. A
+        Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. It
+        begins where centres move little and the objective is convex, so that a start leads where plain sweeps lead, cluster for cluster. A
         mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
 
     All other parameters, attributes and methods are those of `KernelKMeans`.
