@@ -621,9 +621,9 @@ def test_the_diagonal_travels_by_metadata_routing(X):
 def test_progress_tells_of_every_sweep_of_every_stage(estimator, space, X):
     if estimator is SequentialPossibilisticCMeans:
         pytest.skip("it has no starts; its trials are heard of below")
-    heard = []
+    heard, plain = [], {"search": None} if "search" in estimator().get_params() else {}
     with listening(heard.append):
-        model = fitted(estimator, space, X, n_init=2)
+        model = fitted(estimator, space, X, n_init=2, **plain)
     stages = list(dict.fromkeys(at.stage for at in heard))
     piloted = estimator in (PossibilisticCMeans, AdaptivePossibilisticCMeans)
     assert stages == (["pilot", "fit", "assign"] if piloted else ["fit", "assign"])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 class Progress:
     """State of a fit. One message is sent after each task of rows, and one with the objective after each sweep."""
 
-    stage: str  # "pilot" (the fuzzy run before a possibilistic one), "fit" or "assign" (the last pass)
+    stage: str  # "pilot" (the fuzzy run before a possibilistic one), "search", "fit" or "assign" (the last pass)
     run: int  # 0-based number of the running start
     n_runs: int  # number of starts (`n_init`)
     sweep: int  # 1-based number of the running sweep

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,13 +51,13 @@ class Breathing:
     (docs/search.md). It takes no longer than nine further starts would.
     """
 
-    population: Population  # that centres are drawn from
+    population: Population | None  # that centres are drawn from; None: all rows
     rng: np.random.RandomState
     thorough: bool = False  # under the rule itself where it has utilities, and for as long as it gains
 
-    def on(self, weights: Float64) -> Breathing:
-        """Search on a sample of rows, with their weights in it, of the population."""
-        return replace(self, population=Population(None, weights, None, len(weights), self.population.limits))
+    def on_sample(self) -> Breathing:
+        """Search on a sample of the population."""
+        return replace(self, population=None)
 
     def stage(self, sizes: list[int], n_clusters: int) -> int:
         """Return which of some growing samples is searched on: the first that shows all clusters well, else the last."""
@@ -120,7 +120,7 @@ class _Search:
     """The parts of a search that stay the same from breath to breath."""
 
     problem: Problem
-    population: Population
+    population: Population | None
     seed: int
     most_visits: float
     observer: Observer
@@ -169,20 +169,38 @@ class _Search:
 
     def _drawn(self, now: _Breath, rng: np.random.RandomState) -> IntArray:
         """Draw rows to begin clusters at, each within a cluster of large error in proportion to weight and squared distance."""
-        state, population = State(now.centres), self.population
-        parts = list(self.problem.map(NearestRowsPass(self.problem.rule, state)))
-        labels, distances = (population.of(np.concatenate(part)) for part in zip(*parts, strict=True))
         # After a failure, other clusters than those of the largest errors are tried, in proportion to these.
         keys = rng.exponential(size=len(now.errors)) if now.failures else np.ones(len(now.errors))
         with np.errstate(divide="ignore"):
             worst = np.argsort(keys / now.errors, kind="stable")[: now.breadth]
-        chosen = []
-        for cluster in worst:
-            members = np.flatnonzero(labels == cluster)
-            mass = np.cumsum(population.weights[members] * distances[members])
-            if len(mass) and mass[-1] > 0:
-                chosen.append(members[np.searchsorted(mass, rng.uniform() * mass[-1], side="right").clip(max=len(mass) - 1)])
-        return population.at(np.array(chosen, dtype=np.intp))
+        chosen: dict[int, int] = {}
+        total = np.zeros(len(now.errors))
+        for rows, weights, labels, distances in self._parts(now.centres):
+            for cluster in worst:
+                members = np.flatnonzero(labels == cluster)
+                mass = np.cumsum(weights[members] * distances[members])
+                if not (len(mass) and mass[-1] > 0):
+                    continue
+                total[cluster] += mass[-1]
+                here = min(int(np.searchsorted(mass, rng.uniform() * mass[-1], side="right")), len(mass) - 1)
+                if rng.uniform() * total[cluster] < mass[-1]:  # one of these rows, rather than of those before
+                    chosen[int(cluster)] = int(rows[members[here]])
+        return np.array(list(chosen.values()), dtype=np.intp)
+
+    def _parts(self, centres: Centres) -> Iterator[tuple[IntArray, Float64, IntArray, Float64]]:
+        """Some rows after the other: their numbers, weights, nearest centres and squared distances to these. Few rows come at once, in the
+        order of the population, equal ones as one; of others no more are in memory than tasks hand over."""
+        few, weight = self.population, self.problem.rows.blocks.weight
+        parts = self.problem.map(NearestRowsPass(self.problem.rule, State(centres)))
+        if few is not None and few.member is not None:
+            labels, distances = (few.of(np.concatenate(part)) for part in zip(*parts, strict=True))
+            yield few.rows, few.weights, labels, distances
+            return
+        start = 0
+        for labels, distances in parts:
+            stop = start + len(labels)
+            yield np.arange(start, stop), weight[start:stop], labels, distances
+            start = stop
 
     def _settled(self, centres: Centres, max_iter: int | None = None) -> Solution:
         """Sweep from some centres until they hardly move; nothing of it is a result of the fit."""

@@ -66,7 +66,7 @@ class SubsampleSchedule:
                 visits += len(states) * part.n_rows
                 states, solutions = [states[best]], [solutions[best]]
             if search is not None and number == searched:
-                found = search.on(weights)(part, solutions[0], here.at("sample"), GROWTH)
+                found = search.on_sample()(part, solutions[0], here.at("sample"), GROWTH)
                 states, visits = [found.solution.state], visits + found.row_visits
         return WarmStart(states[0], best, visits)
 
