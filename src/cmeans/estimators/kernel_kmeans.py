@@ -60,12 +60,12 @@ class KernelKMeans(BaseCMeans):
     n_init : int, default=1
         Starts; the lowest objective is kept.
     search : "auto", "breathing" or None, default="auto"
-        How to leave poor optima once the best start has converged: clusters are added where errors are large and as many removed where
-        they are of least use, and what lowers the objective is kept (breathing k-means, Fritzke 2020). "auto": under the hard rule,
-        from whose partition the estimator's own sweeps go on where it is better, and for no longer than nine further starts would take;
-        not where `init` gives the start. "breathing": from any start, under the estimator's own rule where that is hard or fuzzy, and
-        for as long as it gains. With `progressive`, on a sample first, which is enough where it has 1,000 rows a cluster. None: sweeps from
-        the starts alone.
+        How to leave poor optima: clusters come where errors are large and as many go where they are of least use, as long as that
+        lowers the objective (breathing k-means, Fritzke 2020). It begins where the best start has converged. "auto": under the hard
+        rule, from whose partition the estimator's own sweeps go on where it is better, and for no more row visits than nine further
+        starts would make; not where `init` gives the start. "breathing": from any start, under the estimator's own rule where that is
+        hard or fuzzy, and for as long as it gains. With `progressive`, on a sample first, which is enough where it has 1,000 rows a
+        cluster. None: sweeps from the starts alone.
     max_iter : int, default=300
         Sweeps over the rows at most.
     tol : float, default=1e-4

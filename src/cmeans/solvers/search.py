@@ -27,10 +27,10 @@ from .observer import Observer, Progressed, known
 
 BREADTH = 5  # clusters that come and go together, at first
 A_FEW = 4  # sweeps in which added clusters find their places, and after which a trial without prospects ends
-MANY = 32  # clusters for each further try of a breadth: of many, others than those of the largest errors may be the ones to divide
+MANY = 16  # clusters for each further try of a breadth: of many, others than those of the largest errors may be the ones to divide
 GAIN = 1e-4  # share of the objective that is worth a further try
 TOLERANCE = 1e-2  # movement of the centres, relative to the typical distance, at which a trial is settled well enough to be judged
-STARTS = 9  # further starts whose time a search takes at most
+STARTS = 9  # further starts, drawn and swept, whose row visits a search makes at most
 DRAWING = 20  # sweeps over plain rows in the time of drawing a start
 ROWS = 1000  # rows of a sample for each cluster that are enough to search on
 
@@ -210,9 +210,9 @@ class _Search:
 
 
 def may_fall_below(objective: float, trial: Solution, unit: float) -> bool:
-    """True where further sweeps could bring a trial below an objective: if each gained nine tenths of what the one before it did."""
+    """True where further sweeps could bring a trial below an objective: if each gained three quarters of what the one before it did."""
     before, reached = trial.history[max(len(trial.history) - 2, 0)], trial.history[-1]
-    return not trial.converged and reached - 9 * max(before - reached, 0.0) < objective * unit
+    return not trial.converged and reached - 3 * max(before - reached, 0.0) < objective * unit
 
 
 def kept_clusters(utility: Float64, centres: Centres, removed: int) -> IntArray:
