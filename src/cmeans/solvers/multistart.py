@@ -110,6 +110,7 @@ def best_of(
     assert best is not None, "there is always a start"
     observer.best_start(None)
     if search is not None and not (schedule is not None and search.is_settled_by(schedule.sizes, len(best.solution.state.centres))):
+        best = replace(best, solution=replace(best.solution, sweep=None))  # trials have memories of their own
         searched = search(problem, best.solution, observer.within(stage).at(stage))
         visits += searched.row_visits
         if searched.solution is not best.solution:
