@@ -16,7 +16,7 @@ from benchmarks.papers import NAMES, paper, tiles
 from benchmarks.papers.__main__ import main
 from benchmarks.papers.paper import Run, minutes
 from benchmarks.papers.results import Results
-from benchmarks.template import judged
+from benchmarks.template import environment, judged
 
 from cmeans import CMeans, KernelKMeans
 from cmeans.kernels import RBF, NormalizedPolynomial
@@ -180,6 +180,7 @@ def test_claims_are_judged_by_their_numbers(tmp_path, monkeypatch):
     why = "least\\n of {{ found|length }}: {{ found|min }}"
     """
     (tmp_path / "claims.toml").write_text(rows)
+    environment()  # is made once, for the folder of all pages
     monkeypatch.setattr("benchmarks.template.ROOT", tmp_path)
     found = judged("claims.toml", {"values": {"a": [4, 3], "b": [2], "c": [1]}})
     assert found[0] == ("a is at least 1", "Table 1", "better", "least of 2: 3")

@@ -229,7 +229,7 @@ def test_in_a_kernels_space(dtype, factor):
 def test_whole_fits_say_the_same(dtype, monkeypatch):
     """Every run of the solver, emptied clusters and all."""
     X = points(400, 60, 6, seed=2).astype(dtype)
-    make = partial(KernelKMeans, 25, kernel="linear", random_state=0, n_init=3, tol=0)
+    make = partial(KernelKMeans, 25, kernel="linear", random_state=0, n_init=3, search=None, tol=0)
     cut_raggedly(monkeypatch, block=150, tasks=2)
     limited(monkeypatch, narrow_columns=40)
     bounded = make().fit(X)
