@@ -140,7 +140,7 @@ def test_the_true_cost_lies_between_the_bounds(kernel, rule, number):
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
 @pytest.mark.parametrize("count", [1, 4])
 def test_the_ranking_error_is_the_sum_of_the_largest_eigenvalues_of_what_is_left(kernel, count):
-    """Of 800 rows, whose weights add where they are equal, 500 are looked at."""
+    """Of 800 rows, whose weights add where they are equal, 300 are looked at."""
     X = rows(7, 800)
     weight = np.random.default_rng(0).uniform(0.2, 3.0, size=800)
     if kernel == "rbf":
@@ -152,7 +152,7 @@ def test_the_ranking_error_is_the_sum_of_the_largest_eigenvalues_of_what_is_left
     root = np.sqrt(weight)
     error = root[:, None] * left(K, K[:, chosen], K[np.ix_(chosen, chosen)]) * root[None, :]
     expected = np.linalg.eigvalsh(error)[-count:].sum()
-    assert model.approximation_.ranking_error == pytest.approx(expected / model.approximation_.cost[1], rel=0.1)
+    assert model.approximation_.ranking_error == pytest.approx(expected / model.approximation_.cost[1], rel=0.15)
 
 
 def test_the_ranking_error_of_the_linear_kernel():
