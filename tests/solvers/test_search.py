@@ -7,17 +7,10 @@ import pytest
 
 import naive
 from cmeans import Checkpoint, CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
-from cmeans.data.blocks import Blocks
-from cmeans.engines import ThreadEngine
-from cmeans.rules import Entropy, Hard
+from cmeans.rules import Entropy
 from cmeans.runtime.progress import listening
-from cmeans.sampling.population import population_of
 from cmeans.solvers import search
-from cmeans.solvers.multistart import hard_partition
-from cmeans.spaces import EuclideanSpace
 from cmeans.spaces.centres import Centres
-from cmeans.sweeps.problem import Problem
-from cmeans.sweeps.represented_rows import RepresentedRows
 from contracts.arrays import cut_raggedly
 from limited import limited
 
@@ -214,17 +207,3 @@ def test_an_interrupt_leaves_the_plain_fit(name, monkeypatch):
     np.testing.assert_array_equal(model.cluster_centers_, plain.cluster_centers_)
     assert not model.converged_
     assert len(model.predict(X)) == len(X)
-
-
-def test_the_best_hard_partition_and_its_costs():
-    weight = np.ones(len(X))
-    blocks = Blocks(X, weight)
-    space = EuclideanSpace(X.mean(axis=0))
-    with ThreadEngine(2) as engine:
-        problem = Problem(RepresentedRows(space, blocks, 0), Hard(), engine)
-        start = space.embed(blocks.take(np.arange(16)))
-        centres, costs = hard_partition([start], 1, problem, population_of(blocks), np.random.RandomState(0))
-    errors, utilities = naive.cluster_costs(naive.point_distances(X, space.points(centres)), weight)
-    np.testing.assert_allclose(costs.error, errors, rtol=1e-9)
-    np.testing.assert_allclose(costs.utility, utilities, rtol=1e-9)
-    assert errors.sum() < 1.05 * 2 * len(X)

@@ -10,17 +10,15 @@ import numpy.typing as npt
 
 from ..data.arrays import Float64
 from ..landmarks.certificate import Approximation
-from ..rules import Hard, Rule
-from ..sampling.population import Population
+from ..rules import Rule
 from ..spaces import Space
 from ..spaces.centres import Centres
 from ..sweeps.final_pass import Assignment, assign_all
-from ..sweeps.passes import CostPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from ..sweeps.statistics import ClusterCosts, Statistics
+from ..sweeps.statistics import Statistics
 from .fixed_point import Solution, solve
-from .observer import UNOBSERVED, AsFinal, Observer, Progressed, known
+from .observer import AsFinal, Observer, Progressed, known
 from .search import Breathing
 from .stopping import reason
 from .subsampling import SubsampleSchedule
@@ -142,15 +140,6 @@ def from_pilot(
         state, visits = warm.state, visits + warm.row_visits
     solution = solve(problem, state, observer.at("fit"))
     return BestRun(solution, None, visits + solution.row_visits)
-
-
-def hard_partition(
-    starts: Iterable[Centres], n_starts: int, problem: Problem, population: Population, rng: np.random.RandomState
-) -> tuple[Centres, ClusterCosts]:
-    """The best hard partition of some rows that search finds: its centres, and what each cluster costs and saves."""
-    hard = replace(problem, rule=Hard())
-    best = best_of(starts, n_starts, hard, UNOBSERVED, search=Breathing(population, rng))
-    return best.solution.state.centres, hard.engine.fold(hard.rows, CostPass(hard.rule, best.solution.state))
 
 
 def concluded(best: BestRun, problem: Problem, observer: Observer) -> FitResult:
