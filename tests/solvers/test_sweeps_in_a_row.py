@@ -102,10 +102,11 @@ def test_rows_represented_by_kernel_values():
     space = landmark_space(RBF(0.1), x[::20], None, x.dtype)
     start = State(space.embed(blocks.take(np.arange(4))))
     with ThreadEngine(2) as engine:
-        here = [RepresentedRows(space, blocks, room) for room in (2**24, 0)]
+        here = [RepresentedRows(space, blocks, room) for room in (600 * (space.size + 2) * 8, 0)]
         assert here[0].stay_in_memory
         one, other = both(Problem(here[0], Hard(), engine), start)
         assert_the_same(one, other)
+        assert here[0].stay_in_memory  # for a further start, though no room is left
         assert SweepsInARow.of(Problem(here[1], Hard(), engine), start, sweep_for(here[1], Hard(), 4)) is None
 
 

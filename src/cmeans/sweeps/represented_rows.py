@@ -96,7 +96,7 @@ class RepresentedRows:
     @property
     def stay_in_memory(self) -> bool:
         """True where all rows, once they are represented, stay so between sweeps."""
-        return self._views or self._left >= self.n_rows * _bytes_of_a_row(self.space, self.blocks.x)
+        return self._views or self.kept_share == 1.0
 
     @property
     def spec(self) -> RepresentationSpec:

@@ -27,7 +27,7 @@ class HardStatistics:
 
 @dataclass(frozen=True)
 class ClusterCosts:
-    """What each cluster costs, and what it saves."""
+    """Sums over rows by which clusters are compared: the cost of each, and what it saves."""
 
     error: Float64  # (c,) sum_i w_ij d2_ij, its part of the objective
     utility: Float64  # (c,) the rise of the objective if it went
