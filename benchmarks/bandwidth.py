@@ -40,7 +40,7 @@ def measured(name: str, scaling: str, seeds: int, cells: Cells) -> Iterable[tupl
     """One set in one scaling: mean ARI and width of every method and rule that is not among the cells yet."""
     x, y = SCALINGS[scaling](load(name)), load(name, "y")
     c = len(np.unique(y))
-    words = {"n_landmarks": None if len(x) <= EXACT_UP_TO else LANDMARKS, "n_init": STARTS, "max_iter": 100, "n_jobs": 1}
+    words = {"kernel": "rbf", "n_landmarks": None if len(x) <= EXACT_UP_TO else LANDMARKS, "n_init": STARTS, "max_iter": 100, "n_jobs": 1}
     for method, estimator in METHODS.items():
         for rule in MEASURED:
             key = " | ".join((name, scaling, method, rule))

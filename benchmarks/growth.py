@@ -70,7 +70,16 @@ def fit_of(x: np.ndarray, threads: int) -> Callable[[], object]:
     """A whole fit of a fixed number of sweeps."""
     known = FuzzyCMeans().get_params()
     plain = {word: value for word, value in {"acceleration": None, "progressive": False}.items() if word in known}
-    words = {"gamma": GAMMA, "n_landmarks": LANDMARKS, "max_iter": SWEEPS, "tol": 0, "random_state": 0, "n_jobs": threads, **plain}
+    words = {
+        "kernel": "rbf",
+        "gamma": GAMMA,
+        "n_landmarks": LANDMARKS,
+        "max_iter": SWEEPS,
+        "tol": 0,
+        "random_state": 0,
+        "n_jobs": threads,
+        **plain,
+    }
     model = FuzzyCMeans(CLUSTERS, m=M, **words)
     return lambda: model.fit(x)
 

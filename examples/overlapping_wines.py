@@ -14,14 +14,14 @@ X = minmax_scale(X)
 for m in ("auto", 2.0, 3.0):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = FuzzyCMeans(n_clusters=3, m=m, gamma="median", random_state=0).fit(X)
+        model = FuzzyCMeans(n_clusters=3, m=m, kernel="rbf", gamma="median", random_state=0).fit(X)
     largest = model.memberships_.max(axis=1)
     score = adjusted_rand_score(cultivar, model.labels_)
     print(f"m={model.m_:.2f}: mean largest membership {largest.mean():.2f}, adjusted Rand index {score:.2f}")
     for warning in caught:
         print("   ", warning.message)
 
-model = FuzzyCMeans(n_clusters=3, gamma="median", random_state=0).fit(X)
+model = FuzzyCMeans(n_clusters=3, kernel="rbf", gamma="median", random_state=0).fit(X)
 doubtful = np.argsort(model.memberships_.max(axis=1))[:3]
 print("the three wines between the clusters:")
 for row in doubtful:

@@ -6,6 +6,6 @@ from sklearn.metrics import adjusted_rand_score
 from cmeans import KernelKMeans
 
 X, rings = make_circles(1500, noise=0.05, factor=0.2, random_state=0)
-for kernel in ("linear", "rbf"):
-    model = KernelKMeans(n_clusters=2, kernel=kernel, gamma=2.0, n_init=5, random_state=0).fit(X)
-    print(f"{kernel:7s} adjusted Rand index {adjusted_rand_score(rings, model.labels_):5.2f}, {model.n_iter_} sweeps")
+for words in ({"kernel": "linear"}, {"kernel": "rbf", "gamma": 2.0}):
+    model = KernelKMeans(n_clusters=2, n_init=5, random_state=0, **words).fit(X)
+    print(f"{model.kernel:7s} adjusted Rand index {adjusted_rand_score(rings, model.labels_):5.2f}, {model.n_iter_} sweeps")

@@ -15,18 +15,18 @@ from cmeans.kernels import Polynomial
 C, D, CHUNK = 3, 4, 40
 BLOBS = np.array([[0.0, 0, 0, 1], [3, 1, 0, 0], [0.5, 3, 1, 0]])
 STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
-    "landmarks": (StreamingFuzzyCMeans, {"n_landmarks": 16}),
-    "points": (StreamingFuzzyCMeans, {"landmarks": np.vstack([BLOBS + 0.3, BLOBS - 0.3, BLOBS[::-1] * 0.8])}),
-    "linear": (StreamingFuzzyCMeans, {"kernel": "linear"}),
+    "landmarks": (StreamingFuzzyCMeans, {"kernel": "rbf", "n_landmarks": 16}),
+    "points": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": np.vstack([BLOBS + 0.3, BLOBS - 0.3, BLOBS[::-1] * 0.8])}),
+    "linear": (StreamingFuzzyCMeans, {"kernel": "linear", "gamma": "scale"}),
     "projection": (StreamingFuzzyCMeans, {"method": "projection"}),
     "gradient": (StreamingFuzzyCMeans, {"method": "projection", "projection": "gradient"}),
     "l1": (StreamingFuzzyCMeans, {"method": "projection", "projection": "l1"}),
-    "hard": (StreamingFuzzyCMeans, {"rule": "hard", "n_landmarks": 16}),
+    "hard": (StreamingFuzzyCMeans, {"rule": "hard", "kernel": "rbf", "n_landmarks": 16}),
     "patches": (KernelPatchClustering, {"n_points": 4}),
 }
 MORE_STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
     **STREAMS,
-    "update": (StreamingFuzzyCMeans, {"n_landmarks": 16, "meta_membership": "update", "past_weight": "u"}),
+    "update": (StreamingFuzzyCMeans, {"kernel": "rbf", "n_landmarks": 16, "meta_membership": "update", "past_weight": "u"}),
     "polynomial": (StreamingFuzzyCMeans, {"kernel": "polynomial", "degree": 2, "gamma": 0.3, "method": "projection"}),
 }
 
@@ -44,7 +44,7 @@ PROBE = blobs(30, seed=1)
 def build(name: str, **words: Any) -> Any:
     """A stream by its name here; under any other name, one of words alone."""
     estimator, own = MORE_STREAMS.get(name, (StreamingFuzzyCMeans, {}))
-    return estimator(C, **{"gamma": 0.2, "m": 1.3, "random_state": 0, "n_init": 1, **own, **words})
+    return estimator(C, **{"kernel": "rbf", "gamma": 0.2, "m": 1.3, "random_state": 0, "n_init": 1, **own, **words})
 
 
 def feed(model: Any, chunks: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
@@ -74,7 +74,7 @@ def kernels(gamma: float, **linear: Any) -> dict[str, tuple[dict[str, Any], Any,
     """By names: words, the same kernel for the twin, columns of the rows; `linear` are further words of that one."""
     matrix = partial(partial, naive.kernel_matrix)
     return {
-        "rbf": ({"gamma": gamma}, matrix(function=partial(naive.rbf, gamma=gamma)), 4),
+        "rbf": ({"kernel": "rbf", "gamma": gamma}, matrix(function=partial(naive.rbf, gamma=gamma)), 4),
         "linear": ({"kernel": "linear", **linear}, matrix(function=naive.linear), 4),
         "polynomial": (
             {"kernel": Polynomial(degree=2, gamma=1.0, coef0=1.0)},

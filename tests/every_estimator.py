@@ -20,6 +20,7 @@ PARAMETERS = {name: tuple(inspect.signature(cls).parameters) for name, cls in CL
 
 # For whoever has such a parameter. Few rows in several chunks; wide possibilistic clusters of few rows fall together.
 QUICK: dict[str, Any] = {"random_state": 0, "eta_scale": 0.1, "chunk_size": 60, "patch_size": 60}
+OF_KERNELS = {"gamma", "n_landmarks", "landmarks"}  # where they are given, and no kernel, it is the RBF kernel
 
 
 def with_parameter(*parameters: str) -> tuple[str, ...]:
@@ -42,6 +43,7 @@ def build(which: str | type, *, n_clusters: int = 3, **words: Any) -> Any:
     """The estimator, not fitted, with quick parameters where the words say nothing else; where it finds the number of clusters
     itself, `n_clusters` is the most it may find."""
     number = {"n_clusters": n_clusters, "max_clusters": n_clusters}
+    words = {"kernel": "rbf", **words} if OF_KERNELS & set(words) else words
     return CLASSES[_name(which)](**{**known(which, number), **known(which, QUICK), **words})
 
 

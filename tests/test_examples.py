@@ -36,5 +36,5 @@ def test_the_python_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
     exec(compile(code, "README.md", "exec"), {})
     printed = capsys.readouterr().out
-    assert printed.startswith("1.29")
-    assert "0.899" in printed.splitlines()[-1]
+    assert printed.startswith("1.43")
+    assert "0.864" in printed.splitlines()[-1]

@@ -141,7 +141,7 @@ add("init random-partition, many rows", KernelKMeans, MANY, n_clusters=5, kernel
 @case("init fitted")
 def _() -> Words:
     x = SMALL()
-    words = {"n_landmarks": 30, "gamma": 0.05, "random_state": 2}
+    words = {"kernel": "rbf", "n_landmarks": 30, "gamma": 0.05, "random_state": 2}
     first = KernelKMeans(5, max_iter=2, **words).fit(x)
     second = FuzzyCMeans(5, m=1.3, init=first, landmarks="uniform", **words).fit(x)
     return {"first": fitted(first), "second": fitted(second)}

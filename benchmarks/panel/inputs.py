@@ -79,5 +79,5 @@ def _frames() -> Words:
     import pandas as pd
 
     x = pd.DataFrame(SMALL(), columns=list("abcd"))
-    model = FuzzyCMeans(4, m=1.3, n_landmarks=30, random_state=0).fit(x)
+    model = FuzzyCMeans(4, m=1.3, kernel="rbf", n_landmarks=30, random_state=0).fit(x)
     return fitted(model) | answers(model, some(x))

@@ -30,11 +30,11 @@ from .rows import MORE, SMALL, SOME, some
 
 BROKEN = {
     "hard": (KernelKMeans, {"n_clusters": 5, "n_landmarks": 30, "n_init": 3}, 8),
-    "fuzzy": (FuzzyCMeans, {"n_clusters": 5, "m": 1.5, "n_landmarks": 30, "n_init": 2}, 5),
+    "fuzzy": (FuzzyCMeans, {"n_clusters": 5, "m": 1.5, "kernel": "rbf", "n_landmarks": 30, "n_init": 2}, 5),
     "fuzzy, plain": (FuzzyCMeans, {"n_clusters": 5, "kernel": "linear", "acceleration": None}, 4),
     "fuzzy, exact": (FuzzyCMeans, {"n_clusters": 4, "n_landmarks": None, "kernel": "laplacian", "gamma": 0.1, "max_iter": 12}, 3),
-    "possibilistic": (PossibilisticCMeans, {"n_clusters": 5, "eta_scale": 0.1, "n_landmarks": 30}, 4),
-    "memberships": (CMeans, {"n_clusters": 5, "rule": "fuzzy", "stop": "memberships", "tol": 1e-3, "n_landmarks": 30}, 4),
+    "possibilistic": (PossibilisticCMeans, {"n_clusters": 5, "eta_scale": 0.1, "kernel": "rbf", "n_landmarks": 30}, 4),
+    "memberships": (CMeans, {"n_clusters": 5, "rule": "fuzzy", "stop": "memberships", "tol": 1e-3, "kernel": "rbf", "n_landmarks": 30}, 4),
     "adaptive": (AdaptivePossibilisticCMeans, {"max_clusters": 9}, 6),
     "sequential": (SequentialPossibilisticCMeans, {"max_clusters": 7}, 20),
     "growing samples": (FuzzyCMeans, {"n_clusters": 5, "m": 1.3, "kernel": "linear"}, 2),
@@ -80,7 +80,7 @@ SAVED = [
     KernelKMeans(4, n_landmarks=30),
     TwoStepKernelKMeans(4, n_landmarks=100),
     FuzzyCMeans(4, m=1.3, n_landmarks=None, kernel="laplacian"),
-    PossibilisticCMeans(4, eta_scale=0.1, n_landmarks=30, landmark_solver="gradient"),
+    PossibilisticCMeans(4, eta_scale=0.1, kernel="rbf", n_landmarks=30, landmark_solver="gradient"),
     ProbabilisticKMeans(4, kernel="linear", solver="batched"),
     AdaptivePossibilisticCMeans(8, kernel="rbf", n_landmarks=30),
     SequentialPossibilisticCMeans(8),

@@ -34,7 +34,11 @@ def _metrics() -> Words:
 @case("validity")
 def _validity() -> Words:
     x, said = SMALL(), {}
-    models = [FuzzyCMeans(4, m=1.3, n_landmarks=40), KernelKMeans(4, kernel="linear"), PossibilisticCMeans(3, n_landmarks=None)]
+    models = [
+        FuzzyCMeans(4, m=1.3, kernel="rbf", n_landmarks=40),
+        KernelKMeans(4, kernel="linear"),
+        PossibilisticCMeans(3, kernel="rbf", n_landmarks=None),
+    ]
     for model in models:
         model.set_params(random_state=0).fit(x)
         said[type(model).__name__] = [

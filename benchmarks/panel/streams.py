@@ -33,7 +33,7 @@ def chunks(x: np.ndarray, sizes: tuple[int, ...] = (500, 30, 470, 1000, 700, 300
 
 def chunk_after_chunk(**words: object) -> Words:
     x = SOME()
-    stream, said = StreamingFuzzyCMeans(4, random_state=0, **words), {}
+    stream, said = StreamingFuzzyCMeans(4, random_state=0, **{"kernel": "rbf", **words}), {}
     for number, chunk in enumerate(chunks(x)):
         stream.partial_fit(chunk)
         said[f"chunk {number}"] = fitted(stream)
@@ -42,7 +42,7 @@ def chunk_after_chunk(**words: object) -> Words:
 
 for name, words in STREAMS.items():
     if words.get("projection") is None:  # those take their time
-        add(f"stream, {name}", StreamingFuzzyCMeans, SOME, n_clusters=4, chunk_size=700, **words)
+        add(f"stream, {name}", StreamingFuzzyCMeans, SOME, n_clusters=4, chunk_size=700, **{"kernel": "rbf", **words})
     case(f"stream, chunk after chunk, {name}")(partial(chunk_after_chunk, **words))
 add("stream, weights", StreamingFuzzyCMeans, SOME, n_clusters=4, chunk_size=700, weight=weights(3000))
 add("stream, float32", StreamingFuzzyCMeans, partial(SOME, dtype="float32"), n_clusters=4, chunk_size=700)
@@ -55,7 +55,7 @@ def _merge() -> Words:
     x, said = SOME(), {}
     for name, words in {"own landmarks": {}, "the same": {"landmarks": groups(30, 4, seed=6)}, "euclidean": {"kernel": "linear"}}.items():
         parts = [
-            StreamingFuzzyCMeans(4, m=1.3, **{"gamma": 0.05, **words}, random_state=seed).partial_fit(part)
+            StreamingFuzzyCMeans(4, m=1.3, **{"kernel": "rbf", "gamma": 0.05, **words}, random_state=seed).partial_fit(part)
             for seed, part in enumerate(np.split(x, 2))
         ]
         said[name] = fitted(parts[0].merge(parts[1])) | answers(parts[0], some(x))

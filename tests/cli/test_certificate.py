@@ -20,7 +20,7 @@ def out(tmp_path: Path) -> Path:
 
 
 def test_the_summary_the_model_and_info_say_the_same(cmeans: Command, table: Path, out: Path) -> None:
-    words = ("--clusters", 3, "--columns", "a,b,c", "--scale", "unit", "--landmarks", 40, "--weight", "w", "--out", out)
+    words = ("--clusters", 3, "--columns", "a,b,c", "--scale", "unit", "--kernel", "rbf", "--landmarks", 40, "--weight", "w", "--out", out)
     summary = cmeans("fit", table, *words).summary
     certificate = summary["approximation"]
     assert set(certificate) == KEYS
@@ -48,7 +48,7 @@ def test_without_landmarks_there_is_none(cmeans: Command, table: Path, out: Path
 
 def test_people_are_shown_it_too(cmeans: Command, table: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    cmeans("fit", table, "--clusters", 3, "--columns", "a,b", "--scale", "unit", "--landmarks", 40, "--out", out)
+    cmeans("fit", table, "--clusters", 3, "--columns", "a,b", "--scale", "unit", "--kernel", "rbf", "--landmarks", 40, "--out", out)
     monkeypatch.setattr(commands, "_at_terminal", lambda: True)
     shown = cmeans("info", out / "model.safetensors")
     assert shown.code == 0

@@ -17,7 +17,7 @@ import pytest
 import cmeans as library
 from cli.command import Command
 
-WORDS = ["-c", "5", "--method", "fuzzy", "--m", "1.5", "--landmarks", "30", "--n-init", "3", "--seed", "3", "--quiet"]
+WORDS = ["-c", "5", "--method", "fuzzy", "--m", "1.5", "--kernel", "rbf", "--landmarks", "30", "--n-init", "3", "--seed", "3", "--quiet"]
 
 KILLED_IN_A_CHECKPOINT = """
 import os, signal

@@ -129,7 +129,7 @@ def test_words_reach_the_estimator(
 
 
 def test_the_kernel_is_each_methods_own_unless_given(cmeans: Command, spots: tuple[Path, np.ndarray], tmp_path: Path) -> None:
-    for words, kernel in (("--method fuzzy", "rbf"), ("--method sequential", "linear"), ("--method fuzzy --kernel linear", "linear")):
+    for words, kernel in (("--method fuzzy", "linear"), ("--method hard", "rbf"), ("--method fuzzy --kernel rbf", "rbf")):
         assert cmeans("fit", spots[0], "-c", 3, *words.split(), "--out", tmp_path / "o").summary["kernel"] == kernel
 
 
@@ -175,5 +175,5 @@ def test_the_help_says_what_the_number_means(cmeans: Command, monkeypatch: pytes
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.setenv("TERMINAL_WIDTH", "300")
     shown = cmeans("fit", "--help").out
-    for text in ("adaptive: Clusters to start from", "20 for adaptive", "rbf; linear for adaptive and sequential", "--seed-quantile"):
+    for text in ("adaptive: Clusters to start from", "20 for adaptive", "linear; rbf for hard and two-step", "--seed-quantile"):
         assert text in shown

@@ -32,7 +32,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("terminal")
 def test_people_read_a_summary_and_programs_json(cmeans: Command, table: Path, tmp_path: Path) -> None:
-    words = ["fit", table, "-c", 3, "--out", tmp_path / "o", "--landmarks", 40, "--id", "text"]
+    words = ["fit", table, "-c", 3, "--out", tmp_path / "o", "--kernel", "rbf", "--landmarks", 40, "--id", "text"]
     shown = cmeans(*words, "--columns", "a,b,c,d", "--quiet")
     assert (shown.code, shown.err) == (0, "")
     for text in (

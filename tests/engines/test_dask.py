@@ -37,7 +37,7 @@ X = MIDDLES[rng.integers(0, C, N)] + rng.normal(size=(N, D))
 WEIGHT = rng.integers(0, 4, N).astype(float)
 LANDMARKS = X[::150]
 START = MIDDLES + 1.0
-SPACES = {"linear": {"kernel": "linear"}, "landmarks": {"landmarks": LANDMARKS, "gamma": 0.05}}
+SPACES = {"linear": {"kernel": "linear"}, "landmarks": {"kernel": "rbf", "landmarks": LANDMARKS, "gamma": 0.05}}
 FOUR = ["CMeans", "FuzzyCMeans", "KernelKMeans", "PossibilisticCMeans"]
 
 
@@ -108,15 +108,15 @@ def test_a_start_from_labels_travels_with_the_rows(client):
 REST = {
     "AdaptivePossibilisticCMeans": {"kernel": "linear"},
     "SequentialPossibilisticCMeans": {"kernel": "linear", "tol": 1e-2},
-    "ProbabilisticKMeans": {"landmarks": LANDMARKS, "gamma": 0.05},
-    "StreamingFuzzyCMeans": {"gamma": 0.05, "chunk_size": 2000},
-    "KernelPatchClustering": {"gamma": 0.05, "patch_size": 500},
+    "ProbabilisticKMeans": {"kernel": "rbf", "landmarks": LANDMARKS, "gamma": 0.05},
+    "StreamingFuzzyCMeans": {"kernel": "rbf", "gamma": 0.05, "chunk_size": 2000},
+    "KernelPatchClustering": {"kernel": "rbf", "gamma": 0.05, "patch_size": 500},
 }
 
 
 @pytest.mark.parametrize("name", without(NAMES, *FOUR))
 def test_the_rest_of_the_family_finds_the_same(client, name):
-    words = REST.get(name, {"gamma": 0.05})
+    words = REST.get(name, {"kernel": "rbf", "gamma": 0.05})
     few = da.from_array(X[:2000], chunks=((1100, 850, 50), (2, D - 2)))
     here, there = (build(name, n_clusters=4 if name in FINDING else C, **words).fit(x) for x in (X[:2000], few))
     assert there.n_clusters_ == here.n_clusters_
@@ -125,7 +125,7 @@ def test_the_rest_of_the_family_finds_the_same(client, name):
 
 def test_hard_clusters_over_many_landmarks(client):
     """Sweeps that keep bounds of distances: one of them serves all partitions of a worker, and must not mix up their rows."""
-    words = {"landmarks": np.arange(140), "gamma": 0.05, "init": [1, 5, 9]}
+    words = {"kernel": "rbf", "landmarks": np.arange(140), "gamma": 0.05, "init": [1, 5, 9]}
     here, there = (model("KernelKMeans", **words).fit(x) for x in (X, rows()))
     np.testing.assert_allclose(there.objective_history_, here.objective_history_, rtol=1e-9)
     np.testing.assert_array_equal(there.labels_, here.labels_)
@@ -133,7 +133,7 @@ def test_hard_clusters_over_many_landmarks(client):
 
 def test_progressive_samples_come_here(client, monkeypatch):
     limited(monkeypatch, subsampled_above=1000)
-    words = {"init": "k-means++", "n_landmarks": 30, "progressive": True}
+    words = {"init": "k-means++", "kernel": "rbf", "n_landmarks": 30, "progressive": True}
     here, there = (model("FuzzyCMeans", **words).fit(x) for x in (X, rows()))
     assert abs(there.objective_ / here.objective_ - 1) < 1e-9
 
@@ -190,7 +190,7 @@ def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypa
 
     monkeypatch.setattr(DaskSession, "_started", watch)
     landmarks = X[::20]
-    words = {"rule": "fuzzy", "landmarks": landmarks, "gamma": 0.05, "stop": criterion, "max_iter": 5, "tol": 0.0}
+    words = {"rule": "fuzzy", "kernel": "rbf", "landmarks": landmarks, "gamma": 0.05, "stop": criterion, "max_iter": 5, "tol": 0.0}
     with pytest.warns(ConvergenceWarning):
         model("CMeans", **words).fit(rows())
     sweeps = [tasks for tasks in sent if any(key.startswith("cmeans-folded") for key in tasks)]

@@ -56,9 +56,9 @@ RULES = {
 }  # fmt: skip
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"gamma": GAMMA, "n_landmarks": None},
-    "landmark": {"gamma": GAMMA, "landmarks": LANDMARKS},
-    "gradient": {"gamma": GAMMA, "landmarks": LANDMARKS, "landmark_solver": "gradient"},
+    "exact": {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": None},
+    "landmark": {"kernel": "rbf", "gamma": GAMMA, "landmarks": LANDMARKS},
+    "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": LANDMARKS, "landmark_solver": "gradient"},
 }
 
 
@@ -188,7 +188,9 @@ def test_landmarks_given_twice_change_nothing(space):
     assert_same(model, naive_run("fuzzy-1.3", space, True, "rows"), "float64")
 
 
-@pytest.mark.parametrize("space", [{"n_landmarks": None}, {"landmarks": LANDMARKS}], ids=["exact", "landmark"])
+@pytest.mark.parametrize(
+    "space", [{"kernel": "rbf", "n_landmarks": None}, {"kernel": "rbf", "landmarks": LANDMARKS}], ids=["exact", "landmark"]
+)
 def test_rows_are_made_once_where_memory_allows_and_in_every_sweep_where_not(space, monkeypatch):
     cut_raggedly(monkeypatch)
     X, _, _ = problem()

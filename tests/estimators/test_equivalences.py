@@ -57,7 +57,7 @@ def assert_same_runs(a, b, tolerance=1e-8):
     indirect=["sweeps"],
 )
 def test_all_rows_as_landmarks_are_the_exact_space(rule, solver, form, X, weights):
-    words = {"gamma": 0.15, "init": START, "max_iter": 12, "tol": 0}
+    words = {"kernel": "rbf", "gamma": 0.15, "init": START, "max_iter": 12, "tol": 0}
     exact = RULES[rule](n_landmarks=None, **words).fit(form(X), sample_weight=weights)
     everything = RULES[rule](n_landmarks=N, landmark_solver=solver, **words).fit(form(X), sample_weight=weights)
     assert_same_runs(exact, everything)
@@ -79,7 +79,7 @@ def test_gradient_form_is_the_eigen_form(kernel, rule, X, weights):
 def test_gradients_do_not_wander_where_landmarks_are_nearly_redundant(seed):
     """Fifty landmarks on a line: the eigenvalues of their smooth kernel fall below rounding after a dozen."""
     x = np.random.default_rng(seed).normal(size=(55, 1))
-    words = {"m": 1.5, "landmarks": np.arange(50), "init": START, "max_iter": 25, "tol": 0}
+    words = {"m": 1.5, "kernel": "rbf", "landmarks": np.arange(50), "init": START, "max_iter": 25, "tol": 0}
     eigen = FuzzyCMeans(C, **words).fit(x)
     gradient = FuzzyCMeans(C, landmark_solver="gradient", **words).fit(x)
     np.testing.assert_allclose(gradient.objective_history_, eigen.objective_history_, rtol=1e-3)
@@ -95,7 +95,7 @@ def test_gradients_refuse_an_indefinite_kernel_with_advice(X):
 
 @pytest.mark.parametrize(("rule", "solver", "sweeps"), pairs(RULES, ["eigh", "gradient"], SWEEPS), indirect=["sweeps"])
 def test_precomputed_columns_and_squares_are_the_kernel_itself(rule, solver, X, weights):
-    words = {"landmarks": FEW, "landmark_solver": solver, "init": START, "max_iter": 8, "tol": 0}
+    words = {"kernel": "rbf", "landmarks": FEW, "landmark_solver": solver, "init": START, "max_iter": 8, "tol": 0}
     K = naive.kernel_matrix(X, X, partial(naive.polynomial, gamma=0.5, coef0=1, degree=2))
     # Not the library's own polynomial, which is centred: a callable is used as it comes.
     kernel = RULES[rule](kernel=lambda a, b: (0.5 * a @ b.T + 1) ** 2, **words).fit(X, sample_weight=weights)
@@ -109,7 +109,7 @@ def test_precomputed_columns_and_squares_are_the_kernel_itself(rule, solver, X, 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_precomputed_square_without_landmarks_is_the_exact_space(rule, X, weights):
-    words = {"n_landmarks": None, "init": START, "max_iter": 8, "tol": 0}
+    words = {"kernel": "rbf", "n_landmarks": None, "init": START, "max_iter": 8, "tol": 0}
     K = naive.kernel_matrix(X, X, partial(naive.rbf, gamma=0.15))
     kernel = RULES[rule](gamma=0.15, **words).fit(X, sample_weight=weights)
     assert_same_runs(kernel, RULES[rule](kernel="precomputed", **words).fit(K, sample_weight=weights))

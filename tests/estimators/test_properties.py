@@ -69,6 +69,7 @@ def words(draw, X, kernels=("linear", "rbf", "laplacian", "polynomial", "normali
         count = draw(st.integers(1, len(X)))
         chosen["landmarks"] = np.sort(np.random.default_rng(count).permutation(len(X))[:count])
         chosen["landmark_solver"] = "gradient" if space == "gradient" else "eigh"
+        chosen["kernel"] = Linear() if kernel == "linear" else kernel  # by its name it would be told that it needs no landmarks
     elif space == "exact":
         chosen["n_landmarks"] = None
     return chosen
@@ -157,9 +158,9 @@ def generic(X, data):
 
 
 DRAWN = {
-    "exact": {"gamma": "median", "n_landmarks": None},
-    "landmark": {"gamma": "scale", "n_landmarks": 5},
-    "far-landmarks": {"gamma": "median", "n_landmarks": 5, "landmarks": "k-means++"},
+    "exact": {"kernel": "rbf", "gamma": "median", "n_landmarks": None},
+    "landmark": {"kernel": "rbf", "gamma": "scale", "n_landmarks": 5},
+    "far-landmarks": {"kernel": "rbf", "gamma": "median", "n_landmarks": 5, "landmarks": "k-means++"},
     "euclidean": {"kernel": "linear"},
 }
 
@@ -254,7 +255,7 @@ def test_rows_of_no_weight_change_nothing_but_are_labelled(rule, space, data):
 def test_scaling_the_data_and_the_kernel_with_them_changes_nothing(rule, data, t):
     X = generic(data.draw(datasets(largest=40)), data)
     gamma = 1.0 / max(np.var(X, axis=0).sum(), 1e-12)
-    space = data.draw(st.sampled_from([{"n_landmarks": None}, {"landmarks": np.arange(0, len(X), 2)}]))
+    space = data.draw(st.sampled_from([{"kernel": "rbf", "n_landmarks": None}, {"kernel": "rbf", "landmarks": np.arange(0, len(X), 2)}]))
     make = partial(ESTIMATORS[rule], 2, init=[0, 1], max_iter=10, tol=0, **space)
     assert_alike(make(gamma=gamma).fit(X), make(gamma=gamma / t**2).fit(t * X), np.arange(len(X)))
 
@@ -292,7 +293,7 @@ def test_blocks_of_any_size_give_the_same(rule, data, size):
 def test_all_rows_as_landmarks_are_exact(rule, data):
     X = generic(data.draw(datasets(largest=30)), data)
     gamma = data.draw(st.sampled_from([0.3, 2.0])) / max(np.var(X, axis=0).sum(), 1e-12)
-    make = partial(ESTIMATORS[rule], 2, gamma=gamma, init=[0, 1], max_iter=10, tol=0)
+    make = partial(ESTIMATORS[rule], 2, kernel="rbf", gamma=gamma, init=[0, 1], max_iter=10, tol=0)
     assert_alike(make(n_landmarks=None).fit(X), make(landmarks=np.arange(len(X))).fit(X), np.arange(len(X)), tolerance=1e-6)
 
 
@@ -332,9 +333,9 @@ def test_statistics_of_two_halves_merge_into_those_of_the_whole(rule, form, data
 
 BITS = {
     "euclidean": {"kernel": "linear"},
-    "landmark": {"n_landmarks": 40, "gamma": "median"},
-    "gradient": {"n_landmarks": 40, "gamma": "median", "landmark_solver": "gradient"},
-    "exact": {"n_landmarks": None, "gamma": "median"},
+    "landmark": {"kernel": "rbf", "n_landmarks": 40, "gamma": "median"},
+    "gradient": {"kernel": "rbf", "n_landmarks": 40, "gamma": "median", "landmark_solver": "gradient"},
+    "exact": {"kernel": "rbf", "n_landmarks": None, "gamma": "median"},
 }
 
 

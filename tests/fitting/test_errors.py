@@ -54,6 +54,7 @@ def build(estimator, **words):
         return estimator(
             **{"max_clusters": words.pop("n_clusters", 2), "kernel": "rbf", "sparsity": 0, "scaling": None, "random_state": 0, **words}
         )
+    words = {"kernel": "rbf", **words} if every_estimator.OF_KERNELS & set(words) else words
     narrow = {"eta_scale": 0.1} if estimator is PossibilisticCMeans else {}  # else two clusters of so few rows may become one
     return estimator(**{"n_clusters": 2, "random_state": 0, **narrow, **words})
 
@@ -328,7 +329,7 @@ def test_what_is_no_kernel(value):
     ],
 )
 def test_kernel_params(words, message):
-    refused(message, FuzzyCMeans, **words)
+    refused(message, FuzzyCMeans, **{"kernel": "rbf", **words})
 
 
 @pytest.mark.parametrize(
@@ -550,8 +551,8 @@ def test_starts_from_models(estimator):
     plain = {"kernel": "linear"}
     refused(r"n_clusters=2.*3 centres", estimator, init=FuzzyCMeans(3, **plain).fit(X), **plain)
     refused(r"2 features.*3|3 features.*2", estimator, init=FuzzyCMeans(2, **plain).fit(X[:, :2]), **plain)
-    refused(r"2 features.*3|3 features.*2", estimator, init=FuzzyCMeans(2, gamma=0.1).fit(X[:, :2]), gamma=0.1)
-    refused(r"RBF\(gamma=0.1\).*RBF\(gamma=0.2\).*same gamma", estimator, init=FuzzyCMeans(2, gamma=0.1).fit(X), gamma=0.2)
+    refused(r"2 features.*3|3 features.*2", estimator, init=FuzzyCMeans(2, kernel="rbf", gamma=0.1).fit(X[:, :2]), gamma=0.1)
+    refused(r"RBF\(gamma=0.1\).*RBF\(gamma=0.2\).*same gamma", estimator, init=FuzzyCMeans(2, kernel="rbf", gamma=0.1).fit(X), gamma=0.2)
 
 
 # -------------------------------------------------------------------------------------------------------------------- memory
@@ -608,9 +609,9 @@ BLOBS = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 30, axis=0) + np.random.
 
 
 @over_everybody
-@pytest.mark.parametrize("words", [{}, {"kernel": "linear"}, {"n_landmarks": 10}])
+@pytest.mark.parametrize("words", [{"gamma": "median"}, {}, {"kernel": "linear"}, {"gamma": "median", "n_landmarks": 10}])
 def test_nothing_is_said_of_a_good_fit(estimator, words):
-    assert complaints(lambda: build(estimator, n_clusters=3, **{"gamma": "median", **words}).fit(BLOBS))[1] == []
+    assert complaints(lambda: build(estimator, n_clusters=3, **words).fit(BLOBS))[1] == []
 
 
 @over_estimators
@@ -667,14 +668,14 @@ def test_clusters_that_died(estimator):
     assert model.n_clusters_ == 2
 
 
-@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"gamma": 0.1}])
+@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.1}])
 def test_fuzzy_clusters_that_coincide(words):
     pattern = r"FuzzyCMeans: \d+ pairs? of centres coincide.*fewer clusters"
     model = only(pattern, lambda: FuzzyCMeans(4, init=np.array([0, 0, 30, 60]), m=1.5, **words).fit(BLOBS))
     np.testing.assert_allclose(model.memberships_[:, 0], model.memberships_[:, 1], rtol=1e-6)
 
 
-@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"gamma": 0.02}])
+@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.02}])
 def test_possibilistic_clusters_that_coincide(words):
     pattern = r"PossibilisticCMeans: \d+ pairs? of centres coincide.*(fewer clusters|eta_scale)"
     only(pattern, lambda: PossibilisticCMeans(6, eta_scale=2.0, random_state=0, **words).fit(BLOBS))
@@ -686,7 +687,7 @@ def test_collapse_names_the_critical_m(estimator, words):
     rows = np.random.default_rng(0).normal(size=(200, 6))
     model = only(
         rf"{estimator.__name__}: the clusters have collapsed.*m=4 is beyond m\*=1\.\d+.*m=\"auto\" \(at most 1\.\d+ here\)",
-        lambda: estimator(3, m=4.0, gamma=0.2, random_state=0, init="random-partition", **words).fit(rows),
+        lambda: estimator(3, m=4.0, kernel="rbf", gamma=0.2, random_state=0, init="random-partition", **words).fit(rows),
     )
     assert model.separation_ < 1e-2
     said, advised = (float(x) for x in re.findall(r"(?:m\*=|at most )(1\.\d+)", complaints(lambda: clone(model).fit(rows))[1][0]))

@@ -23,7 +23,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
-from cmeans.kernels import RBF
+from cmeans.kernels import RBF, Linear
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
 from every_estimator import known
 from sweep_choices import often
@@ -40,14 +40,14 @@ MODELS = {
 }
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"gamma": 0.05, "n_landmarks": None},
-    "landmarks": {"gamma": 0.05, "n_landmarks": 15},
-    "gradient": {"gamma": 0.05, "n_landmarks": 15, "landmark_solver": "gradient"},
-    "points": {"gamma": 0.05, "landmarks": np.random.default_rng(3).uniform(-3, 6, size=(12, D))},
+    "exact": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": None},
+    "landmarks": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 15},
+    "gradient": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 15, "landmark_solver": "gradient"},
+    "points": {"kernel": "rbf", "gamma": 0.05, "landmarks": np.random.default_rng(3).uniform(-3, 6, size=(12, D))},
     "polynomial": {"kernel": "polynomial", "degree": 2, "gamma": 0.1, "coef0": 2.0, "n_landmarks": 15, "landmarks": "uniform"},
     "laplacian": {"kernel": "laplacian", "gamma": 0.05, "n_landmarks": 15},
     "cosine": {"kernel": "cosine", "n_landmarks": 15, "landmarks": "uniform"},
-    "linear landmarks": {"kernel": "linear", "n_landmarks": 15, "landmarks": "uniform"},
+    "linear landmarks": {"kernel": Linear(), "n_landmarks": 15, "landmarks": "uniform"},
     "callable": {"kernel": polynomial_kernel, "kernel_params": {"degree": 2}, "n_landmarks": 15, "landmarks": "uniform"},
     "precomputed": {"kernel": "precomputed", "n_landmarks": 15},
     "precomputed, exact": {"kernel": "precomputed"},
@@ -193,9 +193,9 @@ def test_every_attribute_of_models_that_find_their_number(estimator, space, X):
 
 
 STREAMS = {
-    "growing": (StreamingFuzzyCMeans, {"n_landmarks": 16}),
-    "points": (StreamingFuzzyCMeans, {"landmarks": SPACES["points"]["landmarks"]}),
-    "euclidean": (StreamingFuzzyCMeans, {"kernel": "linear"}),
+    "growing": (StreamingFuzzyCMeans, {"kernel": "rbf", "n_landmarks": 16}),
+    "points": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": SPACES["points"]["landmarks"]}),
+    "euclidean": (StreamingFuzzyCMeans, {"kernel": "linear", "gamma": "scale"}),
     "projection": (StreamingFuzzyCMeans, {"method": "projection"}),
     "patches": (KernelPatchClustering, {"n_points": 4}),
 }
@@ -208,7 +208,7 @@ def test_every_attribute_of_streams(name, rule, fitted, X, weight):
     """After three chunks of thirty rows, or one fit of them: rows are those of the last chunk, or all."""
     estimator, own = STREAMS[name]
     size = {"patch_size": 30} if estimator is KernelPatchClustering else {"chunk_size": 30, "warm_up": 0}
-    model = estimator(C, m=1.5, rule=rule, gamma=0.05, random_state=0, **own, **size)
+    model = estimator(C, m=1.5, rule=rule, random_state=0, **{"kernel": "rbf", "gamma": 0.05, **own}, **size)
     if fitted:
         model.fit(X, sample_weight=weight)
     else:
@@ -452,8 +452,8 @@ def test_an_unfitted_model_says_so(method, X):
 
 def test_gamma_of_the_data(X):
     squared, city = pdist(X, "sqeuclidean"), pdist(X, "cityblock")
-    assert FuzzyCMeans(C).fit(X).gamma_ == pytest.approx(1 / (D * X.var()))
-    assert FuzzyCMeans(C, gamma="median").fit(X).gamma_ == pytest.approx(1 / np.median(squared), rel=1e-2)
+    assert FuzzyCMeans(C, kernel="rbf").fit(X).gamma_ == pytest.approx(1 / (D * X.var()))
+    assert FuzzyCMeans(C, kernel="rbf", gamma="median").fit(X).gamma_ == pytest.approx(1 / np.median(squared), rel=1e-2)
     assert KernelKMeans(C, kernel="laplacian").fit(X).gamma_ == pytest.approx(1 / (D * X.std()))
     assert KernelKMeans(C, kernel="laplacian", gamma="median").fit(X).gamma_ == pytest.approx(1 / np.median(city), rel=1e-2)
     assert KernelKMeans(C, kernel="polynomial").fit(X).gamma_ == 1
@@ -465,11 +465,11 @@ def test_gamma_of_the_data(X):
 
 def test_m_of_the_data(X):
     """The same whatever random_state is, so that objectives of different seeds compare."""
-    models = [FuzzyCMeans(C, gamma=0.05, random_state=seed).fit(X) for seed in range(3)]
+    models = [FuzzyCMeans(C, kernel="rbf", gamma=0.05, random_state=seed).fit(X) for seed in range(3)]
     assert len({model.m_ for model in models}) == 1
     assert 1 < models[0].m_ <= 2
-    assert CMeans(C, gamma=0.05).fit(X).m_ == PossibilisticCMeans(C, gamma=0.05).fit(X).pilot_m_ == models[0].m_
-    assert PossibilisticCMeans(C, gamma=0.05).fit(X).m_ == 2
+    assert CMeans(C, kernel="rbf", gamma=0.05).fit(X).m_ == PossibilisticCMeans(C, kernel="rbf", gamma=0.05).fit(X).pilot_m_ == models[0].m_
+    assert PossibilisticCMeans(C, kernel="rbf", gamma=0.05).fit(X).m_ == 2
 
 
 # ------------------------------------------------------------------------------------------------------------ fewer clusters
@@ -491,7 +491,7 @@ def test_dead_clusters_are_counted():
 
 @pytest.mark.parametrize("estimator", [KernelKMeans, TwoStepKernelKMeans, FuzzyCMeans, PossibilisticCMeans, CMeans])
 @pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "random-partition"])
-@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"gamma": 1.0}])
+@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"kernel": "rbf", "gamma": 1.0}])
 def test_fewer_distinct_rows_than_clusters_make_fewer_clusters(estimator, init, words):
     X = np.repeat([[0.0, 0.0], [1.0, 1.0], [0.0, 4.0]], 5, axis=0)
     weight = np.r_[np.ones(10), np.zeros(5)]
@@ -528,9 +528,9 @@ def test_a_rule_that_leaves_rows_out(X):
 
 REFITS = [
     ({"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.05}),
-    ({"kernel": "rbf", "gamma": 0.05}, {"kernel": "linear"}),
-    ({"n_landmarks": 15}, {"n_landmarks": None}),
-    ({"landmarks": np.arange(20)}, {"landmarks": np.random.default_rng(5).uniform(-2, 6, size=(25, D))}),
+    ({"kernel": "rbf", "gamma": 0.05}, {"kernel": "linear", "gamma": "scale"}),
+    ({"kernel": "rbf", "n_landmarks": 15}, {"kernel": "rbf", "n_landmarks": None}),
+    ({"kernel": "rbf", "landmarks": np.arange(20)}, {"kernel": "rbf", "landmarks": np.random.default_rng(5).uniform(-2, 6, size=(25, D))}),
 ]
 
 
@@ -540,7 +540,7 @@ def test_a_refit_with_other_words_is_a_fresh_fit(model_name, before, after, X):
     estimator, own = MODELS[model_name]
     if estimator is TwoStepKernelKMeans and "landmarks" in after:
         pytest.skip("its landmarks are rows")
-    words = {"gamma": 0.05, **own, "random_state": 0}
+    words = {**own, "random_state": 0}
     used = estimator(C, **{**words, **before}).fit(X).set_params(**after).fit(X[:60])
     fresh = estimator(C, **{**words, **before, **after}).fit(X[:60])
     assert set(vars(used)) == set(vars(fresh))

@@ -22,9 +22,9 @@ ESTIMATORS = {
 }
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"gamma": GAMMA, "n_landmarks": None},
-    "landmark": {"gamma": GAMMA, "landmarks": np.arange(0, N, 4)},
-    "gradient": {"gamma": GAMMA, "landmarks": np.arange(0, N, 4), "landmark_solver": "gradient"},
+    "exact": {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": None},
+    "landmark": {"kernel": "rbf", "gamma": GAMMA, "landmarks": np.arange(0, N, 4)},
+    "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": np.arange(0, N, 4), "landmark_solver": "gradient"},
     "polynomial": {"kernel": "polynomial", "degree": 2, "gamma": 0.2, "landmarks": np.arange(0, N, 4)},
 }
 STEPS = {"max_iter": 6, "tol": 0}
@@ -91,7 +91,7 @@ def test_a_fitted_estimator_starts_a_fit_in_another_space(origin, to, X):
 
 
 def test_a_fuzzy_start_for_another_rule(X):
-    fuzzy = FuzzyCMeans(C, m=1.3, gamma=GAMMA, n_landmarks=None, random_state=0).fit(X)
+    fuzzy = FuzzyCMeans(C, m=1.3, kernel="rbf", gamma=GAMMA, n_landmarks=None, random_state=0).fit(X)
     hard = KernelKMeans(C, gamma=GAMMA, n_landmarks=None, init=fuzzy).fit(X)
     np.testing.assert_array_equal(hard.labels_, fuzzy.labels_)
 
@@ -121,7 +121,7 @@ def test_arrays_of_any_library(kind, form, X):
     values = {"rows": np.array([3, 4, 5]), "labels": labels, "points": X[[3, 4, 5]], "memberships": np.eye(C)[labels]}[kind]
     as_given = "numpy" if form.startswith("csr") and kind != "points" else form
     init = as_form(values, as_given, str(values.dtype))
-    make = partial(FuzzyCMeans, C, m=1.3, gamma=GAMMA, n_landmarks=None, **STEPS)
+    make = partial(FuzzyCMeans, C, m=1.3, kernel="rbf", gamma=GAMMA, n_landmarks=None, **STEPS)
     assert_same_runs(make(init=init).fit(as_form(X, form)), make(init=values).fit(X))
 
 

@@ -75,9 +75,9 @@ def test_a_masked_start_is_refused(name: str, init: np.ndarray) -> None:
 
 def test_landmarks_and_kernel_values() -> None:
     with refused("landmarks", 2, 180):
-        cmeans.FuzzyCMeans(3, landmarks=masked(X)).fit(X)
+        cmeans.FuzzyCMeans(3, kernel="rbf", landmarks=masked(X)).fit(X)
     with refused("landmarks", 2, 60):
-        cmeans.FuzzyCMeans(3, landmarks=masked(np.arange(60))).fit(X)
+        cmeans.FuzzyCMeans(3, kernel="rbf", landmarks=masked(np.arange(60))).fit(X)
     with refused("X", 2, 3600):
         cmeans.FuzzyCMeans(3, kernel="precomputed").fit(masked(K))
     words = {"kernel": "precomputed", "landmarks": np.arange(0, 60, 6)}

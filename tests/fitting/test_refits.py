@@ -28,15 +28,16 @@ rng = np.random.default_rng(0)
 X = rng.permutation(rng.normal(size=(120, 3)) + np.repeat([[0, 0, 0], [9, 0, 0], [0, 9, 0]], 40, axis=0))
 OTHER = rng.normal(size=(90, 5)) * 3
 WORDS: dict[str, dict[str, Any]] = {  # landmarks, a sample, typicalities of a rule; the others have all rows
-    "FuzzyCMeans": {"n_landmarks": 12},
+    "FuzzyCMeans": {"kernel": "rbf", "n_landmarks": 12},
     "CMeans": {"rule": "possibilistic", "kernel": "linear"},
-    "TwoStepKernelKMeans": {"n_landmarks": 40},
+    "TwoStepKernelKMeans": {"kernel": "rbf", "n_landmarks": 40},
 }
 over_models = pytest.mark.parametrize("name", NAMES)
 
 
 def made(name: str) -> Any:
-    return build(name, n_clusters=5 if name in FINDING else 3, **{"gamma": 0.05, **WORDS.get(name, {})})
+    width = {} if name in (*FINDING, "CMeans") else {"gamma": 0.05}  # those have the linear kernel here
+    return build(name, n_clusters=5 if name in FINDING else 3, **{**width, **WORDS.get(name, {})})
 
 
 FRAME = pd.DataFrame(X, columns=["one", "two", "three"])
@@ -233,7 +234,10 @@ def test_an_interrupted_sample_of_kernel_values_answers_for_all(monkeypatch: pyt
 
 
 def test_a_merge_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, two = (cmeans.StreamingFuzzyCMeans(3, gamma=0.05, m=1.5, random_state=0, landmarks=X[::8]).fit(rows) for rows in (X[::2], X[1::2]))
+    one, two = (
+        cmeans.StreamingFuzzyCMeans(3, kernel="rbf", gamma=0.05, m=1.5, random_state=0, landmarks=X[::8]).fit(rows)
+        for rows in (X[::2], X[1::2])
+    )
     before = remembered(one)
     monkeypatch.setattr("cmeans.fitting.stream_fit.model_attributes", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):

@@ -204,12 +204,20 @@ def test_the_same_start_ends_at_the_same_clusters(
 )
 def test_landmarks_are_those_chosen_in_memory(landmarks: str, estimator: str, tmp_path: Path) -> None:
     given = {"row numbers": np.arange(0, N, 20), "points": rows()[::20] + 0.1}.get(landmarks, landmarks)
-    words = {"n_landmarks": "auto", "landmarks": given, "gamma": "median"}
+    words = {"kernel": "rbf", "n_landmarks": "auto", "landmarks": given, "gamma": "median"}
     other = made(estimator, "landmarks", **words).fit(rows())
     same(made(estimator, "landmarks", **words).fit(placed("arrow", tmp_path, rows())), other)
 
 
-@pytest.mark.parametrize("words", [{"gamma": "scale"}, {"gamma": "auto"}, {"kernel": "laplacian", "gamma": "scale"}, {"kernel": "cosine"}])
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"kernel": "rbf", "gamma": "scale"},
+        {"kernel": "rbf", "gamma": "auto"},
+        {"kernel": "laplacian", "gamma": "scale"},
+        {"kernel": "cosine", "gamma": "scale"},
+    ],
+)
 def test_parameters_of_kernels_are_those_found_in_memory(words: dict[str, Any], tmp_path: Path) -> None:
     words = {"n_landmarks": 40, **words}
     same(
@@ -221,7 +229,7 @@ def test_parameters_of_kernels_are_those_found_in_memory(words: dict[str, Any], 
 @pytest.mark.parametrize(("estimator", "n_landmarks"), [("KernelKMeans", 200), ("FuzzyCMeans", 30)])
 def test_both_kinds_of_sweeps(estimator: str, n_landmarks: int, sweeps: str, tmp_path: Path) -> None:
     """Over many columns hard sweeps in memory keep bounds, and round differently; sweeps over files do not."""
-    words = {"n_landmarks": n_landmarks, "tol": 1e-5, "n_jobs": 1}
+    words = {"kernel": "rbf", "n_landmarks": n_landmarks, "tol": 1e-5, "n_jobs": 1}
     other = made(estimator, "landmarks", **words).fit(rows())
     same(made(estimator, "landmarks", **words).fit(placed("npy", tmp_path, rows())), other, 1e-10 if n_landmarks > 100 else 0.0)
 

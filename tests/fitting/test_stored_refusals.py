@@ -96,7 +96,11 @@ def test_fewer_rows_than_clusters(name: str, n: int, tmp_path: Path) -> None:
         model.fit(npy(tmp_path, rows()[:n]))
 
 
-@pytest.mark.parametrize("words", [{"landmarks": np.array([0, N])}, {"n_landmarks": N + 1}, {"init": np.array([0, 1, N])}], ids=str)
+@pytest.mark.parametrize(
+    "words",
+    [{"landmarks": np.array([0, N])}, {"n_landmarks": N + 1}, {"init": np.array([0, 1, N])}],
+    ids=str,
+)
 def test_rows_that_are_not_there(words: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="KernelKMeans"):
         made("KernelKMeans", kernel="rbf", **words).fit(npy(tmp_path, rows()))

@@ -26,11 +26,11 @@ ESTIMATORS = {
 }
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"gamma": 0.15, "n_landmarks": None},
+    "exact": {"kernel": "rbf", "gamma": 0.15, "n_landmarks": None},
     "exact-polynomial": {"kernel": "polynomial", "degree": 2, "gamma": 0.2, "n_landmarks": None},
-    "landmark": {"gamma": 0.15, "landmarks": FEW},
+    "landmark": {"kernel": "rbf", "gamma": 0.15, "landmarks": FEW},
     "landmark-polynomial": {"kernel": "polynomial", "degree": 2, "gamma": 0.2, "landmarks": FEW},
-    "gradient": {"gamma": 0.15, "landmarks": FEW, "landmark_solver": "gradient"},
+    "gradient": {"kernel": "rbf", "gamma": 0.15, "landmarks": FEW, "landmark_solver": "gradient"},
     "precomputed": {"kernel": "precomputed", "n_landmarks": None},
     "precomputed-landmarks": {"kernel": "precomputed", "landmarks": FEW},
 }

@@ -192,7 +192,7 @@ def test_single_precision_far_from_the_origin(offset):
 
 def test_all_rows_as_landmarks_leave_nothing_out():
     X = rows(0)
-    model = FuzzyCMeans(C, m=1.02, gamma=3.0, landmarks=np.arange(N), random_state=0).fit(X)
+    model = FuzzyCMeans(C, m=1.02, kernel="rbf", gamma=3.0, landmarks=np.arange(N), random_state=0).fit(X)
     certificate = model.approximation_
     assert certificate.residual <= 1e-9
     assert certificate.ranking_error <= 1e-8
@@ -203,7 +203,7 @@ def test_all_rows_as_landmarks_leave_nothing_out():
 @pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning")
 def test_weights_of_k_are_k_copies_and_their_unit_counts():
     X, weight = rows(1), np.random.default_rng(0).integers(0, 4, size=N)
-    words = {"m": 1.15, "gamma": 0.3, "landmarks": X[::9], "init": X[:C], "tol": 1e-10}
+    words = {"m": 1.15, "kernel": "rbf", "gamma": 0.3, "landmarks": X[::9], "init": X[:C], "tol": 1e-10}
     weighted = FuzzyCMeans(C, **words).fit(X, sample_weight=weight).approximation_
     copied = FuzzyCMeans(C, **words).fit(np.repeat(X, weight, axis=0)).approximation_
     tenth = FuzzyCMeans(C, **words).fit(X, sample_weight=weight / 1e7).approximation_
@@ -216,7 +216,9 @@ def test_weights_of_k_are_k_copies_and_their_unit_counts():
 
 def test_it_is_the_same_for_any_number_of_threads():
     X = rows(2, 600)
-    one, *others = (FuzzyCMeans(C, m=1.15, gamma=0.3, n_landmarks=20, random_state=0, n_jobs=k).fit(X).approximation_ for k in (1, 2, 5))
+    one, *others = (
+        FuzzyCMeans(C, m=1.15, kernel="rbf", gamma=0.3, n_landmarks=20, random_state=0, n_jobs=k).fit(X).approximation_ for k in (1, 2, 5)
+    )
     assert all(other == one for other in others)
 
 
@@ -255,7 +257,7 @@ def test_the_sample_is_the_same_whatever_the_seed(monkeypatch):
     """So that certificates of different seeds compare: the same partition, the same words about it."""
     limited(monkeypatch, certified_rows=150, fixed_rows=100)
     X = rows(3, 400)
-    words = {"gamma": 0.3, "landmarks": np.arange(0, 400, 20), "init": np.arange(C)}
+    words = {"kernel": "rbf", "gamma": 0.3, "landmarks": np.arange(0, 400, 20), "init": np.arange(C)}
     first, second = (KernelKMeans(C, random_state=seed, **words).fit(X).approximation_ for seed in (0, 1))
     assert first == second
 
@@ -310,12 +312,15 @@ def test_a_callable_that_is_definite_has_one():
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_fits_without_landmarks_have_none_and_a_refit_forgets():
     X = rows(6)
-    model = FuzzyCMeans(C, m=1.15, gamma=0.3, n_landmarks=20, random_state=0).fit(X)
+    model = FuzzyCMeans(C, m=1.15, kernel="rbf", gamma=0.3, n_landmarks=20, random_state=0).fit(X)
     assert isinstance(model.approximation_, Approximation)
     assert model.set_params(n_landmarks=None).fit(X).approximation_ is None
     assert model.set_params(kernel="linear", m=2.0).fit(X).approximation_ is None
-    assert CMeans(C, rule="hard", gamma=0.3, n_landmarks=20, random_state=0).fit(X).approximation_ is not None
-    for other in (StreamingFuzzyCMeans(C, m=1.15, gamma=0.3, random_state=0), TwoStepKernelKMeans(C, gamma=0.3, random_state=0)):
+    assert CMeans(C, rule="hard", kernel="rbf", gamma=0.3, n_landmarks=20, random_state=0).fit(X).approximation_ is not None
+    for other in (
+        StreamingFuzzyCMeans(C, m=1.15, kernel="rbf", gamma=0.3, random_state=0),
+        TwoStepKernelKMeans(C, gamma=0.3, random_state=0),
+    ):
         assert getattr(other.fit(X), "approximation_", None) is None
 
 
@@ -341,7 +346,7 @@ def test_it_does_not_change():
 
 @pytest.fixture
 def saved(tmp_path):
-    model = FuzzyCMeans(C, m=1.15, gamma=0.3, n_landmarks=20, random_state=0).fit(rows(0))
+    model = FuzzyCMeans(C, m=1.15, kernel="rbf", gamma=0.3, n_landmarks=20, random_state=0).fit(rows(0))
     save(model, tmp_path / "model.safetensors")
     return model, tmp_path / "model.safetensors"
 
@@ -349,7 +354,7 @@ def saved(tmp_path):
 @pytest.mark.parametrize("whole_rows", [True, False])
 @pytest.mark.parametrize("words", [{}, {"landmark_solver": "gradient"}, {"n_landmarks": None}], ids=str)
 def test_it_survives_a_file(words, whole_rows, tmp_path):
-    model = FuzzyCMeans(C, **{"m": 1.15, "gamma": 0.3, "n_landmarks": 20, "random_state": 0, **words}).fit(rows(0))
+    model = FuzzyCMeans(C, **{"m": 1.15, "kernel": "rbf", "gamma": 0.3, "n_landmarks": 20, "random_state": 0, **words}).fit(rows(0))
     path = tmp_path / "model.safetensors"
     save(model, path, rows=whole_rows)
     again = load(path)

@@ -365,7 +365,7 @@ def test_weights_count_where_rows_span_others():
     weight = np.ones(1300)
     weight[1000:] = 0
     X[1000:] *= 40.0
-    model = FuzzyCMeans(3, m=1.5, gamma=0.05, n_landmarks=None, init=np.arange(3), tol=1e-9, random_state=0)
+    model = FuzzyCMeans(3, m=1.5, kernel="rbf", gamma=0.05, n_landmarks=None, init=np.arange(3), tol=1e-9, random_state=0)
     model.fit(X, sample_weight=weight)
     assert model.n_landmarks_ is None or (model.landmark_indices_ < 1000).all()
     K = rbf(X[:1000], gamma=0.05)

@@ -175,7 +175,7 @@ def cloud(n, seed, centre=0.0, d=3):
 
 def grown(chunks, limit=24, **words):
     """A model and how many landmarks it had after each chunk."""
-    model = StreamingFuzzyCMeans(C, **{"gamma": 0.3, "m": 1.2, "n_landmarks": limit, "random_state": 0, **words})
+    model = StreamingFuzzyCMeans(C, **{"kernel": "rbf", "gamma": 0.3, "m": 1.2, "n_landmarks": limit, "random_state": 0, **words})
     counts, points, losses = [], [], []
     for chunk in chunks:
         model.partial_fit(chunk)
@@ -219,7 +219,7 @@ def test_a_stream_never_has_more_landmarks_than_it_may():
     chunks = [cloud(30, seed, centre=5.0 * max(0, seed - 4)) for seed in range(30)]
     _, counts, _, _ = grown(chunks, 12)
     assert max(counts) == counts[-1] == 12
-    model = StreamingFuzzyCMeans(C, gamma=0.3, m=1.2, n_landmarks=1, random_state=0, init=chunks[0][:C], rule="hard")
+    model = StreamingFuzzyCMeans(C, kernel="rbf", gamma=0.3, m=1.2, n_landmarks=1, random_state=0, init=chunks[0][:C], rule="hard")
     for chunk in chunks[:4]:
         assert model.partial_fit(chunk).n_landmarks_ == 1
 
@@ -236,9 +236,9 @@ def test_rows_that_are_represented_well_bring_none():
 
 def test_automatic_numbers():
     """20 a cluster, but no fewer than 300: half of them at first."""
-    model = StreamingFuzzyCMeans(C, gamma=5.0, m=1.2, random_state=0, rule="hard").partial_fit(cloud(400, 0))
+    model = StreamingFuzzyCMeans(C, kernel="rbf", gamma=5.0, m=1.2, random_state=0, rule="hard").partial_fit(cloud(400, 0))
     assert model.n_landmarks_ == 150
-    assert StreamingFuzzyCMeans(C, gamma=5.0, random_state=0, rule="hard").partial_fit(cloud(40, 0)).n_landmarks_ == 40
+    assert StreamingFuzzyCMeans(C, kernel="rbf", gamma=5.0, random_state=0, rule="hard").partial_fit(cloud(40, 0)).n_landmarks_ == 40
 
 
 def test_given_landmarks_stay_as_they_are():
@@ -248,7 +248,7 @@ def test_given_landmarks_stay_as_they_are():
     assert counts == [7, 7]
     np.testing.assert_array_equal(kept[-1], points)
     np.testing.assert_array_equal(losses, np.zeros((2, C)))
-    model = StreamingFuzzyCMeans(C, gamma=0.3, m=1.2, landmarks=np.arange(0, 60, 9), random_state=0).partial_fit(chunks[0])
+    model = StreamingFuzzyCMeans(C, kernel="rbf", gamma=0.3, m=1.2, landmarks=np.arange(0, 60, 9), random_state=0).partial_fit(chunks[0])
     np.testing.assert_array_equal(model.partial_fit(chunks[1]).landmarks_, chunks[0][::9])
 
 
@@ -276,7 +276,7 @@ def test_earlier_centres_go_into_the_larger_space_whole(kernel):
 def test_the_loss_of_landmarks_that_join_is_what_sums_before_could_not_know():
     """The share of the chunk's own centres, those of its rows alone, that lies outside the span of the landmarks before."""
     chunks = [cloud(80, 0), cloud(60, 1, centre=2.0)]
-    model = StreamingFuzzyCMeans(C, gamma=0.1, m=1.2, n_landmarks=12, random_state=0, tol=1e-8).partial_fit(chunks[0])
+    model = StreamingFuzzyCMeans(C, kernel="rbf", gamma=0.1, m=1.2, n_landmarks=12, random_state=0, tol=1e-8).partial_fit(chunks[0])
     before = model.landmarks_
     model.partial_fit(chunks[1])
     after = model.landmarks_

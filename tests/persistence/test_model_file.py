@@ -54,10 +54,10 @@ VARIANTS = {"entropy": ("CMeans", {"rule": "entropy", "T": 0.2})}
 MODELS = {**{name: (name, OWN.get(name, {})) for name in without(NAMES, *STREAMS)}, **VARIANTS}  # streams: streaming/test_states.py
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"gamma": 0.1, "n_landmarks": None},
-    "landmarks": {"gamma": 0.1, "n_landmarks": 12},
-    "gradient": {"gamma": 0.1, "n_landmarks": 12, "landmark_solver": "gradient"},
-    "row numbers": {"gamma": 0.1, "landmarks": np.arange(0, 60, 5)},
+    "exact": {"kernel": "rbf", "gamma": 0.1, "n_landmarks": None},
+    "landmarks": {"kernel": "rbf", "gamma": 0.1, "n_landmarks": 12},
+    "gradient": {"kernel": "rbf", "gamma": 0.1, "n_landmarks": 12, "landmark_solver": "gradient"},
+    "row numbers": {"kernel": "rbf", "gamma": 0.1, "landmarks": np.arange(0, 60, 5)},
     "polynomial": {"kernel": "polynomial", "degree": 2, "n_landmarks": 12},
     "laplacian": {"kernel": "laplacian", "gamma": 0.1, "n_landmarks": 12},
     "cosine": {"kernel": "cosine", "n_landmarks": 12},
@@ -350,9 +350,12 @@ def originals(tmp_path_factory):
     folder = tmp_path_factory.mktemp("originals")
     models = {
         "euclidean": (FuzzyCMeans(3, kernel="linear", random_state=0).fit(X[::2]), NEW),
-        "landmarks": (PossibilisticCMeans(3, gamma=0.1, landmarks=np.arange(0, 60, 10), eta_scale=0.1, random_state=0).fit(X), NEW),
+        "landmarks": (
+            PossibilisticCMeans(3, kernel="rbf", gamma=0.1, landmarks=np.arange(0, 60, 10), eta_scale=0.1, random_state=0).fit(X),
+            NEW,
+        ),
         "centred": (KernelKMeans(3, kernel="polynomial", degree=2, n_landmarks=8, random_state=0).fit(X), NEW),
-        "csr": (FuzzyCMeans(3, gamma=0.1, n_landmarks=6, random_state=0).fit(sparse.csr_array(X.round(1))), NEW),
+        "csr": (FuzzyCMeans(3, kernel="rbf", gamma=0.1, n_landmarks=6, random_state=0).fit(sparse.csr_array(X.round(1))), NEW),
         "precomputed": (FuzzyCMeans(3, kernel="precomputed", n_landmarks=6, random_state=0).fit(K), K),
     }
     out = {}

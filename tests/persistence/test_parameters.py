@@ -43,7 +43,7 @@ UNSAVED = ("engine", "checkpoint")
 
 
 def made(name: str) -> Any:
-    return build(name, n_clusters=2, **QUICK, **OWN.get(name, {}), **({"gamma": 0.1} if name in STREAMS else {}))
+    return build(name, n_clusters=2, **QUICK, **OWN.get(name, {}), **({"kernel": "rbf", "gamma": 0.1} if name in STREAMS else {}))
 
 
 @pytest.fixture(scope="module")

@@ -27,9 +27,9 @@ N = 67
 KERNELS = {"rbf": RBF(0.3), "linear": Linear(), "polynomial": Polynomial(gamma=0.5, degree=3, coef0=1.0), "laplacian": Laplacian(0.2)}
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"gamma": 0.3, "n_landmarks": None},
-    "landmark": {"gamma": 0.3, "n_landmarks": 12},
-    "gradient": {"gamma": 0.3, "n_landmarks": 12, "landmark_solver": "gradient"},
+    "exact": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": None},
+    "landmark": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": 12},
+    "gradient": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": 12, "landmark_solver": "gradient"},
     "polynomial": {"kernel": "polynomial", "gamma": 0.5, "degree": 2, "n_landmarks": 12},
 }
 
@@ -211,7 +211,7 @@ def test_every_kind_of_array(space, form, dtype, X):
 )
 def test_every_estimator_takes_it(make):
     X = np.repeat(np.arange(4.0), 20)[:, None] * [5.0, 3.0] + np.random.default_rng(5).normal(scale=0.1, size=(80, 2))
-    labels = make(n_clusters=4, gamma=0.1, init="k-means||", random_state=0).fit(X).labels_.reshape(4, 20)
+    labels = make(n_clusters=4, kernel="rbf", gamma=0.1, init="k-means||", random_state=0).fit(X).labels_.reshape(4, 20)
     assert (labels == labels[:, :1]).all()
     assert len(set(labels[:, 0])) == 4
 

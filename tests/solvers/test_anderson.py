@@ -25,6 +25,7 @@ from cmeans import (
     PossibilisticCMeans,
     StreamingFuzzyCMeans,
 )
+from cmeans.kernels import Linear
 from cmeans.rules import Rule
 from cmeans.solvers.anderson import Anderson, Mixing, _least_squares
 from cmeans.spaces.centres import Centres
@@ -41,12 +42,12 @@ GAMMA = 0.5
 LANDMARKS = np.arange(0, N, 6)
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "landmarks": {"gamma": GAMMA, "landmarks": LANDMARKS},
-    "gradient": {"gamma": GAMMA, "landmarks": LANDMARKS, "landmark_solver": "gradient"},
-    "exact": {"gamma": GAMMA, "n_landmarks": None},
+    "landmarks": {"kernel": "rbf", "gamma": GAMMA, "landmarks": LANDMARKS},
+    "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": LANDMARKS, "landmark_solver": "gradient"},
+    "exact": {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": None},
     "precomputed": {"kernel": "precomputed", "n_landmarks": None},
 }
-M = {"euclidean": 2.0, "landmarks": 1.08, "gradient": 1.08, "exact": 1.08, "precomputed": 1.08}
+M = {"euclidean": 2.0, "kernel": "rbf", "landmarks": 1.08, "gradient": 1.08, "exact": 1.08, "precomputed": 1.08}
 over_spaces = pytest.mark.parametrize("space", SPACES)
 over_acceleration = pytest.mark.parametrize("acceleration", ["anderson", None])
 
@@ -193,7 +194,7 @@ def test_compiled_sweeps_are_mixed_too(sweeps):
 
 def test_a_weight_of_k_is_k_copies():
     X, weight = groups(), np.random.default_rng(0).integers(0, 4, size=N)
-    words = {"m": 1.08, "gamma": GAMMA, "landmarks": X[LANDMARKS], "init": X[START], "tol": 1e-9}
+    words = {"m": 1.08, "kernel": "rbf", "gamma": GAMMA, "landmarks": X[LANDMARKS], "init": X[START], "tol": 1e-9}
     for make in (FuzzyCMeans, PossibilisticCMeans):
         weighted = make(C, **words).fit(X, sample_weight=weight)
         copied = make(C, **words).fit(np.repeat(X, weight, axis=0))
@@ -285,7 +286,7 @@ def test_the_objective_never_rises(acceleration):
         X = groups(seed, apart=1.5)
         for dtype, rounding in (("float64", 1e-10), ("float32", 2e-6)):
             for make, words in ((FuzzyCMeans, {"m": 1.1}), (PossibilisticCMeans, {"pilot_m": 1.1, "eta_scale": 0.5})):
-                model = make(C, gamma=GAMMA, n_landmarks=20, random_state=seed, tol=1e-6, acceleration=acceleration, **words)
+                model = make(C, kernel="rbf", gamma=GAMMA, n_landmarks=20, random_state=seed, tol=1e-6, acceleration=acceleration, **words)
                 history = model.fit(X.astype(dtype)).objective_history_
                 assert len(history) == model.n_iter_ + 1
                 assert history[-1] == model.objective_
@@ -329,7 +330,7 @@ def test_the_first_two_sweeps_are_plain_and_the_third_starts_from_a_mixture(spac
 def test_hard_rules_and_the_papers_stopping_rule_go_without():
     X = groups()
     for words in ({"rule": "hard"}, {"rule": "fuzzy", "m": 1.08, "stop": "memberships"}):
-        mixed, plain = (CMeans(C, gamma=GAMMA, init=START, acceleration=how, **words).fit(X) for how in ("anderson", None))
+        mixed, plain = (CMeans(C, kernel="rbf", gamma=GAMMA, init=START, acceleration=how, **words).fit(X) for how in ("anderson", None))
         assert mixed.n_iter_ == plain.n_iter_
         np.testing.assert_array_equal(mixed.objective_history_, plain.objective_history_)
         np.testing.assert_array_equal(mixed.memberships_, plain.memberships_)
@@ -344,17 +345,17 @@ def test_who_mixes_and_who_does_not(monkeypatch):
     monkeypatch.setattr(cmeans.solvers.fixed_point, "Mixing", lambda: made.append(1) or Mixing())
     X = groups()
     for model, runs in (
-        (FuzzyCMeans(C, m=1.08, gamma=GAMMA, random_state=0, **PLAIN), 1),
-        (FuzzyCMeans(C, m=1.08, gamma=GAMMA, random_state=0, n_init=3, **PLAIN), 3),
-        (FuzzyCMeans(C, m=1.08, gamma=GAMMA, random_state=0, acceleration=None, **PLAIN), 0),
-        (PossibilisticCMeans(C, pilot_m=1.08, gamma=GAMMA, random_state=0, **PLAIN), 2),
-        (CMeans(C, m=1.08, gamma=GAMMA, random_state=0, **PLAIN), 1),
-        (CMeans(C, rule="hard", gamma=GAMMA, random_state=0, **PLAIN), 0),
-        (CMeans(C, m=1.08, stop="memberships", gamma=GAMMA, random_state=0, **PLAIN), 0),
+        (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 1),
+        (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, n_init=3, **PLAIN), 3),
+        (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, acceleration=None, **PLAIN), 0),
+        (PossibilisticCMeans(C, pilot_m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 2),
+        (CMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 1),
+        (CMeans(C, rule="hard", kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
+        (CMeans(C, m=1.08, stop="memberships", kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
         (KernelKMeans(C, gamma=GAMMA, random_state=0, **PLAIN), 0),
         (AdaptivePossibilisticCMeans(4, random_state=0), 0),
-        (StreamingFuzzyCMeans(C, m=1.08, gamma=GAMMA, random_state=0, n_init=1, chunk_size=75), 2),
-        (StreamingFuzzyCMeans(C, rule="hard", gamma=GAMMA, random_state=0, n_init=1), 0),
+        (StreamingFuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, n_init=1, chunk_size=75), 2),
+        (StreamingFuzzyCMeans(C, rule="hard", kernel="rbf", gamma=GAMMA, random_state=0, n_init=1), 0),
     ):
         made.clear()
         model.fit(X)
@@ -526,8 +527,8 @@ def test_differences_nearly_the_same_are_mixed(angle):
 
 
 AT_REST = [  # where the objective rose from below its minimum, which pairs that had parted made it reach
-    ({"gamma": "scale", "n_landmarks": None}, [[-6], [-6], [-5], [-6], [-5], [-6], [-5], [-5]], 0.001),
-    ({"kernel": "linear"}, [[0, 1], [0, -2], [-1, 0], [0, 0], [2, 3], [2, -1]], 1.0),
+    ({"kernel": "rbf", "gamma": "scale", "n_landmarks": None}, [[-6], [-6], [-5], [-6], [-5], [-6], [-5], [-5]], 0.001),
+    ({"kernel": Linear()}, [[0, 1], [0, -2], [-1, 0], [0, 0], [2, 3], [2, -1]], 1.0),
     ({"kernel": "cosine"}, [[2, -1], [1, 2], [0, 3], [2, 0], [1, 1], [3, 1]], 1.0),
     ({"kernel": "cosine"}, [[-2, 2], [-2, -2], [1, 3], [3, 3], [1, -1], [1, 1], [0, -1], [0, 1], [-2, -1]], 1.0),
 ]
@@ -538,7 +539,11 @@ AT_REST = [  # where the objective rose from below its minimum, which pairs that
 def test_mixing_at_rest_raises_nothing(words, rows, unit):
     """One cluster, whose run comes to rest and is swept on."""
     X = unit * np.array(rows, dtype=float)
-    space = {"n_landmarks": None} if "n_landmarks" in words else {"landmarks": np.array([1, 3]), "landmark_solver": "gradient", "init": [0]}
+    space = (
+        {"kernel": "rbf", "n_landmarks": None}
+        if "n_landmarks" in words
+        else {"kernel": "rbf", "landmarks": np.array([1, 3]), "landmark_solver": "gradient", "init": [0]}
+    )
     model = PossibilisticCMeans(1, m=1.8, pilot_m=1.5, random_state=0, max_iter=30, tol=0, **{**space, **words}).fit(X)
     history = model.objective_history_
     assert (np.diff(history) <= 1e-10 * (history[0] + model.kernel_.diag(X).sum())).all()
@@ -584,7 +589,9 @@ def test_a_refused_mixture_repeats_the_value_before_and_leaves_the_centres(space
 
 
 @pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning")
-@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"gamma": GAMMA}, {"gamma": GAMMA, "method": "projection"}], ids=str)
+@pytest.mark.parametrize(
+    "words", [{"kernel": "linear"}, {"kernel": "rbf", "gamma": GAMMA}, {"kernel": "rbf", "gamma": GAMMA, "method": "projection"}], ids=str
+)
 def test_streams_mix_with_what_they_carry(words):
     """Later chunks are clustered together with the sums of those before: the same fixed points in fewer sweeps."""
     chunks = [groups(seed, n=120) for seed in range(3)]
@@ -618,12 +625,16 @@ def test_a_streams_fixed_point_is_that_of_the_chunk_and_the_sums_before():
     np.testing.assert_allclose(stream.cluster_centers_, V, atol=1e-6)
 
 
-@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"n_landmarks": 20}, {"n_landmarks": None}], ids=str)
+@pytest.mark.parametrize(
+    "words",
+    [{"kernel": "linear"}, {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": 20}, {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": None}],
+    ids=str,
+)
 def test_any_number_of_threads_and_any_budget_give_the_same_bits(words, monkeypatch):
     cut_raggedly(monkeypatch, block=11, tasks=5)
     X, fits = groups(), []
     for n_jobs, budget in ((1, None), (2, None), (5, "1GB")):
-        fits.append(FuzzyCMeans(C, m=1.08, gamma=GAMMA, random_state=0, n_jobs=n_jobs, memory_budget=budget, tol=1e-7, **words).fit(X))
+        fits.append(FuzzyCMeans(C, m=1.08, random_state=0, n_jobs=n_jobs, memory_budget=budget, tol=1e-7, **words).fit(X))
     for fit in fits[1:]:
         np.testing.assert_array_equal(fit.objective_history_, fits[0].objective_history_)
         np.testing.assert_array_equal(fit.memberships_, fits[0].memberships_)
@@ -661,7 +672,7 @@ def test_single_precision_ends_where_only_rounding_is_left(space, acceleration):
 def test_single_precision_without_a_factor_ends_too():
     """Landmarks that are nearly redundant: conjugate gradients leave their own rounding in the centres."""
     X = groups(d=2, apart=2.2).astype(np.float32)
-    words = {"m": 1.4, "gamma": 0.2, "init": START, "landmarks": LANDMARKS, "acceleration": None, "max_iter": 150}
+    words = {"m": 1.4, "kernel": "rbf", "gamma": 0.2, "init": START, "landmarks": LANDMARKS, "acceleration": None, "max_iter": 150}
     assert FuzzyCMeans(C, **words).fit(X).n_iter_ < 50
     assert FuzzyCMeans(C, landmark_solver="gradient", **words).fit(X).converged_
 
@@ -685,7 +696,7 @@ def test_a_slow_run_is_not_taken_for_one_that_rounding_holds(dtype, tol, rate):
     X = groups(n=60)
     largest = critical_fuzzifier(rbf(X))[0]
     m = rate / (rate - 2 * largest)  # from where differences of centres shrink by that rate: 2 m / (m - 1) lambda_max
-    words = {"gamma": GAMMA, "n_landmarks": None, "m": m, "init": START[:2], "max_iter": 5000, "acceleration": None}
+    words = {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": None, "m": m, "init": START[:2], "max_iter": 5000, "acceleration": None}
     model = FuzzyCMeans(2, tol=tol, **words).fit(X.astype(dtype))
     assert model.converged_
     assert "rounding" not in model.stop_reason_
@@ -706,6 +717,9 @@ def test_a_tol_of_zero_makes_all_sweeps(space, dtype):
 
 def test_sparse_and_dense_rows_take_the_same_way():
     X = groups()
-    dense, csr = (FuzzyCMeans(C, m=1.08, gamma=GAMMA, landmarks=LANDMARKS, init=START, tol=1e-6).fit(x) for x in (X, sparse.csr_array(X)))
+    dense, csr = (
+        FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, landmarks=LANDMARKS, init=START, tol=1e-6).fit(x)
+        for x in (X, sparse.csr_array(X))
+    )
     assert dense.n_iter_ == csr.n_iter_
     np.testing.assert_allclose(dense.objective_history_, csr.objective_history_, rtol=1e-9)

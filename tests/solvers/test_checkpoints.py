@@ -26,12 +26,12 @@ SAME = ("objective_", "n_iter_", "row_visits_", "converged_", "stop_reason_", "n
 
 FITS = {
     "hard": lambda **words: cmeans.KernelKMeans(5, n_landmarks=30, n_init=3, **words),
-    "fuzzy": lambda **words: cmeans.FuzzyCMeans(5, m=1.5, n_landmarks=30, n_init=2, **words),
+    "fuzzy": lambda **words: cmeans.FuzzyCMeans(5, m=1.5, kernel="rbf", n_landmarks=30, n_init=2, **words),
     "plain": lambda **words: cmeans.FuzzyCMeans(5, kernel="linear", acceleration=None, search=None, **words),
-    "gradient": lambda **words: cmeans.FuzzyCMeans(4, n_landmarks=20, landmark_solver="gradient", max_iter=12, **words),
+    "gradient": lambda **words: cmeans.FuzzyCMeans(4, kernel="rbf", n_landmarks=20, landmark_solver="gradient", max_iter=12, **words),
     "exact": lambda **words: cmeans.FuzzyCMeans(4, n_landmarks=None, kernel="laplacian", max_iter=6, **words),
-    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(5, n_landmarks=30, **words),
-    "memberships": lambda **words: cmeans.CMeans(5, rule="fuzzy", stop="memberships", tol=1e-3, n_landmarks=30, **words),
+    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(5, kernel="rbf", n_landmarks=30, **words),
+    "memberships": lambda **words: cmeans.CMeans(5, rule="fuzzy", stop="memberships", tol=1e-3, kernel="rbf", n_landmarks=30, **words),
     "adaptive": lambda **words: cmeans.AdaptivePossibilisticCMeans(7, **words),
     "sequential": lambda **words: cmeans.SequentialPossibilisticCMeans(7, **words),
 }
@@ -193,7 +193,7 @@ def test_an_error_of_the_rows_leaves_a_checkpoint(tmp_path: Path, monkeypatch: p
             return X[start:stop].copy()
 
     file, rows = tmp_path / "fit.checkpoint", Failing("somewhere", range(4), X.dtype, len(X))
-    words = {"m": 1.5, "n_landmarks": 30, "random_state": 0, "n_jobs": 1}
+    words = {"m": 1.5, "kernel": "rbf", "n_landmarks": 30, "random_state": 0, "n_jobs": 1}
     with pytest.raises(RowsError, match=r"somewhere: rows .* cannot be read, tried twice \(the disk is gone"):
         cmeans.FuzzyCMeans(5, **words, checkpoint=file).fit(rows)
     assert file.exists()
@@ -208,7 +208,7 @@ def test_a_full_disk_does_not_end_the_fit(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("cmeans.storage.codec.save_file", full)
     with pytest.warns(UserWarning, match="cannot write .*No space left on device.*goes on without"):
-        model = cmeans.FuzzyCMeans(5, n_landmarks=30, random_state=3, checkpoint=Checkpoint(tmp_path / "f", sweeps=1)).fit(X)
+        model = cmeans.FuzzyCMeans(5, kernel="rbf", n_landmarks=30, random_state=3, checkpoint=Checkpoint(tmp_path / "f", sweeps=1)).fit(X)
     assert model.converged_
     assert not list(tmp_path.iterdir())
 
@@ -217,7 +217,7 @@ def test_a_disk_that_fills_up_does_not_end_the_fit(tmp_path: Path) -> None:
     """What safetensors itself says of it."""
     file = tmp_path / "f"
     with files_end_at(5_000), pytest.warns(UserWarning, match=r"checkpoint: cannot write .*/f: File too large. The fit goes on without"):
-        model = cmeans.FuzzyCMeans(5, n_landmarks=300, random_state=3, checkpoint=Checkpoint(file, sweeps=1)).fit(X)
+        model = cmeans.FuzzyCMeans(5, kernel="rbf", n_landmarks=300, random_state=3, checkpoint=Checkpoint(file, sweeps=1)).fit(X)
     assert model.converged_
     assert not list(tmp_path.iterdir())
 
@@ -304,7 +304,7 @@ def test_written_when_it_is_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 class TestRefused:
     def refused(self, file: Path, match: str, x: np.ndarray = X, **words: object) -> None:
-        given = {"m": 1.5, "n_landmarks": 30, "n_init": 2, "random_state": 3, **words}
+        given = {"m": 1.5, "kernel": "rbf", "n_landmarks": 30, "n_init": 2, "random_state": 3, **words}
         with pytest.raises(ValueError, match=match):
             cmeans.FuzzyCMeans(5, **given, checkpoint=Checkpoint(file, resume=True)).fit(x)
 

@@ -35,9 +35,9 @@ from stored_rows import Kept
 SOLVERS = ("fagp", "agp", "batched", "lloyd")
 over_solvers = pytest.mark.parametrize("solver", SOLVERS)
 SPACES = {
-    "exact": {"gamma": 0.3, "n_landmarks": None},
-    "landmarks": {"gamma": 0.3, "n_landmarks": 12},
-    "gradient": {"gamma": 0.3, "n_landmarks": 8, "landmark_solver": "gradient"},
+    "exact": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": None},
+    "landmarks": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": 12},
+    "gradient": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": 8, "landmark_solver": "gradient"},
     "euclidean": {"kernel": "linear"},
     "polynomial": {"kernel": "polynomial", "degree": 2, "gamma": 0.1, "n_landmarks": None},
 }
@@ -210,7 +210,7 @@ def test_downhill_to_a_fixed_point_that_no_single_move_improves(solver, space, X
 
 
 def _same_space(fitted, space):
-    return {"landmarks": fitted.landmark_indices_} if space in ("landmarks", "gradient") else {}
+    return {"kernel": "rbf", "landmarks": fitted.landmark_indices_} if space in ("landmarks", "gradient") else {}
 
 
 def test_polishing_improves_on_k_means():
@@ -229,7 +229,7 @@ def test_ring_and_disc():
     """The paper's first picture: a kernel parts them, straight lines do not."""
     X, y = make_ring_and_disc(random_state=0)
     for solver in SOLVERS:
-        assert adjusted_rand_score(y, model(solver, 2, gamma=1.0, n_landmarks=None).fit(X).labels_) == 1.0
+        assert adjusted_rand_score(y, model(solver, 2, kernel="rbf", gamma=1.0, n_landmarks=None).fit(X).labels_) == 1.0
         assert adjusted_rand_score(y, model(solver, 2, kernel="linear").fit(X).labels_) < 0.2
 
 
@@ -404,7 +404,7 @@ def test_float32_and_threads(solver):
     X, y = make_blobs(3000, 4, centers=5, random_state=0)
     if solver == "fagp":
         X, y = X[:300], y[:300]
-    words = {"kernel": "linear"} if solver == "fagp" else {"n_landmarks": 50, "gamma": 0.05}
+    words = {"kernel": "linear"} if solver == "fagp" else {"kernel": "rbf", "n_landmarks": 50, "gamma": 0.05}
     single = model(solver, 5, n_jobs=1, **words).fit(X.astype(np.float32))
     double = model(solver, 5, n_jobs=2, **words).fit(X.astype(np.float32))
     assert single.memberships_.dtype == np.float32

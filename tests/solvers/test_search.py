@@ -18,7 +18,7 @@ ESTIMATORS = {
     "hard": (KernelKMeans, {"kernel": "linear"}),
     "hard-rbf": (KernelKMeans, {"gamma": 0.01}),
     "fuzzy": (FuzzyCMeans, {"kernel": "linear", "m": 1.3}),
-    "fuzzy-landmarks": (FuzzyCMeans, {"gamma": 0.01, "m": 1.2, "n_landmarks": 60}),
+    "fuzzy-landmarks": (FuzzyCMeans, {"kernel": "rbf", "gamma": 0.01, "m": 1.2, "n_landmarks": 60}),
     "entropy": (CMeans, {"kernel": "linear", "rule": Entropy(0.5)}),
 }
 over_estimators = pytest.mark.parametrize("name", ESTIMATORS)

@@ -29,7 +29,7 @@ FEW = Limits(subsampled_above=4000)
 SIZES = [N // 64, N // 16, N // 4]  # a 256th of the rows is fewer than 20 a cluster
 SPACES = {
     "euclidean": {"kernel": "linear", "search": None},
-    "landmarks": {"gamma": 0.1, "landmarks": np.arange(0, N, 200), "search": None},
+    "landmarks": {"kernel": "rbf", "gamma": 0.1, "landmarks": np.arange(0, N, 200), "search": None},
 }
 RULES = {"hard": (KernelKMeans, {}), "fuzzy": (FuzzyCMeans, {"m": 1.3}), "own": (CMeans, {"rule": Fuzzy(1.3)})}
 over_spaces = pytest.mark.parametrize("space", SPACES)

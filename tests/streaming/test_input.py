@@ -138,10 +138,10 @@ def test_no_rows_are_no_chunk(name):
 @pytest.mark.parametrize("method", ["landmarks", "projection"])
 def test_first_rows_are_held_and_clustered_together(method):
     """Until there are twenty a cluster every chunk is a fit of all rows so far; then the first of them are let go."""
-    model = StreamingFuzzyCMeans(C, method=method, gamma=0.2, m=1.3, tol=1e-7, random_state=0)
+    model = StreamingFuzzyCMeans(C, method=method, kernel="rbf", gamma=0.2, m=1.3, tol=1e-7, random_state=0)
     for start in range(0, 63, 9):  # the seventh chunk makes sixty of them
         model.partial_fit(X[start : start + 9])
-        alone = FuzzyCMeans(C, gamma=0.2, m=1.3, n_landmarks=None, tol=1e-7, random_state=0).fit(X[: start + 9])
+        alone = FuzzyCMeans(C, kernel="rbf", gamma=0.2, m=1.3, n_landmarks=None, tol=1e-7, random_state=0).fit(X[: start + 9])
         expected = alone.memberships(PROBE)[:, in_order(alone)]
         np.testing.assert_allclose(model.memberships(PROBE)[:, in_order(model)], expected, atol=1e-3 if method == "landmarks" else 1e-5)
         np.testing.assert_array_equal(model.projection_loss_, np.zeros(C))
@@ -165,7 +165,7 @@ def test_clusters_keep_their_numbers_while_rows_are_held(name):
 @pytest.mark.parametrize(("warm_up", "expected"), [(0, 4), (1, 4), (40, 4), (41, 3), (81, 2), ("auto", 3)])
 def test_how_many_rows_are_held(warm_up, expected):
     """Chunks of forty rows; decay leaves alone what is held, which is clustered as if it had come at once."""
-    words = {"rule": "hard", "landmarks": X[::7], "gamma": 0.2, "random_state": 0, "decay": 0.5}
+    words = {"rule": "hard", "kernel": "rbf", "landmarks": X[::7], "gamma": 0.2, "random_state": 0, "decay": 0.5}
     model = feed(StreamingFuzzyCMeans(C, warm_up=warm_up, **words), CHUNKS)
     together = (5 - expected) * CHUNK
     kept = [together, *([CHUNK] * (expected - 1))]
@@ -173,14 +173,14 @@ def test_how_many_rows_are_held(warm_up, expected):
 
 
 def test_rows_without_weight_do_not_count_among_the_held():
-    words = {"rule": "hard", "landmarks": X[::7], "gamma": 0.2, "random_state": 0, "decay": 0.5, "warm_up": 41}
+    words = {"rule": "hard", "kernel": "rbf", "landmarks": X[::7], "gamma": 0.2, "random_state": 0, "decay": 0.5, "warm_up": 41}
     model, half = StreamingFuzzyCMeans(C, **words), np.repeat([1.0, 0.0], CHUNK // 2)
     feed(model, CHUNKS, [half] * 4)
     assert model.mass_.sum() == pytest.approx(60 * 0.5 + 20)
 
 
 def test_given_starts_need_no_further_rows():
-    words = {"rule": "hard", "landmarks": X[::7], "gamma": 0.2, "decay": 0.5}
+    words = {"rule": "hard", "kernel": "rbf", "landmarks": X[::7], "gamma": 0.2, "decay": 0.5}
     model = feed(StreamingFuzzyCMeans(C, init=X[:C], **words), CHUNKS[:2])
     assert model.mass_.sum() == pytest.approx(CHUNK * 1.5)
     np.testing.assert_array_equal(model.predict(X[:C]), np.arange(C))
@@ -199,7 +199,7 @@ def test_clusters_missing_at_first_come_while_rows_are_held():
 
 def test_held_rows_stay_when_streams_merge():
     """What has come from the other stream is not forgotten when this one's first rows are clustered anew."""
-    words = {"rule": "hard", "landmarks": X[::7], "gamma": 0.2, "random_state": 0}
+    words = {"rule": "hard", "kernel": "rbf", "landmarks": X[::7], "gamma": 0.2, "random_state": 0}
     short, long = StreamingFuzzyCMeans(C, **words).partial_fit(X[:30]), StreamingFuzzyCMeans(C, **words).fit(X[30:150])
     short.merge(long)
     assert short.mass_.sum() == pytest.approx(150)
@@ -283,15 +283,18 @@ BAD_WORDS = [
     ({"meta_membership": "fixed"}, "meta_membership='fixed'.*auto.*update.*frozen"),
     ({"past_weight": "|q|"}, r"past_weight='\|q\|'.*u\^m.*'u'"),
     ({"rule": "possibilistic"}, "rule='possibilistic'.*fuzzy.*hard"),
-    ({"landmarks": "uniform"}, "landmarks='uniform'.*rpcholesky"),
+    ({"kernel": "rbf", "landmarks": "uniform"}, "landmarks='uniform'.*rpcholesky"),
     *(({"decay": value}, "decay") for value in (0, -0.5, 1.1, 2, np.nan, None, "x")),
-    *(({"n_landmarks": value}, 'n_landmarks.*"auto" or a whole number of at least 1') for value in (None, 0, -3, 1.5, "all")),
+    *(
+        ({"kernel": "rbf", "n_landmarks": value}, 'n_landmarks.*"auto" or a whole number of at least 1')
+        for value in (None, 0, -3, 1.5, "all")
+    ),
     *(({"warm_up": value}, 'warm_up.*"auto" or a whole number of at least 0') for value in (-1, 2.5, "long", None)),
     ({"warm_up": "long", "init": X[:C]}, "warm_up"),
-    ({"method": "projection", "landmarks": X[:5]}, r'landmarks=\.\.\..*method="landmarks"'),
-    ({"landmarks": X[:5], "n_landmarks": 6}, "n_landmarks=6"),
-    ({"landmarks": X[:5, :2]}, r"landmarks=\.\.\..*shape \(count, 4\)"),
-    ({"landmarks": np.array([0, 999])}, "row number 999 does not exist"),
+    ({"method": "projection", "kernel": "rbf", "landmarks": X[:5]}, r'landmarks=\.\.\..*method="landmarks"'),
+    ({"kernel": "rbf", "landmarks": X[:5], "n_landmarks": 6}, "n_landmarks=6"),
+    ({"kernel": "rbf", "landmarks": X[:5, :2]}, r"landmarks=\.\.\..*shape \(count, 4\)"),
+    ({"kernel": "rbf", "landmarks": np.array([0, 999])}, "row number 999 does not exist"),
     ({"init": "none such"}, r"init='none such'.*k-means\+\+"),
     ({"init": X[:2]}, "init"),
     ({"kernel": "precomputed"}, r'kernel="precomputed".*pass rows and a kernel'),

@@ -189,7 +189,7 @@ def test_one_patch_and_all_points_of_a_cluster_are_kernel_k_means():
 def test_streams_come_nearer_to_all_rows_than_patches():
     """Why it says that it is here for comparison: a mean of few rows is not the mean."""
     X = blobs(900, scale=1.0)
-    words = {"gamma": 0.1, "m": 1.2, "random_state": 0}
+    words = {"kernel": "rbf", "gamma": 0.1, "m": 1.2, "random_state": 0}
     best = FuzzyCMeans(C, n_landmarks=None, **words).fit(X).objective_
     stream = StreamingFuzzyCMeans(C, method="projection", chunk_size=150, **words).fit(X).objective_
     patch = KernelPatchClustering(C, patch_size=150, n_points=3, **words).fit(X).objective_
@@ -221,7 +221,7 @@ def test_clusters_that_fall_together_do_not_wander_by_rounding():
     rng, n = np.random.default_rng(0), 3000
     groups, kinds = np.eye(4)[rng.choice(4, n, p=[0.45, 0.43, 0.06, 0.06])], np.eye(12)[rng.integers(12, size=n)]
     X = np.hstack([rng.normal(0.5, 0.05, size=(n, 6)), groups, kinds]).astype(np.float32)
-    words = {"gamma": 0.5, "m": 1.7, "random_state": 0}
+    words = {"kernel": "rbf", "gamma": 0.5, "m": 1.7, "random_state": 0}
     narrow, wide = KernelPatchClustering(7, **words), KernelPatchClustering(7, **words)
     for patch in np.split(X, 10):
         narrow.partial_fit(patch)
@@ -234,7 +234,7 @@ def test_clusters_that_fall_together_do_not_wander_by_rounding():
 @pytest.mark.parametrize("merge", ["chain", "tree"])
 def test_threads_change_no_bit_and_a_seed_gives_the_same_again(merge):
     X = blobs(300)
-    words = {"merge": merge, "patch_size": 40, "gamma": 0.3}
+    words = {"merge": merge, "patch_size": 40, "kernel": "rbf", "gamma": 0.3}
     models = [patches(1.3, 4, n_jobs=n_jobs, **words).fit(X) for n_jobs in (1, 2, 3)]
     for model in models[1:]:
         np.testing.assert_array_equal(model.landmarks_, models[0].landmarks_)

@@ -164,7 +164,7 @@ def test_decay_follows_a_drift(name):
 def test_a_steady_stream_finds_what_all_rows_at_once_show():
     chunks = [blobs(60, seed=step) for step in range(10)]
     rows = np.vstack(chunks)
-    best = FuzzyCMeans(C, gamma=0.2, m=1.3, n_landmarks=None, random_state=0).fit(rows)
+    best = FuzzyCMeans(C, kernel="rbf", gamma=0.2, m=1.3, n_landmarks=None, random_state=0).fit(rows)
     for name in ("landmarks", "update", "projection", "gradient", "l1"):
         model = feed(build(name, n_landmarks="auto"), chunks)
         assert -model.score(rows) < 1.02 * best.objective_
@@ -182,10 +182,10 @@ def test_memberships_of_a_chunk_are_those_that_it_was_clustered_with():
 
 
 def test_gamma_and_m_are_those_of_the_first_rows():
-    words = {"gamma": "median", "m": "auto", "warm_up": 0, "random_state": 0}
+    words = {"kernel": "rbf", "gamma": "median", "m": "auto", "warm_up": 0, "random_state": 0}
     for model in (StreamingFuzzyCMeans(C, method="projection", **words), StreamingFuzzyCMeans(C, **words)):
         model.partial_fit(CHUNKS[0])
-        alone = FuzzyCMeans(C, gamma="median", random_state=0).fit(CHUNKS[0])
+        alone = FuzzyCMeans(C, kernel="rbf", gamma="median", random_state=0).fit(CHUNKS[0])
         assert (model.gamma_, model.m_, model.kernel_) == (alone.gamma_, alone.m_, alone.kernel_)
         feed(model, [1.3 * chunk for chunk in CHUNKS[1:]])
         assert (model.gamma_, model.m_, model.kernel_) == (alone.gamma_, alone.m_, alone.kernel_)

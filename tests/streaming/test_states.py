@@ -35,16 +35,16 @@ WEIGHT = rng.uniform(0.2, 3, size=len(X))
 NEW = rng.normal(size=(9, 3)) * 3
 
 STREAMS = {
-    "growing": (StreamingFuzzyCMeans, {"gamma": 0.1, "n_landmarks": 12}),
+    "growing": (StreamingFuzzyCMeans, {"kernel": "rbf", "gamma": 0.1, "n_landmarks": 12}),
     "growing, polynomial": (StreamingFuzzyCMeans, {"kernel": "polynomial", "degree": 2, "n_landmarks": 8, "warm_up": 0}),
     "growing, laplacian, hard": (StreamingFuzzyCMeans, {"kernel": "laplacian", "gamma": 0.2, "n_landmarks": 12, "rule": "hard"}),
     "points": (StreamingFuzzyCMeans, {"kernel": RBF(0.1), "landmarks": X[::9], "m": 1.5, "meta_membership": "update", "past_weight": "u"}),
     "linear": (StreamingFuzzyCMeans, {"kernel": "linear", "decay": 0.8}),
-    "projection": (StreamingFuzzyCMeans, {"gamma": "median", "method": "projection", "decay": 0.8, "warm_up": 0}),
+    "projection": (StreamingFuzzyCMeans, {"kernel": "rbf", "gamma": "median", "method": "projection", "decay": 0.8, "warm_up": 0}),
     "projection, polynomial": (StreamingFuzzyCMeans, {"kernel": "polynomial", "degree": 2, "method": "projection"}),
-    "gradient": (StreamingFuzzyCMeans, {"gamma": 0.1, "method": "projection", "projection": "gradient", "warm_up": 40}),
-    "l1": (StreamingFuzzyCMeans, {"gamma": 0.1, "method": "projection", "projection": "l1", "past_weight": "u"}),
-    "patches": (KernelPatchClustering, {"gamma": 0.1, "n_points": 4}),
+    "gradient": (StreamingFuzzyCMeans, {"kernel": "rbf", "gamma": 0.1, "method": "projection", "projection": "gradient", "warm_up": 40}),
+    "l1": (StreamingFuzzyCMeans, {"kernel": "rbf", "gamma": 0.1, "method": "projection", "projection": "l1", "past_weight": "u"}),
+    "patches": (KernelPatchClustering, {"kernel": "rbf", "gamma": 0.1, "n_points": 4}),
     "patches, cosine, hard": (KernelPatchClustering, {"kernel": "cosine", "n_points": 2, "rule": "hard"}),
 }
 FORMS = {
@@ -299,7 +299,7 @@ EVERYBODYS = {
     "past is a rule": put((), "past", {"$object": "Hard", "fields": {}}),
     "another rule": put((), "rule", {"$object": "Fuzzy", "fields": {"m": 1.23, "exponent": None}}),
     "a rule of another kind": put((), "rule", {"$object": "Possibilistic", "fields": {"m": 2.0}}),
-    "another kernel": put(("past", "space"), "kernel", {"$object": "RBF", "fields": {"gamma": 7.0}}),
+    "another kernel": put(("past", "space"), "kernel", {"$object": "RBF", "fields": {"kernel": "rbf", "gamma": 7.0}}),
     "space is missing": put(("past",), "space", None),
     "centres are missing": put(("past",), "centres", None),
     "a cluster less": spoil(("past", "centres"), "coordinates", lambda a: a[:-1]),

@@ -19,6 +19,7 @@ from sweep_choices import pairs
 
 # Eight sweeps from anywhere seldom end a run, and chunks of a few rows are meant to lose much.
 pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*kernel=.linear. needs no .*landmarks"),  # which it may take all the same
     pytest.mark.usefixtures("plain_loop"),
     pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning"),
@@ -123,13 +124,17 @@ def test_the_gradient_form_is_the_twin_too(kernel, m, meta_membership):
 
 
 def taught(chunks, weights=None, **words):
-    model = StreamingFuzzyCMeans(C, **{"method": "projection", "gamma": 0.25, "m": 1.7, "max_iter": 8, "tol": 0.0, **words})
+    model = StreamingFuzzyCMeans(
+        C, **{"method": "projection", "kernel": "rbf", "gamma": 0.25, "m": 1.7, "max_iter": 8, "tol": 0.0, **words}
+    )
     for t, chunk in enumerate(chunks):
         model.partial_fit(chunk, sample_weight=None if weights is None else weights[t])
     return model
 
 
-@pytest.mark.parametrize("words", [{"projection": way} for way in PROJECTIONS] + [{"method": "landmarks", "n_landmarks": 8}])
+@pytest.mark.parametrize(
+    "words", [{"projection": way} for way in PROJECTIONS] + [{"method": "landmarks", "kernel": "rbf", "n_landmarks": 8}]
+)
 def test_rows_without_weight_change_nothing(words):
     """Neither what centres are nor what a chunk spans."""
     X, _ = rows("rbf")
@@ -206,7 +211,9 @@ def test_one_chunk_of_all_rows_is_exact(kernel, m, weighted, words):
     np.testing.assert_array_equal(model.projection_loss_, np.zeros(C))
 
 
-@pytest.mark.parametrize("words", [{"gamma": 0.25}, {"kernel": Polynomial(degree=2, gamma=1.0, coef0=1.0)}, {"kernel": "linear"}])
+@pytest.mark.parametrize(
+    "words", [{"kernel": "rbf", "gamma": 0.25}, {"kernel": Polynomial(degree=2, gamma=1.0, coef0=1.0)}, {"kernel": "linear"}]
+)
 @pytest.mark.parametrize("rule", ["fuzzy", "hard"])
 def test_one_chunk_on_given_landmarks_is_a_fit_on_them(words, rule):
     X, w = rows("rbf")

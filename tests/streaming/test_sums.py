@@ -25,6 +25,8 @@ from cmeans.sweeps.problem import Problem
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*kernel=.linear. needs no .*landmarks")  # which it may take all the same
+
 M = 1.7
 blobs = partial(blob_streams.blobs, scale=0.7)
 SIZES = (20, 9, 14, 17)
@@ -200,7 +202,7 @@ def space_products(past, chunk):
 @pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.usefixtures("plain_loop")  # the sums are those of the last sweep, wherever it started
 @pytest.mark.parametrize("decay", [1.0, 0.6])
-@pytest.mark.parametrize("space", [{"kernel": "linear"}, {"gamma": 0.25, "landmarks": blobs(60)[::4]}])
+@pytest.mark.parametrize("space", [{"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.25, "landmarks": blobs(60)[::4]}])
 def test_what_is_kept_is_about_the_last_means(space, decay):
     """After any number of sweeps: mass, spread and means are those of the memberships that made the means, and nothing else."""
     X, w = blobs(60), given(60)[1]
@@ -224,7 +226,9 @@ def test_what_is_kept_is_about_the_last_means(space, decay):
 
 
 def stream(**words):
-    return StreamingFuzzyCMeans(C, **{"gamma": 0.25, "m": 1.3, "random_state": 0, **words})
+    return StreamingFuzzyCMeans(
+        C, **{"kernel": "rbf", **({} if words.get("kernel") == "linear" else {"gamma": 0.25}), "m": 1.3, "random_state": 0, **words}
+    )
 
 
 def expected_sum(one, other, K, pairs):
@@ -241,9 +245,9 @@ def paired(one, other, rows):
 
 
 MERGED = {
-    "landmarks": ({"landmarks": blobs(12, seed=5)}, None),
+    "landmarks": ({"kernel": "rbf", "landmarks": blobs(12, seed=5)}, None),
     "landmarks, polynomial": ({"kernel": KERNELS["polynomial"][0], "landmarks": blobs(20, seed=5)}, "polynomial"),
-    "hard": ({"landmarks": blobs(12, seed=5), "rule": "hard"}, None),
+    "hard": ({"kernel": "rbf", "landmarks": blobs(12, seed=5), "rule": "hard"}, None),
     "projection": ({"method": "projection"}, None),
     "gradient": ({"method": "projection", "projection": "gradient"}, None),
     "projection, polynomial": ({"kernel": KERNELS["polynomial"][0], "method": "projection"}, "polynomial"),
@@ -282,7 +286,7 @@ def test_merged_streams_have_the_sums_of_both(name):
 def test_merged_streams_are_one_stream_with_the_same_memberships():
     """Hard and far apart, so that both see the same clusters: sums of halves are those of the whole, to 1e-10."""
     X, w = 3 * blobs(80, scale=0.2), given(80)[1]
-    words = {"landmarks": X[::7], "rule": "hard", "init": X[:C]}
+    words = {"kernel": "rbf", "landmarks": X[::7], "rule": "hard", "init": X[:C]}
     whole, one = (stream(**words).partial_fit(X[:40], sample_weight=w[:40]) for _ in range(2))
     whole.partial_fit(X[40:], sample_weight=w[40:])
     one.merge(stream(**{**words, "init": X[[40, 41, 42]][[1, 2, 0]]}).partial_fit(X[40:], sample_weight=w[40:]))
@@ -318,7 +322,7 @@ def test_other_landmarks_make_a_union_and_a_warning():
 def test_weights_of_other_sizes_merge():
     """Weights far from 1 are kept in another unit."""
     X = blobs(60, scale=0.4)
-    words = {"landmarks": X[::5], "rule": "hard", "init": X[:C]}
+    words = {"kernel": "rbf", "landmarks": X[::5], "rule": "hard", "init": X[:C]}
     light, heavy = stream(**words).fit(X), stream(**words).fit(X, sample_weight=np.full(60, 2.0**40))
     mass = light.mass_ * (1 + 2.0**40)
     np.testing.assert_allclose(light.merge(heavy).mass_, mass, rtol=1e-12)
@@ -345,7 +349,7 @@ def columns(X, names):
 @pytest.mark.parametrize(
     ("words", "rows", "named"),
     [
-        ({"gamma": 0.5}, lambda X: X, r"kernel is RBF\(gamma=0.5\), this one's RBF\(gamma=0.25\)"),
+        ({"kernel": "rbf", "gamma": 0.5}, lambda X: X, r"kernel is RBF\(gamma=0.5\), this one's RBF\(gamma=0.25\)"),
         ({"kernel": "linear"}, lambda X: X, "kernel"),
         ({"m": 1.5}, lambda X: X, r"rule is Fuzzy\(m=1.5"),
         ({"rule": "hard"}, lambda X: X, r"rule is Hard\(\)"),
@@ -357,7 +361,7 @@ def columns(X, names):
 def test_streams_of_another_kind_are_refused(words, rows, named):
     X = blobs(60, scale=0.4)
     first = columns(X, "abcd") if named == "feature" else X
-    own = {"init": "k-means++", "n_landmarks": 8}
+    own = {"init": "k-means++", "kernel": "rbf", "n_landmarks": 8}
     one, other = stream(**own).fit(first), stream(**own).set_params(**words).fit(rows(X))
     before, mass = vars(one).copy(), one.mass_.copy()
     with pytest.raises(ValueError, match=rf"StreamingFuzzyCMeans\.merge: .*{named}"):

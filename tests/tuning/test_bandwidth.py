@@ -141,7 +141,14 @@ def test_every_estimator_takes_it(name):
     assert model.gamma_ == model.kernel_.gamma
 
 
-@pytest.mark.parametrize("words", [{"n_landmarks": 20}, {"n_landmarks": 20, "landmark_solver": "gradient"}, {"landmarks": np.arange(20)}])
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"kernel": "rbf", "n_landmarks": 20},
+        {"kernel": "rbf", "n_landmarks": 20, "landmark_solver": "gradient"},
+        {"kernel": "rbf", "landmarks": np.arange(20)},
+    ],
+)
 def test_landmarks_do_not_change_it(words):
     X = blobs()
     assert KernelKMeans(9, gamma="auto", random_state=0, **words).fit(X).gamma_ == pytest.approx(naive_gamma(X, 9), rel=1e-9)
@@ -149,7 +156,7 @@ def test_landmarks_do_not_change_it(words):
 
 def test_streams_settle_it_on_their_first_rows():
     first, second = blobs(90, 5), 100 * blobs(90, 5, seed=1)
-    stream = StreamingFuzzyCMeans(5, gamma="auto", warm_up=0, random_state=0).partial_fit(first)
+    stream = StreamingFuzzyCMeans(5, kernel="rbf", gamma="auto", warm_up=0, random_state=0).partial_fit(first)
     assert stream.gamma_ == pytest.approx(naive_gamma(first, 5), rel=1e-9)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

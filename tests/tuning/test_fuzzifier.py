@@ -184,10 +184,10 @@ def weighted_m(K, weights):
 
 
 SPACES = {
-    "exact": {"n_landmarks": None},
-    "landmark": {"n_landmarks": 30},
-    "gradient": {"n_landmarks": 30, "landmark_solver": "gradient"},
-    "float32": {"n_landmarks": 30},
+    "exact": {"kernel": "rbf", "n_landmarks": None},
+    "landmark": {"kernel": "rbf", "n_landmarks": 30},
+    "gradient": {"kernel": "rbf", "n_landmarks": 30, "landmark_solver": "gradient"},
+    "float32": {"kernel": "rbf", "n_landmarks": 30},
 }
 
 
@@ -231,11 +231,11 @@ def test_streams_read_m_off_their_first_rows(stream, X, K):
 
 
 def test_all_estimators_mean_the_same_m(X):
-    fuzzy = FuzzyCMeans(3, gamma=0.05, random_state=0).fit(X)
-    possibilistic = PossibilisticCMeans(3, gamma=0.05, random_state=0, eta_scale=0.1, max_iter=1)
+    fuzzy = FuzzyCMeans(3, kernel="rbf", gamma=0.05, random_state=0).fit(X)
+    possibilistic = PossibilisticCMeans(3, kernel="rbf", gamma=0.05, random_state=0, eta_scale=0.1, max_iter=1)
     with pytest.warns(ConvergenceWarning):
         possibilistic.fit(X)
-    assert possibilistic.pilot_m_ == fuzzy.m_ == CMeans(3, gamma=0.05, random_state=0).fit(X).m_
+    assert possibilistic.pilot_m_ == fuzzy.m_ == CMeans(3, kernel="rbf", gamma=0.05, random_state=0).fit(X).m_
     assert possibilistic.m_ == 2
 
 
@@ -359,7 +359,9 @@ def nearly_equal(n, c, seed=0):
 
 @pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
-    "space", [{"n_landmarks": None}, {"landmarks": np.arange(0, 150, 2)}, {"kernel": "linear"}], ids=["exact", "landmark", "linear"]
+    "space",
+    [{"kernel": "rbf", "n_landmarks": None}, {"kernel": "rbf", "landmarks": np.arange(0, 150, 2)}, {"kernel": "linear"}],
+    ids=["exact", "landmark", "linear"],
 )
 def test_below_the_critical_m_the_mean_repels_and_above_it_attracts(space, X, K):
     words = {"gamma": 0.05, "init": nearly_equal(len(X), 3), "max_iter": 600, "tol": 0, **space}
@@ -376,7 +378,7 @@ def test_the_alarm_names_the_critical_and_the_automatic_m(X, K):
     lambda_max, critical = naive.critical_fuzzifier(K)
     assert lambda_max < 0.25
     with pytest.warns(UserWarning, match="collapsed") as caught:
-        FuzzyCMeans(3, m=2.0, gamma=0.05, random_state=0).fit(X)
+        FuzzyCMeans(3, m=2.0, kernel="rbf", gamma=0.05, random_state=0).fit(X)
     message = str(caught[0].message)
     assert f"m*={critical:.4g}" in message
     most = float(re.search(r'take m="auto" \(at most ([\d.]+) here', message)[1])
@@ -386,7 +388,7 @@ def test_the_alarm_names_the_critical_and_the_automatic_m(X, K):
 
 
 def test_no_alarm_below_the_critical_m(X):
-    model = FuzzyCMeans(3, gamma=0.05, random_state=0).fit(X)  # a warning would be an error
+    model = FuzzyCMeans(3, kernel="rbf", gamma=0.05, random_state=0).fit(X)  # a warning would be an error
     assert model.separation_ > 0.1
 
 
@@ -394,7 +396,7 @@ def test_a_run_cut_short_is_not_blamed_on_an_m_that_is_small_enough(X):
     """Next to the mean a few sweeps spread the centres too little; m is not beyond m*, and no warning may say so."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        FuzzyCMeans(3, gamma=0.05, init=nearly_equal(len(X), 3), max_iter=2, tol=0).fit(X)
+        FuzzyCMeans(3, kernel="rbf", gamma=0.05, init=nearly_equal(len(X), 3), max_iter=2, tol=0).fit(X)
     assert caught
     assert not [str(one.message) for one in caught if "beyond m*" in str(one.message)]
 
@@ -463,7 +465,7 @@ def test_on_real_data_the_automatic_m_is_as_good_as_the_table_says(name, landmar
     number = landmarks if landmarks is None else min(landmarks, len(X))
     results = []
     for seed in range(3):
-        model = FuzzyCMeans(row.clusters, gamma="median", n_landmarks=number, n_init=2, max_iter=40, random_state=seed).fit(X)
+        model = FuzzyCMeans(row.clusters, kernel="rbf", gamma="median", n_landmarks=number, n_init=2, max_iter=40, random_state=seed).fit(X)
         results.append((model.memberships_.max(axis=1).mean(), adjusted_rand_score(y, model.labels_)))
     largest, ari = np.median(results, axis=0)
     print(f"{name}, {number or 'exact'}: m {model.m_:.3f}, mean largest membership {largest:.3f}, ARI {ari:.3f}")

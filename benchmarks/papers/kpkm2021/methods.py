@@ -135,7 +135,7 @@ def of_digits(of_each: int, kernel: str, method: str, width: str | float, seeds:
 
 def of_rings(method: str, gamma: float | None, draws: int) -> dict[str, Any]:
     """ARI over draws of disc and ring, from one start and from ten of which the lowest objective counts."""
-    words: dict[str, Any] = {"kernel": "linear"} if gamma is None else {"gamma": gamma}
+    words: dict[str, Any] = {"kernel": "linear"} if gamma is None else {"kernel": "rbf", "gamma": gamma}
     cell: dict[str, Any] = {"one": [], "ten": []}
     for seed in range(draws):
         x, y = make_ring_and_disc(random_state=seed)

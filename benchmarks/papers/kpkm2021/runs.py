@@ -161,7 +161,7 @@ def pictured_digits(of_each: int, method: str, kernel: str, width: float) -> dic
     """The mean image of each cluster in sixteen greys, ordered by the digit that leads in it; and how many rows it and the cluster have."""
     x, y = digits(of_each)
     rbf = kernel == "RBF"
-    words: dict[str, Any] = {"gamma": width * over_median(x)} if rbf else {"kernel": "precomputed"}
+    words: dict[str, Any] = {"kernel": "rbf", "gamma": width * over_median(x)} if rbf else {"kernel": "precomputed"}
     rows = x if rbf else methods.structural(of_each, width)
     labels = estimator(method, 10, 0, "batched", **words).fit(rows).labels_
     clusters = [np.bincount(y[labels == j], minlength=10) for j in range(10)]

@@ -196,7 +196,8 @@ def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
     kind = bool if bool in kinds else str if str in kinds else None
     if kind is bool:
         defaults = {name if default == "True" else f"no {name}": keys for default, keys in defaults.items()}
-    shown = [f"{text} for {listed(keys)}" if at else text for at, (text, keys) in enumerate(defaults.items())]
+    by_number = sorted(defaults.items(), key=lambda default: -len(default[1]))  # what most methods have comes first
+    shown = [f"{text} for {listed(keys)}" if at else text for at, (text, keys) in enumerate(by_number)]
     text = " ".join(_about(keys, methods, panel) + sentence for sentence, keys in said.items())
     none = ["none"] if names and NoneType in kinds else []
     return ParameterOption(name, _in_the_help(text), "; ".join(shown), panel, (*names, *none), number, kind)

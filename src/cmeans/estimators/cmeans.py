@@ -51,6 +51,8 @@ class CMeans(BaseCMeans):
         What must stand still to `tol`: the centres, or max |u - u'| as the papers print it (at twice the distances a sweep).
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`; hard rules and stop="memberships" go without.
+    kernel : default="linear"
+        As in `FuzzyCMeans`.
 
     All other parameters, attributes and methods are those of `KernelKMeans`.
 
@@ -69,7 +71,7 @@ class CMeans(BaseCMeans):
     >>> from cmeans import CMeans
     >>> from cmeans.rules import Fuzzy
     >>> X = load_iris().data
-    >>> printed = CMeans(3, rule=Fuzzy(2.0, exponent=2.0), kernel="linear", stop="memberships", tol=1e-3, random_state=0).fit(X)
+    >>> printed = CMeans(3, rule=Fuzzy(2.0, exponent=2.0), stop="memberships", tol=1e-3, random_state=0).fit(X)
     >>> printed.converged_
     True
     """
@@ -91,7 +93,7 @@ class CMeans(BaseCMeans):
         pilot_m: Auto | float = "auto",
         eta_scale: float = 1.0,
         stop: StopName = "centres",
-        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,

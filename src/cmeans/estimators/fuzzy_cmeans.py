@@ -17,7 +17,7 @@ from ..solvers.checkpoints import Checkpoint
 class FuzzyCMeans(BaseCMeans):
     """Fuzzy c-means: minimise  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2  subject to  sum_j u_ij = 1.
 
-    Use it when clusters overlap. `kernel="linear"` is the classical algorithm (FCM), other kernels give kernel FCM; with
+    Use it when clusters overlap. The default `kernel="linear"` is the classical algorithm (FCM), other kernels give kernel FCM; with
     landmarks it is akFCM (Havens 2011 Alg. 4), with `sample_weight` weighted kernel FCM (Zhang 2013 eq. 6-7).
 
     Parameters
@@ -32,6 +32,8 @@ class FuzzyCMeans(BaseCMeans):
         Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. It
         begins where centres move little and the objective is convex, so that a start leads where plain sweeps lead, cluster for cluster. A
         mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
+    kernel : default="linear"
+        As for `KernelKMeans`; a parameter that it has no use for is told in a warning.
 
     All other parameters, attributes and methods are those of `KernelKMeans`.
 
@@ -70,7 +72,7 @@ class FuzzyCMeans(BaseCMeans):
     >>> from sklearn.preprocessing import minmax_scale
     >>> from cmeans import FuzzyCMeans
     >>> X, kinds = load_wine(return_X_y=True)
-    >>> model = FuzzyCMeans(n_clusters=3, gamma="median", random_state=0).fit(minmax_scale(X))
+    >>> model = FuzzyCMeans(n_clusters=3, random_state=0).fit(minmax_scale(X))
     >>> model.memberships_.shape, 1 < model.m_ < 2
     ((178, 3), True)
     """
@@ -82,7 +84,7 @@ class FuzzyCMeans(BaseCMeans):
         n_clusters: int = 8,
         *,
         m: Auto | float = "auto",
-        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,

@@ -38,6 +38,8 @@ class PossibilisticCMeans(BaseCMeans):
         Width of the clusters relative to those of the fuzzy run: it multiplies all eta_j (Theta in the papers).
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`, of both runs. Where several fixed points are near it may lead to another one than plain sweeps do.
+    kernel : default="linear"
+        As in `FuzzyCMeans`.
 
     All other parameters, attributes and methods are those of `KernelKMeans`; n_init counts fuzzy runs, the best of which is built on, and
     `search` is for a better fuzzy run.
@@ -64,7 +66,7 @@ class PossibilisticCMeans(BaseCMeans):
     >>> import numpy as np
     >>> from cmeans import PossibilisticCMeans
     >>> X = np.r_[np.random.default_rng(0).normal(size=(50, 2)), [[40.0, 40.0]]]
-    >>> model = PossibilisticCMeans(n_clusters=1, kernel="linear").fit(X)
+    >>> model = PossibilisticCMeans(n_clusters=1).fit(X)
     >>> int(model.outlier_score(X).argmax())
     50
     """
@@ -82,7 +84,7 @@ class PossibilisticCMeans(BaseCMeans):
         m: float = 2.0,
         pilot_m: Auto | float = "auto",
         eta_scale: float = 1.0,
-        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,

@@ -69,7 +69,7 @@ class ProbabilisticKMeans(BaseCMeans):
     max_iter : int or None, default=None
         Steps or sweeps at most; None: as many as it takes. Cut short, `memberships_` are soft and `converged_` is False.
     kernel, gamma, ..., tol, ..., verbose
-        As for `KernelKMeans`. kernel="linear" is probabilistic k-means.
+        As for `KernelKMeans`, except that the default is kernel="linear": probabilistic k-means.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class ProbabilisticKMeans(BaseCMeans):
     >>> from cmeans.datasets import make_ring_and_disc
     >>> from sklearn.metrics import adjusted_rand_score
     >>> X, y = make_ring_and_disc(random_state=0)
-    >>> model = ProbabilisticKMeans(2, gamma=1.0, n_landmarks=None, random_state=0).fit(X)
+    >>> model = ProbabilisticKMeans(2, kernel="rbf", gamma=1.0, n_landmarks=None, random_state=0).fit(X)
     >>> adjusted_rand_score(y, model.labels_)
     1.0
     """
@@ -113,7 +113,7 @@ class ProbabilisticKMeans(BaseCMeans):
         step: float = 1e-2,
         quantile: float = 0.1,
         polish: Polish | None = "hartigan",
-        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,

@@ -59,8 +59,8 @@ class StreamingFuzzyCMeans(StreamingBase):
       centres are projected into it and join the rows as c weighted meta-vectors. What the projection cannot carry over is lost:
       `projection_loss_` gives the share.
 
-    With kernel="linear" and no landmarks the space is that of the features, and nothing is lost either way (single-pass fuzzy c-means).
-    Clusters that the first chunk does not show are found badly by any one-pass method: rows should come in random order.
+    With the default kernel="linear" and no landmarks the space is that of the features, and nothing is lost either way (single-pass
+    fuzzy c-means). Clusters that the first chunk does not show are found badly by any one-pass method: rows should come in random order.
 
     Parameters
     ----------
@@ -104,8 +104,11 @@ class StreamingFuzzyCMeans(StreamingBase):
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`; rule="hard" goes without.
 
-    kernel, gamma, degree, coef0, kernel_params, memory_budget, n_jobs, random_state and verbose are those of `KernelKMeans`; `gamma` is
-    settled on the first chunk, and kernel="precomputed" is not possible.
+    kernel : default="linear"
+        As in `FuzzyCMeans`, but for kernel="precomputed", which is not possible.
+
+    gamma, degree, coef0, kernel_params, memory_budget, n_jobs, random_state and verbose are those of `KernelKMeans`; `gamma` is
+    settled on the first chunk.
 
     Attributes
     ----------
@@ -136,7 +139,7 @@ class StreamingFuzzyCMeans(StreamingBase):
     >>> from sklearn.datasets import make_blobs
     >>> from cmeans import StreamingFuzzyCMeans
     >>> X, _ = make_blobs(3000, centers=4, random_state=0)
-    >>> stream = StreamingFuzzyCMeans(n_clusters=4, gamma="median", random_state=0)
+    >>> stream = StreamingFuzzyCMeans(n_clusters=4, random_state=0)
     >>> for start in range(0, 3000, 500):
     ...     stream = stream.partial_fit(X[start : start + 500])
     >>> stream.n_samples_seen_, stream.predict(X).shape
@@ -164,7 +167,7 @@ class StreamingFuzzyCMeans(StreamingBase):
         decay: float = 1.0,
         warm_up: int | Auto = "auto",
         chunk_size: int = 5000,
-        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
         degree: int = 3,
         coef0: float = 1,

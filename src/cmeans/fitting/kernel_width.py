@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Protocol, get_args
 
 import numpy as np
@@ -11,9 +13,10 @@ import numpy as np
 from ..data.arrays import Array, Float64, host_float64, in_float64, is_sparse, namespace, squared_norms, to_numpy
 from ..data.blocks import Block, Blocks, GivenRows
 from ..engines import Engine, Pass
-from ..kernels import RBF, Kernel, Laplacian, Polynomial, build_kernel, checked_params, kernel_class
+from ..kernels import RBF, Kernel, Laplacian, Linear, Polynomial, build_kernel, checked_params, kernel_class
 from ..kernels.laplacian import manhattan
-from ..runtime.user_warnings import NOT_FINITE
+from ..kernels.names import parameters_of
+from ..runtime.user_warnings import NOT_FINITE, warn
 from ..sampling.population import fixed_rows
 from ..tuning.bandwidth import clearest
 from .arguments import GammaName
@@ -41,6 +44,7 @@ def build_named_kernel(
 ) -> tuple[Kernel, float | None]:
     """Return the kernel and its gamma (None where it has none)."""
     cls, params, numbers = checked_kernel_parameters(parameters, estimator_name)
+    _warn_of_unused(parameters, cls, estimator_name)
     if cls is None:
         kernel = build_kernel(parameters.kernel, estimator_name, params)
         return kernel, getattr(kernel, "gamma", None)
@@ -66,6 +70,32 @@ def checked_kernel_parameters(
         numbers["coef0"] = real(parameters.coef0, "coef0", estimator_name, least=-np.inf)
     build_kernel(parameters.kernel, estimator_name, params, **numbers)  # checks its own parameters
     return cls, params, numbers
+
+
+def _warn_of_unused(parameters: KernelParameters, cls: type[Kernel] | None, estimator_name: str) -> None:
+    """Warn of parameters other than their defaults that this kernel makes no use of, and of landmarks of a default that needs none."""
+    if cls is None:
+        return  # an object or a callable holds its own
+    defaults = _defaults(type(parameters))
+    idle = {"gamma", "degree", "coef0"} - parameters_of(cls)
+    if cls is Linear and defaults["kernel"] == "linear":
+        idle |= {"n_landmarks", "landmarks"}
+    given = [name for name in defaults if name in idle and _differs(getattr(parameters, name), defaults[name])]
+    if given:
+        idle_words, other = " and no ".join(given), "polynomial" if set(given) <= {"degree", "coef0"} else "rbf"
+        warn(
+            f'{estimator_name}: kernel="{parameters.kernel}" needs no {idle_words}; give kernel="{other}" or another that does, '
+            f"or leave {'it' if len(given) == 1 else 'them'} out."
+        )
+
+
+@cache
+def _defaults(estimator: type) -> dict[str, Any]:
+    return {name: one.default for name, one in inspect.signature(estimator).parameters.items()}
+
+
+def _differs(value: Any, default: Any) -> bool:
+    return np.ndim(value) > 0 or value != default
 
 
 def _gamma(name: str, cls: type[Kernel], estimator_name: str, blocks: Blocks, n_clusters: int, engine: Engine) -> float:

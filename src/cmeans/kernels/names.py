@@ -50,7 +50,8 @@ def kernel_class(kernel: Any, estimator_name: str) -> type[Kernel] | None:
 
 
 @cache
-def _parameters_of(cls: type[Kernel]) -> frozenset[str]:
+def parameters_of(cls: type[Kernel]) -> frozenset[str]:
+    """Return the names of the parameters of a kernel."""
     return frozenset(inspect.signature(cls).parameters)
 
 
@@ -68,7 +69,7 @@ def build_kernel(kernel: str | Kernel | Callable[..., Any], estimator_name: str,
         return CallableKernel(kernel, dict(params))
     if cls is Precomputed:
         return Precomputed()
-    known = _parameters_of(cls)
+    known = parameters_of(cls)
     unknown = sorted(set(params) - known)
     if unknown:
         raise ValueError(
