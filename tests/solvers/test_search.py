@@ -207,3 +207,16 @@ def test_an_interrupt_leaves_the_plain_fit(name, monkeypatch):
     np.testing.assert_array_equal(model.cluster_centers_, plain.cluster_centers_)
     assert not model.converged_
     assert len(model.predict(X)) == len(X)
+
+
+def test_soft_fits_leave_optima_that_hard_sweeps_leave_at_once():
+    """Unequal clouds: from the fuzzy optimum of this start hard sweeps alone lead on, and no breath betters them."""
+    rng = np.random.default_rng(1)
+    at = rng.normal(0, 6 / np.sqrt(12), (5, 6))
+    rows = 1.6 * at[rng.choice(5, 2000, p=[0.5, 0.3, 0.12, 0.05, 0.03])] + rng.normal(size=(2000, 6))
+    words = {"kernel": "linear", "m": 1.35}
+    best = FuzzyCMeans(5, n_init=20, search=None, random_state=0, **words).fit(rows).objective_
+    plain = [FuzzyCMeans(5, search=None, random_state=seed, **words).fit(rows).objective_ for seed in range(5)]
+    assert max(plain) > 1.01 * best
+    for seed in range(5):
+        assert FuzzyCMeans(5, random_state=seed, **words).fit(rows).objective_ <= 1.001 * best
