@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import cmeans
 import naive
-from cmeans import Checkpoint, CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
+from cmeans import Checkpoint, CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ProbabilisticKMeans, StreamingFuzzyCMeans
 from cmeans.rules import Entropy
 from cmeans.runtime.progress import listening
 from cmeans.solvers import search
@@ -207,3 +208,60 @@ def test_an_interrupt_leaves_the_plain_fit(name, monkeypatch):
     np.testing.assert_array_equal(model.cluster_centers_, plain.cluster_centers_)
     assert not model.converged_
     assert len(model.predict(X)) == len(X)
+
+
+def test_soft_fits_leave_optima_that_hard_sweeps_leave_at_once():
+    """Unequal clouds: from the fuzzy optimum of this start hard sweeps alone lead on, and no breath betters them."""
+    rng = np.random.default_rng(1)
+    at = rng.normal(0, 6 / np.sqrt(12), (5, 6))
+    rows = 1.6 * at[rng.choice(5, 2000, p=[0.5, 0.3, 0.12, 0.05, 0.03])] + rng.normal(size=(2000, 6))
+    words = {"kernel": "linear", "m": 1.35}
+    best = FuzzyCMeans(5, n_init=20, search=None, random_state=0, **words).fit(rows).objective_
+    plain = [FuzzyCMeans(5, search=None, random_state=seed, **words).fit(rows).objective_ for seed in range(5)]
+    assert max(plain) > 1.01 * best
+    for seed in range(5):
+        assert FuzzyCMeans(5, random_state=seed, **words).fit(rows).objective_ <= 1.001 * best
+
+
+@pytest.mark.parametrize("word", ["auto", "breathing"])
+@pytest.mark.parametrize("rule", ["fuzzy", "hard"])
+def test_streams_search_on_their_first_rows(rule, word, tmp_path):
+    """And reach on all rows what starts miss; a stream that is saved while its first rows are held goes on as it would have."""
+    rows = X[np.random.default_rng(0).permutation(len(X))]
+    words = {"kernel": "linear", "rule": rule, "m": 1.3, "init": "random", "n_init": 1, "chunk_size": 200}
+    least = 2 * len(rows) * 0.96  # two columns of variance one
+    plain = [StreamingFuzzyCMeans(16, search=None, random_state=seed, **words).fit(rows).objective_ for seed in range(4)]
+    found = [StreamingFuzzyCMeans(16, search=word, random_state=seed, **words).fit(rows).objective_ for seed in range(4)]
+    assert np.mean(plain) > 1.5 * least
+    assert np.sum(np.array(found) < 1.2 * least) >= 3
+    whole, stream = (StreamingFuzzyCMeans(16, search=word, random_state=0, n_jobs=jobs, **words) for jobs in (1, 3))
+    for start in range(0, 900, 150):
+        whole.partial_fit(rows[start : start + 150])
+        stream.partial_fit(rows[start : start + 150])
+        cmeans.save(stream, tmp_path / "stream")
+        stream = cmeans.load(tmp_path / "stream")
+    np.testing.assert_array_equal(whole.cluster_centers_, stream.cluster_centers_)
+    assert whole.row_visits_ == stream.row_visits_
+
+
+def test_k_means_of_partitions_searches_before_its_polish():
+    def model(seed, **words):
+        return ProbabilisticKMeans(16, solver="lloyd", kernel="linear", init="random", random_state=seed, **words).fit(X)
+
+    best = KernelKMeans(16, kernel="linear", n_init=30, search=None, random_state=0).fit(X).objective_
+    plain, found = [model(seed, search=None) for seed in range(4)], [model(seed, n_jobs=1 + seed % 3) for seed in range(4)]
+    assert sum(one.objective_ <= 1.001 * best for one in found) >= 3
+    assert max(one.objective_ for one in plain) > 1.1 * best
+    for one, other in zip(found, plain, strict=True):
+        assert one.objective_ <= other.objective_ * (1 + 1e-9)
+        assert one.row_visits_ > other.row_visits_
+        assert one.objective_history_[-1] == one.objective_
+    assert found[1].objective_ == model(1, n_jobs=1).objective_
+
+
+@pytest.mark.parametrize("solver", ["fagp", "batched"])
+def test_gradients_of_partitions_have_no_use_for_search(solver):
+    words = {"solver": solver, "kernel": "linear", "random_state": 0}
+    one, other = (ProbabilisticKMeans(4, search=word, **words).fit(X[:80]) for word in (None, "auto"))
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+    assert one.row_visits_ == other.row_visits_

@@ -380,6 +380,8 @@ def test_verbose_logs_chunks_and_sweeps(name, caplog):
     assert all(record.getMessage().startswith(type(model).__name__) for record in caplog.records)
     caplog.clear()
     model = build(name, verbose=2, n_init=1)
+    if "search" in model.get_params():
+        model.set_params(search=None)  # whose sweeps are told too
     sweeps = [model.partial_fit(chunk).n_iter_ for chunk in CHUNKS]
     lines = [record.getMessage() for record in caplog.records if " sweep " in record.getMessage()]
     assert len(lines) == sum(sweeps)

@@ -132,4 +132,5 @@ def test_nearest_rows(kind, dtype):
 
 
 def test_rules_without_a_formula_say_so():
-    assert Fuzzy(2.0, exponent=2.0).removal_costs(np.ones((3, 2))) is None
+    assert not Fuzzy(2.0, exponent=2.0).has_removal_costs
+    assert Fuzzy(2.0).has_removal_costs

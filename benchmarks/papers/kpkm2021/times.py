@@ -31,7 +31,10 @@ ON_COVERTYPE = {  # what -> (words, starts measured)
     "batched, quantile 1": ({"solver": "batched", "quantile": 1.0, "polish": None}, 3),
     "batched, quantile .3": ({"solver": "batched", "quantile": 0.3, "polish": None}, 1),
     "batched, quantile .1": ({"solver": "batched", "quantile": 0.1, "polish": None}, 1),
-    'solver="lloyd", init="k-means++", n_init=5, with the polish': ({"solver": "lloyd", "init": "k-means++", "n_init": 5}, 1),
+    'solver="lloyd", init="k-means++", n_init=5, with the polish': (
+        {"solver": "lloyd", "init": "k-means++", "n_init": 5, "search": None},
+        1,
+    ),
 }
 
 

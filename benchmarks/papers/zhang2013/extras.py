@@ -182,7 +182,7 @@ def in_order(ordered: Ordered, order: str, share: float, words: dict[str, Any], 
     rows = order_of(ordered.case, trial)[: ordered.rows]
     rows = rows if order == "random" else rows[np.argsort(y[rows], kind="stable")]
     x, y, size = x[rows], y[rows], round(len(rows) * share / 100)
-    model = StreamingFuzzyCMeans(ordered.case.clusters, random_state=trial, **{**ordered.case.words, **ordered.words, **words})
+    model = StreamingFuzzyCMeans(ordered.case.clusters, random_state=trial, search=None, **{**ordered.case.words, **ordered.words, **words})
     losses = []
     for chunk in np.array_split(x, -(-len(x) // size)):
         losses.append(float(model.partial_fit(chunk).projection_loss_.max()))

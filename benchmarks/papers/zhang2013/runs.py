@@ -111,7 +111,7 @@ def contestant(method: str, case: Case, share: float | None, seed: int, **words:
     if method == "oKFCM":
         return KernelPatchClustering(case.clusters, patch_size=size, n_points=1, merge="tree", **words)
     how = "projection" if method == "stKFCM" else "landmarks"
-    return StreamingFuzzyCMeans(case.clusters, method=how, chunk_size=size, **words)
+    return StreamingFuzzyCMeans(case.clusters, method=how, chunk_size=size, search=None, **words)
 
 
 def order_of(case: Case, trial: int) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.arrays import Array, Partition, foreign_like, itemsize, numpy_dtype, to_numpy
 from ..data.blocks import Blocks, spans
-from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver
+from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName
 from ..fitting.fit import BaseCMeans, FitContext, FitSettings, Method, Procedure
 from ..fitting.fitted_attributes import certified
 from ..fitting.init import METHODS, InitContext, given_partition, starts
@@ -66,6 +66,8 @@ class ProbabilisticKMeans(BaseCMeans):
         others as the partition they make.
     n_init : int, default=1
         Starts; the lowest objective is kept.
+    search : "auto", "breathing" or None, default="auto"
+        How solver="lloyd" leaves poor optima, after each start and before the polish. See `KernelKMeans`. Others go without.
     max_iter : int or None, default=None
         Steps or sweeps at most; None: as many as it takes. Cut short, `memberships_` are soft and `converged_` is False.
     kernel, gamma, ..., tol, ..., verbose
@@ -124,6 +126,7 @@ class ProbabilisticKMeans(BaseCMeans):
         landmark_solver: LandmarkSolver = "eigh",
         init: Literal["dirichlet"] | InitName | Any = "dirichlet",
         n_init: int = 1,
+        search: SearchName | None = "auto",
         max_iter: int | None = None,
         tol: float = 1e-4,
         memory_budget: int | float | str | None = None,
@@ -154,6 +157,8 @@ class ProbabilisticKMeans(BaseCMeans):
         settings, blocks = context.settings, context.blocks
         search = self._search_for(settings, blocks)
         geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine)
+        if search.solver == "lloyd":
+            search = replace(search, breathing=self._breathing(geometry, settings.rng))
         method = replace(context.procedure.method(geometry), attributes={"solver_": search.solver})
         remembered = blocks.n_rows + blocks.bytes_by_row(2 * settings.n_clusters * itemsize(blocks.x) + 23)
         problem = Problem(self._rows_for(context, geometry, method.rule, remembered), method.rule, context.engine, settings.stopping)

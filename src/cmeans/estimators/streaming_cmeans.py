@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule, check_landmarks, given_landmarks
+from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, SearchName, StreamRule, check_landmarks, given_landmarks
 from ..fitting.fit import FitSettings, Procedure
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.space import Geometry, euclidean_space
@@ -97,6 +97,8 @@ class StreamingFuzzyCMeans(StreamingBase):
         How the first centres are drawn. Later chunks start from the centres there are.
     n_init : int, default=3
         Starts on the first rows; the lowest objective is kept.
+    search : "auto", "breathing" or None, default="auto"
+        How to leave poor optima of the first rows, from which all later chunks go on. See `KernelKMeans`.
     max_iter : int, default=300
         Sweeps over one chunk at most.
     tol : float, default=1e-4
@@ -176,6 +178,7 @@ class StreamingFuzzyCMeans(StreamingBase):
         landmarks: Literal["rpcholesky"] | Any = "rpcholesky",
         init: InitName | Any = "k-means++",
         n_init: int = 3,
+        search: SearchName | None = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
         acceleration: Acceleration | None = "anderson",

@@ -16,7 +16,7 @@ from ..sweeps.represented_rows import RepresentedRows
 from .fit import FitContext
 from .space import Geometry
 
-PURPOSES = ("start", "landmarks")
+PURPOSES = ("start", "landmarks", "search")
 
 
 @dataclass(frozen=True)

@@ -94,9 +94,14 @@ class Rule(ABC):
         """The addition (b,) of each row to the objective beyond sum_j w_ij d2_ij, or None for nothing."""
         return None
 
-    def removal_costs(self, d2: Array) -> Array | None:
-        """By how much each row's part of the objective would rise if a cluster went (b, c), for search; None where no formula is known."""
-        return None
+    @property
+    def has_removal_costs(self) -> bool:
+        """True where search can follow the rule itself, since `removal_costs` has a formula."""
+        return False
+
+    def removal_costs(self, d2: Array) -> Array:
+        """By how much each row's part of the objective would rise if a cluster went (b, c)."""
+        raise NotImplementedError(f"{type(self).__name__}: has_removal_costs is False.")
 
     def advice_on_collapse(self, limits: SoftnessLimits) -> str:
         """Advice for a fit whose centres are all nearly the same point."""

@@ -90,10 +90,12 @@ class Fuzzy(Rule):
     def weights(self, u: Array) -> Array:
         return u * u if self.m == 2 else u**self.m
 
-    def removal_costs(self, d2: Array) -> Array | None:
+    @property
+    def has_removal_costs(self) -> bool:
+        return self.exponent is None
+
+    def removal_costs(self, d2: Array) -> Array:
         """A row's part is  (sum_k d2_ik^-power)^(1-m);  without a cluster the sum is over the others."""
-        if self.exponent is not None:
-            return None
         xp = namespace(d2)
         numbers = xp.arange(d2.shape[1], device=device(d2))
         nearest = numbers[None, :] == xp.argmin(d2, axis=1)[:, None]

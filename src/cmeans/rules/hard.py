@@ -42,6 +42,10 @@ class Hard(Rule):
     def weights(self, u: Array) -> Array:
         return u
 
+    @property
+    def has_removal_costs(self) -> bool:
+        return True
+
     def removal_costs(self, d2: Array) -> Array:
         """The rows of the cluster would go to their second nearest centre."""
         xp = namespace(d2)

@@ -79,15 +79,16 @@ class Breathing:
         trial = self._trial(problem)
         found = _Search(trial, self.population, seed, most, observer).run(solution.state.centres)
         observer.solved()
-        if not found.gained:
+        if not found.gained and trial.rule is problem.rule:
             return Searched(solution, found.row_visits)
+        # Another rule's sweeps may have led out of a poor optimum alone, before any breath.
         after = solve(problem, State(found.centres), observer.within("found"))
-        better = after if after.history[-1] < solution.history[-1] else solution
+        better = after if after.history[-1] < solution.history[-1] - GAIN * abs(solution.history[-1]) else solution
         return Searched(better, found.row_visits + after.row_visits)
 
     def _trial(self, problem: Problem) -> Problem:
         """The problem whose solutions are compared."""
-        own = not problem.rule.is_soft or (self.thorough and problem.rule.removal_costs(np.ones((1, 2))) is not None)
+        own = not problem.rule.is_soft or (self.thorough and problem.rule.has_removal_costs)
         stopping = replace(problem.stopping, tol=max(problem.stopping.tol, TOLERANCE), criterion="centres")
         return replace(problem, rule=problem.rule if own else Hard(), stopping=stopping)
 

@@ -141,7 +141,6 @@ def cluster_costs(rows: RepresentedRows, rule: Rule, state: State, task: int) ->
         xp = namespace(d2)
         weight = as_like(block.weight, d2)[:, None]
         w, removal = rule.weights(rule.memberships(d2, state.scales)) * weight, rule.removal_costs(d2)
-        assert removal is not None, "search asks rules that know it"
         rises = xp.where(weight > 0, removal * weight, xp.zeros_like(d2))  # which may be infinite
         costs += ClusterCosts(*(to_numpy(xp.sum(part, axis=0, dtype=xp.float64)) for part in (w * d2, rises)))
     return costs

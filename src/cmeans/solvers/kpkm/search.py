@@ -19,6 +19,7 @@ from ...sweeps.problem import Problem, Stopping
 from ...sweeps.state import State
 from ..fixed_point import solve
 from ..observer import Observer, Progressed
+from ..search import Breathing
 from .batched import follow_batched
 from .grams import Gram, gram_of
 from .projection import AfterStep, Path, follow
@@ -81,6 +82,7 @@ class Search:
     quantile: float  # of "batched"
     polish: bool
     max_iter: int
+    breathing: Breathing | None = None  # out of the optimum that "lloyd" ends in
 
     def __call__(
         self,
@@ -136,8 +138,12 @@ class Search:
         problem, population = replace(given.problem, stopping=stopping), given.population
         rows, engine = problem.rows, problem.engine
         solution = solve(problem, State(problem.centres_of(p)), observer)
+        visits += solution.row_visits
+        if self.breathing is not None:
+            searched = self.breathing(problem, replace(solution, sweep=None), observer)
+            solution, visits = searched.solution, visits + searched.row_visits
         assignment = assign_all(rows, rows.space, problem.rule, solution.state, engine, observer.reporter)
-        labels, visits = assignment.labels, visits + solution.row_visits + 2 * rows.n_rows
+        labels, visits = assignment.labels, visits + 2 * rows.n_rows
         c, like = p.shape[1], rows.blocks.x
         if self.polish and not solution.ended:
             if population.member is not None:  # few rows, of which equal ones stay together
