@@ -8,10 +8,14 @@ import numpy as np
 import pytest
 
 import naive
+import naive_graph
 from cmeans.data.arrays import host_float64, take
 from cmeans.data.blocks import Block, Blocks
+from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Cosine, Linear, Polynomial, Precomputed, Sigmoid
-from cmeans.spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, landmark_space, spanning_space
+from cmeans.kernels.landmark_graph import GraphParameters
+from cmeans.landmarks.graph import landmark_graph
+from cmeans.spaces import EuclideanSpace, ExactSpace, FeatureSpace, LandmarkSpace, Space, landmark_space, spanning_space
 from contracts.arrays import FORMS, as_form
 from contracts.space import DENSE_KINDS, FEW_KINDS, N, SpaceContract, rows_and_kernel, solver_tolerance
 
@@ -121,6 +125,26 @@ class TestSpanningCentred(SpaceContract):
 
     def make(self, blocks: Blocks) -> Space:
         return spanning_space(self.kernel, blocks.x, blocks.x.dtype)
+
+
+GRAPH_ROWS = rows_and_kernel(naive.linear)[0][:N]
+GRAPH_LANDMARKS = GRAPH_ROWS[::3] + 0.01
+with ThreadEngine(1) as _engine:
+    GRAPH = landmark_graph(
+        GRAPH_LANDMARKS, GraphParameters(n_neighbors=4, width=1.5, n_components=3), 2, Blocks(GRAPH_ROWS, np.ones(N)), _engine, "Test"
+    )
+
+
+def graph_product(x: np.ndarray, y: np.ndarray) -> float:
+    z, other = naive_graph.landmark_weights(np.array([x, y]), GRAPH_LANDMARKS, 4, 1.5)
+    return float((z @ GRAPH.axes) @ (other @ GRAPH.axes))
+
+
+class TestFeature(SpaceContract):
+    kernel, loop = GRAPH, staticmethod(graph_product)
+
+    def make(self, blocks: Blocks) -> Space:
+        return FeatureSpace(self.kernel)
 
 
 # ------------------------------------------------------------------------------------------------- coordinates and residuals

@@ -27,8 +27,10 @@ class KernelKMeans(BaseCMeans):
         Number of clusters.
     kernel : str, kernel object or callable k(X, Y), default="rbf"
         Kernel in whose space clusters are sought; "linear" is plain c-means. Known are "rbf", "linear", "laplacian", "polynomial",
-        "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim" or "precomputed"
-        (X is the square kernel matrix, or only the columns of `landmarks` with kernel_params={"diag": k(x, x)}).
+        "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim", "landmark_graph"
+        (normalised cuts, for clusters of any shape: the leading eigenvectors of the graph of rows that share near landmarks, for new rows
+        too; it has no `gamma`, `landmark_tol` and certificate) or "precomputed" (X is the square kernel matrix, or only the columns of
+        `landmarks` with kernel_params={"diag": k(x, x)}).
     gamma : "scale", "median", "auto" or float, default="scale"
         Width of the kernel; "auto": the one that shows so many clusters most clearly. "scale" and "median": 1 / (d var) and 1 / median
         squared distance for RBF (of L1 distances for Laplacian), 1 for the rest. "auto": of 1/4, 1/2, 1, ..., 16 times 1 / median, the
@@ -39,11 +41,14 @@ class KernelKMeans(BaseCMeans):
     coef0 : float, default=1
         Constant term of polynomial and sigmoid kernels.
     kernel_params : mapping, optional
-        Further arguments of the kernel or the callable.
+        Further arguments of the kernel or the callable. Those of "landmark_graph": `n_neighbors` (5, landmarks that a row is joined to),
+        `width` ("local mean" of the distances to them, or a number), `n_components` ("auto": the number of clusters, tied eigenvectors
+        whole), `normalized` (False; True: features of length 1).
     n_landmarks : int, "auto" or None, default="auto"
         Number of rows whose span holds the centres; None: all of them, exactly. (Where a quarter of them or fewer span all to 1e-9 of the
         variance, an exact fit works with those.) "auto": exact up to 2,000 rows, else as many as `landmark_tol` asks for, at most 2,048.
-        "rpcholesky" takes fewer than asked for where these span all rows.
+        "rpcholesky" takes fewer than asked for where these span all rows. "auto" for "landmark_graph": 1,000 centres of k-means over a
+        sample, at most half as many as there are rows.
     landmarks : "rpcholesky", "k-means++", "uniform", row numbers or points, default="rpcholesky"
         How landmarks are chosen among the rows. "rpcholesky": drawn in proportion to what those before leave out of them (randomly
         pivoted Cholesky), "k-means++": to the squared distance from the nearest of them, "uniform": to weight; the first two among at most
@@ -104,6 +109,8 @@ class KernelKMeans(BaseCMeans):
     landmarks_, landmark_indices_, dual_coef_ : points, their row numbers, and coefficients (c, s) of the centres over them
         (after an exact fit all rows).
     kernel_, gamma_ : the kernel object and the width used.
+    eigenvalues_, n_clusters_suggested_ : with kernel="landmark_graph" only: the leading ones of the graph, and the number of clusters
+        before their largest gap (of the roots of 1 - eigenvalue).
     separation_ : spread of the centres over the typical squared distance; near 0 when all have fallen together.
 
     Raises

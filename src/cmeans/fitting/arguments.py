@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,10 +11,12 @@ from scipy import sparse
 
 from ..data.arrays import Array, IntArray, as_like, is_foreign, is_sparse
 from ..data.blocks import Blocks
-from .validation import host_array, intact, real
+from ..kernels import LandmarkGraph, checked_params
+from ..kernels.landmark_graph import GraphParameters
+from .validation import host_array, intact, integer, real
 
 if TYPE_CHECKING:
-    from .space import Geometry
+    from .space import Geometry, SpaceParameters
 
 # Values that parameters of several estimators take by name
 Auto = Literal["auto"]
@@ -42,6 +45,40 @@ def given_landmarks(value: Any, estimator_name: str, blocks: Blocks, number: int
             f"{estimator_name}(n_landmarks={number}): landmarks holds {points.shape[0]}; leave n_landmarks out when they are given."
         )
     return rows, points
+
+
+def number_of_landmarks(value: Any, estimator_name: str, n_rows: int | None) -> int | str | None:
+    """Return n_landmarks: a number of rows, "auto", or None for the exact space."""
+    if value is None or (isinstance(value, str) and value == "auto"):
+        return value
+    number = integer(value, "n_landmarks", estimator_name, 1, others='"auto", None or ')
+    if n_rows is not None and number > n_rows:
+        raise ValueError(f"{estimator_name}(n_landmarks={number}): there are only n_samples={n_rows} rows to take landmarks from.")
+    return number
+
+
+def takes_graph(kernel: Any) -> bool:
+    """True where the kernel is a graph of the rows."""
+    return isinstance(kernel, LandmarkGraph) or (isinstance(kernel, str) and kernel == "landmark_graph")
+
+
+def graph_parameters(parameters: SpaceParameters, estimator_name: str) -> GraphParameters:
+    """Return the parameters of a graph, checked; refuse those that have no meaning for it."""
+    asked = f'{estimator_name}(kernel="landmark_graph"'
+    for name, silent in (("gamma", ("scale", "auto")), ("landmark_tol", (0.02,)), ("landmark_solver", ("eigh",))):
+        value = getattr(parameters, name)
+        if not any(type(value) is type(word) and value == word for word in silent):
+            raise ValueError(f"{asked}, {name}={value!r}): a graph has no {name}; leave it out.")
+    if parameters.n_landmarks is None:
+        raise ValueError(f'{asked}, n_landmarks=None): the graph is made over landmarks; give a number, or "auto".')
+    params = checked_params(parameters.kernel_params, estimator_name)
+    known = {field.name for field in fields(GraphParameters)}
+    if set(params) - known:
+        raise ValueError(f"{asked}, kernel_params={params!r}): {sorted(set(params) - known)} unknown; a graph takes {sorted(known)}.")
+    try:
+        return GraphParameters(**params)
+    except ValueError as error:
+        raise ValueError(f"{asked}, kernel_params={params!r}): {error}") from None
 
 
 def row_numbers(value: Any, estimator_name: str, n_rows: int, name: str = "landmarks") -> IntArray:

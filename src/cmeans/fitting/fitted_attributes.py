@@ -15,11 +15,12 @@ from ..data.arrays import foreign_like, numpy_dtype, to_numpy
 from ..data.blocks import blocks_of
 from ..engines import ThreadEngine
 from ..landmarks.certificate import certify
+from ..landmarks.graph import suggested_clusters
 from ..rules import Rule
 from ..runtime.user_warnings import warn
 from ..solvers.multistart import BestRun, FitResult
 from ..solvers.observer import FitRecord
-from ..spaces import EuclideanSpace, LandmarkSpace, Space
+from ..spaces import EuclideanSpace, FeatureSpace, LandmarkSpace, Space
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
@@ -32,8 +33,10 @@ OPTIONAL = (
     "dual_coef_",
     "landmark_indices_",
     "landmarks_",
+    "eigenvalues_",
     "eta_",
     "memberships_",
+    "n_clusters_suggested_",
     "pilot_m_",
     "_factors",
     "_nearest",
@@ -82,6 +85,10 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
         model["landmark_indices_"] = geometry.landmark_rows
         if not precomputed:
             model["landmarks_"] = geometry.blocks.unscaled(space.points)
+    if isinstance(space, FeatureSpace):
+        kernel = space.kernel
+        model |= {"eigenvalues_": kernel.eigenvalues, "n_clusters_suggested_": suggested_clusters(kernel.eigenvalues)}
+        model |= {"landmarks_": geometry.blocks.unscaled(kernel.points), "landmark_indices_": geometry.landmark_rows}
     if geometry.blocks.factors is not None:
         model["_factors"] = geometry.blocks.factors
     if rule.needs_pilot:
@@ -92,6 +99,8 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
 def _landmarks_used(geometry: Geometry) -> int | None:
     if isinstance(geometry.space, LandmarkSpace):
         return int(geometry.space.points.shape[0])
+    if isinstance(geometry.space, FeatureSpace):
+        return len(geometry.space.kernel.points)
     rows = geometry.landmark_rows
     return None if rows is None or len(rows) == geometry.blocks.n_rows else len(rows)  # the sample of two-step k-means
 

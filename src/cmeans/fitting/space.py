@@ -23,21 +23,31 @@ from ..data.arrays import (
 from ..data.blocks import LARGEST_SUM, Block, Blocks
 from ..data.limits import DEFAULT
 from ..engines import Engine
-from ..kernels import Kernel, Linear, Precomputed, checked_params
+from ..kernels import Kernel, LandmarkGraph, Linear, Precomputed, checked_params
 from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
+from ..landmarks.graph import AUTOMATIC, landmark_centres, landmark_graph
 from ..landmarks.select import choose, spanning_rows
 from ..runtime.user_warnings import warn
 from ..sampling.pairwise import Affinity, Metric
 from ..sampling.population import JudgedSample, Population, population_of, some_rows
 from ..sampling.sampled_rows import CoordinateRows, GramRows, SampledRows
-from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, checked_gram, landmark_space, solver_tolerance
+from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, LandmarkSpace, Space, checked_gram, landmark_space, solver_tolerance
 from ..spaces.centres import Centres
 from ..tuning.diagnosis import kernel_complaints, out_of_range
 from ..tuning.fuzzifier import Fuzzifier, fuzzifier
 from ..tuning.temperature import critical_temperature
-from .arguments import LandmarkName, LandmarkSolver, check_landmarks, given_landmarks, row_numbers
+from .arguments import (
+    LandmarkName,
+    LandmarkSolver,
+    check_landmarks,
+    given_landmarks,
+    graph_parameters,
+    number_of_landmarks,
+    row_numbers,
+    takes_graph,
+)
 from .kernel_width import build_named_kernel, checked_kernel_parameters
-from .validation import checked_square_diagonal, diagonal, integer, one_of, real
+from .validation import checked_square_diagonal, diagonal, one_of, real
 
 FEW_COLUMNS = 4  # rows for each column from which on coordinates are handled sooner than inner products
 
@@ -202,6 +212,8 @@ def build_geometry(
     refuse_stored(parameters, estimator_name, blocks, number)
     if takes_kernel_values(parameters.kernel):
         return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, factor=factor)
+    if takes_graph(parameters.kernel):
+        return _graph(parameters, estimator_name, blocks, number, n_clusters, rng, engine)
     kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, n_clusters, engine)
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
@@ -274,6 +286,8 @@ def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
     """Refuse invalid kernel parameters."""
     if takes_kernel_values(parameters.kernel):
         _given_diagonal(parameters, estimator_name)
+    elif takes_graph(parameters.kernel):
+        graph_parameters(parameters, estimator_name)
     else:
         checked_kernel_parameters(parameters, estimator_name)
 
@@ -292,20 +306,38 @@ def checked_landmark_parameters(
     return number_of_landmarks(parameters.n_landmarks, estimator_name, n_rows), factor
 
 
-def number_of_landmarks(value: Any, estimator_name: str, n_rows: int | None) -> int | str | None:
-    """Return n_landmarks: a number of rows, "auto", or None for the exact space."""
-    if value is None or (isinstance(value, str) and value == "auto"):
-        return value
-    number = integer(value, "n_landmarks", estimator_name, 1, others='"auto", None or ')
-    if n_rows is not None and number > n_rows:
-        raise ValueError(f"{estimator_name}(n_landmarks={number}): there are only n_samples={n_rows} rows to take landmarks from.")
-    return number
-
-
 def euclidean_space(blocks: Blocks) -> EuclideanSpace:
     """Return the space of the rows themselves."""
     some = blocks.take(some_rows(blocks))
     return EuclideanSpace.about(to_numpy(some.x) if is_foreign(some.x) else some.x, some.weight)
+
+
+def _graph(
+    parameters: SpaceParameters,
+    estimator_name: str,
+    blocks: Blocks,
+    number: int | str | None,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    engine: Engine,
+) -> Geometry:
+    """Return the geometry of rows in the leading eigenvectors of their graph over landmarks."""
+    words, rows = graph_parameters(parameters, estimator_name), None
+    if isinstance(parameters.kernel, LandmarkGraph):
+        return Geometry(blocks, parameters.kernel, FeatureSpace(parameters.kernel), n_clusters)
+    given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
+    raw = Geometry(blocks, Linear(), euclidean_space(blocks), n_clusters)
+    raw.refuse_range(estimator_name)
+    count = number if isinstance(number, int) else max(min(AUTOMATIC, len(raw.population) // 2), 1)
+    if given is not None:
+        rows, points = given
+    elif parameters.landmarks == "rpcholesky":  # the default, which chooses for kernels of other kinds
+        points = landmark_centres(blocks, raw.population, count, rng, engine)
+    else:
+        rows = choose(str(parameters.landmarks), count, raw.affinity, raw.population, rng, shifted=raw.metric.shifted)
+        points = blocks.take(rows).x
+    kernel = landmark_graph(host_float64(points), words, n_clusters, blocks, engine, estimator_name)
+    return Geometry(blocks, kernel, FeatureSpace(kernel), n_clusters, None, rows)
 
 
 def _precomputed(

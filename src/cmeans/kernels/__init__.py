@@ -3,6 +3,7 @@
 from .base import Columns, Kernel
 from .images.histograms import HistogramIntersection, SpatialPyramid
 from .images.wavelets import ComplexWaveletSSIM
+from .landmark_graph import LandmarkGraph
 from .laplacian import Laplacian
 from .linear import Cosine, Linear
 from .names import KERNELS, build_kernel, checked_params, kernel_class
@@ -19,6 +20,7 @@ __all__ = [
     "Cosine",
     "HistogramIntersection",
     "Kernel",
+    "LandmarkGraph",
     "Laplacian",
     "Linear",
     "NormalizedPolynomial",

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from .base import Kernel
 from .images.histograms import HistogramIntersection, SpatialPyramid
 from .images.wavelets import ComplexWaveletSSIM
+from .landmark_graph import LandmarkGraph
 from .laplacian import Laplacian
 from .linear import Cosine, Linear
 from .polynomial import NormalizedPolynomial, Polynomial, Sigmoid
@@ -17,7 +18,7 @@ from .precomputed import CallableKernel, Precomputed
 from .rbf import RBF
 
 VectorKernel = Literal["rbf", "linear", "laplacian", "polynomial", "normalized_polynomial", "sigmoid", "cosine"]
-KernelName = Literal[VectorKernel, "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim", "precomputed"]
+KernelName = Literal[VectorKernel, "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim", "landmark_graph", "precomputed"]
 KERNELS: dict[str, type[Kernel]] = {
     "linear": Linear,
     "rbf": RBF,
@@ -30,6 +31,7 @@ KERNELS: dict[str, type[Kernel]] = {
     "histogram_intersection": HistogramIntersection,
     "spatial_pyramid": SpatialPyramid,
     "complex_wavelet_ssim": ComplexWaveletSSIM,
+    "landmark_graph": LandmarkGraph,
     "precomputed": Precomputed,
 }
 
@@ -69,6 +71,8 @@ def build_kernel(kernel: str | Kernel | Callable[..., Any], estimator_name: str,
         return CallableKernel(kernel, dict(params))
     if cls is Precomputed:
         return Precomputed()
+    if cls is LandmarkGraph:
+        raise ValueError(f"{estimator_name}(kernel={kernel!r}): the graph is made of all rows at once, which this estimator never has.")
     known = parameters_of(cls)
     unknown = sorted(set(params) - known)
     if unknown:

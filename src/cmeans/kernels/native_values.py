@@ -50,7 +50,7 @@ class NativeValues:
         count = len(self._points)
         out = np.empty((len(rows), count), rows.dtype) if room is None else room
         if rows.dtype not in self._panels:
-            self._panels[rows.dtype] = _panels_of(self._points.astype(rows.dtype))
+            self._panels[rows.dtype] = panels_of(self._points.astype(rows.dtype))
         rows, panels = rows_in_order(rows), self._panels[rows.dtype]
         values = _ValuesArgument(
             address(rows), address(panels), address(out), len(rows), panels.shape[1], pitch(rows), count, pitch(out), self._parameter
@@ -63,7 +63,7 @@ class NativeValues:
         return out[:, :count]
 
 
-def _panels_of(points: Array) -> Array:
+def panels_of(points: Array) -> Array:
     """Return points (s, k) in panels (p, k, lanes) of as many as are computed at a time, padded with zeros; each begins a cache line."""
     s, k = points.shape
     lanes = LINE // points.itemsize

@@ -12,7 +12,7 @@ from ..fitting.stream_state import StreamState
 from ..kernels import Precomputed
 from ..landmarks.certificate import Approximation
 from ..rules import Rule
-from ..spaces import EuclideanSpace, LandmarkSpace, Space
+from ..spaces import EuclideanSpace, FeatureSpace, LandmarkSpace, Space
 from ..sweeps.state import State
 
 NEEDED = {"_space", "_state", "_rule", "_training_diag", "_n_features_out", "kernel_", "n_features_in_"}
@@ -76,6 +76,10 @@ def _check_space(model: Any, space: Space) -> None:
     if isinstance(space, EuclideanSpace):
         if space.shift.shape != (d,):
             raise ValueError(f"a space of {space.shift.shape} does not fit {d} features")
+        return
+    if isinstance(space, FeatureSpace):
+        if space.kernel.points.shape[1] != d:
+            raise ValueError(f"landmarks of shape {space.kernel.points.shape} do not fit {d} features")
         return
     if not isinstance(space, LandmarkSpace):
         raise ValueError(f"{type(space).__name__} is no space of a model")

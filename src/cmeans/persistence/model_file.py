@@ -26,6 +26,7 @@ from ..kernels import (
     ComplexWaveletSSIM,
     Cosine,
     HistogramIntersection,
+    LandmarkGraph,
     Laplacian,
     Linear,
     NormalizedPolynomial,
@@ -37,7 +38,7 @@ from ..kernels import (
 from ..landmarks.certificate import Approximation
 from ..rules import RULES
 from ..runtime.version import __version__
-from ..spaces import EuclideanSpace, LandmarkSpace
+from ..spaces import EuclideanSpace, FeatureSpace, LandmarkSpace
 from ..spaces.centres import Centres
 from ..spaces.kernel_centring import Centring
 from ..storage.codec import UNREADABLE, Arrays, Packer, read_packed, unpacked, write_packed
@@ -49,9 +50,9 @@ KEY = "cmeans"  # of the metadata that holds the header
 FORMAT = 1
 _BY_CLASS: tuple[type[Any], ...] = (
     *(Cosine, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, RBF, Sigmoid),
-    *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid),
+    *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid, LandmarkGraph),
     *RULES.values(),
-    *(EuclideanSpace, LandmarkSpace, Centring, Centres, State),
+    *(EuclideanSpace, FeatureSpace, LandmarkSpace, Centring, Centres, State),
     Approximation,
 )
 OBJECTS: dict[str, type[Any]] = {cls.__name__: cls for cls in _BY_CLASS} | {

@@ -4,12 +4,14 @@ from .base import ProductRows, Rows, RowValues, Space, View
 from .conjugate_gradients import solver_tolerance
 from .euclidean import EuclideanSpace
 from .exact import ExactSpace
+from .feature import FeatureSpace
 from .landmark import LandmarkSpace, checked_gram, gram_matrix, landmark_space
 from .spanning import spanning_space
 
 __all__ = [
     "EuclideanSpace",
     "ExactSpace",
+    "FeatureSpace",
     "LandmarkSpace",
     "ProductRows",
     "RowValues",

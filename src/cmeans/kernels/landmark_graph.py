@@ -1,0 +1,133 @@
+"""The graph of rows that share near landmarks, as a kernel: c-means of its features is a relaxed normalised cut."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from ..data.arrays import Array, Float64, as_like, numpy_dtype, squared_norms, to_numpy
+from .base import Columns, Kernel
+from .nearest_points import NearestPoints
+
+LOCAL = "local mean"  # the width that is each row's own
+
+
+@dataclass(frozen=True)
+class GraphParameters:
+    """Parameters of a landmark graph, as `kernel_params` gives them."""
+
+    n_neighbors: int = 5
+    width: float | Literal["local mean"] = "local mean"
+    n_components: int | Literal["auto"] = "auto"
+    normalized: bool = False
+
+    def __post_init__(self) -> None:
+        _check_whole("n_neighbors", self.n_neighbors)
+        if self.n_components != "auto":
+            _check_whole("n_components", self.n_components, ', or "auto"')
+        real = isinstance(self.width, numbers.Real) and not isinstance(self.width, bool)
+        if self.width != LOCAL and not (real and 0 < float(self.width) < np.inf):
+            raise ValueError(f'width={self.width!r}: give a positive number, or "{LOCAL}".')
+        if not isinstance(self.normalized, (bool, np.bool_)):
+            raise ValueError(f"normalized={self.normalized!r}: give True or False.")
+
+
+def _check_whole(name: str, value: Any, others: str = "") -> None:
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name}={value!r}: give a whole number of at least 1{others}.")
+
+
+@dataclass(frozen=True)
+class LandmarkWeights:
+    """z(x) (s,): exp(-|x - l|^2 / (2 sigma^2)) for the nearest landmarks l, zero for others, divided by their sum.
+
+    (Cai & Chen 2015.) `width` is sigma; None: the mean distance of each row to these landmarks.
+    """
+
+    points: Float64  # (s, d)
+    n_neighbors: int
+    width: float | None
+
+    def __call__(self, x: Array) -> Array:
+        """Return z of rows as CSR (b, s), in float64."""
+        numbers, d2 = self._nearest(x)
+        d2 = d2.astype(np.float64)
+        width = np.sqrt(d2).mean(axis=1, keepdims=True) if self.width is None else np.full((len(d2), 1), self.width)
+        width[width == 0] = np.inf  # a row at all of them: they weigh the same
+        with np.errstate(over="ignore"):
+            z = np.exp((d2[:, :1] - d2) / width / width / 2.0)  # the nearest weighs 1, so that the sum is not 0
+        z /= z.sum(axis=1, keepdims=True)
+        starts = np.arange(0, z.size + 1, self.n_neighbors, dtype=np.int32)
+        return sparse.csr_array((z.ravel(), numbers.ravel(), starts), shape=(len(z), len(self.points)))
+
+    @cached_property
+    def _nearest(self) -> NearestPoints:
+        return NearestPoints(self.points, self.n_neighbors)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_nearest"}  # prepared again where it is needed
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkGraph(Kernel):
+    """k(x, y) = e(x).e(y),  e(x) = sqrt(W) S^-1 V^T Lambda^-1/2 z(x), the leading eigenvectors of a graph, for any rows.
+
+    z(x) holds a row's weights at its nearest landmarks (`LandmarkWeights`). Over the rows that the graph is made of, with weights w of
+    sum W, Lambda is the diagonal matrix of the sums of w z, and V S^2 V^T are the leading eigenpairs of Lambda^-1/2 Z^T W Z Lambda^-1/2.
+    The graph joins rows by z(x)^T Lambda^-1 z(y), in which every row's degree is its weight; k-means of e is its normalised cut, relaxed.
+    `normalized`: e(x) / |e(x)| (Ng, Jordan & Weiss 2001).
+
+    A fit with kernel="landmark_graph" makes it, and has it as `kernel_`.
+    """
+
+    points: Float64  # (s, d) landmarks
+    axes: Float64  # (s, k) sqrt(W) Lambda^-1/2 V S^-1
+    eigenvalues: Float64  # of the graph, S^2, the largest first; more than k of them
+    n_neighbors: int = 5
+    width: float | None = None  # None: each row's own
+    normalized: bool = False
+
+    def __post_init__(self) -> None:
+        s = len(self.points)
+        if self.points.ndim != 2 or self.axes.ndim != 2 or len(self.axes) != s or not 0 < self.n_neighbors <= s:
+            raise ValueError(f"LandmarkGraph: {self.points.shape} landmarks do not fit axes {self.axes.shape}")
+
+    @property
+    def n_components(self) -> int:
+        """k, the number of features."""
+        return int(self.axes.shape[1])
+
+    def features(self, x: Array) -> Array:
+        """e(x) (b, k) of rows of any form, dense, in their dtype and library."""
+        e = self._weights(x) @ self.axes
+        if self.normalized:
+            norms = np.sqrt(squared_norms(e))
+            e /= np.where(norms > 0, norms, 1.0)[:, None]
+        return as_like(e.astype(numpy_dtype(x), copy=False), x)
+
+    def prepare(self, y: Array) -> Columns:
+        right = to_numpy(self.features(y)).T
+
+        def columns(x: Array, room: Array | None = None) -> Array:
+            return as_like(to_numpy(self.features(x)) @ right.astype(numpy_dtype(x)), x)
+
+        return columns
+
+    def diag(self, x: Array) -> Array:
+        return squared_norms(self.features(x))
+
+    @cached_property
+    def _weights(self) -> LandmarkWeights:
+        return LandmarkWeights(self.points, self.n_neighbors, self.width)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LandmarkGraph) and all(
+            np.array_equal(value, getattr(other, name)) for name, value in vars(self).items() if name != "_weights"
+        )
+
+    __hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,122 @@
+"""The landmark graph of rows: its landmarks, one pass for its sums, its leading eigenvectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from scipy import sparse
+
+from ..data.arrays import Float64
+from ..data.blocks import Blocks
+from ..engines import Engine, Pass
+from ..kernels import LandmarkGraph
+from ..kernels.landmark_graph import GraphParameters, LandmarkWeights
+from ..rules import Hard
+from ..runtime.user_warnings import warn
+from ..sampling.population import Population, draw, sample
+from ..spaces import EuclideanSpace
+from ..sweeps.problem import Problem
+from ..sweeps.represented_rows import RepresentedRows
+from ..sweeps.state import State
+
+AUTOMATIC = 1000  # landmarks at most, where their number is not given
+ROWS = 10  # of the sample for each landmark
+SWEEPS = 5  # of k-means: landmarks need to cover the rows, not to be a best partition
+TIE = 1e-8  # difference of eigenvalues, of 1 at most, that is rounding
+NEARLY = 0.9  # share of the largest gap from which on another is as large
+GAPS = 20  # eigenvalues at least, between which the largest gap is sought
+
+
+def landmark_centres(blocks: Blocks, population: Population, count: int, rng: np.random.RandomState, engine: Engine) -> Float64:
+    """Return up to `count` landmarks (s, d): centres of a few sweeps of k-means over a fair sample, those that have rows."""
+    positions, weights = sample(population, ROWS * count, rng)
+    some = blocks.part(population.at(positions), weights).in_memory()
+    space = EuclideanSpace.about(some.x, weights)
+    problem = Problem(RepresentedRows(space, some, 0), Hard(), engine)
+    state = State(space.embed(blocks.take(population.at(draw(population, min(count, len(population)), rng)))))
+    for _ in range(SWEEPS):
+        sums = problem.sweep(state)
+        state = State(problem.means(state, sums))
+    return space.points(state.centres[np.flatnonzero(sums.mass > 0)])
+
+
+@dataclass(frozen=True)
+class _GraphPass(Pass["sparse.csr_array"]):
+    """Z^T W Z (s, s) of the rows."""
+
+    weights: LandmarkWeights
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> sparse.csr_array:
+        s = len(self.weights.points)
+        total = sparse.csr_array((s, s))
+        for block in rows.task(task):
+            z = self.weights(block.rows.plain().g)
+            total = total + z.T @ z.multiply(block.weight[:, None]).tocsr()
+        return total
+
+
+def landmark_graph(
+    points: Float64,  # (s, d)
+    parameters: GraphParameters,
+    n_clusters: int,
+    blocks: Blocks,
+    engine: Engine,
+    name: str,
+) -> LandmarkGraph:
+    """Return the graph of all rows over given landmarks; `name` of the estimator, for messages."""
+    if not parameters.n_neighbors <= len(points) < blocks.n_rows:
+        raise ValueError(
+            f'{name}(kernel="landmark_graph"): the graph joins rows by their n_neighbors={parameters.n_neighbors} nearest landmarks, of '
+            f"which there must be as many at least, and fewer than rows; there are {len(points)} different ones for {blocks.n_rows} rows. "
+            "Set n_landmarks, or n_neighbors in kernel_params; of fewer than some ten different rows no graph can be made."
+        )
+    width = None if isinstance(parameters.width, str) else float(parameters.width)
+    weights = LandmarkWeights(points, parameters.n_neighbors, width)
+    rows = RepresentedRows(EuclideanSpace(np.zeros(blocks.x.shape[1])), blocks, 0)
+    joint = engine.fold(rows, _GraphPass(weights)).toarray()
+    mass = joint.sum(axis=1)  # Lambda: z sums to one
+    roots = np.where(mass > 0, np.sqrt(mass), np.inf)
+    automatic = isinstance(parameters.n_components, str)
+    wanted = n_clusters if automatic else int(parameters.n_components)
+    parts = int(sparse.csgraph.connected_components(joint[mass > 0][:, mass > 0], directed=False)[0])
+    values, vectors = _leading(joint / roots[:, None] / roots[None, :], max(2 * wanted, parts, GAPS) + 1)
+    _complain(values, parts, n_clusters, name)
+    if automatic:  # eigenvectors of tied eigenvalues are there together
+        wanted = int(np.flatnonzero(values > values[min(max(wanted, parts), len(values)) - 1] - TIE)[-1]) + 1
+    kept = np.flatnonzero(values[:wanted] > TIE)
+    axes = np.sqrt(mass.sum()) * vectors[:, kept] / roots[:, None] / np.sqrt(values[kept])
+    return LandmarkGraph(points, np.ascontiguousarray(axes), values, parameters.n_neighbors, width, bool(parameters.normalized))
+
+
+def _leading(matrix: Float64, count: int) -> tuple[Float64, Float64]:
+    """Return the largest eigenvalues (k,) of a symmetric matrix (s, s), the largest first, and their eigenvectors (s, k)."""
+    s = len(matrix)
+    values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2.0, subset_by_index=(max(s - count, 0), s - 1), check_finite=False)
+    return values[::-1].copy(), vectors[:, ::-1]
+
+
+def _complain(values: Float64, parts: int, n_clusters: int, name: str) -> None:
+    """Warn of a number of clusters that the graph does not show."""
+    asked = f'{name}(n_clusters={n_clusters}, kernel="landmark_graph")'
+    if parts > n_clusters:
+        warn(
+            f"{asked}: the graph falls into {parts} parts that nothing joins, so that some of them share a cluster without being near each "
+            "other; take more clusters, or a larger n_neighbors in kernel_params."
+        )
+    elif len(values) > n_clusters and values[n_clusters - 1] - values[n_clusters] < TIE:
+        warn(
+            f"{asked}: eigenvalues number {n_clusters} and {n_clusters + 1} of the graph are equal, so that chance decides which clusters "
+            f"are made; take another number of them (the graph shows {suggested_clusters(values)} most clearly)."
+        )
+
+
+def suggested_clusters(eigenvalues: Float64) -> int:
+    """Return the number of clusters that a graph shows: before the largest gap of its frequencies, sqrt(1 - eigenvalue).
+
+    Of one long, thin cluster these are evenly spaced (of broader ones they come closer), while gaps of the eigenvalues themselves grow;
+    so of gaps that are large within a tenth the first is taken.
+    """
+    gaps = np.diff(np.sqrt(np.maximum(1.0 - eigenvalues, 0.0)))
+    return int(np.argmax(gaps >= NEARLY * gaps.max())) + 1 if len(gaps) else 1

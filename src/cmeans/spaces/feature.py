@@ -1,0 +1,62 @@
+"""The Euclidean space of features that a kernel gives in so many words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, IntArray, host_float64, squared_norms
+from ..data.blocks import Block
+from ..kernels import LandmarkGraph
+from .base import ProductRows, Rows, Space, mean_products
+from .centres import Centres
+
+
+@dataclass(frozen=True)
+class FeatureSpace(Space):
+    """Basis = the axes of the features e(x); a row is represented by them."""
+
+    kernel: LandmarkGraph
+
+    @property
+    def size(self) -> int:
+        return self.kernel.n_components
+
+    @property
+    def factored_size(self) -> int:
+        return len(self.kernel.points)
+
+    def rows(self, block: Block, room: Array | None = None) -> Rows:
+        e = self.kernel.features(block.x)
+        return ProductRows(e, squared_norms(e))
+
+    def centres(self, mass: Float64, moment: Float64) -> Centres:
+        return Centres.orthonormal(mean_products(mass, moment))
+
+    def coefficients(self, centres: Centres) -> Float64:
+        return centres.coordinates
+
+    def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
+        return Centres.orthonormal(host_float64(self.kernel.features(block.x)))
+
+    def inner_products(self, centres: Centres, block: Block) -> Float64:
+        products: Float64 = centres.coordinates @ host_float64(self.kernel.features(block.x)).T
+        return products
+
+    def norms(self, centres: Centres) -> Float64:
+        return centres.squared_norms()
+
+    def as_rows(self, centres: Centres) -> Rows:
+        return ProductRows(centres.coordinates, centres.squared_norms())
+
+    def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
+        """Project centres of this kernel's span of some rows, or of the same features."""
+        if isinstance(origin, FeatureSpace):
+            return centres
+        rows = Block(self.kernel.points, np.ones(len(self.kernel.points)), 0)
+        e = host_float64(self.kernel.features(rows.x))  # of the landmarks, which span all features unless some of these are theirs alone
+        return Centres.orthonormal(np.asarray(np.linalg.lstsq(e, origin.inner_products(centres, rows).T, rcond=None)[0].T, np.float64))
+
+    def portable(self, centres: Centres) -> tuple[Space, Centres]:
+        return self, centres

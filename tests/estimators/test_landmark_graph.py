@@ -1,0 +1,189 @@
+"""Fits with kernel="landmark_graph"."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits, make_circles, make_moons
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+import cmeans
+import naive_graph
+from cmeans.kernels import LandmarkGraph
+from contracts.arrays import as_form, on_host
+from file_formats import npy, parquet
+from limited import limited
+
+GRAPH = {"kernel": "landmark_graph", "random_state": 0}
+MOONS, HALF = make_moons(1000, noise=0.06, random_state=0)
+
+
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize(("X", "y"), [(MOONS, HALF), make_circles(1000, factor=0.4, noise=0.05, random_state=0)], ids=["moons", "circles"])
+def test_shapes_that_are_no_balls(X, y, native, monkeypatch):
+    if not native:
+        for place in ("cmeans.kernels.nearest_points.serves", "cmeans.kernels.native_values.serves"):
+            monkeypatch.setattr(place, lambda _: False)
+    model = cmeans.KernelKMeans(2, **GRAPH).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.99
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    new, truth = make_moons(300, noise=0.06, random_state=5) if X is MOONS else (X[:300], y[:300])
+    assert adjusted_rand_score(truth, model.predict(new)) > 0.98
+
+
+def test_digits():
+    X, y = load_digits(return_X_y=True)
+    labels = [cmeans.KernelKMeans(10, kernel="landmark_graph", n_init=3, random_state=seed).fit_predict(X / 16) for seed in range(3)]
+    assert np.mean([normalized_mutual_info_score(y, found) for found in labels]) > 0.86
+
+
+def test_what_a_fit_says():
+    model = cmeans.KernelKMeans(2, **GRAPH).fit(MOONS)
+    assert isinstance(model.kernel_, LandmarkGraph)
+    assert model.n_landmarks_ == len(model.landmarks_) == 500
+    assert model.landmark_indices_ is None
+    assert model.gamma_ is None
+    assert model.approximation_ is None
+    assert model.eigenvalues_[0] == pytest.approx(1)
+    assert (np.diff(model.eigenvalues_) <= 0).all()
+    blobs = np.random.default_rng(0).normal(size=(900, 2)) + 9 * (np.arange(900)[:, None] // 300)
+    assert cmeans.KernelKMeans(3, **GRAPH).fit(blobs).n_clusters_suggested_ == 3
+    assert not hasattr(model.set_params(kernel="linear").fit(MOONS), "eigenvalues_")
+
+
+def test_labels_are_those_of_the_nearest_means_of_naive_features():
+    """At the end of a fit from given landmarks: means of features in each cluster, and each row's nearest."""
+    rng = np.random.default_rng(1)
+    X, w = MOONS[:200], rng.integers(1, 4, size=200).astype(float)
+    model = cmeans.KernelKMeans(2, **GRAPH, landmarks=X[::5], tol=0).fit(X, sample_weight=w)
+    Z = naive_graph.landmark_weights(X, X[::5], 5)
+    _, e, at_new = naive_graph.features(Z, w, model.kernel_.n_components, naive_graph.landmark_weights(MOONS[200:], X[::5], 5))
+    means = np.array([np.average(e[model.labels_ == j], axis=0, weights=w[model.labels_ == j]) for j in range(2)])
+    d2 = ((e[:, None] - means) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(d2.argmin(axis=1), model.labels_)
+    assert w @ d2.min(axis=1) == pytest.approx(model.objective_, rel=1e-9)
+    new = ((at_new[:, None] - means) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(model.predict(MOONS[200:]), new.argmin(axis=1))
+    np.testing.assert_allclose(model.transform(MOONS[200:]), np.sqrt(new), atol=1e-7)
+
+
+@pytest.mark.parametrize("params", [{"landmarks": MOONS[::9]}, {}])
+def test_a_weight_counts_copies(params):
+    copies = np.random.default_rng(2).integers(1, 4, size=400)
+    rows = np.repeat(np.arange(400), copies)
+    weighted = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, **params).fit(MOONS[:400], sample_weight=copies)
+    repeated = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, **params).fit(MOONS[:400][rows])
+    np.testing.assert_allclose(weighted.memberships_[rows], repeated.memberships_, atol=1e-6)
+    assert weighted.n_landmarks_ == repeated.n_landmarks_
+
+
+@pytest.mark.parametrize(
+    ("form", "dtype"), [("torch", "float64"), ("array_api_strict", "float64"), ("csr", "float64"), ("numpy", "float32")]
+)
+def test_rows_of_any_form(form, dtype):
+    X = as_form(MOONS, form, dtype)
+    plain, other = cmeans.KernelKMeans(2, **GRAPH).fit(MOONS), cmeans.KernelKMeans(2, **GRAPH).fit(X)
+    assert adjusted_rand_score(plain.labels_, on_host(other.labels_)) > 0.99
+    np.testing.assert_array_equal(on_host(other.predict(X)), on_host(other.labels_))
+    points = sparse.csr_array(MOONS[::9]) if form == "csr" else MOONS[::9]
+    given = cmeans.KernelKMeans(2, **GRAPH, landmarks=points).fit(X)
+    np.testing.assert_array_equal(on_host(given.predict(MOONS.astype(dtype))), on_host(given.labels_))
+
+
+@pytest.mark.parametrize("write", [npy, parquet])
+def test_files_that_are_not_loaded(write, tmp_path, monkeypatch):
+    limited(monkeypatch, loaded_bytes=0, canonical_rows=100, subsampled_above=400)
+    path = write(tmp_path, MOONS)
+    inside, outside = cmeans.KernelKMeans(2, **GRAPH).fit(MOONS), cmeans.KernelKMeans(2, **GRAPH).fit(path)
+    np.testing.assert_array_equal(outside.labels_, inside.labels_)
+    np.testing.assert_array_equal(outside.predict(path), inside.labels_)
+    assert outside.objective_ == pytest.approx(inside.objective_, rel=1e-9)
+
+
+def test_a_dask_array():
+    distributed = pytest.importorskip("distributed")
+    array = pytest.importorskip("dask.array")
+    with distributed.Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None):
+        model = cmeans.KernelKMeans(2, **GRAPH).fit(array.from_array(MOONS, chunks=(300, 2)))
+    assert adjusted_rand_score(HALF, model.labels_) > 0.99
+
+
+def test_threads_and_memory_change_no_bit():
+    X = np.concatenate([MOONS + 0.01 * number for number in range(4)])
+    one = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, n_jobs=1).fit(X)
+    for words in ({"n_jobs": 3}, {"n_jobs": 2, "memory_budget": "250MB"}):
+        other = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, **words).fit(X)
+        np.testing.assert_array_equal(one.memberships_, other.memberships_)
+
+
+@pytest.mark.parametrize("estimator", ["KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans", "CMeans", "ProbabilisticKMeans"])
+def test_estimators_and_their_files(estimator, tmp_path):
+    words = {"eta_scale": 0.1} if estimator == "PossibilisticCMeans" else {}
+    words |= {"rule": "entropy", "T": 0.5} if estimator == "CMeans" else {}
+    model = getattr(cmeans, estimator)(2, **GRAPH, **words).fit(MOONS)
+    cmeans.save(model, tmp_path / "model.safetensors")
+    again = cmeans.load(tmp_path / "model.safetensors")
+    new = MOONS[::7] + 0.02
+    np.testing.assert_array_equal(again.predict(new), model.predict(new))
+    np.testing.assert_array_equal(again.memberships(new), model.memberships(new))
+    np.testing.assert_array_equal(again.eigenvalues_, model.eigenvalues_)
+    assert again.kernel_ == model.kernel_
+
+
+def test_a_fit_goes_on_from_its_checkpoint_and_from_another_model(tmp_path):
+    path = tmp_path / "run"
+    first = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, max_iter=100, checkpoint=path).fit(MOONS)
+    again = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, max_iter=100, checkpoint=path).fit(MOONS)
+    np.testing.assert_array_equal(first.memberships_, again.memberships_)
+    after = cmeans.KernelKMeans(2, kernel=first.kernel_, init=first).fit(MOONS)
+    assert adjusted_rand_score(HALF, after.labels_) > 0.99
+
+
+@pytest.mark.parametrize("landmarks", ["uniform", "k-means++"])
+def test_landmarks_among_the_rows(landmarks):
+    model = cmeans.KernelKMeans(2, **GRAPH, n_landmarks=200, landmarks=landmarks).fit(MOONS)
+    np.testing.assert_allclose(model.landmarks_, MOONS[model.landmark_indices_])
+    assert adjusted_rand_score(HALF, model.labels_) > 0.9
+
+
+BAD = {
+    "n_neighbors": ({"kernel_params": {"n_neighbors": 0}}, "n_neighbors=0: give a whole number"),
+    "width": ({"kernel_params": {"width": -1.0}}, "width=-1.0: give a positive number"),
+    "width's name": ({"kernel_params": {"width": "mean"}}, "width='mean': give a positive number"),
+    "n_components": ({"kernel_params": {"n_components": 1.5}}, 'n_components=1.5: give a whole number of at least 1, or "auto"'),
+    "normalized": ({"kernel_params": {"normalized": "yes"}}, "normalized='yes': give True or False"),
+    "unknown": ({"kernel_params": {"sigma": 1}}, "'sigma'. unknown; a graph takes"),
+    "gamma": ({"gamma": 1.0}, "gamma=1.0.: a graph has no gamma"),
+    "landmark_tol": ({"landmark_tol": 0.1}, "a graph has no landmark_tol"),
+    "landmark_solver": ({"landmark_solver": "gradient"}, "a graph has no landmark_solver"),
+    "no landmarks": ({"n_landmarks": None}, "the graph is made over landmarks"),
+    "more neighbours than landmarks": ({"n_landmarks": 20, "kernel_params": {"n_neighbors": 21}}, "there are 20 different ones"),
+    "as many landmarks as rows": ({"n_landmarks": 100, "landmarks": "uniform"}, "there are 100 different ones for 100 rows"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_parameters(name):
+    words, message = BAD[name]
+    with pytest.raises(ValueError, match=message):
+        cmeans.KernelKMeans(2, **{**GRAPH, **words}).fit(MOONS[:100])
+
+
+def test_rows_without_a_graph():
+    with pytest.raises(ValueError, match="there are 1 different ones for 50 rows"):
+        cmeans.KernelKMeans(2, **GRAPH).fit(np.ones((50, 2)))
+    with pytest.raises(ValueError, match="which this estimator never has"):
+        cmeans.StreamingFuzzyCMeans(2, **GRAPH).fit(MOONS)
+
+
+def test_one_cluster_and_more_parts_than_clusters():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert set(cmeans.KernelKMeans(1, **GRAPH).fit(MOONS[HALF == 0]).labels_) == {0}
+    far = np.concatenate([MOONS[:200] + 50 * part for part in range(3)])
+    with pytest.warns(UserWarning, match="parts that nothing joins"):
+        model = cmeans.KernelKMeans(2, **GRAPH).fit(far)
+    assert model.n_clusters_ == 2
