@@ -202,7 +202,7 @@ def build_geometry(
     refuse_stored(parameters, estimator_name, blocks, number)
     if takes_kernel_values(parameters.kernel):
         return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, factor=factor)
-    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, n_clusters, engine)
+    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, engine)
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
         plain = Geometry(blocks, kernel, euclidean_space(blocks), n_clusters, gamma)
