@@ -38,11 +38,11 @@ def _elsewhere(name: str) -> tuple[np.ndarray, np.ndarray]:
 
     import cmeans.datasets
 
-    built_in = {"iris": sklearn.datasets.load_iris, "wine": sklearn.datasets.load_wine, "wdbc": sklearn.datasets.load_breast_cancer}
+    built_in = {"iris": "load_iris", "wine": "load_wine", "wdbc": "load_breast_cancer", "digits": "load_digits"}
     try:
         if name in FETCHED:
             return getattr(cmeans.datasets, FETCHED[name])()
-        return built_in[name](return_X_y=True)
+        return getattr(sklearn.datasets, built_in[name])(return_X_y=True)
     except (KeyError, OSError) as error:
         raise DataError(f"{name}: set CMEANS_DATA to the folder that holds {name}.npz") from error
 

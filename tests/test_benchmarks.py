@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
@@ -21,3 +22,38 @@ def test_lines_of_every_size_have_names_of_their_own() -> None:
 
     names = [line.name for line in lines()]
     assert len(set(names)) == len(names) > 20
+
+
+@pytest.mark.filterwarnings("ignore")  # possibilistic clusters collapse on such rows, and are told
+def test_the_page_of_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a stub set whose labels take turns along a line, so that every partition by distance falls short of one by turns."""
+    from benchmarks import defaults
+
+    class Turns:
+        def __init__(self, c: int) -> None:
+            self.c = c
+
+        def fit_predict(self, x: np.ndarray) -> np.ndarray:
+            return np.arange(len(x)) % self.c
+
+    x = np.linspace(0, 1, 40)[:, None]
+    monkeypatch.setitem(defaults.WAYS, defaults.PEER, lambda c, _: Turns(c))
+    found = defaults.measure(x, np.arange(40) % 2, seeds=1)
+    assert found["clusters"] == 2
+    assert defaults.ari(found, defaults.PEER) == 1
+    assert set(found["runs"]) == set(defaults.WAYS)
+    assert set(found["why"]) == {"KernelKMeans", "FuzzyCMeans"}
+    assert all(value >= 0.999 * why["reached"]["default"][0] for why in found["why"].values() for value, _ in why["reached"].values())
+    written = defaults.page({"iris": found, "wine": found}, "a machine")
+    assert "| iris (40, 1, 2) | " in written
+    assert "**1.000**" in written
+    assert "- iris, KernelKMeans (-.03, KMeans 1.00): the objective prefers it" in written
+
+
+@pytest.mark.parametrize(("ours", "theirs", "said"), [(2.0, 1.0, "a poor optimum, 100.0% above"), (1.0, 1.1, "an optimum 10.0% higher")])
+def test_reasons_of_defaults_compare_objectives(ours: float, theirs: float, said: str) -> None:
+    from benchmarks import defaults
+
+    why = {"reached": {"default": [ours, 0.5], "KMeans": [theirs, 0.8], "classes": [3.0, 0.9]}, "spread": 0.0}
+    runs = {"KernelKMeans": [[0.5, 0.1]], defaults.PEER: [[0.8, 0.1]]}
+    assert said in defaults.reason("iris", "KernelKMeans", {"runs": runs, "why": {"KernelKMeans": why}})

@@ -147,7 +147,7 @@ def _() -> Words:
     return {"first": fitted(first), "second": fitted(second)}
 
 
-for gamma in ("scale", "median", "auto"):
+for gamma in ("scale", "median"):
     add(f"gamma {gamma}", KernelKMeans, SOME, n_clusters=5, gamma=gamma, n_landmarks=40)
     add(f"gamma {gamma}, laplacian", FuzzyCMeans, SMALL, n_clusters=3, gamma=gamma, kernel="laplacian", n_landmarks=40)
 add("m auto", FuzzyCMeans, SMALL, n_clusters=4, gamma="median", n_landmarks=40)

@@ -45,7 +45,7 @@ add("many rows, polynomial", KernelKMeans, MANY, n_clusters=3, n_landmarks=40, k
 add("many rows, weights", FuzzyCMeans, MANY, n_clusters=5, m=1.2, n_landmarks=40, max_iter=8, weight=weights(42_000))
 add("many rows, weights, hard, wide", KernelKMeans, MANY, n_clusters=5, n_landmarks=140, max_iter=8, weight=weights(42_000))
 add("many rows, little memory", FuzzyCMeans, MANY, n_clusters=5, m=1.2, n_landmarks=140, max_iter=6, memory_budget="80MB")
-add("many rows, auto", FuzzyCMeans, MANY, n_clusters=5, gamma="auto", max_iter=10)
+add("many rows, median", FuzzyCMeans, MANY, n_clusters=5, kernel="rbf", gamma="median", max_iter=10)
 
 for name, (estimator, words) in RULES.items():
     add(f"growing samples, {name}", estimator, MORE, **words, n_landmarks=30)

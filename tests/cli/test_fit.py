@@ -130,9 +130,9 @@ def test_words_reach_the_estimator(cmeans: Command, table: Path, tmp_path: Path)
 
 def test_a_width_judged_by_the_rows(cmeans: Command, table: Path, blobs: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
     words = ["fit", table, "-c", 3, "--columns", "a,b,c", "--seed", 1, "--out", tmp_path / "o"]
-    gamma = cmeans(*words, "--kernel", "rbf", "--gamma", "auto").summary["gamma"]
-    assert gamma == FuzzyCMeans(3, kernel="rbf", gamma="auto").fit(blobs[0][:, :3]).gamma_
-    assert load(tmp_path / "o" / "model.safetensors").gamma == "auto"
+    gamma = cmeans(*words, "--kernel", "rbf", "--gamma", "median").summary["gamma"]
+    assert gamma == FuzzyCMeans(3, kernel="rbf", gamma="median").fit(blobs[0][:, :3]).gamma_
+    assert load(tmp_path / "o" / "model.safetensors").gamma == "median"
 
 
 @pytest.mark.parametrize("landmarks", ["none", "auto", "30"])

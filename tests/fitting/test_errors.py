@@ -264,7 +264,7 @@ def test_only_the_ratios_of_weights_matter(estimator, kernel, scale):
 WORDS = {"exact": {}, "linear": {"kernel": "linear"}, "landmarks": {"n_landmarks": 10}}
 KNOWN = {
     "kernel": KERNEL_NAMES,
-    "gamma": ("scale", "median", "auto"),
+    "gamma": ("scale", "median"),
     "landmarks": ("rpcholesky", "k-means++", "uniform"),
     "landmark_solver": ("eigh", "gradient"),
     "init": ("k-means++", "k-means||", "random", "random-partition"),

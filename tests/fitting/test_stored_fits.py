@@ -213,7 +213,7 @@ def test_landmarks_are_those_chosen_in_memory(landmarks: str, estimator: str, tm
     "words",
     [
         {"kernel": "rbf", "gamma": "scale"},
-        {"kernel": "rbf", "gamma": "auto"},
+        {"kernel": "rbf", "gamma": "median"},
         {"kernel": "laplacian", "gamma": "scale"},
         {"kernel": "cosine", "gamma": "scale"},
     ],

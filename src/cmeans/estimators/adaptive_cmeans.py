@@ -75,9 +75,8 @@ class AdaptivePossibilisticCMeans(BaseAdaptive):
         Whether each feature is brought to a range of 10 inside the fit. (Not for precomputed kernels.) `predict` takes, and
         `cluster_centers_` has, the units of X; eta_, the objective and the distances of `transform` are in those of the scaled rows.
     kernel, gamma, ..., init, n_init, max_iter, tol, ..., verbose
-        As for `KernelKMeans`, except that the default is kernel="linear": plain features. gamma="auto" is settled for
-        `max_clusters` clusters. init may be "max-min" (farthest rows first), the papers' own. n_init counts fuzzy runs, the best of
-        which is built on.
+        As for `KernelKMeans`, except that the default is kernel="linear": plain features. init may be "max-min" (farthest
+        rows first), the papers' own. n_init counts fuzzy runs, the best of which is built on.
 
     Attributes
     ----------

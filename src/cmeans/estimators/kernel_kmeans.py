@@ -31,11 +31,9 @@ class KernelKMeans(BaseCMeans):
         (normalised cuts, for clusters of any shape: the leading eigenvectors of the graph of rows that share near landmarks, for new rows
         too; it has no `gamma`, `landmark_tol` and certificate) or "precomputed" (X is the square kernel matrix, or only the columns of
         `landmarks` with kernel_params={"diag": k(x, x)}).
-    gamma : "scale", "median", "auto" or float, default="scale"
-        Width of the kernel; "auto": the one that shows so many clusters most clearly. "scale" and "median": 1 / (d var) and 1 / median
-        squared distance for RBF (of L1 distances for Laplacian), 1 for the rest. "auto": of 1/4, 1/2, 1, ..., 16 times 1 / median, the
-        width whose centred kernel has the largest gap behind its first c - 1 eigenvalues on at most 1,000 rows (no labels; whatever
-        random_state is). Features must be in like units: scale them first.
+    gamma : "scale", "median" or float, default="scale"
+        Width of the kernel. "scale" and "median": 1 / (d var) and 1 / median squared distance, on at most 1,000 rows whatever
+        random_state is, for RBF (of L1 distances for Laplacian), 1 for the rest. Features must be in like units: scale them first.
     degree : int, default=3
         Degree of polynomial kernels.
     coef0 : float, default=1

@@ -60,9 +60,9 @@ class SequentialPossibilisticCMeans(BaseAdaptive):
     patience : int, default=5
         Trials in a row without a further cluster before it ends. The paper's algorithm is patience=1.
     kernel, gamma, ..., max_iter, tol, ..., verbose
-        As for `KernelKMeans`, except that the default is kernel="linear": plain features. gamma="auto" is settled for
-        `max_clusters` clusters, so give the number expected. max_iter bounds each trial's sweeps. Nothing is drawn but landmarks
-        and, beyond 20,000 rows, the sample on which clusters are sought; they are refined on all rows.
+        As for `KernelKMeans`, except that the default is kernel="linear": plain features. max_iter bounds each trial's
+        sweeps. Nothing is drawn but landmarks and, beyond 20,000 rows, the sample on which clusters are sought; they are refined on
+        all rows.
 
     Attributes
     ----------

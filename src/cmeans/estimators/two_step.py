@@ -154,7 +154,7 @@ def build_sample_geometry(
     kernel: Kernel = Precomputed()
     gamma = None
     if not precomputed:
-        kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, n_clusters, engine)
+        kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, engine)
     if not isinstance(method, str):
         rows = row_numbers(method, estimator_name, blocks.n_rows)
         if isinstance(number, int) and number != len(rows):

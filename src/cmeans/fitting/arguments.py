@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Values that parameters of several estimators take by name
 Auto = Literal["auto"]
-GammaName = Literal["scale", "median", "auto"]
+GammaName = Literal["scale", "median"]
 LandmarkName = Literal["rpcholesky", "k-means++", "uniform"]
 LandmarkSolver = Literal["eigh", "gradient"]
 InitName = Literal["k-means++", "k-means||", "max-min", "random", "random-partition"]

@@ -18,7 +18,6 @@ from ..kernels.laplacian import manhattan
 from ..kernels.names import parameters_of
 from ..runtime.user_warnings import NOT_FINITE, warn
 from ..sampling.population import fixed_rows
-from ..tuning.bandwidth import clearest
 from .arguments import GammaName
 from .validation import integer, real
 
@@ -35,13 +34,7 @@ class KernelParameters(Protocol):
     kernel_params: Mapping[str, Any] | None
 
 
-def build_named_kernel(
-    parameters: KernelParameters,
-    estimator_name: str,
-    blocks: Blocks,
-    n_clusters: int,
-    engine: Engine,
-) -> tuple[Kernel, float | None]:
+def build_named_kernel(parameters: KernelParameters, estimator_name: str, blocks: Blocks, engine: Engine) -> tuple[Kernel, float | None]:
     """Return the kernel and its gamma (None where it has none)."""
     cls, params, numbers = checked_kernel_parameters(parameters, estimator_name)
     _warn_of_unused(parameters, cls, estimator_name)
@@ -49,7 +42,7 @@ def build_named_kernel(
         kernel = build_kernel(parameters.kernel, estimator_name, params)
         return kernel, getattr(kernel, "gamma", None)
     if isinstance(parameters.gamma, str) and cls in (RBF, Laplacian):
-        numbers["gamma"] = _gamma(parameters.gamma, cls, estimator_name, blocks, n_clusters, engine)
+        numbers["gamma"] = _gamma(parameters.gamma, cls, estimator_name, blocks, engine)
     kernel = build_kernel(parameters.kernel, estimator_name, params, **numbers)
     used = getattr(kernel, "gamma", None)
     return (_within_range(kernel, *fixed_rows(blocks)) if isinstance(kernel, Polynomial) else kernel), used
@@ -64,7 +57,7 @@ def checked_kernel_parameters(
     numbers: dict[str, Any] = {}
     if cls is not None:
         if isinstance(parameters.gamma, str) and parameters.gamma not in get_args(GammaName):
-            raise ValueError(f'{estimator_name}(gamma={parameters.gamma!r}): gamma is "scale", "median", "auto" or a positive number.')
+            raise ValueError(f'{estimator_name}(gamma={parameters.gamma!r}): gamma is "scale", "median" or a positive number.')
         numbers["gamma"] = 1.0 if isinstance(parameters.gamma, str) else real(parameters.gamma, "gamma", estimator_name, above=True)
         numbers["degree"] = integer(parameters.degree, "degree", estimator_name, 1)
         numbers["coef0"] = real(parameters.coef0, "coef0", estimator_name, least=-np.inf)
@@ -98,17 +91,11 @@ def _differs(value: Any, default: Any) -> bool:
     return np.ndim(value) > 0 or value != default
 
 
-def _gamma(name: str, cls: type[Kernel], estimator_name: str, blocks: Blocks, n_clusters: int, engine: Engine) -> float:
+def _gamma(name: str, cls: type[Kernel], estimator_name: str, blocks: Blocks, engine: Engine) -> float:
     rows, weights = fixed_rows(blocks)
     if name == "scale":
         return _inverse(_variance(cls, blocks, rows, weights, engine), estimator_name)
-    distances = _distances(cls, rows)
-    gamma = _inverse(_median(distances, weights), estimator_name)
-    if name == "median":
-        return gamma
-    if not np.isfinite(distances).all():
-        raise ValueError(f"{estimator_name}: {NOT_FINITE}")
-    return gamma * clearest(distances * gamma, weights, n_clusters)
+    return _inverse(_median(_distances(cls, rows), weights), estimator_name)
 
 
 def _inverse(size: float, estimator_name: str) -> float:

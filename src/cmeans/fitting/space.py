@@ -214,7 +214,7 @@ def build_geometry(
         return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, factor=factor)
     if takes_graph(parameters.kernel):
         return _graph(parameters, estimator_name, blocks, number, n_clusters, rng, engine)
-    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, n_clusters, engine)
+    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, engine)
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
         plain = Geometry(blocks, kernel, euclidean_space(blocks), n_clusters, gamma)

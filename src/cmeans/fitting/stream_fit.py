@@ -183,7 +183,7 @@ class StreamingBase(BaseCMeans):
         """Return the kernel determined by the first rows, and the space made with it."""
         estimator_name, blocks = type(self).__name__, chunk.blocks
         n_clusters = chunk.context.settings.n_clusters
-        kernel, gamma = build_named_kernel(self, estimator_name, blocks, n_clusters, chunk.context.engine)
+        kernel, gamma = build_named_kernel(self, estimator_name, blocks, chunk.context.engine)
         geometry = Geometry(blocks, kernel, space_of(kernel), n_clusters, gamma)
         geometry.complain(estimator_name)
         return geometry
