@@ -367,7 +367,7 @@ class TestRefusals:
             (["-c", 3, "--columns", "a,z"], "standard input: there is no column 'z'"),
             (["-c", 3, "--columns", "a", "--weight", "z"], "--weight z: standard input: there is no column 'z'"),
             (["-c", 3, "--columns", "a,b", "--weight", "b"], "--weight: column 'b' is also in --columns"),
-            (["-c", 3, "--gamma", "wide"], "--gamma wide: give a number or scale or median or auto."),
+            (["-c", 3, "--gamma", "wide"], "--gamma wide: give a number or scale or median."),
             (["-c", 3, "--m", "1"], "m must be"),
             (["-c", 3, "--decay", "2"], "decay must lie above 0 and at most be 1"),
             (["-c", 3, "--landmarks", "some"], "--landmarks some: give a whole number"),

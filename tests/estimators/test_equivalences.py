@@ -69,7 +69,9 @@ def test_all_rows_as_landmarks_are_the_exact_space(rule, solver, form, X, weight
     indirect=["sweeps"],
 )
 def test_gradient_form_is_the_eigen_form(kernel, rule, X, weights):
-    words = {"kernel": kernel, "gamma": 0.15, "degree": 2, "landmarks": FEW, "init": START, "max_iter": 8, "tol": 0}
+    shape = {"degree": 2} if kernel.endswith("polynomial") else {}
+    shape |= {"gamma": 0.15} if kernel != "cosine" else {}
+    words = {"kernel": kernel, **shape, "landmarks": FEW, "init": START, "max_iter": 8, "tol": 0}
     eigen = RULES[rule](**words).fit(X, sample_weight=weights)
     gradient = RULES[rule](landmark_solver="gradient", **words).fit(X, sample_weight=weights)
     assert_same_runs(eigen, gradient)
@@ -95,7 +97,7 @@ def test_gradients_refuse_an_indefinite_kernel_with_advice(X):
 
 @pytest.mark.parametrize(("rule", "solver", "sweeps"), pairs(RULES, ["eigh", "gradient"], SWEEPS), indirect=["sweeps"])
 def test_precomputed_columns_and_squares_are_the_kernel_itself(rule, solver, X, weights):
-    words = {"kernel": "rbf", "landmarks": FEW, "landmark_solver": solver, "init": START, "max_iter": 8, "tol": 0}
+    words = {"landmarks": FEW, "landmark_solver": solver, "init": START, "max_iter": 8, "tol": 0}
     K = naive.kernel_matrix(X, X, partial(naive.polynomial, gamma=0.5, coef0=1, degree=2))
     # Not the library's own polynomial, which is centred: a callable is used as it comes.
     kernel = RULES[rule](kernel=lambda a, b: (0.5 * a @ b.T + 1) ** 2, **words).fit(X, sample_weight=weights)
@@ -109,15 +111,15 @@ def test_precomputed_columns_and_squares_are_the_kernel_itself(rule, solver, X, 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_precomputed_square_without_landmarks_is_the_exact_space(rule, X, weights):
-    words = {"kernel": "rbf", "n_landmarks": None, "init": START, "max_iter": 8, "tol": 0}
+    words = {"n_landmarks": None, "init": START, "max_iter": 8, "tol": 0}
     K = naive.kernel_matrix(X, X, partial(naive.rbf, gamma=0.15))
-    kernel = RULES[rule](gamma=0.15, **words).fit(X, sample_weight=weights)
+    kernel = RULES[rule](kernel="rbf", gamma=0.15, **words).fit(X, sample_weight=weights)
     assert_same_runs(kernel, RULES[rule](kernel="precomputed", **words).fit(K, sample_weight=weights))
 
 
 @pytest.mark.parametrize(
     "other",
-    [{"kernel": lambda a, b: a @ b.T, "n_landmarks": None}, {"kernel": "linear", "n_landmarks": N}, {"kernel": Linear(), "landmarks": FEW}],
+    [{"kernel": lambda a, b: a @ b.T, "n_landmarks": None}, {"kernel": Linear(), "n_landmarks": N}, {"kernel": Linear(), "landmarks": FEW}],
     ids=["exact", "all-landmarks", "some-landmarks"],  # 13 landmarks span the four dimensions
 )
 @pytest.mark.parametrize("rule", RULES)
@@ -172,7 +174,8 @@ def test_two_steps_are_chittas(kernel, form, X):
     K = naive.kernel_matrix(X, X, naive.linear if kernel == "linear" else partial(naive.rbf, gamma=0.5))
     expected = naive.two_step(K, sample, start, sweeps=4)
     rows = form(K if kernel == "precomputed" else X)
-    ours = TwoStepKernelKMeans(C, kernel=kernel, gamma=0.5, landmarks=sample, init=start, max_iter=4, tol=0).fit(rows)
+    words = {"kernel": kernel, "gamma": 0.5} if kernel == "rbf" else {"kernel": kernel}
+    ours = TwoStepKernelKMeans(C, **words, landmarks=sample, init=start, max_iter=4, tol=0).fit(rows)
     np.testing.assert_array_equal(ours.labels_, expected.memberships.argmax(axis=1))
     np.testing.assert_allclose(ours.objective_history_, expected.history[: ours.n_iter_] + expected.history[-1:], rtol=1e-9)
     assert ours.objective_ == pytest.approx(expected.objective, rel=1e-9)

@@ -22,6 +22,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
+from cmeans.kernels import Linear
 from every_estimator import NAMES
 
 CLUSTERS = 4  # the check of CSR input wants as many columns of predict_proba as its data have classes
@@ -44,9 +45,9 @@ CONFIGURED = [
     ProbabilisticKMeans(CLUSTERS, solver="batched", kernel="rbf", n_landmarks=5),
     CMeans(CLUSTERS, rule="hard"),
     CMeans(CLUSTERS, rule="possibilistic"),
-    AdaptivePossibilisticCMeans(CLUSTERS, n_landmarks=5, sparsity=0),
+    AdaptivePossibilisticCMeans(CLUSTERS, kernel=Linear(), n_landmarks=5, sparsity=0),
     AdaptivePossibilisticCMeans(CLUSTERS, adaptation="conference", sparsity=0),
-    SequentialPossibilisticCMeans(max_clusters=CLUSTERS, n_landmarks=5, sparsity=0, patience=1),
+    SequentialPossibilisticCMeans(max_clusters=CLUSTERS, kernel=Linear(), n_landmarks=5, sparsity=0, patience=1),
     StreamingFuzzyCMeans(CLUSTERS, kernel="linear"),
     StreamingFuzzyCMeans(CLUSTERS, kernel="rbf", n_landmarks=8, rule="hard"),
     StreamingFuzzyCMeans(CLUSTERS, method="projection"),

@@ -354,7 +354,7 @@ def test_who_mixes_and_who_does_not(monkeypatch):
         (CMeans(C, m=1.08, stop="memberships", kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
         (KernelKMeans(C, gamma=GAMMA, random_state=0, **PLAIN), 0),
         (AdaptivePossibilisticCMeans(4, random_state=0), 0),
-        (StreamingFuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, n_init=1, chunk_size=75), 2),
+        (StreamingFuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, n_init=1, chunk_size=75, **PLAIN), 2),
         (StreamingFuzzyCMeans(C, rule="hard", kernel="rbf", gamma=GAMMA, random_state=0, n_init=1), 0),
     ):
         made.clear()

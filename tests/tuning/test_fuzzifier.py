@@ -21,6 +21,7 @@ from sklearn.preprocessing import minmax_scale
 import naive
 from cmeans import CMeans, FuzzyCMeans, KernelPatchClustering, PossibilisticCMeans, StreamingFuzzyCMeans
 from cmeans.data.limits import Limits
+from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy
 from cmeans.sampling.population import Population
 from cmeans.sampling.sampled_rows import CoordinateRows, GramRows
@@ -183,6 +184,7 @@ def weighted_m(K, weights):
     return expected_m(K, weights)
 
 
+KERNELS = {"linear": {"kernel": "linear"}, "rbf": {"kernel": "rbf", "gamma": "median"}}
 SPACES = {
     "exact": {"kernel": "rbf", "n_landmarks": None},
     "landmark": {"kernel": "rbf", "n_landmarks": 30},
@@ -223,7 +225,7 @@ def test_m_of_files(X, tmp_path):
     "stream", [partial(StreamingFuzzyCMeans, method="landmarks"), partial(StreamingFuzzyCMeans, method="projection"), KernelPatchClustering]
 )
 def test_streams_read_m_off_their_first_rows(stream, X, K):
-    model = stream(3, gamma=0.05, random_state=0).partial_fit(X)
+    model = stream(3, kernel="rbf", gamma=0.05, random_state=0).partial_fit(X)
     assert model.m_ == pytest.approx(expected_m(K), rel=1e-9)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -239,7 +241,7 @@ def test_all_estimators_mean_the_same_m(X):
     assert possibilistic.m_ == 2
 
 
-@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"gamma": 0.05}], ids=["linear", "rbf"])
+@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.05}], ids=["linear", "rbf"])
 def test_copies_order_and_threads_change_no_bit_of_m(words, X):
     copies = np.arange(len(X)) % 3 + 1
     order = np.random.default_rng(0).permutation(copies.sum())
@@ -292,11 +294,11 @@ def test_clusters_of_unequal_size_stay_apart(n_columns, seed):
     assert adjusted_rand_score(y, model.labels_) >= adjusted_rand_score(y, KMeans(5, n_init=10, random_state=0).fit_predict(X)) - 0.02
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("clusters", range(2, 13))
 def test_more_clusters_of_wines_than_there_are_kinds_do_not_coincide(kernel, clusters):
     X = minmax_scale(load_wine().data)
-    model = FuzzyCMeans(clusters, kernel=kernel, gamma="median", random_state=0).fit(X)
+    model = FuzzyCMeans(clusters, **KERNELS[kernel], random_state=0).fit(X)
     if kernel == "linear":
         V = model.cluster_centers_
         apart = min(((V[i] - V[j]) ** 2).sum() for i, j in itertools.combinations(range(clusters), 2))
@@ -305,14 +307,14 @@ def test_more_clusters_of_wines_than_there_are_kinds_do_not_coincide(kernel, clu
 
 
 @pytest.mark.parametrize("more", [0, 4])
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(
     ("name", "kinds"), [("iris", 3), ("seeds", 3), ("ecoli", 8), ("glass", 6), ("wdbc", 2), ("vehicle", 4), ("aggregation", 7)]
 )
 def test_no_collapse_on_real_data(name, kinds, kernel, more, load_data):
     """The README's claim, also for more clusters than there are: fits without a warning, since one would be an error."""
     X = minmax_scale(load_data(name)[0])
-    model = FuzzyCMeans(kinds + more, kernel=kernel, gamma="median", random_state=0).fit(X)
+    model = FuzzyCMeans(kinds + more, **KERNELS[kernel], random_state=0).fit(X)
     assert model.n_clusters_ == kinds + more
     assert model.separation_ > 0.1
 
@@ -328,7 +330,7 @@ def test_with_m_2_the_digits_fall_together(load_data):
     assert adjusted_rand_score(y[rows], FuzzyCMeans(n_init=3, **words).fit(X[rows] / 255).labels_) > 0.33
 
 
-@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"gamma": "median"}], ids=["linear", "rbf"])
+@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"kernel": "rbf", "gamma": "median"}], ids=["linear", "rbf"])
 def test_centres_that_coincide_are_told_with_an_m_that_parts_them(words):
     X = unequal_blobs(10, 0, 600)[0]
     with pytest.warns(UserWarning, match="pairs of centres coincide") as caught:
@@ -360,12 +362,12 @@ def nearly_equal(n, c, seed=0):
 @pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "space",
-    [{"kernel": "rbf", "n_landmarks": None}, {"kernel": "rbf", "landmarks": np.arange(0, 150, 2)}, {"kernel": "linear"}],
+    [{"kernel": RBF(0.05), "n_landmarks": None}, {"kernel": RBF(0.05), "landmarks": np.arange(0, 150, 2)}, {"kernel": "linear"}],
     ids=["exact", "landmark", "linear"],
 )
 def test_below_the_critical_m_the_mean_repels_and_above_it_attracts(space, X, K):
-    words = {"gamma": 0.05, "init": nearly_equal(len(X), 3), "max_iter": 600, "tol": 0, **space}
-    critical = naive.critical_fuzzifier(X @ X.T if "kernel" in space else K)[1]
+    words = {"init": nearly_equal(len(X), 3), "max_iter": 600, "tol": 0, **space}
+    critical = naive.critical_fuzzifier(X @ X.T if space["kernel"] == "linear" else K)[1]
     below = FuzzyCMeans(3, m=1 + 0.8 * (critical - 1), **{**words, "tol": 1e-6}).fit(X)
     assert below.separation_ > 0.02
     with pytest.warns(UserWarning, match="collapsed"):

@@ -67,7 +67,7 @@ class ProbabilisticKMeans(BaseCMeans):
     n_init : int, default=1
         Starts; the lowest objective is kept.
     search : "auto", "breathing" or None, default="auto"
-        How solver="lloyd" leaves poor optima, after each start and before the polish. See `KernelKMeans`. Others go without.
+        As in `KernelKMeans`, after each start of solver="lloyd" and before the polish; other solvers go without.
     max_iter : int or None, default=None
         Steps or sweeps at most; None: as many as it takes. Cut short, `memberships_` are soft and `converged_` is False.
     kernel, gamma, ..., tol, ..., verbose

@@ -65,7 +65,7 @@ def takes_graph(kernel: Any) -> bool:
 def graph_parameters(parameters: SpaceParameters, estimator_name: str) -> GraphParameters:
     """Return the parameters of a graph, checked; refuse those that have no meaning for it."""
     asked = f'{estimator_name}(kernel="landmark_graph"'
-    for name, silent in (("gamma", ("scale", "auto")), ("landmark_tol", (0.02,)), ("landmark_solver", ("eigh",))):
+    for name, silent in (("gamma", ("scale",)), ("landmark_tol", (0.02,)), ("landmark_solver", ("eigh",))):
         value = getattr(parameters, name)
         if not any(type(value) is type(word) and value == word for word in silent):
             raise ValueError(f"{asked}, {name}={value!r}): a graph has no {name}; leave it out.")
