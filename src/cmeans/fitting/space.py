@@ -201,7 +201,7 @@ def build_geometry(
     number, factor = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
     refuse_stored(parameters, estimator_name, blocks, number)
     if takes_kernel_values(parameters.kernel):
-        return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, factor=factor)
+        return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, engine, factor=factor)
     kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, n_clusters, engine)
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
@@ -220,7 +220,7 @@ def build_geometry(
     if given is not None:
         rows, points = given
     else:
-        rows = _chosen_rows(parameters, number, geometry, n_clusters, rng, factor=factor)
+        rows = _chosen_rows(parameters, number, geometry, n_clusters, rng, engine, factor=factor)
         if rows is None:
             return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
@@ -243,7 +243,14 @@ def refuse_stored(parameters: SpaceParameters, estimator_name: str, blocks: Bloc
 
 
 def _chosen_rows(
-    parameters: SpaceParameters, number: int | str | None, geometry: Geometry, n_clusters: int, rng: np.random.RandomState, *, factor: bool
+    parameters: SpaceParameters,
+    number: int | str | None,
+    geometry: Geometry,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    engine: Engine,
+    *,
+    factor: bool,
 ) -> IntArray | None:
     """Return the rows chosen as landmarks; None where all are."""
     population, limits = geometry.population, geometry.blocks.limits
@@ -253,11 +260,13 @@ def _chosen_rows(
         gram, rows = geometry.judged
         share = rows.weights / rows.weights.sum()
         variance = float(share @ np.diag(gram) - share @ gram @ share)
-        spanning = spanning_rows(geometry.affinity(np.arange(len(population))), population.weights, variance, limits.most_landmarks)
+        among = geometry.affinity(np.arange(len(population)))
+        spanning = spanning_rows(among, population.weights, variance, limits.most_landmarks, engine)
         return None if spanning is None else population.at(spanning)
     if number == "auto":
-        return enough_landmarks(parameters.landmarks, parameters.landmark_tol, n_clusters, geometry.affinity, population, rng)
-    return choose(parameters.landmarks, int(number), geometry.affinity, population, rng, shifted=geometry.metric.shifted)
+        return enough_landmarks(parameters.landmarks, parameters.landmark_tol, n_clusters, geometry.affinity, population, rng, engine)
+    shifted = geometry.metric.shifted
+    return choose(parameters.landmarks, int(number), geometry.affinity, population, rng, shifted=shifted, engine=engine)
 
 
 def _takes_all_rows(number: int | str | None, blocks: Blocks) -> bool:
@@ -315,6 +324,7 @@ def _precomputed(
     number: int | str | None,
     n_clusters: int,
     rng: np.random.RandomState,
+    engine: Engine,
     *,
     factor: bool,
 ) -> Geometry:
@@ -330,7 +340,7 @@ def _precomputed(
     plain = Geometry(blocks, kernel, exact, n_clusters, None, np.arange(n))
     plain.complain(estimator_name)
     if listed is None:
-        listed = _chosen_rows(parameters, number, plain, n_clusters, rng, factor=factor)
+        listed = _chosen_rows(parameters, number, plain, n_clusters, rng, engine, factor=factor)
         if listed is None:
             return plain
     basis = blocks.take(listed)
