@@ -6,6 +6,7 @@
 #undef ROWS
 #include "bounded.c"
 #include "passes.c"
+#include "seeding.c"
 
 static uint64_t state = 1;
 
@@ -74,6 +75,13 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c) {
     values.parameter = 0.01;
     JOIN(gaussians, VARIANT, BITS)(&values, shift);
     SHOWN("gaussians", u, n * c);
+    int64_t proposed[2] = {0, n - 1};
+    real *kxx = filled(n), *near = filled(n), *far = filled(n), *lowered = malloc((size_t)(2 * n) * sizeof(real)), potentials[2];
+    struct proposals proposals = {u, kxx, near, far, proposed, lowered, potentials, 2, n, 0x1p-20};
+    what = "proposals";
+    JOIN(propose, VARIANT, BITS)(&proposals);
+    SHOWN("lowered", lowered, 2 * n);
+    SHOWN("potentials", potentials, 2);
 }
 
 int main(void) {

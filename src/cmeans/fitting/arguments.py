@@ -13,7 +13,7 @@ from ..data.arrays import Array, IntArray, as_like, is_foreign, is_sparse
 from ..data.blocks import Blocks
 from ..kernels import LandmarkGraph, checked_params
 from ..kernels.landmark_graph import GraphParameters
-from .validation import host_array, intact, integer, real
+from .validation import checked_square_diagonal, host_array, intact, integer, real
 
 if TYPE_CHECKING:
     from .space import Geometry, SpaceParameters
@@ -146,3 +146,21 @@ def check_m(value: Any, name: str, estimator_name: str) -> float | None:
             f"{estimator_name}({name}={value!r}): {name} must be greater than 1; for m = 1, hard memberships, use KernelKMeans."
         )
     return real(value, name, estimator_name, least=1.0, above=True, others='"auto" or ')
+
+
+def whole_diagonal(parameters: SpaceParameters, estimator_name: str, gram: Array) -> Array:
+    """Return the checked diagonal of a square kernel matrix; it must not be given a second time."""
+    diag = checked_square_diagonal(estimator_name, gram)
+    if given_diagonal(parameters, estimator_name) is not None:
+        raise ValueError(
+            f'{estimator_name}(kernel_params={{"diag": ...}}): the square kernel matrix has a diagonal of its own; leave it out.'
+        )
+    return diag
+
+
+def given_diagonal(parameters: SpaceParameters, estimator_name: str) -> Any:
+    """Return the diagonal in kernel_params, as it came; None where there is none."""
+    params = checked_params(parameters.kernel_params, estimator_name)
+    if set(params) - {"diag"}:
+        raise ValueError(f'{estimator_name}(kernel_params={params!r}): kernel="precomputed" takes "diag" only.')
+    return params.get("diag")

@@ -10,7 +10,6 @@ from typing import Any, Protocol, get_args
 import numpy as np
 
 from ..data.arrays import (
-    Array,
     Float64,
     IntArray,
     host_float64,
@@ -23,7 +22,7 @@ from ..data.arrays import (
 from ..data.blocks import LARGEST_SUM, Block, Blocks
 from ..data.limits import DEFAULT
 from ..engines import Engine
-from ..kernels import Kernel, LandmarkGraph, Linear, Precomputed, checked_params
+from ..kernels import Kernel, LandmarkGraph, Linear, Precomputed
 from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
 from ..landmarks.graph import AUTOMATIC, landmark_centres, landmark_graph
 from ..landmarks.select import choose, spanning_rows
@@ -40,14 +39,16 @@ from .arguments import (
     LandmarkName,
     LandmarkSolver,
     check_landmarks,
+    given_diagonal,
     given_landmarks,
     graph_parameters,
     number_of_landmarks,
     row_numbers,
     takes_graph,
+    whole_diagonal,
 )
 from .kernel_width import build_named_kernel, checked_kernel_parameters
-from .validation import checked_square_diagonal, diagonal, one_of, real
+from .validation import diagonal, one_of, real
 
 FEW_COLUMNS = 4  # rows for each column from which on coordinates are handled sooner than inner products
 
@@ -211,7 +212,7 @@ def build_geometry(
     number, factor = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
     refuse_stored(parameters, estimator_name, blocks, number)
     if takes_kernel_values(parameters.kernel):
-        return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, factor=factor)
+        return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, engine, factor=factor)
     if takes_graph(parameters.kernel):
         return _graph(parameters, estimator_name, blocks, number, n_clusters, rng, engine)
     kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, engine)
@@ -232,7 +233,7 @@ def build_geometry(
     if given is not None:
         rows, points = given
     else:
-        rows = _chosen_rows(parameters, number, geometry, n_clusters, rng, factor=factor)
+        rows = _chosen_rows(parameters, number, geometry, n_clusters, rng, engine, factor=factor)
         if rows is None:
             return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
@@ -255,7 +256,14 @@ def refuse_stored(parameters: SpaceParameters, estimator_name: str, blocks: Bloc
 
 
 def _chosen_rows(
-    parameters: SpaceParameters, number: int | str | None, geometry: Geometry, n_clusters: int, rng: np.random.RandomState, *, factor: bool
+    parameters: SpaceParameters,
+    number: int | str | None,
+    geometry: Geometry,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    engine: Engine,
+    *,
+    factor: bool,
 ) -> IntArray | None:
     """Return the rows chosen as landmarks; None where all are."""
     population, limits = geometry.population, geometry.blocks.limits
@@ -265,11 +273,13 @@ def _chosen_rows(
         gram, rows = geometry.judged
         share = rows.weights / rows.weights.sum()
         variance = float(share @ np.diag(gram) - share @ gram @ share)
-        spanning = spanning_rows(geometry.affinity(np.arange(len(population))), population.weights, variance, limits.most_landmarks)
+        among = geometry.affinity(np.arange(len(population)))
+        spanning = spanning_rows(among, population.weights, variance, limits.most_landmarks, engine)
         return None if spanning is None else population.at(spanning)
     if number == "auto":
-        return enough_landmarks(parameters.landmarks, parameters.landmark_tol, n_clusters, geometry.affinity, population, rng)
-    return choose(parameters.landmarks, int(number), geometry.affinity, population, rng, shifted=geometry.metric.shifted)
+        return enough_landmarks(parameters.landmarks, parameters.landmark_tol, n_clusters, geometry.affinity, population, rng, engine)
+    shifted = geometry.metric.shifted
+    return choose(parameters.landmarks, int(number), geometry.affinity, population, rng, shifted=shifted, engine=engine)
 
 
 def _takes_all_rows(number: int | str | None, blocks: Blocks) -> bool:
@@ -285,7 +295,7 @@ def takes_kernel_values(kernel: Any) -> bool:
 def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
     """Refuse invalid kernel parameters."""
     if takes_kernel_values(parameters.kernel):
-        _given_diagonal(parameters, estimator_name)
+        given_diagonal(parameters, estimator_name)
     elif takes_graph(parameters.kernel):
         graph_parameters(parameters, estimator_name)
     else:
@@ -347,13 +357,14 @@ def _precomputed(
     number: int | str | None,
     n_clusters: int,
     rng: np.random.RandomState,
+    engine: Engine,
     *,
     factor: bool,
 ) -> Geometry:
     """Return the geometry of rows of kernel values: the square matrix, or only the columns of the landmarks with the diagonal."""
     n, width = blocks.x.shape
     kernel = Precomputed()
-    diag = _given_diagonal(parameters, estimator_name)
+    diag = given_diagonal(parameters, estimator_name)
     listed = None if isinstance(parameters.landmarks, str) else row_numbers(parameters.landmarks, estimator_name, n)
     if listed is not None and diag is not None and width == len(listed):
         return _columns_only(estimator_name, blocks, listed, diag, n_clusters, factor=factor)
@@ -362,30 +373,13 @@ def _precomputed(
     plain = Geometry(blocks, kernel, exact, n_clusters, None, np.arange(n))
     plain.complain(estimator_name)
     if listed is None:
-        listed = _chosen_rows(parameters, number, plain, n_clusters, rng, factor=factor)
+        listed = _chosen_rows(parameters, number, plain, n_clusters, rng, engine, factor=factor)
         if listed is None:
             return plain
     basis = blocks.take(listed)
     gram = host_float64(kernel.prepare(listed)(basis.x))
     space = landmark_space(kernel, listed, gram, blocks.x.dtype, factor=factor)
     return replace(plain, space=space, landmark_rows=listed, basis=basis, former=plain)
-
-
-def whole_diagonal(parameters: SpaceParameters, estimator_name: str, gram: Array) -> Array:
-    """Return the checked diagonal of a square kernel matrix; it must not be given a second time."""
-    diag = checked_square_diagonal(estimator_name, gram)
-    if _given_diagonal(parameters, estimator_name) is not None:
-        raise ValueError(
-            f'{estimator_name}(kernel_params={{"diag": ...}}): the square kernel matrix has a diagonal of its own; leave it out.'
-        )
-    return diag
-
-
-def _given_diagonal(parameters: SpaceParameters, estimator_name: str) -> Any:
-    params = checked_params(parameters.kernel_params, estimator_name)
-    if set(params) - {"diag"}:
-        raise ValueError(f'{estimator_name}(kernel_params={params!r}): kernel="precomputed" takes "diag" only.')
-    return params.get("diag")
 
 
 def _columns_only(estimator_name: str, blocks: Blocks, listed: IntArray, diag: Any, n_clusters: int, *, factor: bool) -> Geometry:

@@ -29,6 +29,10 @@ class Linear(ProductKernel):
     def coefficients(self) -> tuple[float, float]:
         return 1.0, 0.0
 
+    @property
+    def native_function(self) -> tuple[str, float]:
+        return "powers", 1
+
 
 @dataclass(frozen=True)
 class Cosine(ProductKernel):

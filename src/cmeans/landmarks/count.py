@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..data.arrays import Float64, IntArray, one_hot
+from ..engines import Engine
 from ..sampling.kmeanspp import kmeans_plus_plus
 from ..sampling.pairwise import Affinity
 from ..sampling.population import Population, sample
 from ..spaces.spectrum import leading_sum
-from .rpcholesky import PROPOSALS, PartialCholesky
+from .rpcholesky import ONE_THREAD, PROPOSALS, PartialCholesky
 from .select import AffinityOf, rows_for
 
 LEAST_AUTOMATIC = 300  # landmarks, where their number is made of that of the clusters
@@ -29,7 +30,13 @@ def automatic_number(n_rows: int, n_clusters: int, exact_rows: int) -> int | Non
 
 
 def enough_landmarks(
-    method: str, tol: float, n_clusters: int, affinity_of: AffinityOf, population: Population, rng: np.random.RandomState
+    method: str,
+    tol: float,
+    n_clusters: int,
+    affinity_of: AffinityOf,
+    population: Population,
+    rng: np.random.RandomState,
+    engine: Engine = ONE_THREAD,
 ) -> IntArray:
     """Return the row numbers of landmarks for n_landmarks="auto": as many as are needed to tell partitions apart.
 
@@ -42,7 +49,7 @@ def enough_landmarks(
     affinity = affinity_of(positions)
     judged = np.sort(rng.permutation(len(positions))[:JUDGED_ROWS])
     rule = _StoppingRule(affinity_of(positions[judged]), weights[judged], len(population), n_clusters, tol)
-    cholesky = PartialCholesky(affinity)
+    cholesky = PartialCholesky(affinity, engine=engine)
     if method == "rpcholesky":
         blocks = _drawn_blocks(cholesky, weights, limit, rng)
     elif method == "k-means++":

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 
 from ..data.arrays import Float64, IntArray, binary_exponent, rounding
+from ..data.blocks import spans
+from ..engines import Engine
+from ..engines.threads import ThreadEngine
 from ..sampling.pairwise import Affinity
+from ..spaces.whiteners import inverse_transposed
 
 PROPOSALS = 64  # columns proposed at a time
 NOTHING = 1e-8  # share of its residual before the block below which a column adds only rounding
 LEADING = 0.1  # the same, below which a column is left to later blocks
+CHUNK = 2048  # rows of the factor that are computed together, in the cache
+GROUP = 32  # proposed rows whose kernel values are computed together, for which native code reads the other rows once
+ONE_THREAD = ThreadEngine(1)
 
 
 class PartialCholesky:
     """K = F F^T + E among p rows, F (p, k) growing by chosen columns; `residual` is the diagonal of E, never negative."""
 
-    def __init__(self, affinity: Affinity, known: Float64 | None = None) -> None:
+    def __init__(self, affinity: Affinity, known: Float64 | None = None, engine: Engine = ONE_THREAD) -> None:
         self._affinity = affinity
-        self._parts = [] if known is None else [known]
+        self._engine = engine
+        self._parts = [] if known is None else [np.ascontiguousarray(known.T)]  # (k, p) each
         diag = affinity.diag()
         self._least = rounding(np.float64) * np.maximum(diag, 0.0)
         self.chosen: list[int] = []
@@ -27,7 +34,7 @@ class PartialCholesky:
 
     def factor(self, rows: IntArray | slice = slice(None), since: int = 0) -> Float64:
         """Rows of F, from column `since` on."""
-        return np.concatenate([part[rows] for part in self._parts], axis=1)[:, since:]
+        return np.concatenate([part[:, rows] for part in self._parts])[since:].T
 
     def drawn(self, weights: Float64, count: int, rng: np.random.RandomState) -> int:
         """Add up to `count` rows drawn in proportion to weight times residual; return the number of accepted proposals.
@@ -62,20 +69,41 @@ class PartialCholesky:
 
     def _add(self, proposed: IntArray, least: Float64) -> int:
         """Add those of the proposed rows, one after the other, whose residual is still above `least`; return their number."""
-        columns = self._affinity.between(proposed)
-        for part in self._parts:
-            columns = columns - part @ part[proposed].T
-        kept = _pivots(columns[proposed], np.maximum(least, self._least[proposed]))
+        columns = self._columns(proposed)
+        known = [part[:, proposed].T for part in self._parts]
+        gram = columns[:, proposed] - sum(rows @ rows.T for rows in known)
+        kept, factor = _pivots(gram, np.maximum(least, self._least[proposed]))
         if not len(kept):  # the residuals of these rows are rounding
             self.residual[proposed] = 0.0
             return 0
-        factor = np.linalg.cholesky(columns[proposed[kept]][:, kept])
-        new = scipy.linalg.solve_triangular(factor, columns[:, kept].T, lower=True).T
-        self._lower_residual(np.einsum("ij,ij->i", new, new))
+        self._append(columns if len(kept) == len(columns) else columns[kept], [rows[kept] for rows in known], inverse_transposed(factor).T)
         self.residual[proposed[kept]] = 0.0
-        self._parts.append(new)
         self.chosen.extend(proposed[kept].tolist())
         return len(kept)
+
+    def _columns(self, proposed: IntArray) -> Float64:
+        """Kernel values (b, p) of the proposed rows with all rows."""
+        groups = [proposed[start:stop] for start, stop in spans(len(proposed), GROUP)]
+        parts = list(self._engine.run(lambda group: self._affinity.between(groups[group]).T, len(groups)))
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+    def _append(self, columns: Float64, known: list[Float64], inverse: Float64) -> None:
+        """Add columns of the kernel (b, p) to the factor: what it leaves of them times the inverse of their own factor (b, b)."""
+        new, squares = np.empty(columns.shape), np.empty(columns.shape[1])
+        chunks = list(spans(columns.shape[1], CHUNK))
+
+        def fill(chunk: int) -> None:
+            here = slice(*chunks[chunk])
+            left = columns[:, here].copy()
+            for rows, part in zip(known, self._parts, strict=True):
+                left -= rows @ part[:, here]
+            np.matmul(inverse, left, out=new[:, here])
+            squares[here] = np.einsum("ij,ij->j", new[:, here], new[:, here])
+
+        for _ in self._engine.run(fill, len(chunks)):
+            pass
+        self._lower_residual(squares)
+        self._parts.append(new)
 
     def _lower_residual(self, squares: Float64 | float) -> None:
         residual = self.residual - squares
@@ -85,13 +113,15 @@ class PartialCholesky:
 def _pivots(
     gram: Float64,  # (b, b) residual kernel among the proposed rows, which may repeat
     least: Float64,  # (b,)
-) -> IntArray:
-    """Return the rows whose residual, after those before them, is above `least`."""
-    scale = -binary_exponent(np.diag(gram))  # entries are multiplied with each other
-    gram, least = np.ldexp(gram, scale), np.ldexp(least, scale)
-    kept: list[int] = []
+) -> tuple[IntArray, Float64]:
+    """Return the rows whose residual, after those before them, is above `least`, and the triangular factor of the kernel among them."""
+    half = -binary_exponent(np.diag(gram)) // 2  # entries are multiplied with each other
+    gram, least = np.ldexp(gram, 2 * half), np.ldexp(least, 2 * half)
+    left, factor, kept = np.diag(gram).copy(), np.empty(gram.shape), list[int]()
     for i in range(len(gram)):
-        if gram[i, i] > least[i]:
+        if left[i] > least[i]:
+            k = len(kept)
+            factor[k] = (gram[i] - factor[:k, i] @ factor[:k]) / np.sqrt(left[i])
+            left -= factor[k] ** 2
             kept.append(i)
-            gram -= np.outer(gram[:, i], gram[i]) / gram[i, i]
-    return np.array(kept, dtype=np.intp)
+    return np.array(kept, dtype=np.intp), np.ldexp(np.tril(factor[: len(kept), kept].T), -half)

@@ -9,10 +9,11 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from ..data.limits import Limits
+from ..engines import Engine
 from ..sampling.kmeanspp import kmeans_plus_plus
 from ..sampling.pairwise import Affinity
 from ..sampling.population import Population, draw, sample
-from .rpcholesky import PartialCholesky
+from .rpcholesky import ONE_THREAD, PartialCholesky
 
 FACTOR_ELEMENTS = 2**22  # numbers of the factor that landmarks are chosen with; but at least four rows a landmark
 SPANNED = 1e-9  # share of the variance left out below which landmarks represent all rows exactly
@@ -22,7 +23,14 @@ AffinityOf = Callable[[IntArray], Affinity]  # kernel values among members of a 
 
 
 def choose(
-    method: str, count: int, affinity_of: AffinityOf, population: Population, rng: np.random.RandomState, *, shifted: bool = False
+    method: str,
+    count: int,
+    affinity_of: AffinityOf,
+    population: Population,
+    rng: np.random.RandomState,
+    *,
+    shifted: bool = False,
+    engine: Engine = ONE_THREAD,
 ) -> IntArray:
     """Return the row numbers of up to `count` landmarks: "rpcholesky" (rows represented worst), "k-means++" (far from each other) or
     "uniform" (in proportion to weight). `shifted`: affinities are about another origin than the kernel's own."""
@@ -34,7 +42,7 @@ def choose(
         return population.at(positions[kmeans_plus_plus(affinity_of(positions), weights, count, rng, candidates=1)])
     positions, weights = sample(population, rows_for(count, population.limits), rng)
     affinity = affinity_of(positions)
-    chosen = rpcholesky(affinity, weights, count, rng)
+    chosen = rpcholesky(affinity, weights, count, rng, engine=engine)
     if shifted and 0 < len(chosen) < count:  # they span all rows about that origin, but maybe not the origin itself
         chosen = np.append(chosen, _row_off_the_plane(affinity, chosen))
     return population.at(positions[chosen]) if len(chosen) else population.at(np.arange(1))  # a kernel that is zero on all rows
@@ -62,22 +70,23 @@ def rpcholesky(
     *,
     known: Float64 | None = None,  # (p, k) coordinates of the rows in the span of what is represented already
     enough: float = 0.0,
+    engine: Engine = ONE_THREAD,
 ) -> IntArray:
     """Return up to `count` rows that together with `known` represent all rows, each drawn in proportion to its residual.
 
     Randomly pivoted Cholesky (Chen, Epperly, Tropp, Webber 2025). It ends early where the mean residual falls to `enough`.
     """
-    cholesky = PartialCholesky(affinity, known)
+    cholesky = PartialCholesky(affinity, known, engine)
     cholesky.draw_up_to(count, weights, rng, enough * float(weights.sum()))
     return np.array(cholesky.chosen, dtype=np.intp)
 
 
-def spanning_rows(affinity: Affinity, weights: Float64, variance: float, most: int) -> IntArray | None:
+def spanning_rows(affinity: Affinity, weights: Float64, variance: float, most: int, engine: Engine = ONE_THREAD) -> IntArray | None:
     """Return rows whose span holds all rows but for 1e-9 of the variance; None where that takes more than a quarter of them, or `most`.
 
     The search ends as soon as the residual falls too slowly. Chance decides only which of many such sets is returned.
     """
-    cholesky, p, rng = PartialCholesky(affinity), weights / weights.sum(), np.random.RandomState(0)
+    cholesky, p, rng = PartialCholesky(affinity, engine=engine), weights / weights.sum(), np.random.RandomState(0)
     limit, goal = min(len(p) // 4, most), SPANNED * variance
     residual = float(p @ cholesky.residual)
     while residual > goal:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from .pairwise import Affinity
+from .proposals import lowered
 
 
 def kmeans_plus_plus(
@@ -25,17 +26,17 @@ def kmeans_plus_plus(
     """
     tries = 2 + int(math.log(max(count, 1))) if candidates is None else candidates
     chosen = [drawn(weights, rng)]
-    nearest = affinity.squared_distances(np.array(chosen))[:, 0]
+    nearest = _distances_to(affinity, chosen[0], weights)
     while len(chosen) < count:
         mass = np.cumsum(weights * nearest)
         if not mass[-1] > 0:
             break
         draws = np.searchsorted(mass, rng.uniform(size=tries) * mass[-1], side="right")
         draws = np.minimum(draws, np.searchsorted(mass, mass[-1]))  # never a row at distance zero after the last possible one
-        after = np.minimum(nearest[:, None], affinity.squared_distances(draws))
-        best = int(np.argmin(weights @ after))
+        after, potentials = lowered(affinity, draws, nearest, weights)
+        best = int(np.argmin(potentials))
         chosen.append(int(draws[best]))
-        nearest = after[:, best]
+        nearest = after[best]
     return np.array(chosen, dtype=np.intp)
 
 
@@ -50,11 +51,17 @@ def max_min(
     (Gonzalez 1985; Max-Min in Xenaki, Koutroumbas, Rontogiannis 2014.) Fewer are returned when no further row differs.
     """
     chosen = [drawn(weights, rng)]
-    nearest = affinity.squared_distances(np.array(chosen))[:, 0]
+    nearest = _distances_to(affinity, chosen[0], weights)
     while len(chosen) < count and nearest.max() > 0:
         chosen.append(int(np.argmax(nearest)))
-        nearest = np.minimum(nearest, affinity.squared_distances(np.array(chosen[-1:]))[:, 0])
+        nearest = lowered(affinity, np.array(chosen[-1:]), nearest, weights)[0][0]
     return np.array(chosen, dtype=np.intp)
+
+
+def _distances_to(affinity: Affinity, row: int, weights: Float64) -> Float64:
+    """Squared distances (p,) of all rows to the first one taken."""
+    distances: Float64 = lowered(affinity, np.array([row]), np.full(len(weights), np.inf), weights)[0][0]
+    return distances
 
 
 def drawn(weights: Float64, rng: np.random.RandomState) -> int:

@@ -21,7 +21,7 @@ class Affinity(ABC):
 
     @abstractmethod
     def between(self, columns: IntArray) -> Float64:
-        """k(x_i, x_j) for all i and the given j: (p, len(columns)) float64."""
+        """k(x_i, x_j) for all i and the given j: a new array (p, len(columns)) float64."""
 
     @abstractmethod
     def diag(self) -> Float64:

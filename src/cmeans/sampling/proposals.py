@@ -1,0 +1,52 @@
+"""What taking each of some proposed rows lowers the distances of all rows to the nearest one taken to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import native
+from ..data.arrays import Float64, IntArray, rounding
+from ..native.calls import ADDRESS, INT, REAL, WHOLE, Structure, address, pointer_to
+from ..runtime.user_warnings import NOT_FINITE
+from .pairwise import Affinity
+
+
+class _ProposalsArgument(Structure):
+    """struct proposals"""
+
+    _fields_ = [
+        ("products", ADDRESS),
+        ("kxx", ADDRESS),
+        ("nearest", ADDRESS),
+        ("weight", ADDRESS),
+        ("rows", ADDRESS),
+        ("lowered", ADDRESS),
+        ("potentials", ADDRESS),
+        ("proposed", WHOLE),
+        ("count", WHOLE),
+        ("rounding", REAL),
+    ]
+
+
+PROPOSALS = pointer_to(_ProposalsArgument)
+
+
+def lowered(
+    affinity: Affinity,
+    proposed: IntArray,  # (t,)
+    nearest: Float64,  # (p,) squared distances to the nearest row taken so far
+    weights: Float64,  # (p,)
+) -> tuple[Float64, Float64]:
+    """Return the squared distances (t, p) to the nearest row once each of the proposed ones is taken, and their weighted sums (t,)."""
+    if not native.is_available():
+        after = np.minimum(nearest, affinity.squared_distances(proposed).T)
+        return after, after @ weights
+    products = np.ascontiguousarray(affinity.between(proposed).T)
+    arrays = (np.ascontiguousarray(values) for values in (affinity.diag(), nearest, weights))
+    numbers = np.ascontiguousarray(proposed, dtype=np.int64)
+    after, potentials = np.empty(products.shape), np.empty(len(proposed))
+    kept = products, *arrays, numbers, after, potentials  # while their addresses are in use
+    argument = _ProposalsArgument(*map(address, kept), *products.shape, rounding(np.float64))
+    if native.function("propose", np.float64, (PROPOSALS,), INT)(argument):
+        raise ValueError(NOT_FINITE)
+    return after, potentials

@@ -1,0 +1,85 @@
+"""Rows proposed as the next centre: distances and potentials, native and without native code, against loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cmeans import native
+from cmeans.engines import ThreadEngine
+from cmeans.kernels import RBF, Laplacian, Linear, Polynomial
+from cmeans.sampling.kmeanspp import kmeans_plus_plus, max_min
+from cmeans.sampling.pairwise import KernelAffinity, MatrixAffinity
+from cmeans.sampling.proposals import lowered
+
+KERNELS = {"linear": Linear(), "rbf": RBF(0.1), "polynomial": Polynomial(3, 0.5, 1.0), "laplacian": Laplacian(0.3)}
+
+
+@pytest.fixture(autouse=True)
+def as_in_a_fit():
+    with ThreadEngine(1):
+        yield
+
+
+def affinity(kernel, x, form):
+    if form == "matrix":
+        return MatrixAffinity(kernel(x, x), np.asarray(kernel.diag(x)), np.arange(len(x)))
+    return KernelAffinity(kernel, sparse.csr_array(x) if form == "csr" else x)
+
+
+def one_by_one(kernel, x, row, nearest, weights):
+    """min(nearest_i, |phi(x_i) - phi(x_row)|^2) and the weighted sum, one row after the other."""
+    after = []
+    for i in range(len(x)):
+        values = [float(kernel(x[[a]], x[[b]])[0, 0]) for a, b in ((i, i), (row, row), (i, row))]
+        after.append(min(nearest[i], values[0] + values[1] - 2.0 * values[2]))
+    return np.array(after), sum(w * a for w, a in zip(weights, after, strict=True))
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("form", ["rows", "csr", "matrix"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_distances_and_potentials_are_those_of_the_formula(name, form, compiled, monkeypatch):
+    if compiled and not native.is_available():
+        pytest.skip("there is no native code")
+    monkeypatch.setattr(native, "is_available", lambda: compiled)
+    rng = np.random.default_rng(0)
+    x, kernel = rng.uniform(size=(37, 5)) * (rng.uniform(size=(37, 5)) < 0.7), KERNELS[name]
+    x[20] = x[3]  # a proposed row and its copy
+    weights, nearest = rng.uniform(0.5, 3.0, size=37), rng.uniform(0.0, 2.0, size=37)
+    proposed = np.array([3, 36, 3, 0])
+    after, potentials = lowered(affinity(kernel, x, form), proposed, nearest, weights)
+    for t, row in enumerate(proposed):
+        wanted, potential = one_by_one(kernel, x, row, nearest, weights)
+        np.testing.assert_allclose(after[t], wanted, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(potentials[t], potential, rtol=1e-12)
+    assert after[0, 3] == after[0, 20] == 0.0
+    assert potentials[0] == potentials[2]
+
+
+@pytest.mark.skipif(not native.is_available(), reason="there is no native code")
+@pytest.mark.parametrize("method", [kmeans_plus_plus, max_min])
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("n", [9, 100, 1003])
+def test_native_code_takes_the_same_rows(n, name, method, monkeypatch):
+    rng = np.random.default_rng(n)
+    x, weights = rng.normal(size=(n, 4)), rng.uniform(0.1, 2.0, size=n)
+    taken = []
+    for compiled in (True, False):
+        monkeypatch.setattr(native, "is_available", lambda compiled=compiled: compiled)
+        taken.append(method(affinity(KERNELS[name], x, "rows"), weights, min(n, 20), np.random.RandomState(3)))
+    np.testing.assert_array_equal(*taken)
+    assert len(set(taken[0].tolist())) == min(n, 20)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("bad", [np.inf, np.nan])
+def test_a_distance_that_is_not_finite_is_refused(bad, compiled, monkeypatch):
+    if compiled and not native.is_available():
+        pytest.skip("there is no native code")
+    monkeypatch.setattr(native, "is_available", lambda: compiled)
+    gram = np.eye(11)
+    gram[10, 2] = bad
+    with pytest.raises(ValueError, match="not finite"):
+        lowered(MatrixAffinity(gram, np.ones(11), np.arange(11)), np.array([2]), np.full(11, np.inf), np.ones(11))
