@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse
+from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from cli.command import Command
@@ -133,6 +134,16 @@ def test_a_width_judged_by_the_rows(cmeans: Command, table: Path, blobs: tuple[n
     gamma = cmeans(*words, "--kernel", "rbf", "--gamma", "median").summary["gamma"]
     assert gamma == FuzzyCMeans(3, kernel="rbf", gamma="median").fit(blobs[0][:, :3]).gamma_
     assert load(tmp_path / "o" / "model.safetensors").gamma == "median"
+
+
+def test_shapes(cmeans: Command, tmp_path: Path) -> None:
+    x, moons = make_moons(600, noise=0.05, random_state=0)
+    np.save(tmp_path / "x.npy", x)
+    words = ["--clusters", 2, "--method", "hard", "--kernel", "landmark_graph", "--seed", 0]
+    summary = cmeans("fit", tmp_path / "x.npy", *words, "--out", tmp_path / "o").summary
+    assert (summary["kernel"], summary["n_landmarks"]) == ("landmark_graph", 300)
+    model = load(tmp_path / "o" / "model.safetensors")
+    assert adjusted_rand_score(moons, model.predict(x)) == 1.0
 
 
 @pytest.mark.parametrize("landmarks", ["none", "auto", "30"])

@@ -17,8 +17,8 @@ from .polynomial import NormalizedPolynomial, Polynomial, Sigmoid
 from .precomputed import CallableKernel, Precomputed
 from .rbf import RBF
 
-VectorKernel = Literal["rbf", "linear", "laplacian", "polynomial", "normalized_polynomial", "sigmoid", "cosine"]
-KernelName = Literal[VectorKernel, "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim", "landmark_graph", "precomputed"]
+VectorKernel = Literal["rbf", "linear", "laplacian", "polynomial", "normalized_polynomial", "sigmoid", "cosine", "landmark_graph"]
+KernelName = Literal[VectorKernel, "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim", "precomputed"]
 KERNELS: dict[str, type[Kernel]] = {
     "linear": Linear,
     "rbf": RBF,
@@ -72,7 +72,9 @@ def build_kernel(kernel: str | Kernel | Callable[..., Any], estimator_name: str,
     if cls is Precomputed:
         return Precomputed()
     if cls is LandmarkGraph:
-        raise ValueError(f"{estimator_name}(kernel={kernel!r}): the graph is made of all rows at once, which this estimator never has.")
+        raise ValueError(
+            f"{estimator_name}(kernel={kernel!r}): the graph is made of all rows, and this estimator begins with some of them; take KernelKMeans."
+        )
     known = parameters_of(cls)
     unknown = sorted(set(params) - known)
     if unknown:
