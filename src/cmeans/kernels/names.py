@@ -73,7 +73,8 @@ def build_kernel(kernel: str | Kernel | Callable[..., Any], estimator_name: str,
         return Precomputed()
     if cls is LandmarkGraph:
         raise ValueError(
-            f"{estimator_name}(kernel={kernel!r}): the graph is made of all rows, and this estimator begins with some of them; take KernelKMeans."
+            f"{estimator_name}(kernel={kernel!r}): the graph is made of all rows, and this estimator begins with some of them; take "
+            "KernelKMeans."
         )
     known = parameters_of(cls)
     unknown = sorted(set(params) - known)
