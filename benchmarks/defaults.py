@@ -67,12 +67,12 @@ Build = Callable[[int, int], Any]  # an estimator, for a number of clusters and 
 
 EXPLAINED: dict[str, Callable[..., Any]] = {
     "KernelKMeans": lambda c, seed, **words: KernelKMeans(c, random_state=seed, **words),
-    "FuzzyCMeans": lambda c, seed, **words: FuzzyCMeans(c, kernel="linear", random_state=seed, **words),
+    "FuzzyCMeans": lambda c, seed, **words: FuzzyCMeans(c, random_state=seed, **words),
 }
 WAYS: dict[str, Build] = {
     **EXPLAINED,
-    "PossibilisticCMeans": lambda c, seed: PossibilisticCMeans(c, kernel="linear", random_state=seed),
-    "ProbabilisticKMeans": lambda c, seed: ProbabilisticKMeans(c, kernel="linear", random_state=seed),
+    "PossibilisticCMeans": lambda c, seed: PossibilisticCMeans(c, random_state=seed),
+    "ProbabilisticKMeans": lambda c, seed: ProbabilisticKMeans(c, random_state=seed),
     "TwoStepKernelKMeans": lambda c, seed: TwoStepKernelKMeans(c, random_state=seed),
     "KernelPatchClustering": lambda c, seed: KernelPatchClustering(c, random_state=seed),
     "AdaptivePossibilisticCMeans": lambda c, seed: AdaptivePossibilisticCMeans(max(20, 2 * c), random_state=seed),

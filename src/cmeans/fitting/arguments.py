@@ -65,9 +65,9 @@ def takes_graph(kernel: Any) -> bool:
 def graph_parameters(parameters: SpaceParameters, estimator_name: str) -> GraphParameters:
     """Return the parameters of a graph, checked; refuse those that have no meaning for it."""
     asked = f'{estimator_name}(kernel="landmark_graph"'
-    for name, silent in (("gamma", ("scale",)), ("landmark_tol", (0.02,)), ("landmark_solver", ("eigh",))):
+    for name, default in (("gamma", "scale"), ("landmark_tol", 0.02), ("landmark_solver", "eigh")):
         value = getattr(parameters, name)
-        if not any(type(value) is type(word) and value == word for word in silent):
+        if type(value) is not type(default) or value != default:
             raise ValueError(f"{asked}, {name}={value!r}): a graph has no {name}; leave it out.")
     if parameters.n_landmarks is None:
         raise ValueError(f'{asked}, n_landmarks=None): the graph is made over landmarks; give a number, or "auto".')
