@@ -12,7 +12,8 @@
 #define TILE 64
 #define CHUNK 32                       /* columns that are transposed together, and stay in the first-level cache */
 #define AHEAD 64                       /* numbers by which reading a long row runs ahead of the arithmetic */
-#define NEAR 32768                     /* bytes of a tile's rows up to which the next tile's are fetched meanwhile */
+#define NEAR 8192                      /* bytes of a tile's rows up to which the next tile's are fetched into the first-level cache meanwhile */
+#define FAR 524288                     /* and into the second-level cache */
 #define ABREAST (WIDTH == 64 ? 2 : 1)  /* vectors side by side, as many as the machine has registers for */
 #define GROUP 4                        /* centres at a time */
 #define SIDE 4                         /* vectors side by side where each waits for its own sum */
@@ -98,20 +99,26 @@ typedef whole four_whole __attribute__((vector_size(4 * sizeof(real))));
 #define PICKED(a, b, i, j, k, l) __builtin_shuffle(a, b, (four_whole){i, j, k, l})
 #endif
 
+INLINE void fetch(const real *from, int near) {
+    if (near)
+        __builtin_prefetch(from, 0, 3);
+    else
+        __builtin_prefetch(from, 0, 2);
+}
+
 /* tile->x (columns, TILE) from columns `first` on of the tile's rows, without the shift. */
 static void transpose(const struct tile *tile, const struct rows *rows, int64_t first, int64_t columns) {
     static const real NO_SHIFT[CHUNK];
     const real *shift = rows->shift == NULL ? NO_SHIFT : rows->shift + first;
-    const int64_t tile_ahead = TILE * rows->pitch, ahead = tile_ahead * (int64_t)sizeof(real) <= NEAR ? tile_ahead : AHEAD;
+    const int64_t next = TILE * rows->pitch, bytes = next * (int64_t)sizeof(real), ahead = bytes <= FAR ? next : AHEAD;
+    const int near = bytes <= NEAR;
     real *x = tile->x;
     for (int t = 0; t < TILE; t += 4) {
         const real *a = tile->row[t] + first, *b = tile->row[t + 1] + first, *c = tile->row[t + 2] + first, *d = tile->row[t + 3] + first;
         int64_t f = 0;
         for (; f + 4 <= columns; f += 4) {
-            if (f % LANES == 0) {
-                __builtin_prefetch(a + f + ahead), __builtin_prefetch(b + f + ahead);
-                __builtin_prefetch(c + f + ahead), __builtin_prefetch(d + f + ahead);
-            }
+            if (f % LANES == 0)
+                fetch(a + f + ahead, near), fetch(b + f + ahead, near), fetch(c + f + ahead, near), fetch(d + f + ahead, near);
             four p = *(const loose_four *)(a + f), q = *(const loose_four *)(b + f);
             four r = *(const loose_four *)(c + f), s = *(const loose_four *)(d + f);
             four pq = PICKED(p, q, 0, 4, 2, 6), rs = PICKED(r, s, 0, 4, 2, 6);
