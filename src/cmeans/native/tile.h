@@ -41,6 +41,7 @@ struct centres {
 struct tile {
     int64_t count;          /* rows; the last one pads the tile, with weight zero */
     const real *row[TILE];  /* where each row begins */
+    const real *next[TILE]; /* and each of the tile after it */
     real *x;                /* (CHUNK, TILE) the last columns, transposed: all of them where they are few */
     real *d2;               /* (clusters, TILE) */
     real *u;                /* (clusters, TILE) memberships up to the row's factor; then weights */
@@ -74,13 +75,19 @@ static int new_tile(struct tile *tile, int64_t clusters) {
     return 1;
 }
 
+/* The number of a row that is the i-th to be read; the last one pads. */
+INLINE int64_t number_of(const struct rows *rows, int64_t i) {
+    i = at_most(i, rows->count - 1);
+    return rows->order == NULL ? i : rows->order[i];
+}
+
 /* The rows from number `start` on: where they are, sample weights, k(x, x) where it is known. */
 static void load_tile(struct tile *tile, const struct rows *rows, int64_t start) {
     tile->count = at_most(TILE, rows->count - start);
     for (int64_t t = 0; t < TILE; t++) {
-        int64_t i = start + at_most(t, tile->count - 1);
-        i = rows->order == NULL ? i : rows->order[i];
+        const int64_t i = number_of(rows, start + t);
         tile->row[t] = rows->values + i * rows->pitch;
+        tile->next[t] = rows->values + number_of(rows, start + TILE + t) * rows->pitch;
         tile->kxx[t] = rows->kxx == NULL ? 0 : rows->kxx[i];
         tile->weight[t] = t < tile->count ? (real)rows->weight[i * rows->weight_step] : 0;
         tile->low[t] = (real)INFINITY;
@@ -110,15 +117,16 @@ INLINE void fetch(const real *from, int near) {
 static void transpose(const struct tile *tile, const struct rows *rows, int64_t first, int64_t columns) {
     static const real NO_SHIFT[CHUNK];
     const real *shift = rows->shift == NULL ? NO_SHIFT : rows->shift + first;
-    const int64_t next = TILE * rows->pitch, bytes = next * (int64_t)sizeof(real), ahead = bytes <= FAR ? next : AHEAD;
-    const int near = bytes <= NEAR;
+    const int64_t bytes = TILE * rows->columns * (int64_t)sizeof(real);
+    const int near = bytes <= NEAR, beyond = bytes > FAR;
     real *x = tile->x;
     for (int t = 0; t < TILE; t += 4) {
         const real *a = tile->row[t] + first, *b = tile->row[t + 1] + first, *c = tile->row[t + 2] + first, *d = tile->row[t + 3] + first;
         int64_t f = 0;
         for (; f + 4 <= columns; f += 4) {
             if (f % LANES == 0)
-                fetch(a + f + ahead, near), fetch(b + f + ahead, near), fetch(c + f + ahead, near), fetch(d + f + ahead, near);
+                for (int i = 0; i < 4; i++)
+                    fetch((beyond ? tile->row[t + i] + AHEAD : tile->next[t + i]) + first + f, near);
             four p = *(const loose_four *)(a + f), q = *(const loose_four *)(b + f);
             four r = *(const loose_four *)(c + f), s = *(const loose_four *)(d + f);
             four pq = PICKED(p, q, 0, 4, 2, 6), rs = PICKED(r, s, 0, 4, 2, 6);
