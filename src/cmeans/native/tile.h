@@ -75,19 +75,16 @@ static int new_tile(struct tile *tile, int64_t clusters) {
     return 1;
 }
 
-/* The number of a row that is the i-th to be read; the last one pads. */
-INLINE int64_t number_of(const struct rows *rows, int64_t i) {
-    i = at_most(i, rows->count - 1);
-    return rows->order == NULL ? i : rows->order[i];
-}
-
 /* The rows from number `start` on: where they are, sample weights, k(x, x) where it is known. */
 static void load_tile(struct tile *tile, const struct rows *rows, int64_t start) {
+    const int64_t last = rows->count - 1;
     tile->count = at_most(TILE, rows->count - start);
     for (int64_t t = 0; t < TILE; t++) {
-        const int64_t i = number_of(rows, start + t);
+        int64_t i = at_most(start + t, last), next = start + TILE + t; /* beyond the last row there may be another block's */
+        if (rows->order != NULL)
+            i = rows->order[i], next = rows->order[at_most(next, last)];
         tile->row[t] = rows->values + i * rows->pitch;
-        tile->next[t] = rows->values + number_of(rows, start + TILE + t) * rows->pitch;
+        tile->next[t] = rows->values + next * rows->pitch;
         tile->kxx[t] = rows->kxx == NULL ? 0 : rows->kxx[i];
         tile->weight[t] = t < tile->count ? (real)rows->weight[i * rows->weight_step] : 0;
         tile->low[t] = (real)INFINITY;
