@@ -157,6 +157,8 @@ BAD = {
     "normalized": ({"kernel_params": {"normalized": "yes"}}, "normalized='yes': give True or False"),
     "unknown": ({"kernel_params": {"sigma": 1}}, "'sigma'. unknown; a graph takes"),
     "gamma": ({"gamma": 1.0}, "gamma=1.0.: a graph has no gamma"),
+    "degree": ({"degree": 2}, "degree=2.: a graph has no degree"),
+    "coef0": ({"coef0": 0.5}, "a graph has no coef0"),
     "landmark_tol": ({"landmark_tol": 0.1}, "a graph has no landmark_tol"),
     "landmark_solver": ({"landmark_solver": "gradient"}, "a graph has no landmark_solver"),
     "no landmarks": ({"n_landmarks": None}, "the graph is made over landmarks"),

@@ -4,6 +4,9 @@
 
 #include "kernel_values.c"
 #undef ROWS
+#undef ROWS_PER_PASS
+#include "neighbours.c"
+#undef ROWS
 #include "bounded.c"
 #include "passes.c"
 #include "seeding.c"
@@ -75,6 +78,15 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c) {
     values.parameter = 0.01;
     JOIN(gaussians, VARIANT, BITS)(&values, shift);
     SHOWN("gaussians", u, n * c);
+    const int64_t wanted = c < 4 ? c : 4, n_panels = (c + 2 * LANES - 1) / (2 * LANES) * 2, room = n_panels * LANES * (1 + d);
+    real *padded_points = filled(room), *panels = aligned_to_line(malloc((size_t)room * sizeof(real) + LINE));
+    memcpy(panels, padded_points, (size_t)room * sizeof(real));
+    int32_t *chosen = malloc((size_t)(n * wanted) * sizeof(int32_t));
+    struct neighbours neighbours = {x, panels, u, chosen, n, d, d, n_panels, wanted};
+    what = "neighbours";
+    JOIN(find_neighbours, VARIANT, BITS)(&neighbours);
+    SHOWN("scores", u, n * wanted);
+    SHOWN("numbers", chosen, n * wanted);
     int64_t proposed[2] = {0, n - 1};
     real *kxx = filled(n), *near = filled(n), *far = filled(n), *lowered = malloc((size_t)(2 * n) * sizeof(real)), potentials[2];
     struct proposals proposals = {u, kxx, near, far, proposed, lowered, potentials, 2, n, 0x1p-20};

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal
@@ -65,8 +66,9 @@ def takes_graph(kernel: Any) -> bool:
 def graph_parameters(parameters: SpaceParameters, estimator_name: str) -> GraphParameters:
     """Return the parameters of a graph, checked; refuse those that have no meaning for it."""
     asked = f'{estimator_name}(kernel="landmark_graph"'
-    for name, default in (("gamma", "scale"), ("landmark_tol", 0.02), ("landmark_solver", "eigh")):
-        value = getattr(parameters, name)
+    defaults = {name: one.default for name, one in inspect.signature(type(parameters)).parameters.items()}
+    for name in [name for name in ("gamma", "degree", "coef0", "landmark_tol", "landmark_solver") if name in defaults]:
+        value, default = getattr(parameters, name), defaults[name]
         if type(value) is not type(default) or value != default:
             raise ValueError(f"{asked}, {name}={value!r}): a graph has no {name}; leave it out.")
     if parameters.n_landmarks is None:

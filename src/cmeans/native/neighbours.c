@@ -38,7 +38,7 @@ INLINE void choose(const struct neighbours *n, int64_t row, lanes scores, int64_
 }
 
 /* ROWS rows from i on and PANELS panels. */
-INLINE void compare(const struct neighbours *n, int64_t i, int64_t stop, int64_t panel) {
+INLINE void compare_panels(const struct neighbours *n, int64_t i, int64_t stop, int64_t panel) {
     const real *points[PANELS], *row[ROWS];
     lanes scores[PANELS][ROWS];
 #pragma GCC unroll 4
@@ -76,6 +76,6 @@ void EXPORTED(find_neighbours)(const struct neighbours *n) {
         const int64_t stop = start + ROWS_PER_PASS < n->count ? start + ROWS_PER_PASS : n->count;
         for (int64_t panel = 0; panel < n->n_panels; panel += PANELS)
             for (int64_t i = start; i < stop; i += ROWS)
-                compare(n, i, stop, panel);
+                compare_panels(n, i, stop, panel);
     }
 }

@@ -82,12 +82,11 @@ class Breathing:
         if not found.gained and trial.rule is problem.rule:
             return Searched(solution, found.row_visits)
         # Another rule's sweeps may have led out of a poor optimum alone, before any breath.
-        heard = observer.within("found")
-        after = solve(problem, State(found.centres), heard if found.gained else heard.without_callbacks())
+        after = solve(problem, State(found.centres), observer.within("found").without_callbacks())
         visits = found.row_visits + after.row_visits
         if after.history[-1] >= solution.history[-1] - GAIN * abs(solution.history[-1]):
             return Searched(solution, visits)
-        if not found.gained and observer.after_sweep is not None:  # callbacks hear of what is kept alone
+        if observer.after_sweep is not None:  # callbacks hear of what is kept alone
             after = solve(problem, State(found.centres), observer.within("heard"))
         return Searched(after, visits)
 
