@@ -130,7 +130,7 @@ class TestSpanningCentred(SpaceContract):
 GRAPH_ROWS = rows_and_kernel(naive.linear)[0][:N]
 GRAPH_LANDMARKS = GRAPH_ROWS[::3] + 0.01
 with ThreadEngine(1) as _engine:
-    GRAPH = landmark_graph(
+    GRAPH, GRAPH_FEATURES = landmark_graph(
         GRAPH_LANDMARKS, GraphParameters(n_neighbors=4, width=1.5, n_components=3), 2, Blocks(GRAPH_ROWS, np.ones(N)), _engine, "Test"
     )
 
@@ -145,6 +145,13 @@ class TestFeature(SpaceContract):
 
     def make(self, blocks: Blocks) -> Space:
         return FeatureSpace(self.kernel)
+
+
+class TestKnownFeatures(TestFeature):
+    """Features of training rows that were found with the graph."""
+
+    def make(self, blocks: Blocks) -> Space:
+        return FeatureSpace(self.kernel, GRAPH_FEATURES)
 
 
 # ------------------------------------------------------------------------------------------------- coordinates and residuals

@@ -108,7 +108,9 @@ def test_weights_where_all_distances_are_zero_or_far_beyond_the_width():
 
 def made(X, w, landmarks, k, engine=None, **params):
     with engine or ThreadEngine(1) as running:
-        return landmark_graph(landmarks, GraphParameters(n_components=k, **params), 2, Blocks(X, w), running, "Test")
+        graph, features = landmark_graph(landmarks, GraphParameters(n_components=k, **params), 2, Blocks(X, w), running, "Test")
+    np.testing.assert_array_equal(features, graph.features(X))
+    return graph
 
 
 def example(d=3):

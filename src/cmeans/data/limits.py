@@ -29,6 +29,9 @@ class Limits:
     cached_rows: int = 2_048  # rows of a cached sample at most
     partition_rows: int = 2**18  # rows of files that become one partition on Dask workers
 
+    # Landmark graphs
+    neighbour_bytes: int = 2**27  # bytes of all rows' weights at landmarks and features up to which they are found once for a fit
+
     # Samples
     canonical_rows: int = 2000  # inputs up to this size are represented by their distinct rows in a canonical order
     fixed_rows: int = 1000  # rows of the sample that decides a kernel's width and m

@@ -99,7 +99,7 @@ class Geometry:
     @property
     def metric(self) -> Metric:
         """Distances and kernel values between rows."""
-        return Metric(self.kernel, self.blocks, self.columns_only)
+        return Metric(self.kernel, self.blocks, self.columns_only, self.space.known if isinstance(self.space, FeatureSpace) else None)
 
     def over(self, space: Space, landmark_rows: IntArray | None) -> Geometry:
         """Return the same rows in another space."""
@@ -346,8 +346,8 @@ def _graph(
     else:
         rows = choose(str(parameters.landmarks), count, raw.affinity, raw.population, rng, shifted=raw.metric.shifted)
         points = blocks.take(rows).x
-    kernel = landmark_graph(host_float64(points), words, n_clusters, blocks, engine, estimator_name)
-    return Geometry(blocks, kernel, FeatureSpace(kernel), n_clusters, None, rows)
+    kernel, features = landmark_graph(host_float64(points), words, n_clusters, blocks, engine, estimator_name)
+    return Geometry(blocks, kernel, FeatureSpace(kernel, features), n_clusters, None, rows)
 
 
 def _precomputed(

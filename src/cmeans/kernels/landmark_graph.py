@@ -104,11 +104,15 @@ class LandmarkGraph(Kernel):
 
     def features(self, x: Array) -> Array:
         """e(x) (b, k) of rows of any form, dense, in their dtype and library."""
-        e = self._weights(x) @ self.axes
+        return as_like(self.features_of(self._weights(x)).astype(numpy_dtype(x), copy=False), x)
+
+    def features_of(self, z: Array) -> Float64:
+        """e(x) (b, k) of rows with the given weights z (b, s), as CSR."""
+        e: Float64 = z @ self.axes
         if self.normalized:
             norms = np.sqrt(squared_norms(e))
             e /= np.where(norms > 0, norms, 1.0)[:, None]
-        return as_like(e.astype(numpy_dtype(x), copy=False), x)
+        return e
 
     def prepare(self, y: Array) -> Columns:
         right = to_numpy(self.features(y)).T

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from scipy import sparse
 
-from ..data.arrays import Float64
+from ..data.arrays import Array, Float64, is_foreign
 from ..data.blocks import Blocks
 from ..engines import Engine, Pass
 from ..kernels import LandmarkGraph
@@ -47,13 +47,17 @@ class _GraphPass(Pass["sparse.csr_array"]):
     """Z^T W Z (s, s) of the rows."""
 
     weights: LandmarkWeights
+    found: list[sparse.csr_array] | None  # by task: the rows' weights at landmarks, where they are to be kept
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> sparse.csr_array:
         s = len(self.weights.points)
-        total = sparse.csr_array((s, s))
+        total, parts = sparse.csr_array((s, s)), []
         for block in rows.task(task):
             z = self.weights(block.rows.plain().g)
             total = total + z.T @ z.multiply(block.weight[:, None]).tocsr()
+            parts.append(z)
+        if self.found is not None:
+            self.found[task] = sparse.vstack(parts, format="csr")
         return total
 
 
@@ -64,8 +68,9 @@ def landmark_graph(
     blocks: Blocks,
     engine: Engine,
     name: str,
-) -> LandmarkGraph:
-    """Return the graph of all rows over given landmarks; `name` of the estimator, for messages."""
+) -> tuple[LandmarkGraph, Array | None]:
+    """Return the graph of all rows over given landmarks, and their features (n, k) where these are cheap to keep; `name` of the
+    estimator, for messages."""
     if not parameters.n_neighbors <= len(points) < blocks.n_rows:
         raise ValueError(
             f'{name}(kernel="landmark_graph"): the graph joins rows by their n_neighbors={parameters.n_neighbors} nearest landmarks, of '
@@ -75,19 +80,25 @@ def landmark_graph(
     width = None if isinstance(parameters.width, str) else float(parameters.width)
     weights = LandmarkWeights(points, parameters.n_neighbors, width)
     rows = RepresentedRows(EuclideanSpace(np.zeros(blocks.x.shape[1])), blocks, 0)
-    joint = engine.fold(rows, _GraphPass(weights)).toarray()
-    mass = joint.sum(axis=1)  # Lambda: z sums to one
-    roots = np.where(mass > 0, np.sqrt(mass), np.inf)
     automatic = isinstance(parameters.n_components, str)
     wanted = n_clusters if automatic else int(parameters.n_components)
+    few = blocks.n_rows * (12 * parameters.n_neighbors + 8 * wanted) <= blocks.limits.neighbour_bytes
+    kept = few and not blocks.read_anew and not is_foreign(blocks.x)
+    found: list[sparse.csr_array] | None = [sparse.csr_array((0, 0))] * rows.n_tasks if kept else None
+    joint = engine.fold(rows, _GraphPass(weights, found)).toarray()
+    mass = joint.sum(axis=1)  # Lambda: z sums to one
+    roots = np.where(mass > 0, np.sqrt(mass), np.inf)
     parts = int(sparse.csgraph.connected_components(joint[mass > 0][:, mass > 0], directed=False)[0])
     values, vectors = _leading(joint / roots[:, None] / roots[None, :], max(2 * wanted, parts, GAPS) + 1)
     _complain(values, parts, n_clusters, name)
     if automatic:  # eigenvectors of tied eigenvalues are there together
         wanted = int(np.flatnonzero(values > values[min(max(wanted, parts), len(values)) - 1] - TIE)[-1]) + 1
-    kept = np.flatnonzero(values[:wanted] > TIE)
-    axes = np.sqrt(mass.sum()) * vectors[:, kept] / roots[:, None] / np.sqrt(values[kept])
-    return LandmarkGraph(points, np.ascontiguousarray(axes), values, parameters.n_neighbors, width, bool(parameters.normalized))
+    leading = np.flatnonzero(values[:wanted] > TIE)
+    axes = np.sqrt(mass.sum()) * vectors[:, leading] / roots[:, None] / np.sqrt(values[leading])
+    graph = LandmarkGraph(points, np.ascontiguousarray(axes), values, parameters.n_neighbors, width, bool(parameters.normalized))
+    if found is None:
+        return graph, None
+    return graph, np.concatenate([graph.features_of(z).astype(blocks.x.dtype, copy=False) for z in found])
 
 
 def _leading(matrix: Float64, count: int) -> tuple[Float64, Float64]:

@@ -109,6 +109,7 @@ class Metric:
     kernel: Kernel
     blocks: Blocks
     columns_only: LandmarkSpace | None = None  # where a precomputed kernel has only its landmarks' columns
+    features: Array | None = None  # (n, k) of all rows, where their products are the kernel
 
     def among(self, rows: IntArray) -> Affinity:
         """Return the affinity among the given rows."""
@@ -117,7 +118,8 @@ class Metric:
         if isinstance(self.kernel, Precomputed):
             return MatrixAffinity(self.blocks.x, host_float64(take(self.blocks.kxx, rows)), rows)
         if isinstance(self.kernel, LandmarkGraph):  # a few features, found once
-            return KernelAffinity(Linear(), host_float64(self.kernel.features(self.blocks.take(rows).x)))
+            known = self.kernel.features(self.blocks.take(rows).x) if self.features is None else self.features[rows]
+            return KernelAffinity(Linear(), host_float64(known))
         x = in_float64(self.blocks.take(rows).x)
         shift = self._shift(x)
         return KernelAffinity(self.kernel, x if shift is None else x - shift)

@@ -151,6 +151,10 @@ class Space(ABC):
         """Represent rows of the data on which the space was built, from row `block.start` on."""
         return self.rows(block, room)
 
+    def of_part(self, numbers: IntArray) -> Space:
+        """Return the same space as if it had been built on some of its rows alone; for spaces of which a part can be taken."""
+        return self
+
     @abstractmethod
     def centres(self, mass: Float64, moment: Float64) -> Centres:
         """Return the centres that the sums give (any value where mass is 0)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ class FeatureSpace(Space):
     """Basis = the axes of the features e(x); a row is represented by them."""
 
     kernel: LandmarkGraph
+    known: Array | None = None  # (n, k) features of the training rows, where they were found with the kernel
 
     @property
     def size(self) -> int:
@@ -31,6 +32,15 @@ class FeatureSpace(Space):
         e = self.kernel.features(block.x)
         return ProductRows(e, squared_norms(e))
 
+    def training_rows(self, block: Block, room: Array | None = None) -> Rows:
+        if self.known is None:
+            return self.rows(block, room)
+        e = self.known[block.start : block.stop]
+        return ProductRows(e, squared_norms(e))
+
+    def of_part(self, numbers: IntArray) -> Space:
+        return self if self.known is None else replace(self, known=self.known[numbers])
+
     def centres(self, mass: Float64, moment: Float64) -> Centres:
         return Centres.orthonormal(mean_products(mass, moment))
 
@@ -38,7 +48,8 @@ class FeatureSpace(Space):
         return centres.coordinates
 
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
-        return Centres.orthonormal(host_float64(self.kernel.features(block.x)))
+        known = None if self.known is None or numbers is None else self.known[numbers]
+        return Centres.orthonormal(host_float64(self.kernel.features(block.x) if known is None else known))
 
     def inner_products(self, centres: Centres, block: Block) -> Float64:
         products: Float64 = centres.coordinates @ host_float64(self.kernel.features(block.x)).T
@@ -59,4 +70,4 @@ class FeatureSpace(Space):
         return Centres.orthonormal(np.asarray(np.linalg.lstsq(e, origin.inner_products(centres, rows).T, rcond=None)[0].T, np.float64))
 
     def portable(self, centres: Centres) -> tuple[Space, Centres]:
-        return self, centres
+        return replace(self, known=None), centres

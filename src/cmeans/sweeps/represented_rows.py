@@ -139,7 +139,7 @@ class RepresentedRows:
     def part(self, rows: IntArray, weights: Float64) -> RepresentedRows:
         """Some of the rows, with weights of their own, as a table in the same space and within the same memory; for spaces that
         know no more of training rows than of others."""
-        return RepresentedRows(self.space, self.blocks.part(rows, weights), self._left)
+        return RepresentedRows(self.space.of_part(rows), self.blocks.part(rows, weights), self._left)
 
     @cached_property
     def argmax_labels(self) -> IntArray:
