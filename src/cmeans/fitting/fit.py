@@ -272,7 +272,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     ) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
         space, blocks, c = geometry.space, geometry.blocks, context.settings.n_clusters
-        remembered += memory_of(space, blocks, rule, c)
+        remembered += memory_of(space, blocks, rule, c) + space.bytes_of_rows
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
         memory = self._memory_plan(context, space, blocks, remembered)

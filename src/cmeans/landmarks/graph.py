@@ -55,7 +55,8 @@ class _GraphPass(Pass["sparse.csr_array"]):
         for block in rows.task(task):
             z = self.weights(block.rows.plain().g)
             total = total + z.T @ z.multiply(block.weight[:, None]).tocsr()
-            parts.append(z)
+            if self.found is not None:
+                parts.append(z)
         if self.found is not None:
             self.found[task] = sparse.vstack(parts, format="csr")
         return total

@@ -151,6 +151,11 @@ class Space(ABC):
         """Represent rows of the data on which the space was built, from row `block.start` on."""
         return self.rows(block, room)
 
+    @property
+    def bytes_of_rows(self) -> int:
+        """Bytes that the space itself keeps of the rows on which it was built."""
+        return 0
+
     def of_part(self, numbers: IntArray) -> Space:
         """Return the same space as if it had been built on some of its rows alone; for spaces of which a part can be taken."""
         return self

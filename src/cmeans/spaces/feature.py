@@ -38,6 +38,10 @@ class FeatureSpace(Space):
         e = self.known[block.start : block.stop]
         return ProductRows(e, squared_norms(e))
 
+    @property
+    def bytes_of_rows(self) -> int:
+        return 0 if self.known is None else int(self.known.nbytes)
+
     def of_part(self, numbers: IntArray) -> Space:
         return self if self.known is None else replace(self, known=self.known[numbers])
 
