@@ -7,6 +7,7 @@
     python -m benchmarks.sweeps             the generic sweep and the native ones, nanoseconds a row
     python -m benchmarks.streams            streams against scikit-learn's Nystroem + MiniBatchKMeans and river, and their memory
     python -m benchmarks.defaults           every estimator's defaults beside scikit-learn's on labelled sets: docs/defaults.md
+    python -m benchmarks.shapes             clusters of any shape, beside spectral clustering: docs/shapes.md
     python -m benchmarks.papers             the five papers, every table and figure, printed beside ours: docs/papers/index.md
 
 Data: a folder of NAME.npz files named by CMEANS_DATA, or ../shared/data beside the repository.

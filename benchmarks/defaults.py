@@ -83,10 +83,10 @@ WAYS: dict[str, Build] = {
 }
 
 
-def labelled(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows, and their classes as 0, 1, ..."""
+def labelled(name: str, rows: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
+    """At most so many rows, and their classes as 0, 1, ..."""
     x, y = load(name), load(name, "y")
-    kept = np.random.default_rng(0).choice(len(x), min(len(x), ROWS), replace=False)
+    kept = np.random.default_rng(0).choice(len(x), min(len(x), rows), replace=False)
     return unit_interval(x[kept], np.float64), np.unique(y[kept], return_inverse=True)[1]
 
 

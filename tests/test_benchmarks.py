@@ -57,3 +57,17 @@ def test_reasons_of_defaults_compare_objectives(ours: float, theirs: float, said
     why = {"reached": {"default": [ours, 0.5], "KMeans": [theirs, 0.8], "classes": [3.0, 0.9]}, "spread": 0.0}
     runs = {"KernelKMeans": [[0.5, 0.1]], defaults.PEER: [[0.8, 0.1]]}
     assert said in defaults.reason("iris", "KernelKMeans", {"runs": runs, "why": {"KernelKMeans": why}})
+
+
+@pytest.mark.filterwarnings("ignore")  # of graphs in two parts
+def test_the_page_of_shapes() -> None:
+    from benchmarks import shapes
+
+    rng, y = np.random.default_rng(0), np.arange(60) % 2
+    found = shapes.measure(rng.normal(size=(60, 2)) + 20 * y[:, None], y, seeds=1)
+    assert found[shapes.OURS][:2] == pytest.approx([1, 1])
+    assert set(found) == set(shapes.WAYS)
+    written = shapes.page(dict.fromkeys(shapes.SHAPES, found), 1)
+    assert "| moons | 1.00 / 1.00, " in written
+    assert "within .02, on 4 of 4 sets" in written
+    assert "better by more than that on none." in written
