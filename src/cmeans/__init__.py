@@ -25,6 +25,7 @@ if _typing.TYPE_CHECKING:
         TwoStepKernelKMeans,
     )
     from .persistence.model_file import load, save
+    from .selection.select import Selection, select
     from .solvers.checkpoints import Checkpoint
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "KernelPatchClustering",
     "PossibilisticCMeans",
     "ProbabilisticKMeans",
+    "Selection",
     "SequentialPossibilisticCMeans",
     "StreamingFuzzyCMeans",
     "TwoStepKernelKMeans",
@@ -48,6 +50,7 @@ __all__ = [
     "open_blocks",
     "rules",
     "save",
+    "select",
     "validity",
 ]
 
@@ -55,9 +58,11 @@ _MODULES = {"datasets", "kernels", "metrics", "rules", "validity"}
 _PLACES = {  # of names that are neither modules nor estimators
     "Checkpoint": "solvers.checkpoints",
     "DaskEngine": "engines",
+    "Selection": "selection.select",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
     "save": "persistence.model_file",
+    "select": "selection.select",
 }
 
 

@@ -16,7 +16,7 @@ from ..fitting.prediction import Predicting
 from ..fitting.validation import intact, read_weights
 from ..spaces.centres import Centres
 
-__all__ = ["partition_coefficient", "partition_entropy", "xie_beni"]
+__all__ = ["partition_coefficient", "partition_entropy", "simplified_silhouette", "xie_beni"]
 
 ROUNDING = 1e-4  # margin by which a membership may exceed 1, as in float32 or after printing
 
@@ -139,12 +139,7 @@ def xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None)
     >>> min(indices, key=indices.get)
     2
     """
-    if not isinstance(model, Predicting):
-        raise ValueError(f"xie_beni(model={model!r}): pass a fitted estimator of this library, which has centres and m.")
-    check_is_fitted(model)
-    centres = model._state.centres
-    if len(centres) < 2:
-        raise ValueError(f"xie_beni(model={model!r}): the model has one cluster, and the index needs two; fit at least two.")
+    centres = _check_model(model, "xie_beni")
     d2 = host_float64(model.transform(X, diag=diag)) ** 2
     u = host_float64(model.memberships(X, diag=diag))
     weight, _ = read_weights(sample_weight, len(d2), "xie_beni")
@@ -155,12 +150,66 @@ def xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None)
     return float(scatter / weight.sum() / separation)
 
 
+def simplified_silhouette(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
+    """Simplified silhouette:  sum_i w_i (b_i - a_i) / b_i / sum_i w_i,  a_i and b_i the distances of row i to the two nearest centres.
+
+    Use it to compare numbers of clusters, larger being better; `cmeans.select` does, after correcting it for chance.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this library, in whose space distances are taken.
+    X : (n, d) rows as for `model.transform`: those of the fit, or others.
+    sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+    diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
+
+    Returns
+    -------
+    float
+        From 0 (each row is as near to a second centre) to 1 (rows are at centres). Rows at two centres at once count as 0.
+
+    Raises
+    ------
+    ValueError
+        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or rows or weights are invalid.
+
+    References
+    ----------
+    Hruschka, Campello, de Castro: Evolving clusters in gene-expression data. Information Sciences 176, 2006.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from cmeans import KernelKMeans
+    >>> from cmeans.validity import simplified_silhouette
+    >>> X = load_iris().data
+    >>> models = {c: KernelKMeans(c, kernel="linear", random_state=0).fit(X) for c in (2, 3, 4)}
+    >>> max(models, key=lambda c: simplified_silhouette(models[c], X))
+    2
+    """
+    _check_model(model, "simplified_silhouette")
+    distances = np.partition(host_float64(model.transform(X, diag=diag)), 1, axis=1)[:, :2]
+    weight, _ = read_weights(sample_weight, len(distances), "simplified_silhouette")
+    nearest, second = distances.T
+    values = np.divide(second - nearest, second, out=np.zeros(len(second)), where=second > 0)
+    return float(weight @ values / weight.sum())
+
+
 def _smallest_squared_distance(centres: Centres) -> float:
     """min_{j != k} |v_j - v_k|^2, 0 where it is below rounding."""
     d2 = centres.squared_distances()
     np.fill_diagonal(d2, np.inf)
     smallest = float(d2.min())
     return smallest if smallest > rounding(d2.dtype) * float(centres.squared_norms().max()) else 0.0
+
+
+def _check_model(model: Any, function_name: str) -> Centres:
+    """Return the centres of a fitted model of at least two clusters."""
+    if not isinstance(model, Predicting):
+        raise ValueError(f"{function_name}(model={model!r}): pass a fitted estimator of this library, which has centres.")
+    check_is_fitted(model)
+    if len(model._state.centres) < 2:
+        raise ValueError(f"{function_name}(model={model!r}): the model has one cluster, and the index needs two; fit at least two.")
+    return model._state.centres
 
 
 def _checked(memberships: Any, sample_weight: Any, function_name: str) -> tuple[Float64, Float64]:

@@ -1,0 +1,163 @@
+"""The number of clusters: right where it is known, 1 where there are none, the same from a file and by a kernel matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs, make_moons
+
+import cmeans
+from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, KernelKMeans, select
+from cmeans.validity import simplified_silhouette
+
+BLOBS, _ = make_blobs(600, centers=4, n_features=3, cluster_std=0.8, random_state=3)
+PLAIN = KernelKMeans(kernel="linear", random_state=0)
+
+
+def naive_silhouette(model, X, weights):
+    total = 0.0
+    for distances, weight in zip(model.transform(X), weights, strict=True):
+        nearest, second = sorted(distances)[:2]
+        total += weight * (second - nearest) / second
+    return total / weights.sum()
+
+
+@pytest.mark.parametrize("estimator", [PLAIN, FuzzyCMeans(kernel="rbf", gamma=0.1, n_landmarks=40, random_state=0)])
+def test_silhouette_against_a_loop(estimator):
+    model = clone(estimator).set_params(n_clusters=3).fit(BLOBS)
+    weights = np.random.default_rng(0).integers(0, 4, len(BLOBS)).astype(float)
+    expected = naive_silhouette(model, BLOBS, weights)
+    assert simplified_silhouette(model, BLOBS, sample_weight=weights) == pytest.approx(expected, rel=1e-12)
+    copies = np.repeat(BLOBS, weights.astype(int), axis=0)
+    assert simplified_silhouette(model, copies) == pytest.approx(expected, rel=1e-12)
+
+
+def test_silhouette_of_points_at_centres_is_one():
+    X = np.repeat([[0.0, 0.0], [3.0, 4.0]], 5, axis=0)
+    assert simplified_silhouette(clone(PLAIN).set_params(n_clusters=2, search=None).fit(X), X) == 1.0
+
+
+def test_silhouette_needs_two_clusters_and_a_model():
+    one = clone(PLAIN).set_params(n_clusters=1).fit(BLOBS)
+    with pytest.raises(ValueError, match=r"simplified_silhouette.*one cluster"):
+        simplified_silhouette(one, BLOBS)
+    with pytest.raises(ValueError, match=r"simplified_silhouette\(model=3\)"):
+        simplified_silhouette(3, BLOBS)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [PLAIN, FuzzyCMeans(kernel="linear", random_state=0), KernelKMeans(kernel="rbf", gamma=0.02, n_landmarks=50, random_state=0)],
+    ids=["hard", "fuzzy", "rbf"],
+)
+def test_blobs(estimator):
+    selection = select(estimator, BLOBS, range(2, 9))
+    assert selection.n_clusters == 4
+    assert selection.estimator.n_clusters == 4
+    assert len(np.unique(selection.estimator.labels_)) == 4
+    assert list(selection.table["n_clusters"]) == list(range(2, 9))
+    assert "4 clusters" in selection.reason
+    assert selection.reason in str(selection)
+    assert estimator.n_clusters == 8  # as it was
+
+
+@pytest.mark.parametrize("shape", ["normal", "uniform", "long"])
+def test_one_cloud_is_one_cluster(shape):
+    rng = np.random.default_rng(1)
+    X = rng.uniform(size=(400, 3)) if shape == "uniform" else rng.standard_normal((400, 3))
+    selection = select(PLAIN, X * ([6, 1, 1] if shape == "long" else 1), range(2, 9))
+    assert selection.n_clusters == 1
+    assert selection.reason.startswith("No clusters")
+    assert not selection.estimator.labels_.any()
+
+
+def test_moons_in_their_graph():
+    X, _ = make_moons(400, noise=0.05, random_state=0)
+    graph = KernelKMeans(kernel="landmark_graph", n_landmarks=100, random_state=0)
+    assert select(graph, X, range(2, 5)).n_clusters == 2
+
+
+def test_more_columns_than_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 200)) + 3 * rng.standard_normal((3, 200))[np.arange(60) % 3]
+    assert select(PLAIN, X, range(2, 7)).n_clusters == 3
+
+
+def test_the_same_from_a_file_and_again(tmp_path):
+    np.save(tmp_path / "rows.npy", BLOBS)
+    first, again, stored = (select(PLAIN, rows, range(2, 6), random_state=5) for rows in (BLOBS, BLOBS, tmp_path / "rows.npy"))
+    for other in (again, stored):
+        assert other.n_clusters == first.n_clusters
+        np.testing.assert_array_equal(other.table["corrected"], first.table["corrected"])
+
+
+def test_many_rows_are_sampled():
+    X, _ = make_blobs(20000, centers=3, n_features=2, cluster_std=0.5, random_state=2)
+    selection = select(PLAIN, X, range(2, 6))
+    assert selection.n_clusters == 3
+    assert selection.estimator.labels_.shape == (20000,)
+
+
+def test_a_kernel_matrix():
+    X = BLOBS[:150]
+    selection = select(KernelKMeans(kernel="precomputed", n_landmarks=None, random_state=0), X @ X.T, range(2, 7))
+    assert selection.n_clusters == select(PLAIN, X, range(2, 7)).n_clusters == 4
+
+
+def test_weights_count():
+    """Rows of weight 0 are not there."""
+    X = np.vstack([BLOBS, np.random.default_rng(0).normal(40, 1, (200, 3))])
+    weight = np.repeat([1.0, 0.0], [600, 200])
+    assert select(PLAIN, X, range(2, 9), sample_weight=weight).n_clusters == 4
+    assert select(PLAIN, X, range(2, 9)).n_clusters in (2, 5)
+
+
+def test_a_grid_of_parameters():
+    X, _ = make_blobs(300, centers=3, cluster_std=0.6, random_state=4)
+    fuzzy = FuzzyCMeans(kernel="rbf", n_landmarks=40, random_state=0, m=1.5)
+    selection = select(fuzzy, X, (2, 3, 4), param_grid={"gamma": [0.05, 500.0]})
+    assert selection.n_clusters == 3
+    assert selection.params == {"gamma": 0.05}  # at 500 all rows are equally far
+    assert selection.estimator.gamma == 0.05
+    assert list(selection.table["gamma"]) == [0.05] * 3 + [500.0] * 3
+
+
+@pytest.mark.parametrize("by", ["silhouette", "xie_beni"])
+def test_other_evidence(by):
+    assert select(PLAIN, BLOBS, range(2, 7), by=by).n_clusters == 4
+
+
+def test_few_rows_have_fewer_clusters():
+    selection = select(PLAIN, BLOBS[:6], range(2, 30))
+    assert selection.table["n_clusters"].max() == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"n_clusters": [1, 2]}, "at least 2"),
+        ({"n_clusters": []}, "at least 2"),
+        ({"n_clusters": 3}, r"range\(2, 21\)"),
+        ({"n_clusters": [700]}, "600 distinct rows"),
+        ({"by": "luck"}, r"by='luck'"),
+        ({"estimator": 3}, "estimator of this library"),
+        ({"estimator": AdaptivePossibilisticCMeans(kernel="linear")}, "finds the number of clusters itself"),
+        ({"X": [[1.0, np.nan], [0.0, 1.0]]}, "NaN"),
+    ],
+)
+def test_bad_words(words, message):
+    given = {"estimator": PLAIN, "X": BLOBS, "n_clusters": range(2, 5)} | words
+    with pytest.raises(ValueError, match=message):
+        select(**given)
+
+
+@pytest.mark.parametrize(("name", "numbers"), [("s1", {15}), ("r15", {15}), ("wine", {3}), ("iris", {2, 3}), ("seeds", {2, 3})])
+def test_real_sets(data_folder, name, numbers):
+    X = np.load(data_folder / f"{name}.npz")["X"].astype(float)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert select(PLAIN, X, random_state=0).n_clusters in numbers
+
+
+def test_it_is_public():
+    assert isinstance(select(PLAIN, BLOBS, (3, 4)), cmeans.Selection)
