@@ -24,6 +24,7 @@ if _typing.TYPE_CHECKING:
         StreamingFuzzyCMeans,
         TwoStepKernelKMeans,
     )
+    from .estimators.landmark_graph import LandmarkGraph
     from .persistence.model_file import load, save
     from .solvers.checkpoints import Checkpoint
 
@@ -35,6 +36,7 @@ __all__ = [
     "FuzzyCMeans",
     "KernelKMeans",
     "KernelPatchClustering",
+    "LandmarkGraph",
     "PossibilisticCMeans",
     "ProbabilisticKMeans",
     "SequentialPossibilisticCMeans",
@@ -55,6 +57,7 @@ _MODULES = {"datasets", "kernels", "metrics", "rules", "validity"}
 _PLACES = {  # of names that are neither modules nor estimators
     "Checkpoint": "solvers.checkpoints",
     "DaskEngine": "engines",
+    "LandmarkGraph": "estimators.landmark_graph",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
     "save": "persistence.model_file",

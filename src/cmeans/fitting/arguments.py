@@ -5,16 +5,16 @@ from __future__ import annotations
 import inspect
 import numbers
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from scipy import sparse
 
 from ..data.arrays import Array, IntArray, as_like, is_foreign, is_sparse
 from ..data.blocks import Blocks
-from ..kernels import LandmarkGraph, checked_params
+from ..kernels import LandmarkGraphKernel, Precomputed, checked_params
 from ..kernels.landmark_graph import GraphParameters
-from .validation import checked_square_diagonal, host_array, intact, integer, real
+from .validation import checked_square_diagonal, host_array, intact, integer, one_of, real
 
 if TYPE_CHECKING:
     from .space import Geometry, SpaceParameters
@@ -58,9 +58,14 @@ def number_of_landmarks(value: Any, estimator_name: str, n_rows: int | None) -> 
     return number
 
 
+def takes_kernel_values(kernel: Any) -> bool:
+    """True where rows are kernel values already."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
 def takes_graph(kernel: Any) -> bool:
     """True where the kernel is a graph of the rows."""
-    return isinstance(kernel, LandmarkGraph) or (isinstance(kernel, str) and kernel == "landmark_graph")
+    return isinstance(kernel, LandmarkGraphKernel) or (isinstance(kernel, str) and kernel == "landmark_graph")
 
 
 def graph_parameters(parameters: SpaceParameters, estimator_name: str) -> GraphParameters:
@@ -81,6 +86,20 @@ def graph_parameters(parameters: SpaceParameters, estimator_name: str) -> GraphP
         return GraphParameters(**params)
     except ValueError as error:
         raise ValueError(f"{asked}, kernel_params={params!r}): {error}") from None
+
+
+def checked_landmark_parameters(
+    parameters: SpaceParameters, estimator_name: str, n_rows: int | None = None
+) -> tuple[int | str | None, bool]:
+    """Return the number of landmarks and whether to factor their kernel. Parameters are checked even where they will not be used, and
+    independently of the rows where `n_rows` is None."""
+    if isinstance(parameters.landmarks, str):
+        one_of(parameters.landmarks, "landmarks", estimator_name, get_args(LandmarkName))
+    else:
+        check_landmarks(parameters.landmarks, estimator_name, rows_only=takes_kernel_values(parameters.kernel))
+    real(parameters.landmark_tol, "landmark_tol", estimator_name)
+    factor = one_of(parameters.landmark_solver, "landmark_solver", estimator_name, get_args(LandmarkSolver)) == "eigh"
+    return number_of_landmarks(parameters.n_landmarks, estimator_name, n_rows), factor
 
 
 def row_numbers(value: Any, estimator_name: str, n_rows: int, name: str = "landmarks") -> IntArray:

@@ -32,12 +32,12 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .arguments import SearchName
+from .arguments import SearchName, checked_landmark_parameters, takes_kernel_values
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
-from .space import Geometry, build_geometry, check_kernel, checked_landmark_parameters, takes_kernel_values
+from .space import Geometry, build_geometry, check_kernel
 from .validation import CheckedRows, engine_of, integer, one_of, read_rows, real, weights_of
 
 OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
@@ -337,7 +337,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         n_init = integer(self.n_init, "n_init", name, 1)
         max_iter = integer(self.max_iter, "max_iter", name, 1) if procedure.most_sweeps is None else procedure.most_sweeps
         stopping = Stopping(max_iter, real(self.tol, "tol", name), procedure.criterion, self._mixing(name))
-        budget, rng = parse_budget(self.memory_budget, name), _random_state(self.random_state, name)
+        budget, rng = parse_budget(self.memory_budget, name), checked_random_state(self.random_state, name)
         return procedure, FitSettings(n_clusters, n_init if isinstance(self.init, str) else 1, stopping, budget, rng)
 
     def _mixing(self, estimator_name: str) -> str | None:
@@ -359,7 +359,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         return tags
 
 
-def _random_state(value: Any, estimator_name: str) -> np.random.RandomState:
+def checked_random_state(value: Any, estimator_name: str) -> np.random.RandomState:
+    """Return the generator for the parameter `random_state`."""
     try:
         rng: np.random.RandomState = check_random_state(value)
         return rng

@@ -3,7 +3,7 @@
 from .base import Columns, Kernel
 from .images.histograms import HistogramIntersection, SpatialPyramid
 from .images.wavelets import ComplexWaveletSSIM
-from .landmark_graph import LandmarkGraph
+from .landmark_graph import LandmarkGraphKernel
 from .laplacian import Laplacian
 from .linear import Cosine, Linear
 from .names import KERNELS, build_kernel, checked_params, kernel_class
@@ -20,7 +20,7 @@ __all__ = [
     "Cosine",
     "HistogramIntersection",
     "Kernel",
-    "LandmarkGraph",
+    "LandmarkGraphKernel",
     "Laplacian",
     "Linear",
     "NormalizedPolynomial",

@@ -74,7 +74,7 @@ class LandmarkWeights:
 
 
 @dataclass(frozen=True, eq=False)
-class LandmarkGraph(Kernel):
+class LandmarkGraphKernel(Kernel):
     """k(x, y) = e(x).e(y),  e(x) = sqrt(W) S^-1 V^T Lambda^-1/2 z(x), the leading eigenvectors of a graph, for any rows.
 
     z(x) holds a row's weights at its nearest landmarks (`LandmarkWeights`). Over the rows that the graph is made of, with weights w of
@@ -95,7 +95,7 @@ class LandmarkGraph(Kernel):
     def __post_init__(self) -> None:
         s = len(self.points)
         if self.points.ndim != 2 or self.axes.ndim != 2 or len(self.axes) != s or not 0 < self.n_neighbors <= s:
-            raise ValueError(f"LandmarkGraph: {self.points.shape} landmarks do not fit axes {self.axes.shape}")
+            raise ValueError(f"LandmarkGraphKernel: {self.points.shape} landmarks do not fit axes {self.axes.shape}")
 
     @property
     def n_components(self) -> int:
@@ -130,7 +130,7 @@ class LandmarkGraph(Kernel):
         return LandmarkWeights(self.points, self.n_neighbors, self.width)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, LandmarkGraph) and all(
+        return isinstance(other, LandmarkGraphKernel) and all(
             np.array_equal(value, getattr(other, name)) for name, value in vars(self).items() if name != "_weights"
         )
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from .base import Kernel
 from .images.histograms import HistogramIntersection, SpatialPyramid
 from .images.wavelets import ComplexWaveletSSIM
-from .landmark_graph import LandmarkGraph
+from .landmark_graph import LandmarkGraphKernel
 from .laplacian import Laplacian
 from .linear import Cosine, Linear
 from .polynomial import NormalizedPolynomial, Polynomial, Sigmoid
@@ -31,7 +31,7 @@ KERNELS: dict[str, type[Kernel]] = {
     "histogram_intersection": HistogramIntersection,
     "spatial_pyramid": SpatialPyramid,
     "complex_wavelet_ssim": ComplexWaveletSSIM,
-    "landmark_graph": LandmarkGraph,
+    "landmark_graph": LandmarkGraphKernel,
     "precomputed": Precomputed,
 }
 
@@ -71,7 +71,7 @@ def build_kernel(kernel: str | Kernel | Callable[..., Any], estimator_name: str,
         return CallableKernel(kernel, dict(params))
     if cls is Precomputed:
         return Precomputed()
-    if cls is LandmarkGraph:
+    if cls is LandmarkGraphKernel:
         raise ValueError(
             f"{estimator_name}(kernel={kernel!r}): the graph is made of all rows, and this estimator begins with some of them; take "
             "KernelKMeans."

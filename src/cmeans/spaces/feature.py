@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, host_float64, squared_norms
 from ..data.blocks import Block
-from ..kernels import LandmarkGraph
+from ..kernels import LandmarkGraphKernel
 from .base import ProductRows, Rows, Space, mean_products
 from .centres import Centres
 
@@ -17,7 +17,7 @@ from .centres import Centres
 class FeatureSpace(Space):
     """Basis = the axes of the features e(x); a row is represented by them."""
 
-    kernel: LandmarkGraph
+    kernel: LandmarkGraphKernel
     known: Array | None = None  # (n, k) features of the training rows, where they were found with the kernel
 
     @property
