@@ -19,6 +19,7 @@ from ..fitting.arguments import (
     LandmarkSolver,
     check_landmarks,
     checked_landmark_parameters,
+    refuse_stored,
     row_numbers,
     takes_kernel_values,
     whole_diagonal,
@@ -27,12 +28,7 @@ from ..fitting.fit import BaseCMeans, FitContext, Method, Procedure
 from ..fitting.init import InitContext, checked_labels, starts
 from ..fitting.kernel_width import build_named_kernel
 from ..fitting.prediction import Predicting
-from ..fitting.space import (
-    Geometry,
-    SpaceParameters,
-    euclidean_space,
-    refuse_stored,
-)
+from ..fitting.space import Geometry, SpaceParameters, euclidean_space
 from ..fitting.validation import host_array
 from ..kernels import Kernel, Linear, Precomputed
 from ..kernels.names import KernelName

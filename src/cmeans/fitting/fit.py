@@ -32,7 +32,7 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .arguments import SearchName, checked_landmark_parameters, takes_kernel_values
+from .arguments import SearchName, checked_landmark_parameters, takes_affinities, takes_kernel_values
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
@@ -324,6 +324,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     def _checked(self) -> tuple[Procedure, FitSettings]:
         """Refuse parameters that are invalid for all rows: before a fit reads any, and where a model is read."""
         name, procedure = type(self).__name__, self._procedure()
+        if procedure.cluster is not None and takes_affinities(self.kernel):
+            raise ValueError(
+                f'{name}(kernel="precomputed_graph"): a cut of a given graph is sought by KernelKMeans, FuzzyCMeans, CMeans and '
+                "PossibilisticCMeans; this estimator works on rows."
+            )
         check_kernel(self, name)
         checked_landmark_parameters(self, name)
         check_init(self.init, name, procedure.starts)
@@ -352,7 +357,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         precomputed = takes_kernel_values(self.kernel)
         tags.input_tags.sparse = not precomputed
-        tags.input_tags.pairwise = precomputed
+        tags.input_tags.pairwise = precomputed or takes_affinities(self.kernel)
         # Not a classifier, but scikit-learn's check of CSR input reads this tag where predict_proba exists.
         tags.classifier_tags = ClassifierTags(multi_class=True)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -22,10 +22,11 @@ from ..data.arrays import (
 from ..data.blocks import LARGEST_SUM, Block, Blocks
 from ..data.limits import DEFAULT
 from ..engines import Engine
-from ..kernels import Kernel, LandmarkGraphKernel, Linear, Precomputed
+from ..kernels import Kernel, LandmarkGraphKernel, Linear, Precomputed, PrecomputedGraphKernel
 from ..kernels.landmark_graph import GraphParameters
 from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
 from ..landmarks.graph import AUTOMATIC, Sought, landmark_centres, landmark_graph
+from ..landmarks.precomputed_graph import precomputed_graph
 from ..landmarks.select import choose, spanning_rows
 from ..runtime.user_warnings import warn
 from ..sampling.pairwise import Affinity, Metric
@@ -41,7 +42,9 @@ from .arguments import (
     given_diagonal,
     given_landmarks,
     graph_parameters,
+    refuse_stored,
     row_numbers,
+    takes_affinities,
     takes_graph,
     takes_kernel_values,
     whole_diagonal,
@@ -83,8 +86,9 @@ class Geometry:
 
     @cached_property
     def population(self) -> Population:
-        """The rows that may be drawn; of kernel values equal ones are not sought."""
-        return population_of(self.blocks, comparable=not self.is_precomputed) if self.former is None else self.former.population
+        """The rows that may be drawn; of kernel values and affinities equal ones are not sought."""
+        comparable = not self.is_precomputed and not isinstance(self.kernel, PrecomputedGraphKernel)
+        return population_of(self.blocks, comparable=comparable) if self.former is None else self.former.population
 
     @property
     def is_precomputed(self) -> bool:
@@ -212,6 +216,8 @@ def build_geometry(
     refuse_stored(parameters, estimator_name, blocks, number)
     if takes_kernel_values(parameters.kernel):
         return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, engine, factor=factor)
+    if takes_affinities(parameters.kernel):
+        return _precomputed_graph(parameters, estimator_name, blocks, n_clusters, rng)
     if takes_graph(parameters.kernel):
         return _graph(parameters, estimator_name, blocks, number, n_clusters, rng, engine)
     kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, engine)
@@ -237,21 +243,6 @@ def build_geometry(
             return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
     return geometry.over(landmark_space(kernel, points, None, blocks.x.dtype, factor=factor), rows)
-
-
-def refuse_stored(parameters: SpaceParameters, estimator_name: str, blocks: Blocks, number: int | str | None) -> None:
-    """Refuse rows that are not in memory where the space does not read them block by block."""
-    if takes_kernel_values(parameters.kernel):
-        blocks.require_in_memory(
-            lambda where: f'{estimator_name}(kernel="precomputed"): kernel values must be in memory; load {where} first, or pass rows.'
-        )
-    if number is None and isinstance(parameters.landmarks, str):
-        blocks.require_in_memory(
-            lambda where: (
-                f"{estimator_name}(n_landmarks=None): the exact kernel needs all {blocks.n_rows:,} rows in memory; take landmarks "
-                f'(n_landmarks="auto" or a number), or load {where} and pass the array.'
-            )
-        )
 
 
 def _chosen_rows(
@@ -290,7 +281,7 @@ def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
     """Refuse invalid kernel parameters."""
     if takes_kernel_values(parameters.kernel):
         given_diagonal(parameters, estimator_name)
-    elif takes_graph(parameters.kernel):
+    elif takes_graph(parameters.kernel) or takes_affinities(parameters.kernel):
         graph_parameters(parameters, estimator_name)
     else:
         checked_kernel_parameters(parameters, estimator_name)
@@ -343,6 +334,20 @@ def graph_geometry(
         points = blocks.take(rows).x
     kernel, features = landmark_graph(host_float64(points), words, sought, blocks, engine)
     return Geometry(blocks, kernel, FeatureSpace(kernel, features), sought.count, None, rows)
+
+
+def _precomputed_graph(
+    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
+) -> Geometry:
+    """Return the geometry of rows of affinities in the leading eigenvectors of their graph."""
+    words, kernel = graph_parameters(parameters, estimator_name), parameters.kernel
+    if isinstance(kernel, PrecomputedGraphKernel):
+        mass = kernel.row_weights(blocks.x, blocks.weight)
+    else:
+        sought = Sought(n_clusters, "clusters", f'{estimator_name}(n_clusters={n_clusters}, kernel="precomputed_graph")')
+        kernel, mass = precomputed_graph(blocks.x, blocks.weight, words, sought, rng)
+    features = None if is_foreign(blocks.x) else kernel.features(blocks.x)
+    return Geometry(replace(blocks, weight=mass), kernel, FeatureSpace(kernel, features), n_clusters)
 
 
 def _precomputed(

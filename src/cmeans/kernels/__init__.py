@@ -1,6 +1,6 @@
 """Kernels: the geometry in which rows are clustered."""
 
-from .base import Columns, Kernel
+from .base import Columns, FeatureKernel, Kernel
 from .images.histograms import HistogramIntersection, SpatialPyramid
 from .images.wavelets import ComplexWaveletSSIM
 from .landmark_graph import LandmarkGraphKernel
@@ -9,6 +9,7 @@ from .linear import Cosine, Linear
 from .names import KERNELS, build_kernel, checked_params, kernel_class
 from .polynomial import NormalizedPolynomial, Polynomial, Sigmoid
 from .precomputed import CallableKernel, Precomputed
+from .precomputed_graph import PrecomputedGraphKernel
 from .rbf import RBF
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Columns",
     "ComplexWaveletSSIM",
     "Cosine",
+    "FeatureKernel",
     "HistogramIntersection",
     "Kernel",
     "LandmarkGraphKernel",
@@ -26,6 +28,7 @@ __all__ = [
     "NormalizedPolynomial",
     "Polynomial",
     "Precomputed",
+    "PrecomputedGraphKernel",
     "Sigmoid",
     "SpatialPyramid",
     "build_kernel",

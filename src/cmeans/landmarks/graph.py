@@ -99,14 +99,19 @@ def landmark_graph(
     parts = int(sparse.csgraph.connected_components(joint[mass > 0][:, mass > 0], directed=False)[0])
     values, vectors = _leading(joint / roots[:, None] / roots[None, :], max(2 * wanted, parts, GAPS) + 1)
     complain(values, parts, sought)
-    if automatic:  # eigenvectors of tied eigenvalues are there together
-        wanted = int(np.flatnonzero(values > values[min(max(wanted, parts), len(values)) - 1] - TIE)[-1]) + 1
+    if automatic:
+        wanted = number_of_components(values, parts, wanted)
     leading = np.flatnonzero(values[:wanted] > TIE)
     axes = np.sqrt(mass.sum()) * vectors[:, leading] / roots[:, None] / np.sqrt(values[leading])
     graph = LandmarkGraphKernel(points, np.ascontiguousarray(axes), values, parameters.n_neighbors, width, bool(parameters.normalized))
     if found is None:
         return graph, None
     return graph, np.concatenate([graph.features_of(z).astype(blocks.x.dtype, copy=False) for z in found])
+
+
+def number_of_components(values: Float64, parts: int, wanted: int) -> int:
+    """Return the automatic number of eigenvectors: at least those wanted and one for each part of the graph, ties whole."""
+    return int(np.flatnonzero(values > values[min(max(wanted, parts), len(values)) - 1] - TIE)[-1]) + 1
 
 
 def _leading(matrix: Float64, count: int) -> tuple[Float64, Float64]:

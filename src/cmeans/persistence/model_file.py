@@ -32,6 +32,7 @@ from ..kernels import (
     NormalizedPolynomial,
     Polynomial,
     Precomputed,
+    PrecomputedGraphKernel,
     Sigmoid,
     SpatialPyramid,
 )
@@ -50,7 +51,7 @@ KEY = "cmeans"  # of the metadata that holds the header
 FORMAT = 1
 _BY_CLASS: tuple[type[Any], ...] = (
     *(Cosine, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, RBF, Sigmoid),
-    *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid, LandmarkGraphKernel),
+    *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid, LandmarkGraphKernel, PrecomputedGraphKernel),
     *RULES.values(),
     *(EuclideanSpace, FeatureSpace, LandmarkSpace, Centring, Centres, State),
     Approximation,
