@@ -148,7 +148,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array, CSR matrix, data frame, memory map, or array of PyTorch, CuPy, ... ; kernel values for kernel="precomputed".
+        X : (n, d) array, CSR matrix, data frame, memory map, or array of PyTorch, CuPy, ... ; kernel values for kernel="precomputed",
+            affinities (n, n), CSR above all, for "precomputed_graph".
             A file, a folder or a pattern of files (str or path), or `cmeans.open_blocks` of them, is read block by block in every sweep,
             so that it need not fit in memory; `labels_` are then of the smallest integers that hold them, and `memberships_` are not kept
             (`predict_to` writes them).

@@ -18,6 +18,7 @@ from .graph import GAPS, TIE, Sought, complain, number_of_components
 from .multigrid import leading_eigenvectors
 
 DENSE = 1000  # rows up to which all eigenvectors are found
+FEW, BEYOND = 20_000, 8  # rows beyond which only so many eigenvalues after those wanted are found
 COMPARED = 2**16  # rows that are compared with columns at once
 MOST = 2**28  # numbers in eigenvectors at most
 
@@ -48,7 +49,7 @@ def precomputed_graph(
     n_parts, part = sparse.csgraph.connected_components(inner, directed=False)
     automatic = isinstance(parameters.n_components, str)
     wanted = sought.count if automatic else int(parameters.n_components)
-    count = max(2 * wanted, n_parts, GAPS) + 1
+    count = max(2 * wanted, n_parts, GAPS) + 1 if len(used) <= FEW else max(wanted, n_parts) + BEYOND
     _refuse_size(len(used), count, n_parts, sought.call)
     matrix = _scaled(inner, np.sqrt(weight[used] / degrees[used]))
     values, vectors = _leading(matrix, np.sqrt(mass), part.astype(np.intp), count, wanted, rng, sought.call)
