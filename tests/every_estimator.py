@@ -1,4 +1,4 @@
-"""All public estimators, from what `cmeans` exports: with quick parameters, and in the groups that tests ask for.
+"""All public estimators that cluster, from what `cmeans` exports: with quick parameters, and in the groups that tests ask for.
 
 A new estimator is in here as soon as it is in `cmeans.__all__`, and so in every test that goes over one of these groups.
 """
@@ -8,12 +8,12 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from sklearn.base import ClusterMixin
 
 import cmeans
 
 CLASSES: dict[str, type] = {
-    name: value for name in cmeans.__all__ if inspect.isclass(value := getattr(cmeans, name)) and issubclass(value, BaseEstimator)
+    name: value for name in cmeans.__all__ if inspect.isclass(value := getattr(cmeans, name)) and issubclass(value, ClusterMixin)
 }
 NAMES = tuple(CLASSES)
 PARAMETERS = {name: tuple(inspect.signature(cls).parameters) for name, cls in CLASSES.items()}

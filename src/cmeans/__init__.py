@@ -24,6 +24,7 @@ if _typing.TYPE_CHECKING:
         StreamingFuzzyCMeans,
         TwoStepKernelKMeans,
     )
+    from .estimators.landmark_graph import LandmarkGraph
     from .persistence.model_file import load, save
     from .selection.select import Selection, select
     from .solvers.checkpoints import Checkpoint
@@ -36,6 +37,7 @@ __all__ = [
     "FuzzyCMeans",
     "KernelKMeans",
     "KernelPatchClustering",
+    "LandmarkGraph",
     "PossibilisticCMeans",
     "ProbabilisticKMeans",
     "Selection",
@@ -59,6 +61,7 @@ _PLACES = {  # of names that are neither modules nor estimators
     "Checkpoint": "solvers.checkpoints",
     "DaskEngine": "engines",
     "Selection": "selection.select",
+    "LandmarkGraph": "estimators.landmark_graph",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
     "save": "persistence.model_file",

@@ -14,7 +14,7 @@ from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Cosine, Linear, Polynomial, Precomputed, Sigmoid
 from cmeans.kernels.landmark_graph import GraphParameters
-from cmeans.landmarks.graph import landmark_graph
+from cmeans.landmarks.graph import Sought, landmark_graph
 from cmeans.spaces import EuclideanSpace, ExactSpace, FeatureSpace, LandmarkSpace, Space, landmark_space, spanning_space
 from contracts.arrays import FORMS, as_form
 from contracts.space import DENSE_KINDS, FEW_KINDS, N, SpaceContract, rows_and_kernel, solver_tolerance
@@ -131,7 +131,11 @@ GRAPH_ROWS = rows_and_kernel(naive.linear)[0][:N]
 GRAPH_LANDMARKS = GRAPH_ROWS[::3] + 0.01
 with ThreadEngine(1) as _engine:
     GRAPH, GRAPH_FEATURES = landmark_graph(
-        GRAPH_LANDMARKS, GraphParameters(n_neighbors=4, width=1.5, n_components=3), 2, Blocks(GRAPH_ROWS, np.ones(N)), _engine, "Test"
+        GRAPH_LANDMARKS,
+        GraphParameters(n_neighbors=4, width=1.5, n_components=3),
+        Sought(2, "clusters", "Test"),
+        Blocks(GRAPH_ROWS, np.ones(N)),
+        _engine,
     )
 
 

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import cmeans
 import naive_graph
-from cmeans.kernels import LandmarkGraph
+from cmeans.kernels import LandmarkGraphKernel
 from contracts.arrays import as_form, on_host
 from file_formats import npy, parquet
 from limited import limited
@@ -42,7 +42,7 @@ def test_digits():
 
 def test_what_a_fit_says():
     model = cmeans.KernelKMeans(2, **GRAPH).fit(MOONS)
-    assert isinstance(model.kernel_, LandmarkGraph)
+    assert isinstance(model.kernel_, LandmarkGraphKernel)
     assert model.n_landmarks_ == len(model.landmarks_) == 500
     assert model.landmark_indices_ is None
     assert model.gamma_ is None

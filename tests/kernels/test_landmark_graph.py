@@ -11,11 +11,11 @@ import naive_graph
 from cmeans import native
 from cmeans.data.blocks import Blocks
 from cmeans.engines import ThreadEngine
-from cmeans.kernels import LandmarkGraph
+from cmeans.kernels import LandmarkGraphKernel
 from cmeans.kernels import nearest_points as module
 from cmeans.kernels.landmark_graph import GraphParameters, LandmarkWeights
 from cmeans.kernels.nearest_points import NearestPoints
-from cmeans.landmarks.graph import landmark_graph, suggested_clusters
+from cmeans.landmarks.graph import Sought, landmark_graph, suggested_clusters
 from contracts.arrays import FORMS, as_form
 from sweep_choices import pairs
 
@@ -106,9 +106,12 @@ def test_weights_where_all_distances_are_zero_or_far_beyond_the_width():
 # ------------------------------------------------------------------------------------------------------------------ the graph
 
 
+SOUGHT = Sought(2, "clusters", "Test")
+
+
 def made(X, w, landmarks, k, engine=None, **params):
     with engine or ThreadEngine(1) as running:
-        graph, features = landmark_graph(landmarks, GraphParameters(n_components=k, **params), 2, Blocks(X, w), running, "Test")
+        graph, features = landmark_graph(landmarks, GraphParameters(n_components=k, **params), SOUGHT, Blocks(X, w), running)
     np.testing.assert_array_equal(features, graph.features(X))
     return graph
 
@@ -196,4 +199,4 @@ def test_a_graph_travels():
 
 def test_a_graph_checks_its_parts():
     with pytest.raises(ValueError, match="do not fit"):
-        LandmarkGraph(np.zeros((3, 2)), np.zeros((4, 2)), np.ones(2))
+        LandmarkGraphKernel(np.zeros((3, 2)), np.zeros((4, 2)), np.ones(2))

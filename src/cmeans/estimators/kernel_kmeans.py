@@ -30,7 +30,9 @@ class KernelKMeans(BaseCMeans):
         "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim", "landmark_graph"
         (normalised cuts, for clusters of any shape: the leading eigenvectors of the graph of rows that share near landmarks, for new rows
         too; it has no `gamma`, `landmark_tol` and certificate) or "precomputed" (X is the square kernel matrix, or only the columns of
-        `landmarks` with kernel_params={"diag": k(x, x)}).
+        `landmarks` with kernel_params={"diag": k(x, x)}), or "precomputed_graph" (X is the square, symmetric matrix of affinities between
+        rows, most of them 0 and not stored, as of a graph of nearest neighbours: its normalised cut. Rows weigh as much as their degree
+        times their sample weight; new rows are their affinities to those of the fit).
     gamma : "scale", "median" or float, default="scale"
         Width of the kernel. "scale" and "median": 1 / (d var) and 1 / median squared distance, on at most 1,000 rows whatever
         random_state is, for RBF (of L1 distances for Laplacian), 1 for the rest. Features must be in like units: scale them first.
@@ -41,7 +43,7 @@ class KernelKMeans(BaseCMeans):
     kernel_params : mapping, optional
         Further arguments of the kernel or the callable. Those of "landmark_graph": `n_neighbors` (5, landmarks that a row is joined to),
         `width` ("local mean" of the distances to them, or a number), `n_components` ("auto": the number of clusters, tied eigenvectors
-        whole), `normalized` (False; True: features of length 1).
+        whole), `normalized` (False; True: features of length 1). Those of "precomputed_graph": the last two.
     n_landmarks : int, "auto" or None, default="auto"
         Number of rows whose span holds the centres; None: all of them, exactly. (Where a quarter of them or fewer span all to 1e-9 of the
         variance, an exact fit works with those.) "auto": exact up to 2,000 rows, else as many as `landmark_tol` asks for, at most 2,048.
@@ -107,8 +109,8 @@ class KernelKMeans(BaseCMeans):
     landmarks_, landmark_indices_, dual_coef_ : points, their row numbers, and coefficients (c, s) of the centres over them
         (after an exact fit all rows).
     kernel_, gamma_ : the kernel object and the width used.
-    eigenvalues_, n_clusters_suggested_ : with kernel="landmark_graph" only: the leading ones of the graph, and the number of clusters
-        before their largest gap (of the roots of 1 - eigenvalue).
+    eigenvalues_, n_clusters_suggested_ : of a graph ("landmark_graph", "precomputed_graph") only: its leading ones, and the number of
+        clusters before their largest gap (of the roots of 1 - eigenvalue).
     separation_ : spread of the centres over the typical squared distance; near 0 when all have fallen together.
 
     Raises

@@ -11,19 +11,24 @@ import numpy as np
 from ..data.arrays import is_sparse, one_hot
 from ..data.blocks import Blocks
 from ..engines import Engine
-from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, check_landmarks, row_numbers, whole_diagonal
+from ..fitting.arguments import (
+    Auto,
+    GammaName,
+    InitName,
+    LandmarkName,
+    LandmarkSolver,
+    check_landmarks,
+    checked_landmark_parameters,
+    refuse_stored,
+    row_numbers,
+    takes_kernel_values,
+    whole_diagonal,
+)
 from ..fitting.fit import BaseCMeans, FitContext, Method, Procedure
 from ..fitting.init import InitContext, checked_labels, starts
 from ..fitting.kernel_width import build_named_kernel
 from ..fitting.prediction import Predicting
-from ..fitting.space import (
-    Geometry,
-    SpaceParameters,
-    checked_landmark_parameters,
-    euclidean_space,
-    refuse_stored,
-    takes_kernel_values,
-)
+from ..fitting.space import Geometry, SpaceParameters, euclidean_space
 from ..fitting.validation import host_array
 from ..kernels import Kernel, Linear, Precomputed
 from ..kernels.names import KernelName

@@ -20,10 +20,10 @@ from ..solvers.observer import Observer
 from ..solvers.steps import Verdict
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .arguments import InnerScaling, SparsityTest
+from .arguments import InnerScaling, SparsityTest, takes_kernel_values
 from .fit import BaseCMeans, FitContext, FitSettings, Method, Procedure
 from .fitted_attributes import certified
-from .space import Geometry, build_geometry, takes_kernel_values
+from .space import Geometry, build_geometry
 from .validation import integer, one_of, real
 
 SQUARED_SHARE = 0.2  # K of the automatic sparsity where scales are mean squares: more, and rows within the radius make it smaller yet

@@ -5,16 +5,16 @@ from __future__ import annotations
 import inspect
 import numbers
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from scipy import sparse
 
 from ..data.arrays import Array, IntArray, as_like, is_foreign, is_sparse
 from ..data.blocks import Blocks
-from ..kernels import LandmarkGraph, checked_params
+from ..kernels import LandmarkGraphKernel, Precomputed, PrecomputedGraphKernel, checked_params
 from ..kernels.landmark_graph import GraphParameters
-from .validation import checked_square_diagonal, host_array, intact, integer, real
+from .validation import checked_square_diagonal, host_array, intact, integer, one_of, real
 
 if TYPE_CHECKING:
     from .space import Geometry, SpaceParameters
@@ -58,29 +58,71 @@ def number_of_landmarks(value: Any, estimator_name: str, n_rows: int | None) -> 
     return number
 
 
+def takes_kernel_values(kernel: Any) -> bool:
+    """True where rows are kernel values already."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
 def takes_graph(kernel: Any) -> bool:
     """True where the kernel is a graph of the rows."""
-    return isinstance(kernel, LandmarkGraph) or (isinstance(kernel, str) and kernel == "landmark_graph")
+    return isinstance(kernel, LandmarkGraphKernel) or (isinstance(kernel, str) and kernel == "landmark_graph")
+
+
+def takes_affinities(kernel: Any) -> bool:
+    """True where rows are affinities to all rows of a graph."""
+    return isinstance(kernel, PrecomputedGraphKernel) or (isinstance(kernel, str) and kernel == "precomputed_graph")
 
 
 def graph_parameters(parameters: SpaceParameters, estimator_name: str) -> GraphParameters:
     """Return the parameters of a graph, checked; refuse those that have no meaning for it."""
-    asked = f'{estimator_name}(kernel="landmark_graph"'
+    given = takes_affinities(parameters.kernel)
+    asked = f'{estimator_name}(kernel="{"precomputed_graph" if given else "landmark_graph"}"'
     defaults = {name: one.default for name, one in inspect.signature(type(parameters)).parameters.items()}
-    for name in [name for name in ("gamma", "degree", "coef0", "landmark_tol", "landmark_solver") if name in defaults]:
+    meaningless = ("gamma", "degree", "coef0", "landmark_tol", "landmark_solver", *(("n_landmarks", "landmarks") if given else ()))
+    for name in [name for name in meaningless if name in defaults]:
         value, default = getattr(parameters, name), defaults[name]
         if type(value) is not type(default) or value != default:
             raise ValueError(f"{asked}, {name}={value!r}): a graph has no {name}; leave it out.")
     if parameters.n_landmarks is None:
         raise ValueError(f'{asked}, n_landmarks=None): the graph is made over landmarks; give a number, or "auto".')
     params = checked_params(parameters.kernel_params, estimator_name)
-    known = {field.name for field in fields(GraphParameters)}
+    known = {"n_components", "normalized"} if given else {field.name for field in fields(GraphParameters)}
     if set(params) - known:
         raise ValueError(f"{asked}, kernel_params={params!r}): {sorted(set(params) - known)} unknown; a graph takes {sorted(known)}.")
     try:
         return GraphParameters(**params)
     except ValueError as error:
         raise ValueError(f"{asked}, kernel_params={params!r}): {error}") from None
+
+
+def checked_landmark_parameters(
+    parameters: SpaceParameters, estimator_name: str, n_rows: int | None = None
+) -> tuple[int | str | None, bool]:
+    """Return the number of landmarks and whether to factor their kernel. Parameters are checked even where they will not be used, and
+    independently of the rows where `n_rows` is None."""
+    if isinstance(parameters.landmarks, str):
+        one_of(parameters.landmarks, "landmarks", estimator_name, get_args(LandmarkName))
+    else:
+        check_landmarks(parameters.landmarks, estimator_name, rows_only=takes_kernel_values(parameters.kernel))
+    real(parameters.landmark_tol, "landmark_tol", estimator_name)
+    factor = one_of(parameters.landmark_solver, "landmark_solver", estimator_name, get_args(LandmarkSolver)) == "eigh"
+    return number_of_landmarks(parameters.n_landmarks, estimator_name, n_rows), factor
+
+
+def refuse_stored(parameters: SpaceParameters, estimator_name: str, blocks: Blocks, number: int | str | None) -> None:
+    """Refuse rows that are not in memory where the space does not read them block by block."""
+    if takes_kernel_values(parameters.kernel) or takes_affinities(parameters.kernel):
+        name = "precomputed" if takes_kernel_values(parameters.kernel) else "precomputed_graph"
+        blocks.require_in_memory(
+            lambda where: f'{estimator_name}(kernel="{name}"): kernel values must be in memory; load {where} first, or pass rows.'
+        )
+    if number is None and isinstance(parameters.landmarks, str):
+        blocks.require_in_memory(
+            lambda where: (
+                f"{estimator_name}(n_landmarks=None): the exact kernel needs all {blocks.n_rows:,} rows in memory; take landmarks "
+                f'(n_landmarks="auto" or a number), or load {where} and pass the array.'
+            )
+        )
 
 
 def row_numbers(value: Any, estimator_name: str, n_rows: int, name: str = "landmarks") -> IntArray:

@@ -32,12 +32,12 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .arguments import SearchName
+from .arguments import SearchName, checked_landmark_parameters, takes_affinities, takes_kernel_values
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
-from .space import Geometry, build_geometry, check_kernel, checked_landmark_parameters, takes_kernel_values
+from .space import Geometry, build_geometry, check_kernel
 from .validation import CheckedRows, engine_of, integer, one_of, read_rows, real, weights_of
 
 OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
@@ -148,7 +148,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array, CSR matrix, data frame, memory map, or array of PyTorch, CuPy, ... ; kernel values for kernel="precomputed".
+        X : (n, d) array, CSR matrix, data frame, memory map, or array of PyTorch, CuPy, ... ; kernel values for kernel="precomputed",
+            affinities (n, n), CSR above all, for "precomputed_graph".
             A file, a folder or a pattern of files (str or path), or `cmeans.open_blocks` of them, is read block by block in every sweep,
             so that it need not fit in memory; `labels_` are then of the smallest integers that hold them, and `memberships_` are not kept
             (`predict_to` writes them).
@@ -324,6 +325,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     def _checked(self) -> tuple[Procedure, FitSettings]:
         """Refuse parameters that are invalid for all rows: before a fit reads any, and where a model is read."""
         name, procedure = type(self).__name__, self._procedure()
+        if procedure.cluster is not None and takes_affinities(self.kernel):
+            raise ValueError(
+                f'{name}(kernel="precomputed_graph"): a cut of a given graph is sought by KernelKMeans, FuzzyCMeans, CMeans and '
+                "PossibilisticCMeans; this estimator works on rows."
+            )
         check_kernel(self, name)
         checked_landmark_parameters(self, name)
         check_init(self.init, name, procedure.starts)
@@ -337,7 +343,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         n_init = integer(self.n_init, "n_init", name, 1)
         max_iter = integer(self.max_iter, "max_iter", name, 1) if procedure.most_sweeps is None else procedure.most_sweeps
         stopping = Stopping(max_iter, real(self.tol, "tol", name), procedure.criterion, self._mixing(name))
-        budget, rng = parse_budget(self.memory_budget, name), _random_state(self.random_state, name)
+        budget, rng = parse_budget(self.memory_budget, name), checked_random_state(self.random_state, name)
         return procedure, FitSettings(n_clusters, n_init if isinstance(self.init, str) else 1, stopping, budget, rng)
 
     def _mixing(self, estimator_name: str) -> str | None:
@@ -352,14 +358,15 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         precomputed = takes_kernel_values(self.kernel)
         tags.input_tags.sparse = not precomputed
-        tags.input_tags.pairwise = precomputed
+        tags.input_tags.pairwise = precomputed or takes_affinities(self.kernel)
         # Not a classifier, but scikit-learn's check of CSR input reads this tag where predict_proba exists.
         tags.classifier_tags = ClassifierTags(multi_class=True)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-def _random_state(value: Any, estimator_name: str) -> np.random.RandomState:
+def checked_random_state(value: Any, estimator_name: str) -> np.random.RandomState:
+    """Return the generator for the parameter `random_state`."""
     try:
         rng: np.random.RandomState = check_random_state(value)
         return rng

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..data.arrays import foreign_like, numpy_dtype, to_numpy
 from ..data.blocks import blocks_of
 from ..engines import ThreadEngine
+from ..kernels import LandmarkGraphKernel
 from ..landmarks.certificate import certify
 from ..landmarks.graph import suggested_clusters
 from ..rules import Rule
@@ -88,7 +89,8 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
     if isinstance(space, FeatureSpace):
         kernel = space.kernel
         model |= {"eigenvalues_": kernel.eigenvalues, "n_clusters_suggested_": suggested_clusters(kernel.eigenvalues)}
-        model |= {"landmarks_": geometry.blocks.unscaled(kernel.points), "landmark_indices_": geometry.landmark_rows}
+        if isinstance(kernel, LandmarkGraphKernel):
+            model |= {"landmarks_": geometry.blocks.unscaled(kernel.points), "landmark_indices_": geometry.landmark_rows}
     if geometry.blocks.factors is not None:
         model["_factors"] = geometry.blocks.factors
     if rule.needs_pilot:
@@ -99,8 +101,8 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
 def _landmarks_used(geometry: Geometry) -> int | None:
     if isinstance(geometry.space, LandmarkSpace):
         return int(geometry.space.points.shape[0])
-    if isinstance(geometry.space, FeatureSpace):
-        return len(geometry.space.kernel.points)
+    if isinstance(geometry.kernel, LandmarkGraphKernel):
+        return len(geometry.kernel.points)
     rows = geometry.landmark_rows
     return None if rows is None or len(rows) == geometry.blocks.n_rows else len(rows)  # the sample of two-step k-means
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..data.blocks import Blocks
 from ..data.memory_estimate import footprint
-from ..kernels import Precomputed
+from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..solvers.subsampling import sample_sizes
 from ..spaces import Space
 
@@ -82,7 +82,7 @@ def plan(
 ) -> MemoryPlan:
     """Divide the budget, or raise an error with the least that suffices."""
     n, r, c = blocks.n_rows, space.size, n_clusters
-    features = 0 if isinstance(space.kernel, Precomputed) else int(blocks.x.shape[1])
+    features = 0 if isinstance(space.kernel, (Precomputed, PrecomputedGraphKernel)) else int(blocks.x.shape[1])
     beside = footprint(blocks, c, itemsize, n_threads, SAMPLED * max(sample_sizes(n, c, blocks.limits), default=0))
     seeding = 8 * min(n, blocks.limits.seeding_rows_for(c)) * (2 * features + 4 * (2 + int(math.log(c))))
     b = blocks.block_rows(r)

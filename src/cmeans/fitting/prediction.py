@@ -24,7 +24,7 @@ from ..data.outputs import RowOutputs
 from ..engines import Engine, ThreadEngine, count_threads
 from ..engines.dask.dask_api import is_collection, row_by_row
 from ..engines.dask.rows import type_and_columns
-from ..kernels import Kernel, Precomputed
+from ..kernels import Kernel, Precomputed, PrecomputedGraphKernel
 from ..rules import Rule
 from ..runtime.callbacks import with_callbacks
 from ..runtime.progress import Reporter, current_listeners
@@ -339,6 +339,9 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         estimator_name = type(self).__name__
         given = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed))
         x, (weight, unit) = given.x, weights_of(given, sample_weight, estimator_name)
+        if isinstance(self.kernel_, PrecomputedGraphKernel):
+            with naming(estimator_name):
+                weight = self.kernel_.row_weights(x, weight)
         blocks = Blocks(x, weight, unit=unit, factors=self._factors, limits=self._limits, n_threads=self._threads(x))
         known = True
         if isinstance(self.kernel_, Precomputed):

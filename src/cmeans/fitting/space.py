@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, get_args
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,9 +22,11 @@ from ..data.arrays import (
 from ..data.blocks import LARGEST_SUM, Block, Blocks
 from ..data.limits import DEFAULT
 from ..engines import Engine
-from ..kernels import Kernel, LandmarkGraph, Linear, Precomputed
+from ..kernels import Kernel, LandmarkGraphKernel, Linear, Precomputed, PrecomputedGraphKernel
+from ..kernels.landmark_graph import GraphParameters
 from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
-from ..landmarks.graph import AUTOMATIC, landmark_centres, landmark_graph
+from ..landmarks.graph import AUTOMATIC, Sought, landmark_centres, landmark_graph
+from ..landmarks.precomputed_graph import precomputed_graph
 from ..landmarks.select import choose, spanning_rows
 from ..runtime.user_warnings import warn
 from ..sampling.pairwise import Affinity, Metric
@@ -36,19 +38,19 @@ from ..tuning.diagnosis import kernel_complaints, out_of_range
 from ..tuning.fuzzifier import Fuzzifier, fuzzifier
 from ..tuning.temperature import critical_temperature
 from .arguments import (
-    LandmarkName,
-    LandmarkSolver,
-    check_landmarks,
+    checked_landmark_parameters,
     given_diagonal,
     given_landmarks,
     graph_parameters,
-    number_of_landmarks,
+    refuse_stored,
     row_numbers,
+    takes_affinities,
     takes_graph,
+    takes_kernel_values,
     whole_diagonal,
 )
 from .kernel_width import build_named_kernel, checked_kernel_parameters
-from .validation import diagonal, one_of, real
+from .validation import diagonal
 
 FEW_COLUMNS = 4  # rows for each column from which on coordinates are handled sooner than inner products
 
@@ -84,8 +86,9 @@ class Geometry:
 
     @cached_property
     def population(self) -> Population:
-        """The rows that may be drawn; of kernel values equal ones are not sought."""
-        return population_of(self.blocks, comparable=not self.is_precomputed) if self.former is None else self.former.population
+        """The rows that may be drawn; of kernel values and affinities equal ones are not sought."""
+        comparable = not self.is_precomputed and not isinstance(self.kernel, PrecomputedGraphKernel)
+        return population_of(self.blocks, comparable=comparable) if self.former is None else self.former.population
 
     @property
     def is_precomputed(self) -> bool:
@@ -213,6 +216,8 @@ def build_geometry(
     refuse_stored(parameters, estimator_name, blocks, number)
     if takes_kernel_values(parameters.kernel):
         return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, engine, factor=factor)
+    if takes_affinities(parameters.kernel):
+        return _precomputed_graph(parameters, estimator_name, blocks, n_clusters, rng)
     if takes_graph(parameters.kernel):
         return _graph(parameters, estimator_name, blocks, number, n_clusters, rng, engine)
     kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, engine)
@@ -238,21 +243,6 @@ def build_geometry(
             return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
     return geometry.over(landmark_space(kernel, points, None, blocks.x.dtype, factor=factor), rows)
-
-
-def refuse_stored(parameters: SpaceParameters, estimator_name: str, blocks: Blocks, number: int | str | None) -> None:
-    """Refuse rows that are not in memory where the space does not read them block by block."""
-    if takes_kernel_values(parameters.kernel):
-        blocks.require_in_memory(
-            lambda where: f'{estimator_name}(kernel="precomputed"): kernel values must be in memory; load {where} first, or pass rows.'
-        )
-    if number is None and isinstance(parameters.landmarks, str):
-        blocks.require_in_memory(
-            lambda where: (
-                f"{estimator_name}(n_landmarks=None): the exact kernel needs all {blocks.n_rows:,} rows in memory; take landmarks "
-                f'(n_landmarks="auto" or a number), or load {where} and pass the array.'
-            )
-        )
 
 
 def _chosen_rows(
@@ -287,33 +277,14 @@ def _takes_all_rows(number: int | str | None, blocks: Blocks) -> bool:
     return number is None or (number == "auto" and blocks.n_rows <= blocks.limits.exact_rows)
 
 
-def takes_kernel_values(kernel: Any) -> bool:
-    """True where rows are kernel values already."""
-    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
-
-
 def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
     """Refuse invalid kernel parameters."""
     if takes_kernel_values(parameters.kernel):
         given_diagonal(parameters, estimator_name)
-    elif takes_graph(parameters.kernel):
+    elif takes_graph(parameters.kernel) or takes_affinities(parameters.kernel):
         graph_parameters(parameters, estimator_name)
     else:
         checked_kernel_parameters(parameters, estimator_name)
-
-
-def checked_landmark_parameters(
-    parameters: SpaceParameters, estimator_name: str, n_rows: int | None = None
-) -> tuple[int | str | None, bool]:
-    """Return the number of landmarks and whether to factor their kernel. Parameters are checked even where they will not be used, and
-    independently of the rows where `n_rows` is None."""
-    if isinstance(parameters.landmarks, str):
-        one_of(parameters.landmarks, "landmarks", estimator_name, get_args(LandmarkName))
-    else:
-        check_landmarks(parameters.landmarks, estimator_name, rows_only=takes_kernel_values(parameters.kernel))
-    real(parameters.landmark_tol, "landmark_tol", estimator_name)
-    factor = one_of(parameters.landmark_solver, "landmark_solver", estimator_name, get_args(LandmarkSolver)) == "eigh"
-    return number_of_landmarks(parameters.n_landmarks, estimator_name, n_rows), factor
 
 
 def euclidean_space(blocks: Blocks) -> EuclideanSpace:
@@ -332,22 +303,51 @@ def _graph(
     engine: Engine,
 ) -> Geometry:
     """Return the geometry of rows in the leading eigenvectors of their graph over landmarks."""
-    words, rows = graph_parameters(parameters, estimator_name), None
-    if isinstance(parameters.kernel, LandmarkGraph):
+    words = graph_parameters(parameters, estimator_name)
+    if isinstance(parameters.kernel, LandmarkGraphKernel):
         return Geometry(blocks, parameters.kernel, FeatureSpace(parameters.kernel), n_clusters)
-    given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
-    raw = Geometry(blocks, Linear(), euclidean_space(blocks), n_clusters)
+    sought = Sought(n_clusters, "clusters", f'{estimator_name}(n_clusters={n_clusters}, kernel="landmark_graph")')
+    return graph_geometry(words, sought, blocks, parameters.landmarks, number, estimator_name, rng, engine)
+
+
+def graph_geometry(
+    words: GraphParameters,
+    sought: Sought,
+    blocks: Blocks,
+    landmarks: Any,
+    number: int | str | None,
+    estimator_name: str,
+    rng: np.random.RandomState,
+    engine: Engine,
+) -> Geometry:
+    """Choose the landmarks, make their graph of all rows."""
+    given, rows = given_landmarks(landmarks, estimator_name, blocks, number), None
+    raw = Geometry(blocks, Linear(), euclidean_space(blocks), sought.count)
     raw.refuse_range(estimator_name)
     count = number if isinstance(number, int) else max(min(AUTOMATIC, len(raw.population) // 2), 1)
     if given is not None:
         rows, points = given
-    elif parameters.landmarks == "rpcholesky":  # the default, which chooses for kernels of other kinds
+    elif landmarks in ("k-means", "rpcholesky"):  # the latter: the estimators' default, which chooses for kernels of other kinds
         points = landmark_centres(blocks, raw.population, count, rng, engine)
     else:
-        rows = choose(str(parameters.landmarks), count, raw.affinity, raw.population, rng, shifted=raw.metric.shifted)
+        rows = choose(str(landmarks), count, raw.affinity, raw.population, rng, shifted=raw.metric.shifted)
         points = blocks.take(rows).x
-    kernel, features = landmark_graph(host_float64(points), words, n_clusters, blocks, engine, estimator_name)
-    return Geometry(blocks, kernel, FeatureSpace(kernel, features), n_clusters, None, rows)
+    kernel, features = landmark_graph(host_float64(points), words, sought, blocks, engine)
+    return Geometry(blocks, kernel, FeatureSpace(kernel, features), sought.count, None, rows)
+
+
+def _precomputed_graph(
+    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
+) -> Geometry:
+    """Return the geometry of rows of affinities in the leading eigenvectors of their graph."""
+    words, kernel = graph_parameters(parameters, estimator_name), parameters.kernel
+    if isinstance(kernel, PrecomputedGraphKernel):
+        mass = kernel.row_weights(blocks.x, blocks.weight)
+    else:
+        sought = Sought(n_clusters, "clusters", f'{estimator_name}(n_clusters={n_clusters}, kernel="precomputed_graph")')
+        kernel, mass = precomputed_graph(blocks.x, blocks.weight, words, sought, rng)
+    features = None if is_foreign(blocks.x) else kernel.features(blocks.x)
+    return Geometry(replace(blocks, weight=mass), kernel, FeatureSpace(kernel, features), n_clusters)
 
 
 def _precomputed(

@@ -30,13 +30,13 @@ from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .arguments import StreamRule, check_m, settled_m
+from .arguments import StreamRule, check_m, settled_m, takes_kernel_values
 from .fit import OF_ROWS, BaseCMeans, FitContext, FitSettings, Method, Procedure
 from .fitted_attributes import model_attributes, restored_on_failure, warn_of_result
 from .init import InitContext, starts
 from .kernel_width import build_named_kernel
 from .memory import require
-from .space import Geometry, takes_kernel_values
+from .space import Geometry
 from .stream_state import Chunk, ChunkResult, FitSummary, StreamState, WarmupBuffer
 from .validation import integer, one_of, read_rows, weights_of
 

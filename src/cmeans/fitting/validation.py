@@ -279,13 +279,13 @@ def _refuse_non_finite(x: Array, estimator_name: str, names: list[str] | None) -
     with np.errstate(over="ignore", invalid="ignore"):
         if bool(xp.isfinite(xp.sum(values))):
             return
-    step = max(1, 2**20 // max(1, int(x.shape[1])))
+    step = 64 if is_sparse(x) else max(1, 2**20 // max(1, int(x.shape[1])))
     for start, stop in spans(int(x.shape[0]), step):
         part = rows_between(x, start, stop)
-        dense = part.toarray() if is_sparse(part) else to_numpy(part)
-        bad = np.argwhere(~np.isfinite(dense))
-        if len(bad):
-            row, column = int(bad[0, 0]), int(bad[0, 1])
+        entries = part.tocoo().data if is_sparse(part) else to_numpy(part)
+        if not np.isfinite(entries).all():
+            dense = part.toarray() if is_sparse(part) else entries
+            row, column = map(int, np.argwhere(~np.isfinite(dense))[0])
             what = "NaN" if np.isnan(dense[row, column]) else "infinity"
             label = column if names is None else repr(names[column])
             raise ValueError(

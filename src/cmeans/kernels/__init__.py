@@ -1,14 +1,15 @@
 """Kernels: the geometry in which rows are clustered."""
 
-from .base import Columns, Kernel
+from .base import Columns, FeatureKernel, Kernel
 from .images.histograms import HistogramIntersection, SpatialPyramid
 from .images.wavelets import ComplexWaveletSSIM
-from .landmark_graph import LandmarkGraph
+from .landmark_graph import LandmarkGraphKernel
 from .laplacian import Laplacian
 from .linear import Cosine, Linear
 from .names import KERNELS, build_kernel, checked_params, kernel_class
 from .polynomial import NormalizedPolynomial, Polynomial, Sigmoid
 from .precomputed import CallableKernel, Precomputed
+from .precomputed_graph import PrecomputedGraphKernel
 from .rbf import RBF
 
 __all__ = [
@@ -18,14 +19,16 @@ __all__ = [
     "Columns",
     "ComplexWaveletSSIM",
     "Cosine",
+    "FeatureKernel",
     "HistogramIntersection",
     "Kernel",
-    "LandmarkGraph",
+    "LandmarkGraphKernel",
     "Laplacian",
     "Linear",
     "NormalizedPolynomial",
     "Polynomial",
     "Precomputed",
+    "PrecomputedGraphKernel",
     "Sigmoid",
     "SpatialPyramid",
     "build_kernel",

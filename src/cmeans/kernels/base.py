@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from typing import ClassVar, Protocol
+from dataclasses import fields
+from typing import Any, ClassVar, Protocol
 
-from ..data.arrays import Array
+import numpy as np
+
+from ..data.arrays import Array, Float64, as_like, numpy_dtype, squared_norms, to_numpy
 
 
 class Columns(Protocol):
@@ -65,3 +68,47 @@ class Kernel(ABC):
     def __call__(self, x: Array, y: Array) -> Array:
         """k(x_i, y_l) as a dense array (b, s)."""
         return self.prepare(y)(x)
+
+
+class FeatureKernel(Kernel):
+    """k(x, y) = e(x).e(y) of a few features e, the leading eigenvectors of a graph. A dataclass."""
+
+    eigenvalues: Float64  # of the graph, the largest first; more than features
+
+    @property
+    @abstractmethod
+    def n_components(self) -> int:
+        """k, the number of features."""
+
+    @property
+    @abstractmethod
+    def n_features_in(self) -> int:
+        """Number of columns of the rows."""
+
+    @abstractmethod
+    def features(self, x: Array) -> Array:
+        """e(x) (b, k) of rows of any form, dense, in their dtype and library."""
+
+    def prepare(self, y: Array) -> Columns:
+        right = to_numpy(self.features(y)).T
+
+        def columns(x: Array, room: Array | None = None) -> Array:
+            return as_like(to_numpy(self.features(x)) @ right.astype(numpy_dtype(x)), x)
+
+        return columns
+
+    def diag(self, x: Array) -> Array:
+        return squared_norms(self.features(x))
+
+    def __eq__(self, other: object) -> bool:
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return type(other) is type(self) and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+
+    __hash__: Any = None
+
+
+def of_length_one(e: Float64) -> Float64:
+    """Return rows (b, k) divided by their lengths, in place; those of zeros as they are."""
+    norms = np.sqrt(squared_norms(e))
+    e /= np.where(norms > 0, norms, 1.0)[:, None]
+    return e

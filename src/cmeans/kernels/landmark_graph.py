@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from ..data.arrays import Array, Float64, as_like, numpy_dtype, squared_norms, to_numpy
-from .base import Columns, Kernel
+from ..data.arrays import Array, Float64, as_like, numpy_dtype
+from .base import FeatureKernel, of_length_one
 from .nearest_points import NearestPoints
 
 LOCAL = "local mean"  # the width that is each row's own
@@ -74,7 +74,7 @@ class LandmarkWeights:
 
 
 @dataclass(frozen=True, eq=False)
-class LandmarkGraph(Kernel):
+class LandmarkGraphKernel(FeatureKernel):
     """k(x, y) = e(x).e(y),  e(x) = sqrt(W) S^-1 V^T Lambda^-1/2 z(x), the leading eigenvectors of a graph, for any rows.
 
     z(x) holds a row's weights at its nearest landmarks (`LandmarkWeights`). Over the rows that the graph is made of, with weights w of
@@ -95,43 +95,24 @@ class LandmarkGraph(Kernel):
     def __post_init__(self) -> None:
         s = len(self.points)
         if self.points.ndim != 2 or self.axes.ndim != 2 or len(self.axes) != s or not 0 < self.n_neighbors <= s:
-            raise ValueError(f"LandmarkGraph: {self.points.shape} landmarks do not fit axes {self.axes.shape}")
+            raise ValueError(f"LandmarkGraphKernel: {self.points.shape} landmarks do not fit axes {self.axes.shape}")
 
     @property
     def n_components(self) -> int:
-        """k, the number of features."""
         return int(self.axes.shape[1])
 
+    @property
+    def n_features_in(self) -> int:
+        return int(self.points.shape[1])
+
     def features(self, x: Array) -> Array:
-        """e(x) (b, k) of rows of any form, dense, in their dtype and library."""
         return as_like(self.features_of(self._weights(x)).astype(numpy_dtype(x), copy=False), x)
 
     def features_of(self, z: Array) -> Float64:
         """e(x) (b, k) of rows with the given weights z (b, s), as CSR."""
         e: Float64 = z @ self.axes
-        if self.normalized:
-            norms = np.sqrt(squared_norms(e))
-            e /= np.where(norms > 0, norms, 1.0)[:, None]
-        return e
-
-    def prepare(self, y: Array) -> Columns:
-        right = to_numpy(self.features(y)).T
-
-        def columns(x: Array, room: Array | None = None) -> Array:
-            return as_like(to_numpy(self.features(x)) @ right.astype(numpy_dtype(x)), x)
-
-        return columns
-
-    def diag(self, x: Array) -> Array:
-        return squared_norms(self.features(x))
+        return of_length_one(e) if self.normalized else e
 
     @cached_property
     def _weights(self) -> LandmarkWeights:
         return LandmarkWeights(self.points, self.n_neighbors, self.width)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, LandmarkGraph) and all(
-            np.array_equal(value, getattr(other, name)) for name, value in vars(self).items() if name != "_weights"
-        )
-
-    __hash__ = None  # type: ignore[assignment]

@@ -7,18 +7,19 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Literal
 
-from .base import Kernel
+from .base import FeatureKernel, Kernel
 from .images.histograms import HistogramIntersection, SpatialPyramid
 from .images.wavelets import ComplexWaveletSSIM
-from .landmark_graph import LandmarkGraph
+from .landmark_graph import LandmarkGraphKernel
 from .laplacian import Laplacian
 from .linear import Cosine, Linear
 from .polynomial import NormalizedPolynomial, Polynomial, Sigmoid
 from .precomputed import CallableKernel, Precomputed
+from .precomputed_graph import PrecomputedGraphKernel
 from .rbf import RBF
 
 VectorKernel = Literal["rbf", "linear", "laplacian", "polynomial", "normalized_polynomial", "sigmoid", "cosine", "landmark_graph"]
-KernelName = Literal[VectorKernel, "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim", "precomputed"]
+KernelName = Literal[VectorKernel, "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim", "precomputed", "precomputed_graph"]
 KERNELS: dict[str, type[Kernel]] = {
     "linear": Linear,
     "rbf": RBF,
@@ -31,8 +32,9 @@ KERNELS: dict[str, type[Kernel]] = {
     "histogram_intersection": HistogramIntersection,
     "spatial_pyramid": SpatialPyramid,
     "complex_wavelet_ssim": ComplexWaveletSSIM,
-    "landmark_graph": LandmarkGraph,
+    "landmark_graph": LandmarkGraphKernel,
     "precomputed": Precomputed,
+    "precomputed_graph": PrecomputedGraphKernel,
 }
 
 
@@ -71,7 +73,7 @@ def build_kernel(kernel: str | Kernel | Callable[..., Any], estimator_name: str,
         return CallableKernel(kernel, dict(params))
     if cls is Precomputed:
         return Precomputed()
-    if cls is LandmarkGraph:
+    if issubclass(cls, FeatureKernel):
         raise ValueError(
             f"{estimator_name}(kernel={kernel!r}): the graph is made of all rows, and this estimator begins with some of them; take "
             "KernelKMeans."

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.linalg
 from scipy import sparse
 
-from ..data.arrays import Array, Float64, is_foreign
+from ..data.arrays import Array, Float64, is_foreign, namespace
 from ..data.blocks import Blocks
 from ..engines import Engine, Pass
-from ..kernels import LandmarkGraph
+from ..kernels import LandmarkGraphKernel
 from ..kernels.landmark_graph import GraphParameters, LandmarkWeights
 from ..rules import Hard
 from ..runtime.user_warnings import warn
@@ -62,27 +62,34 @@ class _GraphPass(Pass["sparse.csr_array"]):
         return total
 
 
+@dataclass(frozen=True)
+class Sought:
+    """How many clusters or components are asked of a graph, and by which call, for messages."""
+
+    count: int
+    what: str  # "clusters" or "components"
+    call: str  # such as 'KernelKMeans(n_clusters=2, kernel="landmark_graph")'
+
+
 def landmark_graph(
     points: Float64,  # (s, d)
     parameters: GraphParameters,
-    n_clusters: int,
+    sought: Sought,
     blocks: Blocks,
     engine: Engine,
-    name: str,
-) -> tuple[LandmarkGraph, Array | None]:
-    """Return the graph of all rows over given landmarks, and their features (n, k) where these are cheap to keep; `name` of the
-    estimator, for messages."""
+) -> tuple[LandmarkGraphKernel, Array | None]:
+    """Return the graph of all rows over given landmarks, and their features (n, k) where these are cheap to keep."""
     if not parameters.n_neighbors <= len(points) < blocks.n_rows:
         raise ValueError(
-            f'{name}(kernel="landmark_graph"): the graph joins rows by their n_neighbors={parameters.n_neighbors} nearest landmarks, of '
-            f"which there must be as many at least, and fewer than rows; there are {len(points)} different ones for {blocks.n_rows} rows. "
-            "Set n_landmarks, or n_neighbors in kernel_params; of fewer than some ten different rows no graph can be made."
+            f"{sought.call}: the graph joins rows by their n_neighbors={parameters.n_neighbors} nearest landmarks, of "
+            f"which there must be as many at least, and fewer than rows; there are {len(points)} different ones for {blocks.n_rows} rows "
+            f"(n_samples={blocks.n_rows}). Set n_landmarks or n_neighbors; of fewer than some ten different rows no graph can be made."
         )
     width = None if isinstance(parameters.width, str) else float(parameters.width)
     weights = LandmarkWeights(points, parameters.n_neighbors, width)
     rows = RepresentedRows(EuclideanSpace(np.zeros(blocks.x.shape[1])), blocks, 0)
     automatic = isinstance(parameters.n_components, str)
-    wanted = n_clusters if automatic else int(parameters.n_components)
+    wanted = sought.count if automatic else int(parameters.n_components)
     few = blocks.n_rows * (12 * parameters.n_neighbors + 8 * wanted) <= blocks.limits.neighbour_bytes
     kept = few and not blocks.read_anew and not is_foreign(blocks.x)
     found: list[sparse.csr_array] | None = [sparse.csr_array((0, 0))] * rows.n_tasks if kept else None
@@ -91,15 +98,20 @@ def landmark_graph(
     roots = np.where(mass > 0, np.sqrt(mass), np.inf)
     parts = int(sparse.csgraph.connected_components(joint[mass > 0][:, mass > 0], directed=False)[0])
     values, vectors = _leading(joint / roots[:, None] / roots[None, :], max(2 * wanted, parts, GAPS) + 1)
-    _complain(values, parts, n_clusters, name)
-    if automatic:  # eigenvectors of tied eigenvalues are there together
-        wanted = int(np.flatnonzero(values > values[min(max(wanted, parts), len(values)) - 1] - TIE)[-1]) + 1
+    complain(values, parts, sought)
+    if automatic:
+        wanted = number_of_components(values, parts, wanted)
     leading = np.flatnonzero(values[:wanted] > TIE)
     axes = np.sqrt(mass.sum()) * vectors[:, leading] / roots[:, None] / np.sqrt(values[leading])
-    graph = LandmarkGraph(points, np.ascontiguousarray(axes), values, parameters.n_neighbors, width, bool(parameters.normalized))
+    graph = LandmarkGraphKernel(points, np.ascontiguousarray(axes), values, parameters.n_neighbors, width, bool(parameters.normalized))
     if found is None:
         return graph, None
     return graph, np.concatenate([graph.features_of(z).astype(blocks.x.dtype, copy=False) for z in found])
+
+
+def number_of_components(values: Float64, parts: int, wanted: int) -> int:
+    """Return the automatic number of eigenvectors: at least those wanted and one for each part of the graph, ties whole."""
+    return int(np.flatnonzero(values > values[min(max(wanted, parts), len(values)) - 1] - TIE)[-1]) + 1
 
 
 def _leading(matrix: Float64, count: int) -> tuple[Float64, Float64]:
@@ -109,18 +121,26 @@ def _leading(matrix: Float64, count: int) -> tuple[Float64, Float64]:
     return values[::-1].copy(), vectors[:, ::-1]
 
 
-def _complain(values: Float64, parts: int, n_clusters: int, name: str) -> None:
+class FeaturesPass(Pass[Array]):
+    """Rows as their space represents them (b, k), in the rows' library."""
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Array:
+        parts = [block.rows.plain().g for block in rows.task(task)]
+        return namespace(parts[0]).concat(parts)
+
+
+def complain(values: Float64, parts: int, sought: Sought) -> None:
     """Warn of a number of clusters that the graph does not show."""
-    asked = f'{name}(n_clusters={n_clusters}, kernel="landmark_graph")'
-    if parts > n_clusters:
+    count, what = sought.count, sought.what
+    if parts > count:
         warn(
-            f"{asked}: the graph falls into {parts} parts that nothing joins, so that some of them share a cluster without being near each "
-            "other; take more clusters, or a larger n_neighbors in kernel_params."
+            f"{sought.call}: the graph falls into {parts} parts that nothing joins, more than {count} {what} can tell apart; take more "
+            f"{what}, or a graph that joins each row to more others."
         )
-    elif len(values) > n_clusters and values[n_clusters - 1] - values[n_clusters] < TIE:
+    elif len(values) > count and values[count - 1] - values[count] < TIE:
         warn(
-            f"{asked}: eigenvalues number {n_clusters} and {n_clusters + 1} of the graph are equal, so that chance decides which clusters "
-            f"are made; take another number of them (the graph shows {suggested_clusters(values)} most clearly)."
+            f"{sought.call}: eigenvalues number {count} and {count + 1} of the graph are equal, so that chance decides which {what} are "
+            f"made; take another number of them (the graph shows {suggested_clusters(values)} clusters most clearly)."
         )
 
 

@@ -78,8 +78,8 @@ def _check_space(model: Any, space: Space) -> None:
             raise ValueError(f"a space of {space.shift.shape} does not fit {d} features")
         return
     if isinstance(space, FeatureSpace):
-        if space.kernel.points.shape[1] != d:
-            raise ValueError(f"landmarks of shape {space.kernel.points.shape} do not fit {d} features")
+        if space.kernel.n_features_in != d:
+            raise ValueError(f"a graph of {space.kernel.n_features_in} columns does not fit {d} features")
         return
     if not isinstance(space, LandmarkSpace):
         raise ValueError(f"{type(space).__name__} is no space of a model")

@@ -26,12 +26,13 @@ from ..kernels import (
     ComplexWaveletSSIM,
     Cosine,
     HistogramIntersection,
-    LandmarkGraph,
+    LandmarkGraphKernel,
     Laplacian,
     Linear,
     NormalizedPolynomial,
     Polynomial,
     Precomputed,
+    PrecomputedGraphKernel,
     Sigmoid,
     SpatialPyramid,
 )
@@ -50,7 +51,7 @@ KEY = "cmeans"  # of the metadata that holds the header
 FORMAT = 1
 _BY_CLASS: tuple[type[Any], ...] = (
     *(Cosine, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, RBF, Sigmoid),
-    *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid, LandmarkGraph),
+    *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid, LandmarkGraphKernel, PrecomputedGraphKernel),
     *RULES.values(),
     *(EuclideanSpace, FeatureSpace, LandmarkSpace, Centring, Centres, State),
     Approximation,

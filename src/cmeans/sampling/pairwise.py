@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, host_float64, in_float64, is_sparse, namespace, rounding, take
 from ..data.blocks import Block, Blocks
-from ..kernels import Columns, Kernel, LandmarkGraph, Linear, Precomputed
+from ..kernels import Columns, FeatureKernel, Kernel, Linear, Precomputed
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import LandmarkSpace
 
@@ -117,7 +117,7 @@ class Metric:
             return LandmarkAffinity(*_projected(self.columns_only, self.blocks.take(rows)))
         if isinstance(self.kernel, Precomputed):
             return MatrixAffinity(self.blocks.x, host_float64(take(self.blocks.kxx, rows)), rows)
-        if isinstance(self.kernel, LandmarkGraph):  # a few features, found once
+        if isinstance(self.kernel, FeatureKernel):  # a few features, found once
             known = self.kernel.features(self.blocks.take(rows).x) if self.features is None else self.features[rows]
             return KernelAffinity(Linear(), host_float64(known))
         x = in_float64(self.blocks.take(rows).x)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import host_float64
+from ..data.arrays import host_float64, is_sparse
 from ..data.blocks import Blocks
 from ..runtime.signals import held_back
 from ..runtime.user_warnings import warn
@@ -217,7 +217,8 @@ def fingerprint(blocks: Blocks) -> dict[str, Any]:
     """Return what identifies an input: its size, type and first rows, and the sum of its weights."""
     n, d = blocks.x.shape
     first = blocks.cut(0, min(int(n), LOOKED_AT)).x
-    digest = hashlib.sha256(np.ascontiguousarray(host_float64(first)).tobytes()).hexdigest()
+    parts = (first.indptr, first.indices, first.data) if is_sparse(first) else (host_float64(first),)
+    digest = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest()
     return {
         "rows": int(n),
         "columns": int(d),

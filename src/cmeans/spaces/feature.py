@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, host_float64, squared_norms
 from ..data.blocks import Block
-from ..kernels import LandmarkGraph
+from ..kernels import FeatureKernel, LandmarkGraphKernel
 from .base import ProductRows, Rows, Space, mean_products
 from .centres import Centres
 
@@ -17,7 +17,7 @@ from .centres import Centres
 class FeatureSpace(Space):
     """Basis = the axes of the features e(x); a row is represented by them."""
 
-    kernel: LandmarkGraph
+    kernel: FeatureKernel
     known: Array | None = None  # (n, k) features of the training rows, where they were found with the kernel
 
     @property
@@ -26,7 +26,7 @@ class FeatureSpace(Space):
 
     @property
     def factored_size(self) -> int:
-        return len(self.kernel.points)
+        return len(self.kernel.points) if isinstance(self.kernel, LandmarkGraphKernel) else self.size
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         e = self.kernel.features(block.x)
@@ -69,6 +69,7 @@ class FeatureSpace(Space):
         """Project centres of this kernel's span of some rows, or of the same features."""
         if isinstance(origin, FeatureSpace):
             return centres
+        assert isinstance(self.kernel, LandmarkGraphKernel), "centres of a given graph are carried among its own features only"
         rows = Block(self.kernel.points, np.ones(len(self.kernel.points)), 0)
         e = host_float64(self.kernel.features(rows.x))  # of the landmarks, which span all features unless some of these are theirs alone
         return Centres.orthonormal(np.asarray(np.linalg.lstsq(e, origin.inner_products(centres, rows).T, rcond=None)[0].T, np.float64))

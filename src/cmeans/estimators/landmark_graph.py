@@ -1,0 +1,194 @@
+"""The leading eigenvectors of the landmark graph of rows, as a transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..data.arrays import Array, is_foreign, namespace
+from ..data.blocks import Blocks, engine_for
+from ..data.limits import Limits
+from ..engines import Engine, ThreadEngine, count_threads
+from ..fitting.arguments import Auto, LandmarkName, check_landmarks, number_of_landmarks
+from ..fitting.fit import checked_random_state
+from ..fitting.fitted_attributes import restored_on_failure
+from ..fitting.space import graph_geometry
+from ..fitting.validation import integer, one_of, read_rows, weights_of
+from ..kernels import LandmarkGraphKernel
+from ..kernels.landmark_graph import GraphParameters
+from ..landmarks.graph import FeaturesPass, Sought, suggested_clusters
+from ..runtime.user_warnings import naming
+from ..solvers.observer import FitRecord
+from ..spaces import FeatureSpace
+from ..sweeps.represented_rows import RepresentedRows
+
+
+class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Embedding of rows in the leading eigenvectors of their landmark graph, in which k-means is a relaxed normalised cut.
+
+    Every row is joined to its nearest landmarks, and by them to rows that share them. Use it to look at clusters of any shape, or before
+    another estimator in a pipeline; `KernelKMeans(kernel="landmark_graph")` clusters in the same features. These are orthonormal over the
+    rows (their weighted mean of squares is 1); in a graph of one part the first is the same number for all rows.
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Number of features at most: as many as clusters are sought. Eigenvectors of eigenvalue 0 are left out.
+    n_landmarks : int or "auto", default="auto"
+        Number of landmarks. "auto": 1,000, at most half as many as there are rows.
+    landmarks : "k-means", "k-means++", "uniform", row numbers or points, default="k-means"
+        How landmarks are chosen: centres of k-means over a sample of the rows, or rows drawn in proportion to the squared distance from
+        the nearest of those before, or to weight. An array sets their number too.
+    n_neighbors : int, default=5
+        Landmarks that a row is joined to.
+    width : "local mean" or float, default="local mean"
+        sigma of the weights exp(-d2 / (2 sigma^2)) of these; "local mean": the mean distance of each row to them.
+    normalized : bool, default=False
+        Whether features of a row are divided by their length.
+    n_jobs : int or None, default=None
+        Threads; None: every usable CPU. It never changes results.
+    random_state : int, RandomState or None
+        Of the landmarks.
+
+    Attributes
+    ----------
+    eigenvalues_ : leading eigenvalues of the graph, the largest (1) first; more of them than components.
+    n_clusters_suggested_ : the number of clusters before their largest gap (of the roots of 1 - eigenvalue).
+    landmarks_, landmark_indices_ : points (s, d), and their row numbers where they are rows.
+    kernel_ : inner products of the features; `KernelKMeans(kernel=kernel_)` clusters in them.
+
+    Raises
+    ------
+    ValueError
+        For bad parameters, rows or weights, naming the argument, what came and what to do.
+
+    References
+    ----------
+    Cai, Chen: Large scale spectral clustering via landmark-based sparse representation. IEEE Trans. Cybernetics 45, 2015.
+    Ng, Jordan, Weiss: On spectral clustering: analysis and an algorithm. NIPS 2001.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from cmeans import LandmarkGraph
+    >>> X, moons = make_moons(400, noise=0.05, random_state=0)
+    >>> embedding = LandmarkGraph(n_components=2, random_state=0).fit(X)
+    >>> embedding.transform(X[:3]).shape
+    (3, 2)
+    """
+
+    _limits = Limits()  # no parameter
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        n_landmarks: int | Auto = "auto",
+        landmarks: LandmarkName | Literal["k-means"] | Any = "k-means",
+        n_neighbors: int = 5,
+        width: float | Literal["local mean"] = "local mean",
+        normalized: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.n_neighbors = n_neighbors
+        self.width = width
+        self.normalized = normalized
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Make the graph of X.
+
+        Parameters
+        ----------
+        X : rows, as all estimators take them: arrays of any library, CSR, data frames, files, Dask collections.
+        y : not used.
+        sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+
+        Returns
+        -------
+        self
+        """
+        self._made(X, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Make the graph of X and return the features (n, k) of its rows: `fit(X).transform(X)`."""
+        blocks, known = self._made(X, sample_weight)
+        return self._features(blocks) if known is None else known
+
+    def transform(self, X: Any) -> Array:
+        """Features (rows, k) of rows, new ones too, in their dtype and library."""
+        check_is_fitted(self)
+        x = read_rows(self, X, fitting=False).x
+        return self._features(Blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),)), limits=self._limits))
+
+    def _made(self, X: Any, sample_weight: Any) -> tuple[Blocks, Array | None]:
+        """Make the graph; return the rows, and their features where these were found with it."""
+        name = type(self).__name__
+        with restored_on_failure(self, FitRecord()):
+            words, number = self._checked(name)
+            rng = checked_random_state(self.random_state, name)
+            given = read_rows(self, X, fitting=True)
+            weight, unit = weights_of(given, sample_weight, name)
+            blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._threads(given.x))
+            number = number_of_landmarks(number, name, blocks.n_rows)
+            sought = Sought(self.n_components, "components", f"{name}(n_components={self.n_components})")
+            with self._engine(given.x) as engine:
+                geometry = graph_geometry(words, sought, blocks, self.landmarks, number, name, rng, engine)
+        kernel, space = geometry.kernel, geometry.space
+        assert isinstance(kernel, LandmarkGraphKernel)
+        assert isinstance(space, FeatureSpace)
+        self.kernel_ = kernel
+        self.eigenvalues_, self.n_clusters_suggested_ = kernel.eigenvalues, suggested_clusters(kernel.eigenvalues)
+        self.landmarks_, self.landmark_indices_ = kernel.points, geometry.landmark_rows
+        return blocks, space.known
+
+    def _checked(self, name: str) -> tuple[GraphParameters, int | str | None]:
+        """Return the checked parameters of the graph and the number of landmarks."""
+        integer(self.n_components, "n_components", name, 1)
+        count_threads(self.n_jobs, name)
+        if isinstance(self.landmarks, str):
+            one_of(self.landmarks, "landmarks", name, ("k-means", "k-means++", "uniform"))
+        else:
+            check_landmarks(self.landmarks, name, rows_only=False)
+        if self.n_landmarks is None:
+            raise ValueError(f'{name}(n_landmarks=None): the graph is made over landmarks; give a number, or "auto".')
+        try:
+            words = GraphParameters(self.n_neighbors, self.width, self.n_components, self.normalized)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        return words, number_of_landmarks(self.n_landmarks, name, None)
+
+    def _features(self, blocks: Blocks) -> Array:
+        with self._engine(blocks.x) as engine:
+            parts = list(engine.map(RepresentedRows(FeatureSpace(self.kernel_), blocks, 0, training=False), FeaturesPass()))
+        return namespace(parts[0]).concat(parts)
+
+    def _threads(self, x: Array) -> int:
+        return 1 if is_foreign(x) else count_threads(self.n_jobs, type(self).__name__)  # other libraries have their own threads
+
+    @contextmanager
+    def _engine(self, x: Array) -> Iterator[Engine]:
+        with ThreadEngine(self._threads(x)) as here, engine_for(x, here) as engine, naming(type(self).__name__):
+            yield engine
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.kernel_.n_components
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

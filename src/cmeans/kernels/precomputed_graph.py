@@ -1,0 +1,65 @@
+"""A graph of rows that is given by its affinities, as a kernel: c-means of its features is a relaxed normalised cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, as_like, is_foreign, numpy_dtype, to_numpy
+from .base import FeatureKernel, of_length_one
+
+
+@dataclass(frozen=True, eq=False)
+class PrecomputedGraphKernel(FeatureKernel):
+    """k(x, y) = e(x).e(y),  e(x) = W(x, .) S E Lambda^-1 / d(x),  the leading eigenvectors of a graph given by its affinities W.
+
+    S holds the sample weights of the n rows that the graph is made of, d(x) = sum_j s_j W(x, j) is a row's degree, and E are those rows'
+    own features: D E = W S E / lambda, with weights s_i d_i orthonormal up to their sum. k-means of e with these weights is the graph's
+    normalised cut, relaxed. A new row is its affinities to those n rows (Bengio et al. 2004).
+    `normalized`: e(x) / |e(x)| (Ng, Jordan & Weiss 2001).
+
+    A fit with kernel="precomputed_graph" makes it, and has it as `kernel_`.
+    """
+
+    axes: Float64  # (n, k) S E Lambda^-1
+    eigenvalues: Float64  # of the graph, the largest first; more than k of them
+    weight: Float64  # (n,) s
+    mean_degree: float  # sum_i s_i d_i / sum_i s_i, by which weights are divided so that their sum stays
+    normalized: bool = False
+
+    def __post_init__(self) -> None:
+        if self.axes.ndim != 2 or self.weight.shape != self.axes.shape[:1] or not 0 < self.mean_degree < np.inf:
+            raise ValueError(f"PrecomputedGraphKernel: weights {self.weight.shape} do not fit axes {self.axes.shape}")
+
+    @property
+    def n_components(self) -> int:
+        return int(self.axes.shape[1])
+
+    @property
+    def n_features_in(self) -> int:
+        return len(self.axes)
+
+    def features(self, x: Array) -> Array:
+        x_here = to_numpy(x) if is_foreign(x) else x
+        e = x_here @ self.axes / (x_here @ self.weight)[:, None]
+        return as_like((of_length_one(e) if self.normalized else e).astype(numpy_dtype(x), copy=False), x)
+
+    def row_weights(self, x: Array, weight: Float64) -> Float64:
+        """Weights (b,) of rows in the cut: their sample weights times their degrees, over the mean degree of the graph."""
+        x = to_numpy(x) if is_foreign(x) else x
+        if x.min() < 0:
+            raise ValueError(NEGATIVE)
+        degrees: Float64 = np.asarray(x @ self.weight, np.float64)
+        alone = np.flatnonzero(~(degrees > 0))
+        if len(alone):
+            raise ValueError(
+                f"{len(alone)} rows of X have no edge to a row of positive weight (numbers {alone[:10].tolist()}), so that nothing says "
+                "where they belong; leave them out (of the columns too, where X is square), or join them to others."
+            )
+        return weight * (degrees / self.mean_degree)
+
+
+NEGATIVE = (
+    'X holds negative numbers; kernel="precomputed_graph" takes affinities, 0 for rows that no edge joins and larger for nearer rows.'
+)
