@@ -73,8 +73,8 @@ def test_one_cloud_is_one_cluster(shape):
 
 
 def test_moons_in_their_graph():
-    X, _ = make_moons(400, noise=0.05, random_state=0)
-    graph = KernelKMeans(kernel="landmark_graph", n_landmarks=100, random_state=0)
+    X, _ = make_moons(1000, noise=0.05, random_state=0)
+    graph = KernelKMeans(kernel="landmark_graph", n_landmarks=500, random_state=0)
     assert select(graph, X, range(2, 5)).n_clusters == 2
 
 
@@ -126,6 +126,11 @@ def test_a_grid_of_parameters():
 @pytest.mark.parametrize("by", ["silhouette", "xie_beni"])
 def test_other_evidence(by):
     assert select(PLAIN, BLOBS, range(2, 7), by=by).n_clusters == 4
+
+
+def test_starts_that_are_arrays_belong_to_no_trial():
+    given = clone(PLAIN).set_params(init=BLOBS[:4], n_clusters=4)
+    assert select(given, BLOBS, range(2, 7)).n_clusters == 4
 
 
 def test_few_rows_have_fewer_clusters():

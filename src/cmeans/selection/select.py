@@ -16,8 +16,8 @@ from sklearn.utils import check_random_state
 from ..data.arrays import Float64, numpy_dtype
 from ..data.blocks import Block, Blocks
 from ..estimators import KernelKMeans
+from ..fitting.arguments import takes_kernel_values
 from ..fitting.fit import BaseCMeans
-from ..fitting.space import takes_kernel_values
 from ..fitting.validation import read_rows, weights_of
 from ..metrics.validity import simplified_silhouette, xie_beni
 from ..sampling.population import population_of, sample
@@ -36,6 +36,7 @@ NULL_ROWS = 2000  # of a draw without clusters, at most
 DRAWN = 6000  # rows without clusters, of each shape, in all draws together
 FEWEST, MOST = 3, 10  # draws of each shape
 OF_SPACE = (*("kernel", "gamma", "degree", "coef0", "kernel_params", "n_landmarks", "landmarks", "landmark_tol"), "n_jobs", "random_state")
+OF_NAMES = {"init": "k-means++", "landmarks": "rpcholesky"}
 DEVIATIONS = 3.0  # above the mean of the best that draws without clusters reach, that clusters have to show
 
 
@@ -89,9 +90,9 @@ def select(
         s' = (s - s0) / (1 - s0),                       s0: the mean of s for rows without clusters
 
     Rows without clusters are drawn from one cloud with the mean and covariance of the sample, once normal and once uniform along its
-    principal axes, and k-means in the estimator's space is fitted to each draw; the larger of the two means counts. The number of largest s' is chosen,
-    unless it is no larger than the best of such draws reach (their mean and three standard deviations): then there are no clusters to see,
-    and 1 is the answer.
+    principal axes, and k-means in the estimator's space is fitted to each draw; the larger of the two means counts. The number of
+    largest s' is chosen, unless it is no larger than the best of such draws reach (their mean and three standard deviations): then there
+    are no clusters to see, and 1 is the answer.
 
     Parameters
     ----------
@@ -198,6 +199,8 @@ class _Sample:
 
     def in_coordinates(self, estimator: Any, most_clusters: int) -> tuple[Any, _Sample]:
         """Return an estimator and rows of the same problem, so that the landmarks of a space are found once, not for each candidate."""
+        if self.products:
+            return estimator, self
         judge = _hard(estimator).set_params(n_clusters=most_clusters, max_iter=1, search=None)
         if judge.n_landmarks == "auto":
             judge.n_landmarks = min(LANDMARKS_A_CLUSTER * most_clusters, len(self.weights))
@@ -268,8 +271,11 @@ def _chance(estimator: Any, numbers: list[int], drawn: _Sample, rng: np.random.R
 
 def _plain(estimator: Any) -> Any:
     """Return an estimator for a sample in memory, of which nothing is kept or said."""
-    words = {"engine": None, "checkpoint": None, "verbose": 0}
-    return clone(estimator).set_params(**{name: value for name, value in words.items() if name in estimator.get_params(deep=False)})
+    given = estimator.get_params(deep=False)
+    words: dict[str, Any] = {"engine": None, "checkpoint": None, "verbose": 0}
+    # Starts and landmarks that are arrays belong to all rows, or to one number of clusters.
+    words |= {name: word for name, word in OF_NAMES.items() if not isinstance(given.get(name), str)}
+    return clone(estimator).set_params(**{name: value for name, value in words.items() if name in given})
 
 
 def _hard(estimator: Any) -> KernelKMeans:
