@@ -148,6 +148,7 @@ def test_few_rows_have_fewer_clusters():
         ({"by": "luck"}, r"by='luck'"),
         ({"estimator": 3}, "estimator of this library"),
         ({"estimator": AdaptivePossibilisticCMeans(kernel="linear")}, "finds the number of clusters itself"),
+        ({"estimator": KernelKMeans(kernel="precomputed_graph")}, "n_clusters_suggested_"),
         ({"X": [[1.0, np.nan], [0.0, 1.0]]}, "NaN"),
     ],
 )

@@ -19,6 +19,7 @@ from ..estimators import KernelKMeans
 from ..fitting.arguments import takes_kernel_values
 from ..fitting.fit import BaseCMeans
 from ..fitting.validation import read_rows, weights_of
+from ..kernels import PrecomputedGraphKernel
 from ..metrics.validity import simplified_silhouette, xie_beni
 from ..sampling.population import population_of, sample
 from ..spaces import LandmarkSpace
@@ -289,6 +290,8 @@ def _check(estimator: Any, by: str) -> None:
         raise ValueError(f"select(estimator={estimator!r}): pass an estimator of this library.")
     if estimator._procedure().max_clusters is not None:
         raise ValueError(f"select(estimator={type(estimator).__name__}): it finds the number of clusters itself; fit it.")
+    if estimator.kernel == "precomputed_graph" or isinstance(estimator.kernel, PrecomputedGraphKernel):
+        raise ValueError("select: a part of the rows of a graph has another graph; see the fit's n_clusters_suggested_.")
     if by not in get_args(Evidence):
         raise ValueError(f"select(by={by!r}): known are {list(get_args(Evidence))}.")
 
