@@ -165,5 +165,11 @@ def test_real_sets(data_folder, name, numbers):
     assert select(PLAIN, X, random_state=0).n_clusters in numbers
 
 
+def test_no_fit_to_all_rows():
+    chosen = select(PLAIN, BLOBS, range(2, 7), refit=False).estimator
+    assert chosen.n_clusters == 4
+    assert not hasattr(chosen, "labels_")
+
+
 def test_it_is_public():
     assert isinstance(select(PLAIN, BLOBS, (3, 4)), cmeans.Selection)

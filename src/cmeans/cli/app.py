@@ -24,6 +24,7 @@ E = TypeVar("E", bound=BaseException)
 
 COMMANDS = {
     "fit": "Cluster the rows of a file: labels.parquet, model.safetensors and summary.json in DIR, the summary on stdout.",
+    "select": "Say how many clusters the rows of a file show: each number is judged on a sample, beside rows without clusters.",
     "predict": "Label new rows with a model. Columns, categories and scaling are those of the fit; --columns names others, "
     "in the model's order.",
     "stream": "Cluster rows as they come, each once: labels at once, and a model that goes on learning. From a pipe, a file or a folder.",

@@ -32,11 +32,12 @@ from .option_values import (
     option_of,
     parameter_options,
 )
-from .output.report import Part, of_fit, of_model, of_predict
+from .output.report import Part, of_fit, of_model, of_predict, of_select
 from .output.results import show
 from .output.standard_streams import at_terminal as _at_terminal
 from .output.terminal import Screen, print_report
 from .rows import ReadOptions
+from .selection import SELECTABLE, select_number
 from .stream.labels import STDOUT
 from .stream.run import Checkpoints, StreamRequest
 from .stream.run import stream as run_stream
@@ -80,10 +81,11 @@ def command(
 ) -> Callable[[Callable[..., Any]], Callable[..., None]]:
     """Return a decorator that makes a function of a screen and options, which returns a summary, a command. `text`: the summary as people
     read it. The parameters of `methods` are options too: those that were given come as keywords. An error is reported as one line."""
-    options = parameter_options(methods) if methods else []
+    all_options = parameter_options(methods) if methods else []
 
     def registered(function: Callable[..., Any]) -> Callable[..., None]:
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        options = [option for option in all_options if option.name not in {word.name for word in own}]
         words = [word.replace(kind=word.KEYWORD_ONLY) for word in own if word.kind is not word.VAR_KEYWORD]
         words += [_keyword(option.name, None, _typed(option)) for option in options]
         words += [_keyword(name, False, kind) for name, kind in OF_EVERY_COMMAND.items()]
@@ -183,6 +185,31 @@ def fit(
     words["random_state"] = random_state
     request = FitRequest(reading, out, method, words, scale, top_k, threshold, checkpoint, scheduler, context.obj)
     return run_fit(request, screen)
+
+
+@command(of_select, SELECTABLE)
+def select(
+    screen: Screen,
+    context: Context,
+    file: File,
+    n_clusters: Annotated[str, option(METHOD, "Numbers to choose from: 2-20, or 3,5,8.", "--clusters", "-c", metavar="FROM-TO")] = "2-20",
+    by: Annotated[
+        Literal["auto", "silhouette", "xie_beni"],
+        option(METHOD, "What chooses: silhouettes corrected for chance (auto), as they are, or the Xie-Beni index.", "--by"),
+    ] = "auto",
+    columns: Columns = None,
+    weight: Weight = None,
+    scale: Annotated[Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1].")] = "none",
+    dtype: Dtype = "keep",
+    array: Array = None,
+    header: HeaderLine = None,
+    method: Annotated[str, option(METHOD, "How rows belong to clusters.", metavar="|".join(SELECTABLE))] = "fuzzy",
+    random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
+    **words: Any,
+) -> dict[str, Any]:
+    reading = ReadOptions(file, tuple(columns or ()), weight, array, None if dtype == "keep" else dtype, header)
+    words["random_state"] = random_state
+    return select_number(FitRequest(reading, Path(), method, words, scale, arguments=context.obj or ()), n_clusters, by, screen)
 
 
 @command(of_predict)

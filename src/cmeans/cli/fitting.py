@@ -55,7 +55,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     with results_folder(request.out), _cluster(request.scheduler) as client, staged(request.out, seal=SUMMARY) as place:
         with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
             with watch.part("read"):
-                rows, recipe = _read(request, screen, stays=client is not None)
+                rows, recipe = prepared_rows(request, screen, stays=client is not None)
             model = _model(request, client)
             try:
                 with watch.part("fit"):
@@ -123,7 +123,8 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
         check_place(request.checkpoint, "--checkpoint")
 
 
-def _read(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[InputRows, Preprocessing]:
+def prepared_rows(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[InputRows, Preprocessing]:
+    """Return the rows of a file, encoded and scaled, and how. `stays`: they are not to be read here."""
     screen.say(f"reading {request.reading.file}")
     budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
     reading, categories = request.reading, Categories()

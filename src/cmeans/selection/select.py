@@ -56,7 +56,7 @@ class Selection:
         clusters), "corrected" ((silhouette - chance) / (1 - chance)), "xie_beni" and "seconds". `pandas.DataFrame(table)` shows it.
     reason : str
         Why, in a sentence.
-    estimator : the estimator, fitted to all rows with what was chosen.
+    estimator : the estimator with what was chosen, fitted to all rows unless `refit` is False.
     """
 
     n_clusters: int
@@ -81,6 +81,7 @@ def select(
     param_grid: Mapping[str, Sequence[Any]] | None = None,
     sample_weight: Any = None,
     random_state: Any = None,
+    refit: bool = True,
 ) -> Selection:
     """Choose the number of clusters, and fit.
 
@@ -107,6 +108,9 @@ def select(
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     random_state : int, RandomState or None
         Draws the sample and the rows without clusters. None: `estimator.random_state`.
+
+    refit : bool, default=True
+        Whether the choice is fitted to all rows; else `Selection.estimator` has the parameters alone.
 
     Returns
     -------
@@ -161,8 +165,9 @@ def select(
     best = top if table["corrected"][top] <= limit else int(np.argmin(judged) if by == "xie_beni" else np.argmax(judged))
     number = 1 if table["corrected"][top] <= limit else int(table["n_clusters"][best])
     params = grid[best // len(numbers)]
-    fitted = clone(estimator).set_params(n_clusters=number, **params).fit(X, sample_weight=sample_weight)
-    return Selection(number, params, table, _reason(number, table, best, limit, by), fitted)
+    chosen = clone(estimator).set_params(n_clusters=number, **params)
+    chosen = chosen.fit(X, sample_weight=sample_weight) if refit else chosen
+    return Selection(number, params, table, _reason(number, table, best, limit, by), chosen)
 
 
 def corrected(silhouette: Any, chance: Any) -> Any:

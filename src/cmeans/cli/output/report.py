@@ -139,6 +139,18 @@ def of_predict(summary: Mapping[str, Any]) -> Iterator[Part]:
     yield from _end(summary)
 
 
+def of_select(summary: Mapping[str, Any]) -> Iterator[Part]:
+    """Yield what numbers of clusters were judged, and the choice."""
+    names = {"n_clusters": "clusters", "silhouette": "silhouette", "chance": "by chance", "corrected": "corrected", "xie_beni": "Xie-Beni"}
+    rows = zip(*(summary["table"][name] for name in names), strict=True)
+    yield f"{summary['n_clusters']} cluster{'s' if summary['n_clusters'] != 1 else ''} in {summary['rows']:,} rows of {summary['file']}"
+    yield ""
+    yield [tuple(names.values()), *((str(number), *(f"{value:.3g}" for value in values)) for number, *values in rows)]
+    yield summary["reason"]
+    yield from (f"warning: {text}" for text in summary["warnings"])
+    yield from _steps(summary)
+
+
 def of_model(facts: Mapping[str, Any]) -> Iterator[Part]:
     """Yield what a model file holds, without the arrays and entries for the library alone; unset ones are left out."""
     own = {name: value for name, value in facts["fitted"].items() if not name.startswith("_")}
@@ -150,6 +162,10 @@ def _end(summary: Mapping[str, Any]) -> Iterator[Part]:
     yield from (f"warning: {text}" for text in summary["warnings"])
     yield ""
     yield f"written: {', '.join(summary['outputs'].values())}"
+    yield from _steps(summary)
+
+
+def _steps(summary: Mapping[str, Any]) -> Iterator[Part]:
     steps = summary.get("next", [])
     if steps:
         yield "next:"

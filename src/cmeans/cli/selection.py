@@ -1,0 +1,75 @@
+"""`cmeans select`: the number of clusters that the rows of a file show."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+
+from .. import __version__, select
+from .errors import InputError
+from .fitting import FitRequest, prepared_rows
+from .option_values import METHODS
+from .output.results import Stopwatch, caught_warnings
+from .output.terminal import Screen
+
+SELECTABLE = {name: method for name, method in METHODS.items() if not method.finds_number}
+
+
+def select_number(request: FitRequest, clusters: str, by: str, screen: Screen) -> dict[str, Any]:
+    """Judge every number of clusters on a sample of the rows, and return the summary."""
+    if request.method not in SELECTABLE:
+        known = ", ".join(SELECTABLE)
+        raise InputError(f"--method {request.method}: methods whose number of clusters is chosen are {known}.")
+    numbers = numbers_of(clusters)
+    model = SELECTABLE[request.method].made({**request.words, "n_clusters": numbers[0]})
+    watch = Stopwatch()
+    with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
+        with watch.part("read"):
+            rows, _ = prepared_rows(request, screen, stays=False)
+        screen.say(f"judging {numbers[0]} to {numbers[-1]} clusters by {type(model).__name__}")
+        with watch.part("select"):
+            weight = None if rows.stay else rows.weight
+            found = select(model, rows.x, numbers, by=by, sample_weight=weight, refit=False)  # type: ignore[arg-type]
+    return {
+        "command": "select",
+        "version": __version__,
+        "file": str(request.reading.file),
+        "rows": rows.x.shape[0],
+        "columns": rows.x.shape[1],
+        "scale": request.scale,
+        "method": request.method,
+        "seed": model.random_state,
+        "n_clusters": found.n_clusters,
+        "reason": found.reason,
+        "table": {name: values.tolist() for name, values in found.table.items()},
+        "seconds": watch.seconds,
+        "warnings": warned,
+        "next": _next(request.arguments, found.n_clusters),
+    }
+
+
+def numbers_of(text: str) -> list[int]:
+    """Return the numbers of `2-20`, or of `3,5,8-10`."""
+    numbers = set[int]()
+    for part in text.split(","):
+        ends = re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6}))?\s*", part)
+        if ends is None or int(ends[1]) < 2 or int(ends[2] or ends[1]) < int(ends[1]):
+            raise InputError(f"--clusters {text}: give numbers from 2 on, such as 2-20 or 3,5,8.")
+        numbers |= set(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+    return sorted(numbers)
+
+
+def _next(arguments: Any, n_clusters: int) -> list[dict[str, str]]:
+    """Return the fit to make, as a command to copy."""
+    if n_clusters == 1 or not arguments:
+        return []
+    words, kept = list(arguments), list[str]()
+    while words:
+        word = words.pop(0)
+        if word in ("-c", "--clusters", "--by"):
+            words = words[1:]
+        elif not word.startswith(("--clusters=", "--by=")) and word not in ("select", "--json", "--quiet", "-q", "--debug"):
+            kept.append(word)
+    command = shlex.join(["cmeans", "fit", *kept, "-c", str(n_clusters), "--out", "clusters"])
+    return [{"why": f"fit {n_clusters} clusters", "command": command}]

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from cli.command import Command
+from cmeans.cli import commands
+
+WORDS = ("--columns", "a,b,c", "--scale", "unit", "--kernel", "linear")
+
+
+def test_json_for_programs(cmeans: Command, table: Path) -> None:
+    summary = cmeans("select", table, "--clusters", "2-6", *WORDS).summary
+    assert summary["n_clusters"] == 3
+    assert summary["table"]["n_clusters"] == [2, 3, 4, 5, 6]
+    assert summary["reason"].startswith("3 clusters")
+    assert not list(table.parent.glob("*.safetensors"))
+
+
+def test_the_fit_to_make_next(cmeans: Command, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (step,) = cmeans("select", table, "-c", "2-5", "--by", "silhouette", "--method", "hard", *WORDS).summary["next"]
+    program, *words = shlex.split(step["command"])
+    assert program == "cmeans"
+    assert cmeans(*words).summary["n_clusters_found"] == 3
+
+
+def test_a_table_for_people(cmeans: Command, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(commands, "_at_terminal", lambda: True)
+    shown = cmeans("select", table, "-c", "2,3,5", *WORDS)
+    assert shown.code == 0, shown.err
+    assert "3 clusters in 150 rows" in shown.out
+    assert "by chance" in shown.out
+    assert "cmeans fit" in shown.out
+
+
+@pytest.mark.parametrize("clusters", ["1-5", "5-3", "two", "", "2-"])
+def test_numbers_that_are_none(cmeans: Command, table: Path, clusters: str) -> None:
+    ended = cmeans("select", table, "--clusters", clusters)
+    assert ended.code == 2
+    assert "2-20" in ended.err
+    assert len(ended.err.splitlines()) == 1
+
+
+def test_methods_that_find_the_number(cmeans: Command, table: Path) -> None:
+    ended = cmeans("select", table, "--method", "adaptive")
+    assert ended.code == 2
+    assert "--method adaptive" in ended.err
