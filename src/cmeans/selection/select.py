@@ -313,23 +313,22 @@ def _numbers(n_clusters: Iterable[int]) -> list[int]:
 
 def _reason(number: int, table: dict[str, Any], best: int, limit: float, by: str) -> str:
     """Say in a sentence why."""
-    numbers, s, chance, after = (table[name] for name in ("n_clusters", "silhouette", "chance", "corrected"))
+    numbers, s, after = (table[name] for name in ("n_clusters", "silhouette", "corrected"))
+    seen = f"{s[best]:.3f}, against {table['chance'][best]:.3f} for rows without clusters but of the same covariance"
     if number == 1:
         return (
-            f"No clusters: the silhouette of {numbers[best]} is {s[best]:.3f}, that of rows without clusters but of the same covariance "
-            f"{chance[best]:.3f}; corrected for chance that is {after[best]:.3f}, and chance alone reaches {limit:.3f}."
+            f"No clusters: the silhouette of {numbers[best]} is {seen}; corrected for chance that is {after[best]:.3f}, "
+            f"and chance alone reaches {limit:.3f}."
         )
-    said = (
-        f"{number} clusters: their silhouette is {s[best]:.3f}, that of rows without clusters but of the same covariance {chance[best]:.3f}"
-    )
+    said = f"{number} clusters: their silhouette is {seen}"
     if by == "xie_beni":
         return f"{said}; their Xie-Beni index is the smallest, {table['xie_beni'][best]:.3g}."
-    values, name = (s, "silhouette") if by == "silhouette" else (after, "one corrected for chance")
+    values, name = (s, "As it is") if by == "silhouette" else (after, "Corrected for chance")
     others = np.flatnonzero(numbers != number)
     if not len(others):
         return f"{said}."
     second = others[np.argmax(values[others])]
-    return f"{said}. Their {name} is the largest, {values[best]:.3f}; next comes that of {numbers[second]}, {values[second]:.3f}."
+    return f"{said}. {name} it is the largest, {values[best]:.3f}; that of {numbers[second]} comes next, {values[second]:.3f}."
 
 
 def _cell(value: Any) -> str:
