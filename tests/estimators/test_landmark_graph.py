@@ -177,8 +177,9 @@ def test_bad_parameters(name):
 def test_rows_without_a_graph():
     with pytest.raises(ValueError, match="there are 1 different ones for 50 rows"):
         cmeans.KernelKMeans(2, **GRAPH).fit(np.ones((50, 2)))
-    with pytest.raises(ValueError, match="begins with some of them"):
-        cmeans.StreamingFuzzyCMeans(2, **GRAPH).fit(MOONS)
+    for estimator in (cmeans.TwoStepKernelKMeans, cmeans.KernelPatchClustering):
+        with pytest.raises(ValueError, match="begins with some of them"):
+            estimator(2, **GRAPH).fit(MOONS)
 
 
 def test_one_cluster_and_more_parts_than_clusters():
