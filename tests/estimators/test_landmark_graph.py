@@ -177,8 +177,9 @@ def test_bad_parameters(name):
 def test_rows_without_a_graph():
     with pytest.raises(ValueError, match="there are 1 different ones for 50 rows"):
         cmeans.KernelKMeans(2, **GRAPH).fit(np.ones((50, 2)))
-    with pytest.raises(ValueError, match="begins with some of them"):
-        cmeans.StreamingFuzzyCMeans(2, **GRAPH).fit(MOONS)
+    for estimator in (cmeans.TwoStepKernelKMeans, cmeans.KernelPatchClustering):
+        with pytest.raises(ValueError, match="begins with some of them"):
+            estimator(2, **GRAPH).fit(MOONS)
 
 
 def test_one_cluster_and_more_parts_than_clusters():
@@ -189,3 +190,18 @@ def test_one_cluster_and_more_parts_than_clusters():
     with pytest.warns(UserWarning, match="parts that nothing joins"):
         model = cmeans.KernelKMeans(2, **GRAPH).fit(far)
     assert model.n_clusters_ == 2
+
+
+@pytest.mark.parametrize(("estimator", "least"), [("FuzzyCMeans", 0.75), ("PossibilisticCMeans", 0.88)])
+def test_memberships_mark_the_rows_between_strokes(estimator, least):
+    """Two moons joined by four rows: ranked by their largest membership, these lie among the lowest; means of three draws."""
+    ranks, agreement = [], []
+    for seed in range(3):
+        moons, half = make_moons(1500, noise=0.06, random_state=seed)
+        bridge = np.column_stack([np.random.default_rng(seed).normal(0, 0.03, 4), np.linspace(0.6, 0.9, 4)])
+        model = getattr(cmeans, estimator)(2, **GRAPH, n_landmarks=300, m=1.5).fit(np.concatenate([moons, bridge]))
+        largest = model.memberships_.max(axis=1)
+        ranks.append(np.mean(largest[:1500] > largest[1500:, None]))  # 1/2 for rows like all others
+        agreement.append(adjusted_rand_score(half, model.labels_[:1500]))
+    assert np.mean(ranks) > least
+    assert np.mean(agreement) > 0.98

@@ -10,20 +10,31 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, SearchName, StreamRule, check_landmarks, given_landmarks
+from ..fitting.arguments import (
+    Acceleration,
+    Auto,
+    GammaName,
+    InitName,
+    SearchName,
+    StreamRule,
+    check_landmarks,
+    given_landmarks,
+    takes_graph,
+)
 from ..fitting.fit import FitSettings, Procedure
 from ..fitting.fitted_attributes import restored_on_failure
-from ..fitting.space import Geometry, euclidean_space
+from ..fitting.space import Geometry, euclidean_space, graph_geometry
 from ..fitting.stream_fit import StreamingBase
 from ..fitting.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, one_of, real
-from ..kernels import Kernel, Linear
+from ..kernels import Kernel, LandmarkGraph, Linear
 from ..kernels.names import KernelName
+from ..landmarks.graph import AUTOMATIC
 from ..runtime.user_warnings import warn
 from ..sampling.population import population_of
 from ..solvers.fixed_point import Solution
 from ..solvers.observer import FitRecord
-from ..spaces import LandmarkSpace, Space, landmark_space
+from ..spaces import FeatureSpace, LandmarkSpace, Space, landmark_space
 from ..streaming import (
     PROJECTIONS,
     LandmarkCandidates,
@@ -45,6 +56,7 @@ StreamMethod = Literal["landmarks", "projection"]
 MetaMembership = Literal["auto", "update", "frozen"]
 PastWeight = Literal["u^m", "u"]
 WARM_UP = 20  # rows per cluster with which a stream begins
+GRAPH = 2  # rows per landmark, with which a graph does
 
 
 class StreamingFuzzyCMeans(StreamingBase):
@@ -86,11 +98,12 @@ class StreamingFuzzyCMeans(StreamingBase):
     warm_up : int or "auto", default="auto"
         Rows that are held until there are enough to begin with. They are clustered together anew with each further chunk, before the first
         of them are let go: what the first rows do not show is hard to find later. "auto": 20 a cluster; 0: the first chunk decides, as
-        published. Also where `init` is an array.
+        published. Also where `init` is an array. "auto" with kernel="landmark_graph": at least 2 a landmark.
     chunk_size : int, default=5000
         Rows that `fit` takes at a time, at most; it divides them evenly. `partial_fit` takes chunks of any size.
     n_landmarks : int or "auto", default="auto"
-        Number of landmarks at most, for method="landmarks". "auto": 20 a cluster, but at least 300 and at most 2,000.
+        Number of landmarks at most, for method="landmarks". "auto": 20 a cluster, but at least 300 and at most 2,000;
+        of a graph 1,000, and as long as it has fewer than 2,000 rows half of them.
     landmarks : "rpcholesky" or (s, d) points, default="rpcholesky"
         Randomly pivoted Cholesky: rows are drawn in proportion to how badly those before represent them. Points are taken as they are.
     init : see `KernelKMeans`, default="k-means++"
@@ -107,7 +120,8 @@ class StreamingFuzzyCMeans(StreamingBase):
         As in `FuzzyCMeans`; rule="hard" goes without.
 
     kernel : default="linear"
-        As in `FuzzyCMeans`, but for kernel="precomputed", which is not possible.
+        As in `FuzzyCMeans`, but for kernel="precomputed", which is not possible. "landmark_graph": the graph of the rows that are held
+        until the stream begins; later rows are embedded by it, and neither method loses anything.
 
     gamma, degree, coef0, kernel_params, memory_budget, n_jobs, random_state and verbose are those of `KernelKMeans`; `gamma` is
     settled on the first chunk.
@@ -266,11 +280,21 @@ class StreamingFuzzyCMeans(StreamingBase):
                 return self._chunk_space(chunk, kernel)
             return first_landmarks(kernel, blocks, population_of(blocks), LandmarkCandidates(limit), chunk.rng("landmarks"))
 
-        geometry = self._geometry(chunk, space_of)
+        geometry = self._graph(chunk) if takes_graph(self.kernel) else self._geometry(chunk, space_of)
         rule = self._method(geometry).rule
         problem, solution = self._found(chunk, geometry, rule)
         reserve = LandmarkCandidates(limit) if growing and isinstance(geometry.space, LandmarkSpace) else None
         return self._absorbed(geometry, problem, solution, None, None, reserve)
+
+    def _graph(self, chunk: Chunk) -> Geometry:
+        """Return the geometry of the first rows in the graph that they make, in which all later ones are embedded."""
+        number: int | str | None = self.n_landmarks
+        if isinstance(number, int) and isinstance(self.landmarks, str):
+            number = max(min(number, chunk.blocks.n_rows // 2), 1)  # at most: there will be more of them with more rows
+        n_clusters, engine = chunk.context.settings.n_clusters, chunk.context.engine
+        made = graph_geometry(self, type(self).__name__, chunk.blocks, number, n_clusters, chunk.rng("landmarks"), engine)
+        assert isinstance(made.kernel, LandmarkGraph)
+        return replace(made, space=FeatureSpace(made.kernel), landmark_rows=None)  # without features of the first rows
 
     def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:
         updating, _ = self._checked_stream_parameters(type(self).__name__)
@@ -316,8 +340,11 @@ class StreamingFuzzyCMeans(StreamingBase):
         return self._rows_held(type(self).__name__, settings.n_clusters) if isinstance(self.init, str) else 0
 
     def _rows_held(self, estimator_name: str, n_clusters: int) -> int:
-        automatic = isinstance(self.warm_up, str) and self.warm_up == "auto"
-        return WARM_UP * n_clusters if automatic else integer(self.warm_up, "warm_up", estimator_name, 0, others='"auto" or ')
+        if isinstance(self.warm_up, str) and self.warm_up == "auto":
+            named = isinstance(self.kernel, str) and takes_graph(self.kernel)
+            landmarks = self.n_landmarks if isinstance(self.n_landmarks, int) else AUTOMATIC
+            return max(WARM_UP * n_clusters, GRAPH * landmarks if named else 0)
+        return integer(self.warm_up, "warm_up", estimator_name, 0, others='"auto" or ')
 
     def _rows_at_once(self, estimator_name: str) -> int:
         return self._first_chunk_of(self.chunk_size, "chunk_size", estimator_name)

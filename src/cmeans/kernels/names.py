@@ -76,7 +76,7 @@ def build_kernel(kernel: str | Kernel | Callable[..., Any], estimator_name: str,
     if issubclass(cls, FeatureKernel):
         raise ValueError(
             f"{estimator_name}(kernel={kernel!r}): the graph is made of all rows, and this estimator begins with some of them; take "
-            "KernelKMeans."
+            "KernelKMeans, or StreamingFuzzyCMeans for rows that come in chunks."
         )
     known = parameters_of(cls)
     unknown = sorted(set(params) - known)
