@@ -23,11 +23,11 @@ from ..fitting.arguments import (
 )
 from ..fitting.fit import FitSettings, Procedure
 from ..fitting.fitted_attributes import restored_on_failure
-from ..fitting.space import Geometry, euclidean_space, graph_geometry
+from ..fitting.space import Geometry, estimator_graph, euclidean_space
 from ..fitting.stream_fit import StreamingBase
 from ..fitting.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, one_of, real
-from ..kernels import Kernel, LandmarkGraph, Linear
+from ..kernels import Kernel, LandmarkGraphKernel, Linear
 from ..kernels.names import KernelName
 from ..landmarks.graph import AUTOMATIC
 from ..runtime.user_warnings import warn
@@ -292,8 +292,8 @@ class StreamingFuzzyCMeans(StreamingBase):
         if isinstance(number, int) and isinstance(self.landmarks, str):
             number = max(min(number, chunk.blocks.n_rows // 2), 1)  # at most: there will be more of them with more rows
         n_clusters, engine = chunk.context.settings.n_clusters, chunk.context.engine
-        made = graph_geometry(self, type(self).__name__, chunk.blocks, number, n_clusters, chunk.rng("landmarks"), engine)
-        assert isinstance(made.kernel, LandmarkGraph)
+        made = estimator_graph(self, type(self).__name__, chunk.blocks, number, n_clusters, chunk.rng("landmarks"), engine)
+        assert isinstance(made.kernel, LandmarkGraphKernel)
         return replace(made, space=FeatureSpace(made.kernel), landmark_rows=None)  # without features of the first rows
 
     def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:

@@ -219,7 +219,7 @@ def build_geometry(
     if takes_affinities(parameters.kernel):
         return _precomputed_graph(parameters, estimator_name, blocks, n_clusters, rng)
     if takes_graph(parameters.kernel):
-        return graph_geometry(parameters, estimator_name, blocks, number, n_clusters, rng, engine)
+        return estimator_graph(parameters, estimator_name, blocks, number, n_clusters, rng, engine)
     kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, engine)
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
@@ -293,7 +293,7 @@ def euclidean_space(blocks: Blocks) -> EuclideanSpace:
     return EuclideanSpace.about(to_numpy(some.x) if is_foreign(some.x) else some.x, some.weight)
 
 
-def graph_geometry(
+def estimator_graph(
     parameters: SpaceParameters,
     estimator_name: str,
     blocks: Blocks,
