@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import cmeans
@@ -33,6 +33,20 @@ def test_moons_in_a_hundred_chunks():
     assert stream.mass_.sum() == pytest.approx(10000)
     np.testing.assert_array_equal(stream.projection_loss_, 0)
     np.testing.assert_array_equal(stream.predict(MOONS[-100:]), stream.labels_)
+
+
+@young
+def test_digits_in_a_hundred_chunks():
+    """By default all of them are held, so that the last graph is one of all rows."""
+    X, y = load_digits(return_X_y=True)
+    batch, streamed = [], []
+    for seed in range(2):
+        order = np.random.default_rng(seed).permutation(len(X))
+        rows, words = X[order] / 16, {"kernel": "landmark_graph", "n_landmarks": "auto", "n_init": 3, "random_state": seed}
+        stream = fed(cmeans.StreamingFuzzyCMeans(10, rule="hard", **words), rows, 18)
+        batch.append(adjusted_rand_score(y[order], cmeans.KernelKMeans(10, **words).fit(rows).labels_))
+        streamed.append(adjusted_rand_score(y[order], stream.predict(rows)))
+    assert np.mean(streamed) > np.mean(batch) - 0.03
 
 
 def test_the_graph_is_that_of_the_rows_held():
