@@ -9,7 +9,7 @@ from importlib import import_module as _import_module
 from .runtime.version import __version__
 
 if _typing.TYPE_CHECKING:
-    from . import datasets, kernels, metrics, rules, validity
+    from . import datasets, inspection, kernels, metrics, rules, validity
     from .data.files import open_blocks
     from .engines import DaskEngine
     from .estimators import (
@@ -46,6 +46,7 @@ __all__ = [
     "TwoStepKernelKMeans",
     "__version__",
     "datasets",
+    "inspection",
     "kernels",
     "load",
     "metrics",
@@ -56,7 +57,7 @@ __all__ = [
     "validity",
 ]
 
-_MODULES = {"datasets", "kernels", "metrics", "rules", "validity"}
+_MODULES = {"datasets", "inspection", "kernels", "metrics", "rules", "validity"}
 _PLACES = {  # of names that are neither modules nor estimators
     "Checkpoint": "solvers.checkpoints",
     "DaskEngine": "engines",

@@ -28,6 +28,7 @@ from ..solvers.steps import Verdict
 from ..spaces.centres import Centres
 from ..sweeps.problem import Stopping
 from ..sweeps.state import State
+from .plotting import Plotting
 
 AdaptationName = Literal["journal", "conference", "squared"]
 WIDER = math.sqrt(2.0)  # factor of scales under which well-founded clusters remain apart
@@ -35,7 +36,7 @@ PILOT_SWEEPS = 30  # need not converge: it gives a start and scales, no result
 SHARE = 0.9  # K of the automatic sparsity
 
 
-class AdaptivePossibilisticCMeans(BaseAdaptive):
+class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     """Adaptive possibilistic c-means (APCM), sparse (SAPCM): the number of clusters is a result. Minimises, with scales that follow
     the clusters,
 

@@ -18,6 +18,7 @@ from ..kernels.names import KernelName
 from ..rules import RULES, Fuzzy, Rule
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import Pilot
+from .plotting import Plotting
 
 StopName = Literal["centres", "memberships"]
 MADE_BY_NAME = tuple(name for name, rule in RULES.items() if rule.made_from is not None)
@@ -28,7 +29,7 @@ def _has_typicalities(estimator: Any) -> bool:
     return not estimator._sums_to_one
 
 
-class CMeans(BaseCMeans):
+class CMeans(Plotting, BaseCMeans):
     """c-means with a rule of your choice: minimise  sum_ij w_i weight(u_ij) |phi(x_i) - v_j|^2 + penalty(u)  by alternating.
 
     Use it for rules of your own (a `cmeans.rules.Rule` needs two short methods), for `Fuzzy(m, exponent=...)`, the exponent

@@ -12,9 +12,10 @@ from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy
 from ..solvers.checkpoints import Checkpoint
+from .plotting import Plotting
 
 
-class FuzzyCMeans(BaseCMeans):
+class FuzzyCMeans(Plotting, BaseCMeans):
     """Fuzzy c-means: minimise  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2  subject to  sum_j u_ij = 1.
 
     Use it when clusters overlap. The default `kernel="linear"` is the classical algorithm (FCM), other kernels give kernel FCM; with

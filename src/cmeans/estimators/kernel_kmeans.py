@@ -12,9 +12,10 @@ from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard
 from ..solvers.checkpoints import Checkpoint
+from .plotting import Plotting
 
 
-class KernelKMeans(BaseCMeans):
+class KernelKMeans(Plotting, BaseCMeans):
     """Kernel k-means: minimise  sum_i w_i min_j |phi(x_i) - v_j|^2.
 
     Use it when clusters are clear-cut but not balls in the space of the features. With `n_landmarks` the centres are

@@ -27,11 +27,12 @@ from ..streaming import StreamSummary, carried_points, points_of
 from ..sweeps.final_pass import assign_all
 from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem
+from .plotting import Plotting
 
 Merge = Literal["chain", "tree"]
 
 
-class KernelPatchClustering(StreamingBase):
+class KernelPatchClustering(Plotting, StreamingBase):
     """Kernel patch clustering (KPC): c-means of one patch of rows after the other, exactly in kernel space.
 
     From each patch the `n_points` rows nearest to each centre are carried to the next one, with the weight of their cluster divided among

@@ -16,9 +16,10 @@ from ..kernels.names import KernelName
 from ..rules import Fuzzy, Possibilistic
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import Pilot
+from .plotting import Plotting
 
 
-class PossibilisticCMeans(BaseCMeans):
+class PossibilisticCMeans(Plotting, BaseCMeans):
     """Possibilistic c-means: minimise  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2 + sum_j eta_j sum_i w_i (1 - u_ij)^m.
 
     Use it when there are outliers: a row far from everything belongs nowhere, while fuzzy memberships must sum to one.

@@ -27,6 +27,7 @@ from ..sweeps.final_pass import assign_all
 from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
+from .plotting import Plotting
 
 Solver = Literal["auto", "fagp", "agp", "batched", "lloyd"]
 Polish = Literal["hartigan"]
@@ -34,7 +35,7 @@ FAGP_STEPS = 3000  # n (c - 1), up to which "auto" follows the paper's algorithm
 NO_LIMIT = 10**9
 
 
-class ProbabilisticKMeans(BaseCMeans):
+class ProbabilisticKMeans(Plotting, BaseCMeans):
     """Probabilistic kernel k-means (KPKM): minimise over distributions p_l of each row over the clusters
 
         f(P) = sum_lk w_l p_lk |phi(x_l) - v_k|^2,     v_k = sum_l w_l p_lk phi(x_l) / sum_l w_l p_lk.

@@ -21,12 +21,13 @@ from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import BestRun
 from ..solvers.sequential import Growth, diametral_rows, grow
 from ..tuning.initial_scale import Spacing
+from .plotting import Plotting
 
 FormName = Literal["conference", "squared"]
 SHARE = 0.4  # K of the automatic sparsity
 
 
-class SequentialPossibilisticCMeans(BaseAdaptive):
+class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
     """Sequential sparse adaptive possibilistic c-means (SeqSAPCM): clusters are added until no further one is found.
 
     It starts from two rows far apart. The row farthest from all centres seeds the next cluster, and sparse adaptive possibilistic

@@ -51,6 +51,7 @@ from ..streaming import (
 )
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
+from .plotting import Plotting
 
 StreamMethod = Literal["landmarks", "projection"]
 MetaMembership = Literal["auto", "update", "frozen"]
@@ -59,7 +60,7 @@ WARM_UP = 20  # rows per cluster with which a stream begins
 GRAPH = 2  # rows per landmark, with which a graph does
 
 
-class StreamingFuzzyCMeans(StreamingBase):
+class StreamingFuzzyCMeans(Plotting, StreamingBase):
     """Fuzzy or hard c-means of a stream: each chunk of rows is clustered together with the weighted means of all before it.
 
     Use it when rows come and go, or when there are more of them than you want to read twice. Nothing is kept of a chunk but one

@@ -42,9 +42,10 @@ from ..spaces import ExactSpace, solver_tolerance
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
+from .plotting import Plotting
 
 
-class TwoStepKernelKMeans(BaseCMeans):
+class TwoStepKernelKMeans(Plotting, BaseCMeans):
     """Two-step kernel k-means: exact kernel k-means on a sample of rows, then every row joins its nearest centre.
 
     Use it as a baseline, or for a quick rough result: rows outside the sample never move a centre, so it needs

@@ -1,0 +1,39 @@
+"""Pictures, summaries and explanations of a clustering.
+
+Displays follow scikit-learn's: `SomeDisplay.from_estimator(model, X)` draws and returns a display with `ax_` and `figure_`,
+`from_predictions` draws what any clustering found, `ax=` draws into a figure of your own. They need matplotlib
+(`pip install "cmeans[plot]"`). `model.plot(X)` draws four of them.
+"""
+
+from .displays.centres import CentresDisplay
+from .displays.certificate import CertificateDisplay
+from .displays.convergence import ConvergenceDisplay
+from .displays.image import ImageDisplay
+from .displays.memberships import MembershipDisplay
+from .displays.scatter import ScatterDisplay
+from .displays.selection import SelectionDisplay
+from .displays.silhouette import SilhouetteDisplay
+from .displays.sizes import SizesDisplay
+from .displays.tendency import TendencyDisplay
+from .explain import Explanation, explain
+from .overview import overview
+from .summary import summary
+from .tables import Table
+
+__all__ = [
+    "CentresDisplay",
+    "CertificateDisplay",
+    "ConvergenceDisplay",
+    "Explanation",
+    "ImageDisplay",
+    "MembershipDisplay",
+    "ScatterDisplay",
+    "SelectionDisplay",
+    "SilhouetteDisplay",
+    "SizesDisplay",
+    "Table",
+    "TendencyDisplay",
+    "explain",
+    "overview",
+    "summary",
+]

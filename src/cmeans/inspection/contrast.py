@@ -1,0 +1,85 @@
+"""What sets clusters apart: their means in the columns of the input beside those of the other rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import Float64, IntArray, host_float64, is_sparse
+from .rows import InspectedRows
+
+DISTINCT = 0.5  # deviations between means from which on a column is said to set a cluster apart
+WORDS = 3  # columns at most that a cluster is named by
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Weighted means of the columns by cluster, a row counting by its membership; over n rows in c clusters and d columns.
+
+    Attributes
+    ----------
+    means : (c, d) of each cluster;  mean_j = sum_i w_i u_ij x_i / sum_i w_i u_ij.
+    rest : (c, d) of all that is not in it, with weights w_i (1 - u_ij).
+    mean, deviation : (d,) of all rows.
+    feature_names : d names.
+    """
+
+    means: Float64
+    rest: Float64
+    mean: Float64
+    deviation: Float64
+    feature_names: tuple[str, ...]
+
+    @cached_property
+    def differences(self) -> Float64:
+        """(c, d) mean of the cluster less that of the rest, in deviations of the column; 0 for constant columns."""
+        difference = self.means - self.rest
+        return np.divide(difference, self.deviation, out=np.zeros_like(difference), where=self.deviation > 0)
+
+    @cached_property
+    def standardized(self) -> Float64:
+        """(c, d) mean of the cluster less that of all rows, in deviations of the column."""
+        difference = self.means - self.mean
+        return np.divide(difference, self.deviation, out=np.zeros_like(difference), where=self.deviation > 0)
+
+    @cached_property
+    def lift(self) -> Float64:
+        """(c, d) mean of the cluster over that of all rows, for columns of counts; 1 where that is 0."""
+        return np.divide(self.means, self.mean, out=np.ones_like(self.means), where=self.mean > 0)
+
+    def leading(self, cluster: int, most: int) -> IntArray:
+        """Return the columns that set a cluster apart, the most different first."""
+        return np.argsort(-np.abs(self.differences[cluster]), kind="stable")[:most]
+
+    def name(self, cluster: int) -> str:
+        """Return what a cluster is like in a few words: "high alcohol, low hue"; "average" where no column sets it apart."""
+        own = self.differences[cluster]
+        columns = [k for k in self.leading(cluster, WORDS) if abs(own[k]) >= DISTINCT]
+        return ", ".join(f"{'high' if own[k] > 0 else 'low'} {self.feature_names[k]}" for k in columns) or "average"
+
+
+def contrast_of(seen: InspectedRows, feature_names: tuple[str, ...]) -> Contrast | None:
+    """Return the contrast of some rows; None where they have no columns."""
+    if seen.x is None:
+        return None
+    x, weight = seen.x, seen.weight
+    share = seen.memberships * weight[:, None]
+    total, mass = max(float(weight.sum()), np.finfo(float).tiny), share.sum(axis=0)
+    sums = _product(share.T, x)
+    whole = _product(weight[None, :], x)[0]
+    mean = whole / total
+    scatter = np.asarray(x.multiply(x).T @ weight).ravel() - total * mean**2 if is_sparse(x) else weight @ (x - mean) ** 2
+    deviation = np.sqrt(np.maximum(scatter / total, 0.0))
+    deviation[deviation <= 1e-12 * np.abs(mean)] = 0.0  # rounding of a constant column
+    means = np.divide(sums, mass[:, None], out=np.tile(mean, (len(mass), 1)), where=mass[:, None] > 0)
+    left = total - mass
+    # Typicalities may add up to more than the rows: there is no rest then, and all rows stand for it.
+    rest = np.divide(whole - sums, left[:, None], out=np.tile(mean, (len(mass), 1)), where=left[:, None] > 1e-9 * total)
+    return Contrast(means, rest, mean, deviation, feature_names)
+
+
+def _product(a: Float64, x: Any) -> Float64:
+    return host_float64((x.T @ a.T).T if is_sparse(x) else a @ x)

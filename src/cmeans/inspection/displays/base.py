@@ -1,0 +1,52 @@
+"""Parts that displays share: checked labels and memberships, and names of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...data.arrays import Float64, IntArray, host_float64
+from ...fitting.validation import host_array
+
+ROWS_OF_A_PICTURE = 2_000  # of heat maps and profiles: more than pixels show
+
+
+def checked_labels(labels: Any, caller: str) -> IntArray:
+    """Return labels (n,), whole numbers from -1 on."""
+    values = host_array(labels, "labels", caller)
+    if values.ndim != 1 or not len(values) or not np.issubdtype(values.dtype, np.integer) or values.min() < -1:
+        raise ValueError(f"{caller}: labels have shape {values.shape} and type {values.dtype}; whole numbers (n,) from -1 on are needed.")
+    return values.astype(np.intp)
+
+
+def checked_memberships(memberships: Any, caller: str, n_rows: int | None = None) -> Float64:
+    """Return memberships (n, c), from 0 to 1."""
+    u = host_float64(host_array(memberships, "memberships", caller))
+    if u.ndim != 2 or not u.size or (n_rows is not None and len(u) != n_rows):
+        wanted = "(n, c)" if n_rows is None else f"({n_rows}, c)"
+        raise ValueError(f"{caller}: memberships have shape {u.shape}; {wanted}, one row for each row of X, is needed.")
+    if not (np.isfinite(u).all() and u.min() >= 0 and u.max() <= 1 + 1e-4):
+        raise ValueError(f"{caller}: memberships must lie between 0 and 1.")
+    return u
+
+
+def cluster_names(names: Sequence[Any] | None, n_clusters: int, caller: str) -> list[str]:
+    """Return the names of the clusters: those given, or their numbers."""
+    if names is None:
+        return [str(cluster) for cluster in range(n_clusters)]
+    if len(names) != n_clusters:
+        raise ValueError(f"{caller}(cluster_names=...): {len(names)} names for {n_clusters} clusters.")
+    return [str(name) for name in names]
+
+
+def by_cluster(labels: IntArray, value: Float64) -> IntArray:
+    """Return the order of the rows cluster by cluster, those of the largest value first; noise last."""
+    place = np.where(labels < 0, np.iinfo(np.int32).max, labels)
+    return np.lexsort((-value, place))
+
+
+def thinned(order: IntArray, most: int = ROWS_OF_A_PICTURE) -> IntArray:
+    """Return at most so many of some rows, evenly spaced."""
+    return order[np.linspace(0, len(order) - 1, min(len(order), most)).astype(np.intp)]

@@ -1,0 +1,79 @@
+"""The evidence over numbers of clusters, and the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from ..figure import axes, wrapped
+
+LINES = {  # columns of a selection's table that are drawn where they are there
+    "silhouette": ("silhouette", "#56B4E9", "--"),
+    "chance": ("silhouette by chance", "#9A9A9A", ":"),
+    "corrected": ("silhouette corrected for chance", "#0072B2", "-"),
+    "stability": ("stability", "#E69F00", "-"),
+}
+
+
+class SelectionDisplay:
+    """What `cmeans.select` saw of each number of clusters, and what it chose.
+
+    Parameters
+    ----------
+    table : columns by name, "n_clusters" among them.
+    n_clusters : int, the choice.
+    reason : str
+
+    Attributes
+    ----------
+    ax_, figure_ : of matplotlib, once plotted.
+    lines_ : dict of column: line.
+    choice_ : the vertical line at the choice.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from cmeans import KernelKMeans, select
+    >>> from cmeans.inspection import SelectionDisplay
+    >>> X, _ = make_blobs(300, centers=3, random_state=1)
+    >>> found = select(KernelKMeans(kernel="linear"), X, range(2, 6), random_state=0)
+    >>> sorted(SelectionDisplay.from_selection(found).lines_)[:2]
+    ['chance', 'corrected']
+    """
+
+    def __init__(self, table: Mapping[str, Any], n_clusters: int, *, reason: str = "") -> None:
+        self.table, self.n_clusters, self.reason = table, n_clusters, reason
+
+    @classmethod
+    def from_selection(cls, selection: Any, *, ax: Any = None) -> Self:
+        """Draw a `cmeans.Selection`. Of several settings of other parameters, the chosen one is shown."""
+        caller = f"{cls.__name__}.from_selection"
+        table = getattr(selection, "table", None)
+        if not isinstance(table, Mapping) or "n_clusters" not in table:
+            raise ValueError(f"{caller}(selection={selection!r}): give what cmeans.select returned.")
+        own = np.ones(len(table["n_clusters"]), dtype=bool)
+        for name, value in selection.params.items():
+            own &= np.asarray(table[name] == value)
+        kept = {name: np.asarray(values)[own] for name, values in table.items()}
+        return cls(kept, int(selection.n_clusters), reason=str(selection.reason)).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw on `ax`, or on a new figure."""
+        self.ax_ = axes(ax, type(self).__name__)
+        self.figure_ = self.ax_.figure
+        numbers, self.lines_ = np.asarray(self.table["n_clusters"]), {}
+        for column, (name, colour, style) in LINES.items():
+            if column in self.table:
+                (self.lines_[column],) = self.ax_.plot(numbers, self.table[column], style, color=colour, label=name, marker="o", ms=3)
+        if "stability" in self.table and "stability_error" in self.table:
+            middle, error = (np.asarray(self.table[name], dtype=float) for name in ("stability", "stability_error"))
+            self.ax_.fill_between(numbers, middle - error, middle + error, color=LINES["stability"][1], alpha=0.2, lw=0)
+        self.choice_ = self.ax_.axvline(self.n_clusters, color="0.2", lw=1, label=f"chosen: {self.n_clusters}")
+        self.ax_.xaxis.get_major_locator().set_params(integer=True)
+        self.ax_.set(xlabel="number of clusters", ylabel="evidence")
+        self.ax_.legend(fontsize=8)
+        if self.reason:
+            self.ax_.set_title(wrapped(self.reason), fontsize=8)
+        return self

@@ -1,0 +1,77 @@
+"""How large clusters are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from ...data.arrays import Float64
+from ...fitting.validation import read_weights
+from ..figure import axes, colour, plain
+from ..rows import inspected
+from .base import checked_labels, cluster_names
+
+NAMED = 40  # clusters at most whose names stand at their bars
+
+
+class SizesDisplay:
+    """The weight of each cluster, and of noise, as bars.
+
+    Parameters
+    ----------
+    sizes : (c,) weights.
+    noise : weight of the rows that belong to no cluster.
+    names : c names, default: their numbers.
+
+    Attributes
+    ----------
+    ax_, figure_ : of matplotlib, once plotted.
+    bars_ : the bars, cluster by cluster, noise last.
+
+    Examples
+    --------
+    >>> from cmeans.inspection import SizesDisplay
+    >>> [float(bar.get_width()) for bar in SizesDisplay.from_predictions([0, 0, 1, -1]).bars_]
+    [2.0, 1.0, 1.0]
+    """
+
+    def __init__(self, sizes: Float64, noise: float = 0.0, *, names: Sequence[str] | None = None) -> None:
+        self.sizes, self.noise = sizes, noise
+        self.names = cluster_names(names, len(sizes), type(self).__name__)
+
+    @classmethod
+    def from_estimator(cls, model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None, names: Any = None, ax: Any = None) -> Self:
+        """Draw the sizes of the clusters of a fitted model among rows X, all of them (of more than 200,000, as many evenly spaced)."""
+        seen = inspected(model, X, f"{cls.__name__}.from_estimator", sample_weight=sample_weight, diag=diag, most=200_000)
+        factor = seen.n_rows / len(seen.numbers)
+        return cls(seen.masses * factor, float(seen.weight[seen.labels < 0].sum()) * factor, names=names).plot(ax=ax)
+
+    @classmethod
+    def from_predictions(cls, labels: Any, *, sample_weight: Any = None, names: Any = None, ax: Any = None) -> Self:
+        """Draw the sizes of clusters by labels (n,), -1 for noise."""
+        caller = f"{cls.__name__}.from_predictions"
+        own = checked_labels(labels, caller)
+        weight, unit = read_weights(sample_weight, len(own), caller)
+        sizes = np.bincount(own + 1, weights=weight * unit).astype(np.float64)
+        return cls(sizes[1:], float(sizes[0]), names=names).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw on `ax`, or on a new figure."""
+        self.ax_ = axes(ax, type(self).__name__)
+        self.figure_ = self.ax_.figure
+        values, names = list(map(float, self.sizes)), list(self.names)
+        colours = [colour(j) for j in range(len(values))]
+        if self.noise:
+            values, names, colours = [*values, float(self.noise)], [*names, "noise"], [*colours, colour(-1)]
+        places = np.arange(len(values))
+        self.bars_ = self.ax_.barh(places, values, color=colours)
+        total = max(sum(values), np.finfo(float).tiny)
+        if len(values) <= NAMED:
+            self.ax_.bar_label(self.bars_, [f"{100 * value / total:.3g}%" for value in values], padding=2, fontsize=8)
+            self.ax_.set_yticks(places, [plain(name, 30) for name in names])
+        self.ax_.invert_yaxis()
+        self.ax_.margins(x=0.12)
+        self.ax_.set(xlabel="rows (weight)", ylabel="cluster")
+        return self

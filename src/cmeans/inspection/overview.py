@@ -1,0 +1,42 @@
+"""Four pictures of a clustering that say most of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..kernels import Precomputed, PrecomputedGraphKernel
+from .displays.centres import CentresDisplay
+from .displays.convergence import ConvergenceDisplay
+from .displays.memberships import MembershipDisplay
+from .displays.scatter import ScatterDisplay
+from .displays.silhouette import SilhouetteDisplay
+from .displays.sizes import SizesDisplay
+from .figure import shared_axes
+
+
+def overview(model: Any, X: Any, *, diag: Any = None) -> Any:
+    """Draw four pictures of a fitted model and rows X, and return the figure of matplotlib.
+
+    Rows in the plane of the centres, sizes, silhouettes (of soft clusters memberships), and centres over the columns (of rows that are
+    no features, the course of the fit).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from cmeans import FuzzyCMeans
+    >>> X = load_iris().data
+    >>> len(FuzzyCMeans(3, random_state=0).fit(X).plot(X).axes) >= 4
+    True
+    """
+    figure, ((first, second), (third, fourth)) = shared_axes(2, 2, "plot", figsize=(11, 8))
+    ScatterDisplay.from_estimator(model, X, diag=diag, ax=first)
+    SizesDisplay.from_estimator(model, X, diag=diag, ax=second)
+    if model.rule_.is_soft or len(model._state.centres) < 2:
+        MembershipDisplay.from_estimator(model, X, diag=diag, ax=third)
+    else:
+        SilhouetteDisplay.from_estimator(model, X, diag=diag, ax=third)
+    if isinstance(model.kernel_, Precomputed | PrecomputedGraphKernel):
+        ConvergenceDisplay.from_estimator(model, ax=fourth)
+    else:
+        CentresDisplay.from_estimator(model, X, ax=fourth)
+    return figure

@@ -1,0 +1,115 @@
+"""Some rows of a clustering and what its model says of them: all that displays, summaries and explanations look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, IntArray, dense_like, host_float64, is_sparse
+from ..fitting.prediction import Predicting
+from ..fitting.validation import integer
+from ..kernels import Precomputed, PrecomputedGraphKernel
+from ..runtime.progress import SILENT
+from ..sweeps.final_pass import ArraySink, assign_into
+from ..sweeps.passes import DistancePass
+from ..sweeps.represented_rows import RepresentedRows
+
+MOST_ROWS = 50_000  # that are looked at of more, evenly spaced
+
+
+@dataclass(frozen=True)
+class InspectedRows:
+    """Some rows, and what a model says of them.
+
+    Attributes
+    ----------
+    numbers : (s,) of the rows, in the order of X.
+    n_rows : of X.
+    x : (s, d) float64, dense or CSR, in the units of X; None where rows are no features (precomputed kernels).
+    weight : (s,)
+    labels : (s,) -1 for noise.
+    memberships : (s, c) one-hot for hard clusters.
+    distances : (s, c) to the centres, in the space of the model.
+    feature_names : d names.
+    """
+
+    numbers: IntArray
+    n_rows: int
+    x: Array | None
+    weight: Float64
+    labels: IntArray
+    memberships: Float64
+    distances: Float64
+    feature_names: tuple[str, ...]
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self.memberships.shape[1])
+
+    @cached_property
+    def silhouettes(self) -> Float64:
+        """(s,) simplified silhouettes (b - a) / max(a, b), by the own and the nearest other centre; 0 for one cluster, or noise."""
+        if self.n_clusters < 2:
+            return np.zeros(len(self.labels))
+        own = np.take_along_axis(self.distances, np.maximum(self.labels, 0)[:, None], axis=1)[:, 0]
+        others = self.distances.copy()
+        np.put_along_axis(others, np.maximum(self.labels, 0)[:, None], np.inf, axis=1)
+        other = others.min(axis=1)
+        far = np.maximum(own, other)
+        values: Float64 = np.divide(other - own, far, out=np.zeros(len(own)), where=far > 0)
+        return np.where(self.labels < 0, 0.0, values)
+
+    @cached_property
+    def masses(self) -> Float64:
+        """(c,) the weight of the rows with each label."""
+        own = self.labels >= 0
+        return np.bincount(self.labels[own], weights=self.weight[own], minlength=self.n_clusters).astype(np.float64)
+
+
+def inspected(model: Any, X: Any, caller: str, *, sample_weight: Any = None, diag: Any = None, most: int = MOST_ROWS) -> InspectedRows:
+    """Return at most so many rows of X, evenly spaced, and what a fitted model says of them."""
+    if not isinstance(model, Predicting):
+        raise ValueError(f"{caller}: the model is {model!r}; pass a fitted estimator of this library.")
+    if X is None:
+        raise ValueError(f"{caller}: X is None; pass the rows to look at, those of the fit or others.")
+    most = integer(most, "max_rows", caller, 1)
+    table = model._known_table(X, diag, sample_weight)
+    numbers = np.arange(0, table.n_rows, -(-table.n_rows // most), dtype=np.intp)
+    blocks = table.blocks if len(numbers) == table.n_rows else table.blocks.part(numbers, table.blocks.weight[numbers])
+    rows = RepresentedRows(table.space, blocks.in_memory(), 0, training=False)
+    sink = ArraySink(len(numbers), len(model._state.centres), dense_like(rows.blocks.x))
+    with model._engine(rows.blocks.x) as engine:
+        assign_into(sink, rows, rows.space, model._rule, model._state, engine, SILENT)
+        distances = [host_float64(part) for part in engine.map(rows, DistancePass(model._rule, model._state))]
+    x = None if isinstance(model.kernel_, Precomputed | PrecomputedGraphKernel) else rows.blocks.x
+    return InspectedRows(
+        numbers,
+        table.n_rows,
+        x if x is None or is_sparse(x) else host_float64(x),
+        np.array(rows.blocks.weight) * rows.blocks.unit,
+        np.asarray(sink.outputs.labels),
+        host_float64(sink.outputs.memberships),
+        np.concatenate(distances),
+        () if x is None else feature_names(model),
+    )
+
+
+def feature_names(model: Any) -> tuple[str, ...]:
+    """Return the names of the columns that a model was fitted to, or their numbers."""
+    names = vars(model).get("feature_names_in_")
+    return tuple(f"column {number}" for number in range(model.n_features_in_)) if names is None else tuple(map(str, names))
+
+
+def named_features(names: Any, seen: InspectedRows, caller: str) -> tuple[str, ...]:
+    """Return the names of columns that a user gave, or those of the model."""
+    if names is None:
+        return seen.feature_names
+    if seen.x is None:
+        raise ValueError(f"{caller}(feature_names=...): rows of a precomputed kernel have no columns to name; leave feature_names out.")
+    given = tuple(str(name) for name in names)
+    if len(given) != len(seen.feature_names):
+        raise ValueError(f"{caller}(feature_names=...): {len(given)} names for {len(seen.feature_names)} columns.")
+    return given

@@ -1,0 +1,107 @@
+"""A row for each cluster: how large, how wide, how clear, and what it is like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import Float64
+from ..fitting.validation import integer
+from ..spaces.centres import Centres
+from .contrast import Contrast, contrast_of
+from .rows import InspectedRows, inspected, named_features
+from .tables import Table
+
+
+def summary(model: Any, X: Any, *, feature_names: Any = None, sample_weight: Any = None, diag: Any = None, n_typical: int = 3) -> Table:
+    """Return a table with a row for each cluster of a fitted model.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this library.
+    X : rows as its `predict` takes them: those of the fit, or others; files too. Of more than 50,000 as many, evenly spaced, are read.
+    feature_names : d names, default=None: those of the fit, or numbers.
+    sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+    diag : (n,) k(x, x), for precomputed kernels, as for `predict`.
+    n_typical : int, default=3
+        Numbers of rows of each cluster to name, nearest to its centre first.
+
+    Returns
+    -------
+    Table of columns (c,):
+        cluster : its number.
+        name : the columns that set it apart, "high alcohol, low hue"; absent where rows are no features.
+        weight, share : of the rows with this label; where rows were left out, scaled up to all.
+        membership : mean over its rows of their membership in it.
+        spread : root mean square distance of its rows to its centre, in the space of the model.
+        separation : distance from its centre to the nearest other; infinite for one cluster.
+        silhouette : mean simplified silhouette of its rows.
+        typical : (c, n_typical) numbers of rows; -1 where it has fewer.
+
+    Raises
+    ------
+    ValueError
+        For a model or rows that are none.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from cmeans import FuzzyCMeans
+    >>> from cmeans.inspection import summary
+    >>> wine = load_wine()
+    >>> X = scale(wine.data)
+    >>> model = FuzzyCMeans(3, random_state=0).fit(X)
+    >>> table = summary(model, X, feature_names=wine.feature_names)
+    >>> float(table["weight"].sum())
+    178.0
+    """
+    caller = "summary"
+    n_typical = integer(n_typical, "n_typical", caller, 1)
+    seen = inspected(model, X, caller, sample_weight=sample_weight, diag=diag)
+    contrast = contrast_of(seen, named_features(feature_names, seen, caller))
+    return table_of(model._state.centres, seen, contrast, n_typical)
+
+
+def table_of(centres: Centres, seen: InspectedRows, contrast: Contrast | None, n_typical: int) -> Table:
+    """Return the table of `summary`."""
+    c, factor = seen.n_clusters, seen.n_rows / len(seen.numbers)
+    mass, total = seen.masses, float(seen.weight.sum())
+    own = np.take_along_axis(seen.distances, np.maximum(seen.labels, 0)[:, None], axis=1)[:, 0]
+    belonging = np.take_along_axis(seen.memberships, np.maximum(seen.labels, 0)[:, None], axis=1)[:, 0]
+    apart = np.sqrt(centres.squared_distances())
+    np.fill_diagonal(apart, np.inf)
+    columns: dict[str, Any] = {"cluster": np.arange(c)}
+    if contrast is not None:
+        columns["name"] = [contrast.name(cluster) for cluster in range(c)]
+    return Table(
+        {
+            **columns,
+            "weight": mass * factor,
+            "share": mass / total if total else mass,
+            "membership": _mean(belonging, seen),
+            "spread": np.sqrt(_mean(own**2, seen)),
+            "separation": apart.min(axis=1),
+            "silhouette": _mean(seen.silhouettes, seen) if c > 1 else np.full(c, np.nan),
+            "typical": _typical(own, seen, n_typical),
+        }
+    )
+
+
+def _mean(values: Float64, seen: InspectedRows) -> Float64:
+    """Return the weighted mean (c,) over the rows of each label; NaN where there are none."""
+    inside = seen.labels >= 0
+    sums = np.bincount(seen.labels[inside], weights=(values * seen.weight)[inside], minlength=seen.n_clusters)
+    means: Float64 = np.divide(sums, seen.masses, out=np.full(seen.n_clusters, np.nan), where=seen.masses > 0)
+    return means
+
+
+def _typical(own: Float64, seen: InspectedRows, count: int) -> Any:
+    """Return the numbers of the rows (c, count) of each label that are nearest to their centre."""
+    out = np.full((seen.n_clusters, count), -1, dtype=np.int64)
+    for cluster in range(seen.n_clusters):
+        rows = np.flatnonzero(seen.labels == cluster)
+        nearest = rows[np.argsort(own[rows], kind="stable")[:count]]
+        out[cluster, : len(nearest)] = seen.numbers[nearest]
+    return out

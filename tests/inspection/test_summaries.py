@@ -1,0 +1,135 @@
+"""Summaries and explanations against loops."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import cmeans
+from cmeans.inspection import Table, explain, summary
+
+
+@pytest.fixture(scope="module")
+def X():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(100, 3)) + np.repeat([[0, 0, 0], [8, 0, 0], [0, 9, 0]], (60, 30, 10), axis=0)
+
+
+@pytest.fixture(scope="module")
+def model(X):
+    return cmeans.FuzzyCMeans(3, random_state=0).fit(X)
+
+
+def test_summary(X, model):
+    weight = np.random.default_rng(1).integers(1, 4, size=100)
+    table = summary(model, X, feature_names=["length", "width", "noise"], sample_weight=weight)
+    distances, labels = model.transform(X), model.labels_
+    for j in range(3):
+        own = labels == j
+        assert table["weight"][j] == weight[own].sum()
+        assert table["membership"][j] == pytest.approx(np.average(model.memberships_[own, j], weights=weight[own]))
+        assert table["spread"][j] == pytest.approx(np.sqrt(np.average(distances[own, j] ** 2, weights=weight[own])))
+        apart = [np.linalg.norm(model.cluster_centers_[j] - other) for k, other in enumerate(model.cluster_centers_) if k != j]
+        assert table["separation"][j] == pytest.approx(min(apart))
+        nearest = np.sort(distances[own], axis=1)
+        assert table["silhouette"][j] == pytest.approx(np.average(1 - nearest[:, 0] / nearest[:, 1], weights=weight[own]))
+        assert table["typical"][j].tolist() == model.representatives(3)[j].tolist()
+    assert table["share"].sum() == pytest.approx(1)
+    named = dict(zip(labels[[0, 60, 90]], ("low", "high length", "high width"), strict=True))
+    for j, words in named.items():
+        assert table["name"][j].startswith(words)
+
+
+def test_weights_are_copies(X, model):
+    weight = np.random.default_rng(1).integers(1, 4, size=100)
+    one, other = summary(model, X, sample_weight=weight), summary(model, np.repeat(X, weight, axis=0))
+    for name in ("weight", "membership", "spread", "silhouette"):
+        np.testing.assert_allclose(one[name], other[name])
+    assert one["name"].tolist() == other["name"].tolist()
+
+
+def test_sparse_rows_and_precomputed_kernels(X):
+    model = cmeans.KernelKMeans(3, gamma="median", random_state=0).fit(sp.csr_matrix(X))
+    dense, sparse = summary(model, X), summary(model, sp.csr_matrix(X))
+    np.testing.assert_allclose(dense["spread"], sparse["spread"])
+    assert dense["name"].tolist() == sparse["name"].tolist()
+    kernel = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+    known = cmeans.KernelKMeans(3, kernel="precomputed", random_state=0).fit(kernel)
+    assert "name" not in summary(known, kernel)
+    with pytest.raises(ValueError, match="no columns"):
+        explain(known, kernel)
+
+
+def test_files_and_more_rows_than_are_read(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(5000, 2)) + 9 * (np.arange(5000)[:, None] % 2)
+    np.save(tmp_path / "rows.npy", rows)
+    model = cmeans.KernelKMeans(2, kernel="linear", random_state=0).fit(rows)
+    np.testing.assert_allclose(summary(model, tmp_path / "rows.npy")["spread"], summary(model, rows)["spread"])
+    from cmeans.inspection.rows import inspected
+
+    seen = inspected(model, tmp_path / "rows.npy", "test", most=700)
+    assert len(seen.numbers) == 625
+    np.testing.assert_array_equal(seen.x, rows[seen.numbers])
+    np.testing.assert_array_equal(seen.labels, model.labels_[seen.numbers])
+
+
+def test_explanation(X, model):
+    told = explain(model, X, feature_names=["length", "width", "noise"])
+    u = model.memberships_
+    for row in range(len(told.columns["cluster"])):
+        j, k = told.columns["cluster"][row], ["length", "width", "noise"].index(told.columns["column"][row])
+        inside, outside = np.average(X[:, k], weights=u[:, j]), np.average(X[:, k], weights=1 - u[:, j])
+        assert told.columns["inside"][row] == pytest.approx(inside)
+        assert told.columns["outside"][row] == pytest.approx(outside)
+        assert told.columns["difference"][row] == pytest.approx((inside - outside) / X[:, k].std())
+    right = told.tree.predict(X) == model.labels_
+    assert told.fidelity == pytest.approx(right.mean())
+    assert told.fidelity > 0.95
+    assert "length" in told.rules
+    assert told.between.tolist() == np.flatnonzero(u.max(axis=1) < 0.5).tolist()
+    assert "rules that tell" in str(told)
+
+
+def test_lift_of_counts():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson([[5, 0.1, 1]] * 50 + [[0.1, 5, 1]] * 50)
+    model = cmeans.KernelKMeans(2, kernel="cosine", random_state=0).fit(sp.csr_matrix(counts.astype(float)))
+    told = explain(model, sp.csr_matrix(counts.astype(float)), feature_names=["ball", "vote", "the"], n_columns=1)
+    for j in range(2):
+        own = told.columns["cluster"] == j
+        (column,) = [["ball", "vote", "the"].index(name) for name in told.columns["column"][own]]
+        expected = counts[model.labels_ == j, column].mean() / counts[:, column].mean()
+        assert told.columns["lift"][own][0] == pytest.approx(expected)
+    assert set(told.columns["column"]) <= {"ball", "vote"}
+
+
+def test_noise_is_told():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(100, 2)), rng.normal(size=(100, 2)) + 30, [[200.0, -200.0]]])
+    model = cmeans.AdaptivePossibilisticCMeans(5, random_state=0).fit(X)
+    told = explain(model, X)
+    assert told.noise.tolist() == np.flatnonzero(model.labels_ < 0).tolist()
+    assert 200 in told.noise
+
+
+HOSTILE = ["<script>alert(1)</script>", "quote\"'&", "line\nbreak \U0001f600", "x" * 10_000]
+
+
+def test_hostile_names_stay_text():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(50, 4)), rng.normal(size=(50, 4)) + 5])
+    model = cmeans.KernelKMeans(2, kernel="linear", random_state=0).fit(X)
+    table = summary(model, X, feature_names=HOSTILE)
+    page = table._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert len(str(table).splitlines()) == 3
+    assert explain(model, X, feature_names=HOSTILE).rules
+
+
+def test_table():
+    table = Table({"a": [1, 2], "b": [0.12345, np.nan]})
+    assert str(table).splitlines() == ["a       b", "1  0.1235", "2       -"]
+    assert dict(table)["a"].tolist() == [1, 2]
+    pytest.importorskip("pandas")
+    assert table.to_frame()["a"].tolist() == [1, 2]
