@@ -27,6 +27,7 @@ COMMANDS = {
     "select": "Say how many clusters the rows of a file show: each number is judged on a sample, beside rows without clusters.",
     "predict": "Label new rows with a model. Columns, categories and scaling are those of the fit; --columns names others, "
     "in the model's order.",
+    "report": "Show what a model found in the rows of a file: a page for any browser, in one file, with pictures and tables.",
     "stream": "Cluster rows as they come, each once: labels at once, and a model that goes on learning. From a pipe, a file or a folder.",
     "info": "Say what a model file holds.",
     "demo": "Cluster a real data set that comes with scikit-learn, from the file to the labels, in a few seconds.",

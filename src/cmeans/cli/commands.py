@@ -32,10 +32,11 @@ from .option_values import (
     option_of,
     parameter_options,
 )
-from .output.report import Part, of_fit, of_model, of_predict, of_select
+from .output.report import Part, of_fit, of_model, of_predict, of_report, of_select
 from .output.results import show
 from .output.standard_streams import at_terminal as _at_terminal
 from .output.terminal import Screen, print_report
+from .reporting import ReportRequest, report_on
 from .rows import ReadOptions
 from .selection import SELECTABLE, select_number
 from .stream.labels import STDOUT
@@ -170,6 +171,7 @@ def fit(
     ] = None,
     every: Annotated[float, option(RUN, "Minutes between checkpoints.", "--checkpoint-minutes", min=0, shown="5")] = 5.0,
     resume: Annotated[bool, option(RUN, "Go on from --checkpoint, with the same rows and options.", "--resume")] = False,
+    report: Annotated[bool, option(RUN, "Also write report.html, a page that shows the clusters.", "--report")] = False,
     **words: Any,
 ) -> dict[str, Any]:
     if method not in METHODS:
@@ -183,7 +185,7 @@ def fit(
     kind = None if dtype == "keep" else dtype
     reading = ReadOptions(file, tuple(columns or ()), weight, array, kind, header, name=identifier, categorical=categories)
     words["random_state"] = random_state
-    request = FitRequest(reading, out, method, words, scale, top_k, threshold, checkpoint, scheduler, context.obj)
+    request = FitRequest(reading, out, method, words, scale, top_k, threshold, checkpoint, scheduler, context.obj, report)
     return run_fit(request, screen)
 
 
@@ -227,6 +229,24 @@ def predict(
 ) -> dict[str, Any]:
     reading = ReadOptions(file, tuple(columns or ()), None, array, None, header, name=identifier)
     return run_predict(PredictRequest(model, reading, out, top_k, threshold), screen)
+
+
+@command(of_report)
+def report(
+    screen: Screen,
+    model: ModelFile,
+    file: File,
+    out: Annotated[Path, option(RUN, "The page, .html; it opens in any browser, without a network.", metavar="F")] = Path("report.html"),
+    columns: Columns = None,
+    identifier: Identifier = None,
+    weight: Weight = None,
+    array: Array = None,
+    header: HeaderLine = None,
+    title: Annotated[str | None, option(RUN, "Of the page.", "--title", metavar="TEXT", shown="the name of the file")] = None,
+    theme: Annotated[Literal["auto", "light", "dark"], option(RUN, "auto: as the reader's system has it.", "--theme")] = "auto",
+) -> dict[str, Any]:
+    reading = ReadOptions(file, tuple(columns or ()), weight, array, None, header, name=identifier)
+    return report_on(ReportRequest(model, reading, out, title, theme), screen)
 
 
 @command(methods={"stream": STREAM})

@@ -16,6 +16,7 @@ from .fitting import LABELS, MODEL, FitRequest, fit
 from .models import PredictRequest, predict
 from .output.results import read_labels, results_folder, staged_file, write_columns
 from .output.terminal import Screen
+from .reporting import HAS_PAGES
 from .rows import ReadOptions
 
 _DATA, _PREDICTED, _SEED, _STARTS = "wine.parquet", "predicted.parquet", 0, 5
@@ -47,7 +48,9 @@ def demo(out: Path, screen: Screen) -> dict[str, Any]:
 
 
 def _request(file: Path, out: Path) -> FitRequest:
-    return FitRequest(ReadOptions(file), out, "fuzzy", {"n_clusters": 3, "n_init": _STARTS, "random_state": _SEED}, scale="standard")
+    return FitRequest(
+        ReadOptions(file), out, "fuzzy", {"n_clusters": 3, "n_init": _STARTS, "random_state": _SEED}, scale="standard", report=HAS_PAGES
+    )
 
 
 def next_commands(file: Path, out: Path) -> list[dict[str, str]]:

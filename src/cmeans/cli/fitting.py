@@ -26,9 +26,10 @@ from .option_values import METHODS, MethodSpec, listed, option_of
 from .output.report import clearness, next_steps, spreads
 from .output.results import Stopwatch, as_json, caught_warnings, plain, results_folder, sizes
 from .output.terminal import Screen
+from .reporting import check_pages, descriptions, page_of_fit
 from .rows import SHARE, InputRows, ReadOptions, files_of, learn_scaling, read_rows, refuse_inside, tables_of
 
-LABELS, MODEL, SUMMARY = "labels.parquet", "model.safetensors", "summary.json"
+LABELS, MODEL, SUMMARY, REPORT = "labels.parquet", "model.safetensors", "summary.json", "report.html"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class FitRequest:
     checkpoint: Checkpoint | None = None
     scheduler: str | None = None  # address of the Dask cluster that runs the fit
     arguments: Sequence[str] = ()  # of the command line, for advice
+    report: bool = False  # also write a page for people
 
 
 def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
@@ -69,12 +71,16 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
             "clearness": clearness(model, rows.x),
             "seconds": watch.seconds,
             "warnings": warned,
-            "outputs": _outputs(request.out),
+            "outputs": _outputs(request),
+            "like": descriptions(model, rows, recipe),
         }
+        if request.report:
+            with watch.part("report"):
+                page_of_fit(model, rows, recipe, request.reading, place / REPORT, request.arguments, warned, summary)
         summary["next"] = next_steps(request.arguments, plain(summary), spreads(rows.x, rows.columns, len(recipe.categories.labels)))
         write_text(place / SUMMARY, as_json(summary) + "\n")
     if not screen.for_people:
-        screen.say(f"wrote {', '.join((LABELS, MODEL, SUMMARY))} in {request.out}")
+        screen.say(f"wrote {', '.join(Path(file).name for file in summary['outputs'].values())} in {request.out}")
     return summary
 
 
@@ -107,6 +113,8 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
         if word not in request.words:
             raise InputError(f"{option_of(word)}: --method {request.method} needs it.")
     method.made(request.words)
+    if request.report:
+        check_pages("--report")
     if not method.soft and (request.top_k is not None or request.threshold is not None):
         raise InputError(f"--top-k, --threshold: --method {request.method} has no memberships to choose among.")
     if request.checkpoint is not None and "checkpoint" not in method.parameters:
@@ -115,7 +123,7 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
     if request.reading.categorical and request.scheduler is not None:
         raise InputError("--categorical: the workers of --engine dask read the files themselves, as numbers; encode the columns first.")
     refuse_inside(request.reading.file, request.out, "a folder outside")
-    outputs = {f"--out {request.out}: the {name}": file for name, file in _outputs(request.out).items()}
+    outputs = {f"--out {request.out}: the {name}": file for name, file in _outputs(request).items()}
     if request.checkpoint is not None:
         outputs[f"--checkpoint {request.checkpoint.path}"] = os.fspath(request.checkpoint.path)
     refuse_overwriting(outputs, files_of(request.reading))
@@ -189,8 +197,9 @@ def _metadata(request: FitRequest, recipe: Preprocessing) -> dict[str, Any]:
     }
 
 
-def _outputs(out: Path) -> dict[str, str]:
-    return {"labels": str(out / LABELS), "model": str(out / MODEL), "summary": str(out / SUMMARY)}
+def _outputs(request: FitRequest) -> dict[str, str]:
+    files = {"labels": LABELS, "model": MODEL, "summary": SUMMARY, **({"report": REPORT} if request.report else {})}
+    return {name: str(request.out / file) for name, file in files.items()}
 
 
 def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[str, Any]) -> dict[str, Any]:

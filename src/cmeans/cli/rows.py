@@ -63,6 +63,10 @@ class Scaling:
             scaled[start:stop] = (x[start:stop].astype(np.float64) - shift) * factor
         return scaled
 
+    def undone(self, x: Any) -> Any:
+        """Return scaled rows of x (n, d), in memory, in the units of their file."""
+        return x if self.kind == "none" else np.asarray(x, dtype=np.float64) / np.array(self.factor) + np.array(self.shift)
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 

@@ -17,14 +17,17 @@ from .displays.sizes import SizesDisplay
 from .displays.tendency import TendencyDisplay
 from .explain import Explanation, explain
 from .overview import overview
+from .report import Again, Findings, report
 from .summary import summary
 from .tables import Table
 
 __all__ = [
+    "Again",
     "CentresDisplay",
     "CertificateDisplay",
     "ConvergenceDisplay",
     "Explanation",
+    "Findings",
     "ImageDisplay",
     "MembershipDisplay",
     "ScatterDisplay",
@@ -35,5 +38,6 @@ __all__ = [
     "TendencyDisplay",
     "explain",
     "overview",
+    "report",
     "summary",
 ]

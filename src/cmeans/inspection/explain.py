@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier, export_text
+import numpy.typing as npt
 
 from ..data.arrays import Float64, IntArray, host_float64, is_sparse
 from ..fitting.validation import integer
@@ -67,6 +68,7 @@ def explain(
     *,
     feature_names: Any = None,
     sample_weight: Any = None,
+    inverse_transform: Callable[[Any], Any] | None = None,
     n_columns: int = 5,
     max_depth: int = 3,
 ) -> Explanation:
@@ -82,6 +84,8 @@ def explain(
         read.
     feature_names : d names, default=None: those of the fit, or numbers.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+    inverse_transform : function of rows as the model takes them, default=None
+        Brings them to the units to show, such as a scaler's `inverse_transform`.
     n_columns : int, default=5
         Columns to name for each cluster.
     max_depth : int, default=3
@@ -109,17 +113,26 @@ def explain(
     """
     caller = "explain"
     n_columns, max_depth = integer(n_columns, "n_columns", caller, 1), integer(max_depth, "max_depth", caller, 1)
-    seen = inspected(model, X, caller, sample_weight=sample_weight)
+    seen = inspected(model, X, caller, sample_weight=sample_weight, inverse_transform=inverse_transform)
     names = named_features(feature_names, seen, caller)
     if seen.x is None:
         raise ValueError(f"{caller}: rows of a precomputed kernel have no columns to explain clusters by; pass a model of features.")
+    return explanation_of(model, seen, names, n_columns, max_depth)
+
+
+def explanation_of(model: Any, seen: InspectedRows, names: tuple[str, ...], n_columns: int, max_depth: int) -> Explanation:
+    """Return the explanation of rows that have columns."""
     columns, chosen = _columns(seen, names, n_columns)
     depth = max(max_depth, int(np.ceil(np.log2(max(2, seen.n_clusters)))))
     tree, rules, fidelity = _tree(seen, names, chosen, depth)
-    soft = bool(model.rule_.is_soft)
-    unclear = seen.memberships.max(axis=1) < BETWEEN if soft else seen.silhouettes < NEARLY_EQUAL
-    inside = seen.labels >= 0
-    return Explanation(columns, rules, fidelity, seen.numbers[unclear & inside], seen.numbers[~inside], tree)
+    between = seen.numbers[unclear(seen, soft=bool(model.rule_.is_soft))]
+    return Explanation(columns, rules, fidelity, between, seen.numbers[seen.labels < 0], tree)
+
+
+def unclear(seen: InspectedRows, *, soft: bool) -> npt.NDArray[np.bool_]:
+    """Return which rows lie between clusters."""
+    low = seen.memberships.max(axis=1) < BETWEEN if soft else seen.silhouettes < NEARLY_EQUAL
+    return low & (seen.labels >= 0)
 
 
 def _columns(seen: InspectedRows, names: tuple[str, ...], count: int) -> tuple[Table, IntArray]:
@@ -156,6 +169,8 @@ def _quantiles(values: Float64, weight: Float64) -> tuple[float, ...]:
 
 def _tree(seen: InspectedRows, names: tuple[str, ...], chosen: IntArray, depth: int) -> tuple[Any, str, float]:
     """Return a tree that tells labels, its rules as text, and the share of the weight that it tells rightly."""
+    from sklearn.tree import DecisionTreeClassifier, export_text  # which takes a while to load
+
     used = np.sort(chosen[:WIDE])
     assert seen.x is not None
     x = host_float64(seen.x[:, used]) if len(used) < len(names) or is_sparse(seen.x) else seen.x

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -69,8 +70,18 @@ class InspectedRows:
         return np.bincount(self.labels[own], weights=self.weight[own], minlength=self.n_clusters).astype(np.float64)
 
 
-def inspected(model: Any, X: Any, caller: str, *, sample_weight: Any = None, diag: Any = None, most: int = MOST_ROWS) -> InspectedRows:
-    """Return at most so many rows of X, evenly spaced, and what a fitted model says of them."""
+def inspected(
+    model: Any,
+    X: Any,
+    caller: str,
+    *,
+    sample_weight: Any = None,
+    diag: Any = None,
+    most: int = MOST_ROWS,
+    inverse_transform: Callable[[Any], Any] | None = None,
+) -> InspectedRows:
+    """Return at most so many rows of X, evenly spaced, and what a fitted model says of them; their columns in the units to which
+    `inverse_transform` brings them."""
     if not isinstance(model, Predicting):
         raise ValueError(f"{caller}: the model is {model!r}; pass a fitted estimator of this library.")
     if X is None:
@@ -85,6 +96,11 @@ def inspected(model: Any, X: Any, caller: str, *, sample_weight: Any = None, dia
         assign_into(sink, rows, rows.space, model._rule, model._state, engine, SILENT)
         distances = [host_float64(part) for part in engine.map(rows, DistancePass(model._rule, model._state))]
     x = None if isinstance(model.kernel_, Precomputed | PrecomputedGraphKernel) else rows.blocks.x
+    if x is not None and inverse_transform is not None:
+        x = inverse_transform(x)
+        if getattr(x, "shape", None) != (len(numbers), model.n_features_in_):
+            wanted = (len(numbers), model.n_features_in_)
+            raise ValueError(f"{caller}(inverse_transform=...): it returned {getattr(x, 'shape', type(x))}; an array {wanted} is needed.")
     return InspectedRows(
         numbers,
         table.n_rows,

@@ -14,7 +14,15 @@ from .rows import InspectedRows, inspected, named_features
 from .tables import Table
 
 
-def summary(model: Any, X: Any, *, feature_names: Any = None, sample_weight: Any = None, diag: Any = None, n_typical: int = 3) -> Table:
+def summary(
+    model: Any,
+    X: Any,
+    *,
+    feature_names: Any = None,
+    sample_weight: Any = None,
+    diag: Any = None,
+    n_typical: int = 3,
+) -> Table:
     """Return a table with a row for each cluster of a fitted model.
 
     Parameters

@@ -18,7 +18,7 @@ SAMPLE = 5_000  # rows that are looked at, evenly spaced
 FIRST = 4_096  # rows that are looked at where they stay in their files
 UNEQUAL = 30.0  # ratio of the columns' spreads from which on a scale is advised
 MANY = 0.3  # share of the rows that are unclear, or noise, from which on there is advice
-SHOWN, BAR = 20, 20  # clusters, and characters of the longest bar
+SHOWN, BAR, LIKE = 20, 20, 48  # clusters, and characters of the longest bar and of what a cluster is like
 
 Part = str | list[Sequence[str]]  # a line, or a table whose first row names its columns
 
@@ -117,7 +117,7 @@ def of_fit(summary: Mapping[str, Any]) -> Iterator[Part]:
         yield f"  left out, being no numbers: {', '.join(map(str, summary['left_out']))}"
     yield f"  method: {summary['method']} ({used}), {summary['reason']}"
     yield ""
-    yield _clusters(summary["sizes"], summary["noise"], None if clear is None else clear["clusters"])
+    yield _clusters(summary["sizes"], summary["noise"], None if clear is None else clear["clusters"], summary.get("like"))
     if clear is None:
         yield "  how clear they are is not computed, as that takes another pass over rows that are not in memory"
     else:
@@ -136,6 +136,12 @@ def of_predict(summary: Mapping[str, Any]) -> Iterator[Part]:
     yield f"{summary['rows']:,} rows of {summary['file']}, labelled by {summary['model']}"
     yield ""
     yield _clusters(summary["sizes"].tolist(), summary["noise"], None)
+    yield from _end(summary)
+
+
+def of_report(summary: Mapping[str, Any]) -> Iterator[Part]:
+    """Yield what a page was written of."""
+    yield f"{summary['rows']:,} rows of {summary['file']}, as {summary['model']} sees them"
     yield from _end(summary)
 
 
@@ -174,18 +180,23 @@ def _steps(summary: Mapping[str, Any]) -> Iterator[Part]:
         yield f"    {step['command']}"
 
 
-def _clusters(sizes: Sequence[int], noise: int, clear: Sequence[float | None] | None) -> Part:
+def _clusters(sizes: Sequence[int], noise: int, clear: Sequence[float | None] | None, like: Sequence[str] | None = None) -> Part:
     """Return the table of clusters, the largest of them where there are many."""
     total, longest = max(1, sum(sizes) + noise), max(1, *sizes, noise)
     shown = sorted(sorted(range(len(sizes)), key=lambda at: -sizes[at])[:SHOWN])
-    rows = [(str(at), sizes[at], "" if clear is None else _number(clear[at])) for at in shown]
+    rows = [(str(at), sizes[at], "" if clear is None else _number(clear[at]), "" if like is None else _shortened(like[at])) for at in shown]
     if len(sizes) > SHOWN:
-        rows.append((f"{len(sizes) - SHOWN:,} more", sum(sizes) - sum(sizes[at] for at in shown), ""))
+        rows.append((f"{len(sizes) - SHOWN:,} more", sum(sizes) - sum(sizes[at] for at in shown), "", ""))
     if noise:
-        rows.append(("none", noise, ""))
-    bars = ["█" * math.ceil(BAR * min(1.0, size / longest)) for _, size, _ in rows]
-    lines = [(name, f"{size:,}", f"{100 * size / total:.1f}%", bar, how) for (name, size, how), bar in zip(rows, bars, strict=True)]
-    return [("cluster", "rows", "share", "", "" if clear is None else "clear"), *lines]
+        rows.append(("none", noise, "", ""))
+    bars = ["█" * math.ceil(BAR * min(1.0, size / longest)) for _, size, *_ in rows]
+    lines = [(name, f"{size:,}", f"{100 * size / total:.1f}%", bar, *more) for (name, size, *more), bar in zip(rows, bars, strict=True)]
+    return [("cluster", "rows", "share", "", "" if clear is None else "clear", "" if like is None else "like"), *lines]
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LIKE else f"{line[: LIKE - 1]}…"
 
 
 def _number(value: float | None) -> str:

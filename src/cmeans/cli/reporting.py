@@ -1,0 +1,143 @@
+"""`cmeans report`, and the page of `cmeans fit --report`: what was found, as one file for a browser."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from .. import __version__, load
+from ..inspection.contrast import contrast_of
+from ..inspection.report import Again, Findings, report
+from ..inspection.rows import inspected
+from ..kernels import Precomputed, PrecomputedGraphKernel
+from ..storage.overwriting import refuse_overwriting
+from .errors import InputError
+from .models import Preprocessing, open_model, read_recipe
+from .output.results import Stopwatch, caught_warnings
+from .output.terminal import Screen
+from .rows import InputRows, ReadOptions, files_of, read_rows, refuse_inside, row_names
+
+HAS_PAGES = importlib.util.find_spec("jinja2") is not None
+
+
+def check_pages(option: str) -> None:
+    """Refuse a page where what writes it is not installed."""
+    if not HAS_PAGES:
+        raise InputError(f'{option}: needs jinja2; run: python -m pip install "cmeans[report]"')
+
+
+@dataclass(frozen=True)
+class ReportRequest:
+    """All options of one `cmeans report`."""
+
+    model: Path
+    reading: ReadOptions
+    out: Path
+    title: str | None = None
+    theme: str = "auto"
+
+
+def report_on(request: ReportRequest, screen: Screen) -> dict[str, Any]:
+    """Write the page of a model and the rows of a file, and return the summary."""
+    if request.out.suffix not in (".html", ".htm") or request.out.is_dir():
+        raise InputError(f"--out {request.out}: give a file that ends in .html, such as report.html.")
+    refuse_inside(request.reading.file, request.out, "a file outside")
+    refuse_overwriting({f"--out {request.out}": request.out}, [request.model, *files_of(request.reading)])
+    check_pages("cmeans report")
+    watch = Stopwatch()
+    with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
+        with watch.part("read"):
+            stored = open_model(request.model)
+            model = load(request.model)
+            recipe = read_recipe(stored, model)
+            screen.say(f"reading {request.reading.file}")
+            rows = read_rows(replace(request.reading, dtype=recipe.dtype), recipe.columns, categories=recipe.categories)
+            rows = replace(rows, x=recipe.scaling.apply(rows.x))
+        with watch.part("report"):
+            command = shlex.join(["cmeans", "report", str(request.model), str(request.reading.file), "--out", str(request.out)])
+            again = Again(f"import cmeans\n\nmodel = cmeans.load({str(request.model)!r})", (command,))
+            write_page(model, rows, recipe, request.reading, request.out, Findings(again=again), request.title, request.theme)
+    screen.say(f"wrote {request.out}")
+    return {
+        "command": "report",
+        "version": __version__,
+        "model": str(request.model),
+        "estimator": stored["estimator"],
+        "file": str(request.reading.file),
+        "rows": rows.x.shape[0],
+        "columns": len(recipe.columns),
+        "seconds": watch.seconds,
+        "warnings": warned,
+        "outputs": {"report": str(request.out)},
+    }
+
+
+def write_page(
+    model: Any,
+    rows: InputRows,
+    recipe: Preprocessing,
+    reading: ReadOptions,
+    out: Path,
+    findings: Findings,
+    title: str | None = None,
+    theme: str = "auto",
+) -> None:
+    """Write the page of a model and the rows of a file, scaled as the model takes them; values are shown in the units of the file."""
+    names = None
+    if reading.name is not None:
+        names = [value for part in row_names(reading)[1] for value in (part if isinstance(part, list) else part.to_pylist())]
+    facts = {"file": str(reading.file), "scale": None if recipe.scaling.kind == "none" else recipe.scaling.kind}
+    report(
+        model,
+        rows.x,
+        out,
+        feature_names=_feature_names(model, recipe),
+        row_names=names,
+        sample_weight=None if rows.stay else rows.weight,
+        inverse_transform=_inverse(model, recipe),
+        title=title or f"Clusters of {Path(str(reading.file)).name}",
+        theme=theme,
+        findings=replace(findings, facts={**facts, **findings.facts}),
+    )
+
+
+def descriptions(model: Any, rows: InputRows, recipe: Preprocessing) -> list[str] | None:
+    """Return what each cluster is like in a few words; None where that would take another pass over rows that are not in memory."""
+    names = _feature_names(model, recipe)
+    if rows.stay or names is None:
+        return None
+    seen = inspected(model, rows.x, "fit", sample_weight=rows.weight)
+    contrast = contrast_of(seen, tuple(names))
+    return None if contrast is None else [contrast.name(cluster) for cluster in range(seen.n_clusters)]
+
+
+def _feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:
+    """Return the names of the columns as the model has them; None where rows are no features."""
+    if isinstance(model.kernel_, Precomputed | PrecomputedGraphKernel):
+        return None
+    return [label if isinstance(label, str) else f"column {label}" for label in recipe.columns]
+
+
+def _inverse(model: Any, recipe: Preprocessing) -> Any:
+    return None if recipe.scaling.kind == "none" or _feature_names(model, recipe) is None else recipe.scaling.undone
+
+
+def page_of_fit(
+    model: Any,
+    rows: InputRows,
+    recipe: Preprocessing,
+    reading: ReadOptions,
+    out: Path,
+    arguments: Any,
+    warned: Any,
+    summary: Mapping[str, Any],
+) -> None:
+    """Write the page of a fit that has just been made."""
+    command = (shlex.join(["cmeans", *arguments]),) if arguments else ()
+    code = f"import cmeans\n\nmodel = cmeans.load({summary['outputs']['model']!r})"
+    facts = {"method": summary["method"], "weight": summary["weight"]}
+    write_page(model, rows, recipe, reading, out, Findings(warnings=list(warned), facts=facts, again=Again(code, command)))
