@@ -10,7 +10,7 @@ import pytest
 import cmeans
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-ROOMS = ("datasets", "kernels", "metrics", "rules", "validity")
+ROOMS = ("datasets", "inspection", "kernels", "metrics", "rules", "validity")
 PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]
 
 

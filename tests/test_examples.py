@@ -32,9 +32,15 @@ def test_an_example_shows_what_it_should(name: str, capsys: pytest.CaptureFixtur
     assert SHOWS[name] in capsys.readouterr().out
 
 
-def test_the_python_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
-    exec(compile(code, "README.md", "exec"), {})
+def test_the_python_of_the_readme(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    first, pictures = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    names: dict[str, object] = {}
+    exec(compile(first, "README.md", "exec"), names)
     printed = capsys.readouterr().out
     assert printed.startswith("1.43")
     assert "0.864" in printed.splitlines()[-1]
+    exec(compile(pictures, "README.md", "exec"), names)
+    assert "high proline" in capsys.readouterr().out
+    assert (tmp_path / "wines.html").is_file()
