@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 
 import cmeans
 from cmeans.inspection import Table, explain, summary
@@ -37,6 +38,23 @@ def test_summary(X, model):
     named = dict(zip(labels[[0, 60, 90]], ("low", "high length", "high width"), strict=True))
     for j, words in named.items():
         assert table["name"][j].startswith(words)
+
+
+def test_what_a_model_keeps_of_its_rows(X, model):
+    own, told = summary(model), summary(model, X)
+    for name in ("weight", "share", "membership", "spread", "separation"):
+        np.testing.assert_allclose(own[name], told[name], err_msg=name)
+    assert own["typical"].tolist() == told["typical"].tolist()
+    with pytest.raises(ValueError, match="keeps no labels"):
+        summary(cmeans.FuzzyCMeans(3))
+
+
+def test_notebooks_show_the_clusters(X, model):
+    page = model._repr_html_()
+    assert f"<td>{summary(model)['weight'][0]}</td>" in page
+    assert "<table><thead>" not in cmeans.FuzzyCMeans(3)._repr_html_()
+    with sklearn.config_context(display="text"), pytest.raises(AttributeError):
+        model._repr_html_  # noqa: B018
 
 
 def test_weights_are_copies(X, model):

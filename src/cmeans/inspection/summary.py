@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Float64
+from ..data.arrays import Float64, host_float64, to_numpy
+from ..fitting.prediction import Predicting
 from ..fitting.validation import integer
 from ..spaces.centres import Centres
 from .contrast import Contrast, contrast_of
@@ -16,7 +17,7 @@ from .tables import Table
 
 def summary(
     model: Any,
-    X: Any,
+    X: Any = None,
     *,
     feature_names: Any = None,
     sample_weight: Any = None,
@@ -29,6 +30,7 @@ def summary(
     ----------
     model : a fitted estimator of this library.
     X : rows as its `predict` takes them: those of the fit, or others; files too. Of more than 50,000 as many, evenly spaced, are read.
+        None: what the model itself keeps of the rows of its fit, all counting as one: no names, no silhouettes.
     feature_names : d names, default=None: those of the fit, or numbers.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     diag : (n,) k(x, x), for precomputed kernels, as for `predict`.
@@ -67,9 +69,44 @@ def summary(
     """
     caller = "summary"
     n_typical = integer(n_typical, "n_typical", caller, 1)
+    if X is None:
+        return table_of_fit(model, n_typical)
     seen = inspected(model, X, caller, sample_weight=sample_weight, diag=diag)
     contrast = contrast_of(seen, named_features(feature_names, seen, caller))
     return table_of(model._state.centres, seen, contrast, n_typical)
+
+
+def table_of_fit(model: Any, n_typical: int = 1) -> Table:
+    """Return what a model keeps of the rows of its fit, a row for each cluster."""
+    kept = vars(model) if isinstance(model, Predicting) else {}
+    if "labels_" not in kept:
+        raise ValueError(f"summary: {model!r} keeps no labels of rows (it is not fitted, or was saved without them); pass X.")
+    labels, c = to_numpy(kept["labels_"]), len(model._state.centres)
+    inside = np.flatnonzero(labels >= 0)
+    own = labels[inside]
+    counts = np.bincount(own, minlength=c)
+
+    def mean(values: Float64) -> Float64:
+        sums = np.bincount(own, weights=values, minlength=c)
+        means: Float64 = np.divide(sums, counts, out=np.full(c, np.nan), where=counts > 0)
+        return means
+
+    columns: dict[str, Any] = {"cluster": np.arange(c), "weight": counts, "share": counts / len(labels)}
+    if "memberships_" in kept:
+        columns["membership"] = mean(host_float64(kept["memberships_"])[inside, own])
+        columns["spread"] = np.sqrt(mean(host_float64(kept["_nearest"])[inside]))
+    columns["separation"] = _apart(model._state.centres)
+    if "memberships_" in kept:
+        columns["typical"] = model.representatives(n_typical)
+    return Table(columns)
+
+
+def _apart(centres: Centres) -> Float64:
+    """Return the distance (c,) of each centre to the nearest other."""
+    apart = np.sqrt(centres.squared_distances())
+    np.fill_diagonal(apart, np.inf)
+    nearest: Float64 = apart.min(axis=1)
+    return nearest
 
 
 def table_of(centres: Centres, seen: InspectedRows, contrast: Contrast | None, n_typical: int) -> Table:
@@ -78,8 +115,6 @@ def table_of(centres: Centres, seen: InspectedRows, contrast: Contrast | None, n
     mass, total = seen.masses, float(seen.weight.sum())
     own = np.take_along_axis(seen.distances, np.maximum(seen.labels, 0)[:, None], axis=1)[:, 0]
     belonging = np.take_along_axis(seen.memberships, np.maximum(seen.labels, 0)[:, None], axis=1)[:, 0]
-    apart = np.sqrt(centres.squared_distances())
-    np.fill_diagonal(apart, np.inf)
     columns: dict[str, Any] = {"cluster": np.arange(c)}
     if contrast is not None:
         columns["name"] = [contrast.name(cluster) for cluster in range(c)]
@@ -90,7 +125,7 @@ def table_of(centres: Centres, seen: InspectedRows, contrast: Contrast | None, n
             "share": mass / total if total else mass,
             "membership": _mean(belonging, seen),
             "spread": np.sqrt(_mean(own**2, seen)),
-            "separation": apart.min(axis=1),
+            "separation": _apart(centres),
             "silhouette": _mean(seen.silhouettes, seen) if c > 1 else np.full(c, np.nan),
             "typical": _typical(own, seen, n_typical),
         }
