@@ -3,10 +3,10 @@
     python -m benchmarks.acceleration                    20 seeds of every problem; about half an hour
     python -m benchmarks.acceleration --seeds 3 --only S2 birch1
 
-Each problem is solved from the same start by the plain loop, with acceleration="anderson", with progressive=True, and with both, the
-default of soft rules. A visit is one row looked at in one sweep, those of samples included; "objective" is the mean over seeds of its
-difference from the plain loop's. Progressive starts are the same rows, but their way leads over samples, so that they may end in
-another local minimum.
+Each problem is solved from the same start, without search, by the plain loop, with acceleration="anderson", with progressive=True, and
+with both, the default of soft rules. A visit is one row looked at in one sweep, those of samples included; "objective" is the mean over
+seeds of its difference from the plain loop's. Progressive starts are the same rows, but their way leads over samples, so that they may
+end in another local minimum.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def measure(name: str, seeds: int) -> str:
                 continue
             said = {key: value for key, value in switches.items() if not (hard and key == "acceleration")}
             started = time.perf_counter()
-            model = maker(random_state=seed, max_iter=1000, **words, **said).fit(x)
+            model = maker(random_state=seed, max_iter=1000, search=None, **words, **said).fit(x)
             runs[way].append((model.row_visits_ / len(x), model.objective_, time.perf_counter() - started))
     cells = [f"{name} ({len(x):,} rows)"]
     plain = runs["plain"]

@@ -72,6 +72,7 @@ def fit_of(x: np.ndarray, threads: int) -> Callable[[], object]:
     plain = {word: value for word, value in {"acceleration": None, "progressive": False}.items() if word in known}
     words = {
         "kernel": "rbf",
+        "search": None,
         "gamma": GAMMA,
         "n_landmarks": LANDMARKS,
         "max_iter": SWEEPS,

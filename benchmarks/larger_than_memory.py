@@ -43,7 +43,9 @@ at_start = peak()
 began = perf_counter()
 rows = cmeans.open_blocks(words["folder"])
 opened = perf_counter()
-model = cmeans.FuzzyCMeans(words["c"], m=words["m"], n_landmarks=words["s"], random_state=0, memory_budget=words["budget"])
+model = cmeans.FuzzyCMeans(
+    words["c"], m=words["m"], kernel="rbf", n_landmarks=words["s"], random_state=0, memory_budget=words["budget"]
+)
 counts = model.fit_predict_to(rows, words["labels"], top_k=2)
 done = perf_counter()
 print(json.dumps({

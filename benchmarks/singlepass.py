@@ -21,14 +21,14 @@ def labels_of(method: str, x: np.ndarray, clusters: int, size: int, m: float, se
         return online_fcm(x, clusters, size, m, seed)
     if method == "spFCM":
         how: dict[str, Any] = {"kernel": "linear", "chunk_size": size, "past_weight": "u", "meta_membership": "update"}
-        return StreamingFuzzyCMeans(clusters, m=m, random_state=seed, **how).fit(x).labels_
+        return StreamingFuzzyCMeans(clusters, m=m, search=None, random_state=seed, **how).fit(x).labels_
     merge = "tree" if method == "oKFCM" else "chain"
     return KernelPatchClustering(clusters, m=m, patch_size=size, n_points=1, merge=merge, random_state=seed, **kernel).fit(x).labels_
 
 
 def online_fcm(x: np.ndarray, clusters: int, size: int, m: float, seed: int) -> np.ndarray:
     """oFCM: centres of every chunk, weighted by sum_i u_ij, and then centres of these."""
-    words: dict[str, Any] = {"m": m, "kernel": "linear", "random_state": seed}
+    words: dict[str, Any] = {"m": m, "kernel": "linear", "search": None, "random_state": seed}
     centres, weights = [], []
     for chunk in np.array_split(x, -(-len(x) // size)):
         model = FuzzyCMeans(clusters, **words).fit(chunk)

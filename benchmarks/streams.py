@@ -71,7 +71,7 @@ def contestants(x: np.ndarray) -> tuple[dict[str, Callable[[], Outcome]], np.nda
 
     def ours(parts: list[np.ndarray], **words: Any) -> Callable[[], Outcome]:
         def run() -> Outcome:
-            model = StreamingFuzzyCMeans(CLUSTERS, kernel="rbf", gamma=GAMMA, random_state=0, **words)
+            model = StreamingFuzzyCMeans(CLUSTERS, kernel="rbf", gamma=GAMMA, search=None, random_state=0, **words)
             started = time.perf_counter()
             for chunk in parts:
                 model.partial_fit(chunk)
@@ -138,7 +138,7 @@ def long_stream(rows: int) -> None:
     """Resident memory along a stream of generated blobs."""
     rng = np.random.default_rng(0)
     middles = rng.normal(size=(LONG_CLUSTERS, LONG_FEATURES)).astype(np.float32) * 4
-    model = StreamingFuzzyCMeans(LONG_CLUSTERS, kernel="rbf", gamma=0.1, random_state=0)
+    model = StreamingFuzzyCMeans(LONG_CLUSTERS, kernel="rbf", gamma=0.1, search=None, random_state=0)
     sizes, started = {}, time.perf_counter()
     for seen in range(LONG_CHUNK, rows + 1, LONG_CHUNK):
         chunk = middles[rng.integers(LONG_CLUSTERS, size=LONG_CHUNK)] + rng.normal(size=(LONG_CHUNK, LONG_FEATURES)).astype(np.float32)

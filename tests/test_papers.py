@@ -14,6 +14,7 @@ from benchmarks.harness import load
 from benchmarks.markdown import table
 from benchmarks.papers import NAMES, paper, tiles
 from benchmarks.papers.__main__ import main
+from benchmarks.papers.havens2011.fits import PrintedPossibilistic
 from benchmarks.papers.paper import Run, minutes
 from benchmarks.papers.results import Results
 from benchmarks.template import environment, judged
@@ -255,6 +256,14 @@ def test_fuzzy_and_possibilistic_runs_are_the_papers_algorithms(X, tmp_path):
     k = kernel(X, X)
     d2 = _naive_distances(k, typical.u[0])
     np.testing.assert_allclose(typical.u[0], 1 / (1 + d2 / found.scales[0]), atol=5e-4)
+
+
+def test_the_printed_possibilistic_rule_is_swept_as_printed(X):
+    """Where it ends its centres are the means by its own exponent, 2 / (m - 1) on squared distances, in native sweeps too."""
+    model = CMeans(3, rule=PrintedPossibilistic(2.0), pilot_m=2.0, tol=1e-9, max_iter=1000, random_state=0).fit(X)
+    d2 = ((X[:, None, :] - model.cluster_centers_[None, :, :]) ** 2).sum(axis=2)
+    weights = (1.0 / (1.0 + (d2 / model.eta_) ** 2.0)) ** 2
+    np.testing.assert_allclose(model.cluster_centers_, weights.T @ X / weights.sum(axis=0)[:, None], atol=1e-6)
 
 
 def _naive_cost(k, labels):

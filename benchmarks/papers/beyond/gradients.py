@@ -48,7 +48,7 @@ def searched(name: str, way: str, most: int | None, trial: int) -> dict[str, flo
     x = x.astype(np.float32) / 255 if of.file == "mnist" else unit_interval(x, np.float32)
     rows = np.random.default_rng(trial).choice(len(x), LANDMARKS if most is None else 50, replace=False)
     words = {**of.words, "landmarks": np.sort(rows), "random_state": trial, **WAYS[way]}
-    model = ProbabilisticKMeans(of.clusters, **words) if "solver" in words else KernelKMeans(of.clusters, n_init=3, **words)
+    model = ProbabilisticKMeans(of.clusters, **words) if "solver" in words else KernelKMeans(of.clusters, n_init=3, search=None, **words)
     started, busy = time.perf_counter(), time.process_time()
     model.fit(x)
     return {

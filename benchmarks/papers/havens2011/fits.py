@@ -33,7 +33,7 @@ class PrintedPossibilistic(Possibilistic):
     """u_ij = 1 / (1 + (d2_ij / eta_j)^(2/(m-1))): eq. 7 as printed, on squared distances."""
 
     @property
-    def twin(self) -> NativeFunctions:
+    def native_functions(self) -> NativeFunctions:
         return NativeFunctions("possibilistic", self.m, 2.0 / (self.m - 1.0))
 
     def memberships(self, d2: Any, scales: Any) -> Any:

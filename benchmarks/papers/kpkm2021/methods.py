@@ -79,7 +79,8 @@ def objective(k: Array, labels: Array) -> float:
 
 
 def estimator(method: str, c: int, seed: int, solver: str = "auto", **words: Any) -> Any:
-    exact = {"n_landmarks": None, "n_jobs": 1, "random_state": seed, **words}
+    common = {"n_jobs": 1, "random_state": seed, "search": None}  # as published: no start is improved on
+    exact = {"n_landmarks": None, **common, **words}
     makers: dict[str, Callable[[], Any]] = {
         "KPKM": lambda: ProbabilisticKMeans(c, solver=solver, polish=None, **exact),
         "KPKM batched": lambda: ProbabilisticKMeans(c, solver="batched", polish=None, **exact),
@@ -88,8 +89,8 @@ def estimator(method: str, c: int, seed: int, solver: str = "auto", **words: Any
         "KFCM m=1.3": lambda: FuzzyCMeans(c, m=1.3, acceleration=None, **exact),
         "KFCM m auto": lambda: FuzzyCMeans(c, m="auto", **exact),
         "KKM": lambda: KernelKMeans(c, init="random", **exact),
-        "FCM": lambda: FuzzyCMeans(c, m=1.3, kernel="linear", n_jobs=1, random_state=seed),
-        "KM": lambda: KernelKMeans(c, kernel="linear", n_jobs=1, random_state=seed),
+        "FCM": lambda: FuzzyCMeans(c, m=1.3, kernel="linear", **common),
+        "KM": lambda: KernelKMeans(c, kernel="linear", **common),
     }
     return makers[method]()
 
