@@ -302,19 +302,17 @@ def automatic_fuzzifier(K: Array, labels: Array, weights: Array | None = None) -
 
     2; halfway from 1 to m_star of all rows; halfway from 1 to the median of the clusters' m_star, infinite where all rows are the same;
     and the m at which two centres in the cluster of the largest cost E, (1 - 2^(1 - m)) E cheaper than one, pay for half the least use U
-    of a cluster, which is what its rows would cost more in the next.
+    of a cluster, which is what the fuzzy objective at that m would rise by without it.
     """
     n, c = len(K), int(labels.max()) + 1
     w = np.ones(n) if weights is None else weights
-    cost, use = np.zeros(c), np.zeros(c)
+    cost, distances = np.zeros(c), np.zeros((n, c))
     for i in range(n):
-        d = np.zeros(c)
         for j in range(c):
             p = np.where(labels == j, w, 0.0) / w[labels == j].sum()
-            d[j] = K[i, i] - 2 * sum(p[k] * K[i, k] for k in range(n)) + sum(p[k] * p @ K[k] for k in range(n))
-        others = [d[j] for j in range(c) if j != labels[i]]
-        cost[labels[i]] += w[i] * d[labels[i]]
-        use[labels[i]] += w[i] * (min(others, default=np.inf) - d[labels[i]])
+            square = K[i, i] - 2 * sum(p[k] * K[i, k] for k in range(n)) + sum(p[k] * p @ K[k] for k in range(n))
+            distances[i, j] = max(square, 0.0)
+        cost[labels[i]] += w[i] * distances[i, labels[i]]
     bounds = [2.0, 1 + (critical_fuzzifier(K, w)[1] - 1) / 2]
     if c > 1:
         own = []
@@ -323,9 +321,11 @@ def automatic_fuzzifier(K: Array, labels: Array, weights: Array | None = None) -
             alike = all(abs(K[i, i] - 2 * K[i, k] + K[k, k]) <= 1e-12 * K[i, i] for i in rows for k in rows)
             own.append(np.inf if alike else critical_fuzzifier(K[np.ix_(rows, rows)], w[rows])[1])
         bounds.append(1 + (np.median(own) - 1) / 2)
-        q = use.min() / (2 * cost.max()) if cost.max() > 0 else 1.0
-        if q < 0.5:
-            bounds.append(1 - np.log2(1 - q))  # (1 - 2^(1 - m)) max E = min U / 2
+        low, m, high = 1.0, min(bounds), min(bounds)
+        while high - low > 1e-12:  # until (1 - 2^(1 - m)) max E = min U / 2
+            low, high = (m, high) if (1 - 2 ** (1 - m)) * cost.max() <= cluster_costs(distances, w, m)[1].min() / 2 else (low, m)
+            m = (low + high) / 2
+        bounds.append(high)
     return float(min(bounds))
 
 

@@ -346,11 +346,14 @@ def test_critical_fuzzifier_of_real_data(load_data, name, m_star):
 
 
 def test_the_automatic_fuzzifier_of_three_points():
-    """By hand: rows at -4 and 4 with ten copies each cost 320 about their mean; the one at 9 would cost 81 there. In one dimension no
-    centres fall together, so m is where a second centre at 0 saves half of that."""
+    """By hand: rows at -4 and 4 with ten copies each cost 320 about their mean; the one at 9 would cost 81 there, and they what their
+    shares in the centre at 9 saved. In one dimension no centres fall together, so m is where a second centre at 0 saves half of that."""
     x = np.array([[-4.0], [4.0], [9.0]])
     m = naive.automatic_fuzzifier(naive.kernel_matrix(x, x, naive.linear), np.array([0, 0, 1]), np.array([10.0, 10, 1]))
-    assert (1 - 2 ** (1 - m)) * 320 == pytest.approx(81 / 2)
+    power = 1 / (m - 1)
+    saved = 320 - 10 * sum((16**-power + far**-power) ** (1 - m) for far in (25, 169))
+    assert 0 < saved < 10
+    assert (1 - 2 ** (1 - m)) * 320 == pytest.approx((81 + saved) / 2)
 
 
 @pytest.mark.parametrize("side", ["below", "above"])

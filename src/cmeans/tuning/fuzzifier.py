@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
 from ..data.arrays import Float64, IntArray
+from ..rules import Fuzzy
 from ..sampling.sampled_rows import SampledRows
 from ..spaces.spectrum import largest_eigenvalue
 from .partition import STARTS, best_partition
@@ -38,19 +40,20 @@ def fuzzifier(
     Pairs of centres merge at a smaller m already: two centres in one cluster divide its rows by halves, which costs only 2^(1-m) of the
     sum E of its squared distances. So m is taken from the best hard partition found from so many starts, as the least of
     1 + (m* - 1) / 2;  1 + (median_j m*_j - 1) / 2, with the m*_j of the rows of each cluster, about its mean;  2;  and the m for which
-    (1 - 2^(1-m)) max_j E_j = min_j U_j / 2, where U_j is what cluster j is good for: the sum of its rows' squared distances to the
-    nearest other mean, less E_j.
+    (1 - 2^(1-m)) max_j E_j = min_j U_j / 2, where U_j is what cluster j is good for at that m: the rise of the fuzzy objective without
+    it. (Its rows would not go to the next mean alone: c - 1 others at one distance d share a row at a cost of d (c - 1)^(1-m). In narrow
+    kernels' spaces, where all that is far is equally far, a small cluster is of little use for that reason.)
     """
     share = weights / weights.sum()
     scatter, visible = rows.scatter_of_directions(np.arange(len(weights)), share)
     if not visible > 0:
         return Fuzzifier(1.0, np.inf, LARGEST_AUTOMATIC)
     lambda_max = largest_eigenvalue(scatter)
-    bounds = [LARGEST_AUTOMATIC, _halfway(_critical(lambda_max))]
+    most = min(LARGEST_AUTOMATIC, _halfway(_critical(lambda_max)))
     if n_clusters > 1:
         labels, d2 = best_partition(rows, weights, n_clusters, starts)
-        bounds += [_without_theft(weights, labels, d2), _halfway(_typical_critical(rows, weights, labels))]
-    return Fuzzifier(lambda_max, _critical(lambda_max), float(max(min(bounds), LEAST_AUTOMATIC)))
+        most = _without_theft(weights, labels, d2, min(most, _halfway(_typical_critical(rows, weights, labels))))
+    return Fuzzifier(lambda_max, _critical(lambda_max), max(most, LEAST_AUTOMATIC))
 
 
 def _critical(lambda_max: float) -> float:
@@ -65,13 +68,17 @@ def _without_theft(
     weights: Float64,
     labels: IntArray,
     d2: Float64,  # (p, c)
+    most: float,
 ) -> float:
-    """Return the m up to which giving the centre of the least useful cluster to the costliest one does not lower the objective."""
-    nearest, second = np.partition(d2, 1, axis=1)[:, :2].T if d2.shape[1] > 1 else (d2[:, 0], d2[:, 0])
-    costliest = float(np.bincount(labels, weights * nearest).max())
-    least_useful = float(np.bincount(labels, weights * (second - nearest)).min())
-    q = least_useful / (2.0 * costliest) if costliest > 0 else 1.0
-    return 1.0 - float(np.log2(1.0 - q)) if q < 0.5 else LARGEST_AUTOMATIC
+    """Return the m, at most so large, up to which giving the centre of the least useful cluster to the costliest one does not pay."""
+    costliest = float(np.bincount(labels, weights * d2.min(axis=1)).max())
+
+    def loss(m: float) -> float:
+        return float((weights @ Fuzzy(m).removal_costs(d2)).min()) / 2.0 - (1.0 - 2.0 ** (1.0 - m)) * costliest
+
+    if d2.shape[1] < 2 or most <= LEAST_AUTOMATIC or loss(most) >= 0:
+        return most
+    return float(brentq(loss, LEAST_AUTOMATIC, most)) if loss(LEAST_AUTOMATIC) > 0 else LEAST_AUTOMATIC
 
 
 def _typical_critical(rows: SampledRows, weights: Float64, labels: IntArray) -> float:
