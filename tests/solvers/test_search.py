@@ -68,7 +68,7 @@ def test_where_nothing_is_gained_the_plain_fit_stands_to_the_bit():
 def test_every_row_is_counted(name, monkeypatch):
     """Those of sweeps as they are told, and two further passes for each breath."""
     breaths, breathe = [], search._Search._breathe
-    monkeypatch.setattr(search._Search, "_breathe", lambda self, now: breaths.append(1) or breathe(self, now))
+    monkeypatch.setattr(search._Search, "_breathe", lambda self, now, rng: breaths.append(1) or breathe(self, now, rng))
     swept = []
     with listening(lambda message: swept.append(message.n_rows) if message.rows_done == message.n_rows and not message.objective else None):
         model = made(name, n_landmarks=20 if "landmarks" in name else "auto").fit(X)
@@ -175,11 +175,11 @@ def test_a_search_goes_on_from_a_checkpoint(name, after, tmp_path, monkeypatch):
     whole = made(name).fit(X)
     file, count, breathe = tmp_path / "fit.checkpoint", [], search._Search._breathe
 
-    def interrupted(self, now):
+    def interrupted(self, now, rng):
         count.append(now.number)
         if len(count) > after:
             raise EndError
-        return breathe(self, now)
+        return breathe(self, now, rng)
 
     with monkeypatch.context() as patch:
         patch.setattr(search._Search, "_breathe", interrupted)
@@ -187,7 +187,7 @@ def test_a_search_goes_on_from_a_checkpoint(name, after, tmp_path, monkeypatch):
         with pytest.raises(EndError):
             model.fit(X)
     seen = []
-    monkeypatch.setattr(search._Search, "_breathe", lambda self, now: seen.append(now.number) or breathe(self, now))
+    monkeypatch.setattr(search._Search, "_breathe", lambda self, now, rng: seen.append(now.number) or breathe(self, now, rng))
     resumed = made(name, checkpoint=Checkpoint(file, resume=True)).fit(X)
     assert seen[0] == after
     np.testing.assert_array_equal(resumed.cluster_centers_, whole.cluster_centers_)
@@ -198,7 +198,7 @@ def test_a_search_goes_on_from_a_checkpoint(name, after, tmp_path, monkeypatch):
 def test_an_interrupt_leaves_the_plain_fit(name, monkeypatch):
     plain = made(name, search=None).fit(X)
 
-    def interrupted(self, now):
+    def interrupted(self, now, rng):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(search._Search, "_breathe", interrupted)

@@ -49,7 +49,7 @@ class Limits:
 
     # Landmarks
     exact_rows: int = 2000  # rows up to which "auto" takes no landmarks
-    spanned_above: int = 1000  # rows above which an exact fit tests if a few of them span all
+    spanned_above: int = 400  # rows above which an exact fit tests if a few of them span all: of fewer the test takes as long as it saves
     most_landmarks: int = 2048  # landmarks, where their number is not given
     certified_rows: int = 1000  # rows up to which every residual is measured; beyond, only the fixed sample's, so that certificates compare
 
