@@ -5,7 +5,7 @@
     python -m benchmarks.search --pages                      the page again, from what is stored
 
 Features are scaled to [0, 1]; the number of clusters is that of the data. "Best known" is the lowest objective that anything here has
-reached. Results are stored after every set; what is stored is not measured again.
+reached. Results are stored after every set; what is stored is not measured again, but with --fresh.
 """
 
 from __future__ import annotations
@@ -150,13 +150,14 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS), metavar="KIND")
     parser.add_argument("--ways", nargs="+", metavar="WAY", help="what is compared; all of it, unless given")
     parser.add_argument("--results", type=Path, default=DOCS / "search.json", metavar="FILE")
+    parser.add_argument("--fresh", action="store_true", help="measure what is stored, too, anew")
     parser.add_argument("--pages", action="store_true", help="measure nothing")
     arguments = parser.parse_args()
     results = json.loads(arguments.results.read_text(encoding="utf-8")) if arguments.results.exists() else {"machine": header()}
     for kind in [] if arguments.pages else arguments.kinds:
         for name in arguments.only:
             before = results.setdefault(kind, {}).get(name, {})
-            wanted = [way for way in arguments.ways or ways(kind) if way not in before]
+            wanted = [way for way in arguments.ways or ways(kind) if arguments.fresh or way not in before]
             if wanted:
                 results[kind][name] = {**before, **measure(kind, name, arguments.seeds, wanted)}
                 arguments.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
