@@ -1,7 +1,7 @@
 """The best hard partition of a few rows, off which parameters of softer ones are read.
 
-Its sweeps take the products of rows that have changed sides alone. Over up to 300 rows that takes a half to a quarter of the time of the
-solvers' search on coordinates of these rows, over 1,000 as much, and ten starts end no higher than search from one.
+Its sweeps take the products of rows that have changed sides alone. The solvers' search instead, on 64 coordinates of these rows and from
+three starts, leads to an m that serves as well, in 1.6 times the time where rows are few and in 1.06 times where they are 1,000.
 """
 
 from __future__ import annotations
