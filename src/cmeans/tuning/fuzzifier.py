@@ -74,7 +74,8 @@ def _without_theft(
     costliest = float(np.bincount(labels, weights * d2.min(axis=1)).max())
 
     def loss(m: float) -> float:
-        return float((weights @ Fuzzy(m).removal_costs(d2)).min()) / 2.0 - (1.0 - 2.0 ** (1.0 - m)) * costliest
+        least_use = (weights @ Fuzzy(m).removal_costs(d2)).min()
+        return float(least_use / 2.0 - (1.0 - 2.0 ** (1.0 - m)) * costliest)
 
     if d2.shape[1] < 2 or most <= LEAST_AUTOMATIC or loss(most) >= 0:
         return most
