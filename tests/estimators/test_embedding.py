@@ -35,7 +35,7 @@ def test_features_are_the_eigenvectors_of_the_dense_graph(normalized):
     model = LandmarkGraph(3, landmarks=X[::5], n_neighbors=4, width=0.4, normalized=normalized)
     fitted = model.fit_transform(X, sample_weight=w)
     z, other = (naive_graph.landmark_weights(rows, X[::5], 4, 0.4) for rows in (X, new))
-    values, e, at_new = naive_graph.features(z, w, 3, other)
+    values, e, at_new = naive_graph.features(z, naive_graph.graph_weights(X, X[::5], 4, w), w, 3, other)
     if normalized:
         e, at_new = (rows / np.linalg.norm(rows, axis=1)[:, None] for rows in (e, at_new))
     np.testing.assert_allclose(model.eigenvalues_, values[: len(model.eigenvalues_)], atol=1e-12)

@@ -34,6 +34,30 @@ def test_shapes_that_are_no_balls(X, y, native, monkeypatch):
     assert adjusted_rand_score(truth, model.predict(new)) > 0.98
 
 
+def test_a_few_rows_between_shapes_do_not_join_them():
+    """With all rows counting alike, each ring is cut in halves."""
+    X, y = make_circles(10_000, factor=0.6, noise=0.06, random_state=0)
+    assert adjusted_rand_score(y, cmeans.KernelKMeans(2, **GRAPH).fit_predict(X)) > 0.99
+
+
+def test_spirals_that_touch():
+    """Two arms that begin in one point, to which the cut between them is narrow, wherever it is along the arms."""
+    rng = np.random.default_rng(0)
+    angle, arm = 4 * np.pi * np.sqrt(rng.uniform(size=10_000)), rng.integers(2, size=10_000)
+    along = np.column_stack([np.cos(angle), np.sin(angle)]) * (angle * (2 * arm - 1))[:, None]
+    model = cmeans.KernelKMeans(2, **GRAPH).fit(along + rng.normal(scale=0.3, size=(10_000, 2)))
+    assert adjusted_rand_score(arm, model.labels_) > 0.99
+
+
+def test_sparse_clusters_count_as_much_as_dense_ones():
+    rng = np.random.default_rng(0)
+    dense, sparse_ones = rng.normal(size=(3, 600, 2)), 4 * rng.normal(size=(3, 60, 2))
+    centres = 30 * np.column_stack([np.cos(np.arange(6)), np.sin(np.arange(6))])[:, None]
+    X = np.concatenate([*(dense + centres[:3]), *(sparse_ones + centres[3:])])
+    y = np.repeat(np.arange(6), [600] * 3 + [60] * 3)
+    assert adjusted_rand_score(y, cmeans.KernelKMeans(6, **GRAPH, n_init=3).fit_predict(X)) > 0.97
+
+
 def test_digits():
     X, y = load_digits(return_X_y=True)
     labels = [cmeans.KernelKMeans(10, kernel="landmark_graph", n_init=3, random_state=seed).fit_predict(X / 16) for seed in range(3)]
@@ -60,7 +84,8 @@ def test_labels_are_those_of_the_nearest_means_of_naive_features():
     X, w = MOONS[:200], rng.integers(1, 4, size=200).astype(float)
     model = cmeans.KernelKMeans(2, **GRAPH, landmarks=X[::5], tol=0).fit(X, sample_weight=w)
     Z = naive_graph.landmark_weights(X, X[::5], 5)
-    _, e, at_new = naive_graph.features(Z, w, model.kernel_.n_components, naive_graph.landmark_weights(MOONS[200:], X[::5], 5))
+    other, v = naive_graph.landmark_weights(MOONS[200:], X[::5], 5), naive_graph.graph_weights(X, X[::5], 5, w)
+    _, e, at_new = naive_graph.features(Z, v, w, model.kernel_.n_components, other)
     means = np.array([np.average(e[model.labels_ == j], axis=0, weights=w[model.labels_ == j]) for j in range(2)])
     d2 = ((e[:, None] - means) ** 2).sum(axis=2)
     np.testing.assert_array_equal(d2.argmin(axis=1), model.labels_)
@@ -155,6 +180,7 @@ BAD = {
     "width's name": ({"kernel_params": {"width": "mean"}}, "width='mean': give a positive number"),
     "n_components": ({"kernel_params": {"n_components": 1.5}}, 'n_components=1.5: give a whole number of at least 1, or "auto"'),
     "normalized": ({"kernel_params": {"normalized": "yes"}}, "normalized='yes': give True or False"),
+    "falloff": ({"kernel_params": {"falloff": -1}}, "falloff=-1: give a number of at least 0"),
     "unknown": ({"kernel_params": {"sigma": 1}}, "'sigma'. unknown; a graph takes"),
     "gamma": ({"gamma": 1.0}, "gamma=1.0.: a graph has no gamma"),
     "degree": ({"degree": 2}, "degree=2.: a graph has no degree"),

@@ -86,7 +86,8 @@ def test_labels_are_those_of_the_nearest_means_under_weights_times_degrees():
 
 def test_the_graph_of_landmarks_given_by_its_affinities():
     X, w = MOONS[:200], np.random.default_rng(1).uniform(0.5, 2, size=200)
-    over = cmeans.KernelKMeans(2, kernel="landmark_graph", landmarks=X[::5], random_state=0).fit(X, sample_weight=w)
+    words = {"kernel": "landmark_graph", "kernel_params": {"falloff": 0}, "landmarks": X[::5], "random_state": 0}
+    over = cmeans.KernelKMeans(2, **words).fit(X, sample_weight=w)
     z = naive_graph.landmark_weights(X, X[::5], 5)
     given = cmeans.KernelKMeans(2, **GRAPH).fit(naive_graph.graph(z, w), sample_weight=w)
     np.testing.assert_allclose(given.eigenvalues_, over.eigenvalues_[: len(given.eigenvalues_)], atol=1e-12)

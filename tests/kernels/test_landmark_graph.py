@@ -123,12 +123,15 @@ def example(d=3):
 
 
 @pytest.mark.parametrize("normalized", [False, True])
-@pytest.mark.parametrize(("r", "width", "k"), [(5, None, 4), (25, 2.0, 3), (3, 0.5, 5), (8, 1.0, 1)])
-def test_features_are_the_leading_eigenvectors_of_the_dense_graph(r, width, k, normalized):
+@pytest.mark.parametrize(
+    ("r", "width", "k", "falloff"), [(5, None, 4, 4.0), (25, 2.0, 3, 0.5), (3, 0.5, 5, 2), (8, 1.0, 1, 4.0), (5, None, 2, 0)]
+)
+def test_features_are_the_leading_eigenvectors_of_the_dense_graph(r, width, k, falloff, normalized):
     X, w, landmarks, new = example()
-    graph = made(X, w, landmarks, k, n_neighbors=r, width="local mean" if width is None else width, normalized=normalized)
+    params = {"n_neighbors": r, "width": "local mean" if width is None else width, "falloff": falloff, "normalized": normalized}
+    graph = made(X, w, landmarks, k, **params)
     Z, other = (naive_graph.landmark_weights(rows, landmarks, r, width) for rows in (X, new))
-    values, e, at_new = naive_graph.features(Z, w, k, other)
+    values, e, at_new = naive_graph.features(Z, naive_graph.graph_weights(X, landmarks, r, w, falloff), w, k, other)
     assert values[k - 1] - values[k] > 1e-6, "the example cuts no tie"
     if normalized:
         e, at_new = (rows / np.linalg.norm(rows, axis=1)[:, None] for rows in (e, at_new))
@@ -144,7 +147,8 @@ def test_features_are_the_leading_eigenvectors_of_the_dense_graph(r, width, k, n
 def test_rows_of_the_graph_sum_to_one_and_features_are_orthonormal():
     X, w, landmarks, _ = example()
     Z = naive_graph.landmark_weights(X, landmarks, 5)
-    np.testing.assert_allclose(naive_graph.graph(Z, w) @ w, 1)
+    v = naive_graph.graph_weights(X, landmarks, 5, w)
+    np.testing.assert_allclose(naive_graph.graph(Z, v) @ v, 1)
     e = made(X, w, landmarks, 6, n_neighbors=5).features(X)
     np.testing.assert_allclose((e * w[:, None]).T @ e / w.sum(), np.eye(6), atol=1e-10)
     np.testing.assert_allclose(np.abs(e[:, 0]), 1, atol=1e-10)

@@ -34,7 +34,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     Every row is joined to its nearest landmarks, and by them to rows that share them. Use it to look at clusters of any shape, or before
     another estimator in a pipeline; `KernelKMeans(kernel="landmark_graph")` clusters in the same features. These are orthonormal over the
-    rows (their weighted mean of squares is 1); in a graph of one part the first is the same number for all rows.
+    rows of the graph (their weighted mean of squares is 1); in a graph of one part the first is the same number for all rows.
 
     Parameters
     ----------
@@ -51,6 +51,9 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         sigma of the weights exp(-d2 / (2 sigma^2)) of these; "local mean": the mean distance of each row to them.
     normalized : bool, default=False
         Whether features of a row are divided by their length.
+    falloff : float, default=4
+        How fast rows farther than usual from their landmarks lose weight in the graph, so that stray rows do not join clusters: a row
+        at a mean distance t counts (median / t)^falloff beyond the median. 0: all rows count alike.
     n_jobs : int or None, default=None
         Threads; None: every usable CPU. It never changes results.
     random_state : int, RandomState or None
@@ -94,6 +97,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         n_neighbors: int = 5,
         width: float | Literal["local mean"] = "local mean",
         normalized: bool = False,
+        falloff: float = 4.0,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -103,6 +107,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.n_neighbors = n_neighbors
         self.width = width
         self.normalized = normalized
+        self.falloff = falloff
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -165,7 +170,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if self.n_landmarks is None:
             raise ValueError(f'{name}(n_landmarks=None): the graph is made over landmarks; give a number, or "auto".')
         try:
-            words = GraphParameters(self.n_neighbors, self.width, self.n_components, self.normalized)
+            words = GraphParameters(self.n_neighbors, self.width, self.n_components, self.normalized, self.falloff)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
         return words, number_of_landmarks(self.n_landmarks, name, None)

@@ -25,16 +25,22 @@ class GraphParameters:
     width: float | Literal["local mean"] = "local mean"
     n_components: int | Literal["auto"] = "auto"
     normalized: bool = False
+    falloff: float = 4.0
 
     def __post_init__(self) -> None:
         _check_whole("n_neighbors", self.n_neighbors)
         if self.n_components != "auto":
             _check_whole("n_components", self.n_components, ', or "auto"')
-        real = isinstance(self.width, numbers.Real) and not isinstance(self.width, bool)
-        if self.width != LOCAL and not (real and 0 < float(self.width) < np.inf):
+        if self.width != LOCAL and not (_is_real(self.width) and 0 < float(self.width) < np.inf):
             raise ValueError(f'width={self.width!r}: give a positive number, or "{LOCAL}".')
         if not isinstance(self.normalized, (bool, np.bool_)):
             raise ValueError(f"normalized={self.normalized!r}: give True or False.")
+        if not (_is_real(self.falloff) and 0 <= float(self.falloff) < np.inf):
+            raise ValueError(f"falloff={self.falloff!r}: give a number of at least 0, at which all rows count alike.")
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _check_whole(name: str, value: Any, others: str = "") -> None:
@@ -55,15 +61,19 @@ class LandmarkWeights:
 
     def __call__(self, x: Array) -> Array:
         """Return z of rows as CSR (b, s), in float64."""
+        return self.with_distances(x)[0]
+
+    def with_distances(self, x: Array) -> tuple[sparse.csr_array, Float64]:
+        """Return z of rows, and their mean distances (b,) to these landmarks."""
         numbers, d2 = self._nearest(x)
         d2 = d2.astype(np.float64)
-        width = np.sqrt(d2).mean(axis=1, keepdims=True) if self.width is None else np.full((len(d2), 1), self.width)
-        width[width == 0] = np.inf  # a row at all of them: they weigh the same
+        distances: Float64 = np.sqrt(d2).mean(axis=1)
+        width = np.where(distances > 0, distances, np.inf)[:, None] if self.width is None else self.width  # at all: all weigh the same
         with np.errstate(over="ignore"):
             z = np.exp((d2[:, :1] - d2) / width / width / 2.0)  # the nearest weighs 1, so that the sum is not 0
         z /= z.sum(axis=1, keepdims=True)
         starts = np.arange(0, z.size + 1, self.n_neighbors, dtype=np.int32)
-        return sparse.csr_array((z.ravel(), numbers.ravel(), starts), shape=(len(z), len(self.points)))
+        return sparse.csr_array((z.ravel(), numbers.ravel(), starts), shape=(len(z), len(self.points))), distances
 
     @cached_property
     def _nearest(self) -> NearestPoints:
@@ -75,18 +85,19 @@ class LandmarkWeights:
 
 @dataclass(frozen=True, eq=False)
 class LandmarkGraphKernel(FeatureKernel):
-    """k(x, y) = e(x).e(y),  e(x) = sqrt(W) S^-1 V^T Lambda^-1/2 z(x), the leading eigenvectors of a graph, for any rows.
+    """k(x, y) = e(x).e(y),  e(x) = T^T S^-1 V^T Lambda^-1/2 z(x), the leading eigenvectors of a graph, for any rows.
 
-    z(x) holds a row's weights at its nearest landmarks (`LandmarkWeights`). Over the rows that the graph is made of, with weights w of
-    sum W, Lambda is the diagonal matrix of the sums of w z, and V S^2 V^T are the leading eigenpairs of Lambda^-1/2 Z^T W Z Lambda^-1/2.
-    The graph joins rows by z(x)^T Lambda^-1 z(y), in which every row's degree is its weight; k-means of e is its normalised cut, relaxed.
-    `normalized`: e(x) / |e(x)| (Ng, Jordan & Weiss 2001).
+    z(x) holds a row's weights at its nearest landmarks (`LandmarkWeights`). Over the rows that the graph is made of, with their weights
+    v in it (sample weights w, less for rows far from all landmarks: `landmarks.graph.Falloff`), Lambda is the diagonal matrix of the sums
+    of v z, and V S^2 V^T are the leading eigenpairs of Lambda^-1/2 Z^T diag(v) Z Lambda^-1/2. The graph joins rows by
+    z(x)^T Lambda^-1 z(y), in which the sum over all rows of v is 1; k-means of e is its normalised cut, relaxed. T, upper triangular, makes
+    features orthonormal over the rows with weights w / sum(w). `normalized`: e(x) / |e(x)| (Ng, Jordan & Weiss 2001).
 
     A fit with kernel="landmark_graph" makes it, and has it as `kernel_`.
     """
 
     points: Float64  # (s, d) landmarks
-    axes: Float64  # (s, k) sqrt(W) Lambda^-1/2 V S^-1
+    axes: Float64  # (s, k) Lambda^-1/2 V S^-1 T
     eigenvalues: Float64  # of the graph, S^2, the largest first; more than k of them
     n_neighbors: int = 5
     width: float | None = None  # None: each row's own

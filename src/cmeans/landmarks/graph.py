@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +17,8 @@ from ..kernels import LandmarkGraphKernel
 from ..kernels.landmark_graph import GraphParameters, LandmarkWeights
 from ..rules import Hard
 from ..runtime.user_warnings import warn
-from ..sampling.population import Population, draw, sample
+from ..sampling.population import Population, draw, fixed_rows, sample
+from ..sampling.quantiles import weighted_quantile
 from ..spaces import EuclideanSpace
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
@@ -24,6 +27,7 @@ from ..sweeps.state import State
 AUTOMATIC = 1000  # landmarks at most, where their number is not given
 ROWS = 10  # of the sample for each landmark
 SWEEPS = 5  # of k-means: landmarks need to cover the rows, not to be a best partition
+LEAST = 1e-8  # of its weight with which a row counts in the graph
 TIE = 1e-8  # difference of eigenvalues, of 1 at most, that is rounding
 NEARLY = 0.9  # share of the largest gap from which on another is as large
 GAPS = 20  # eigenvalues at least, between which the largest gap is sought
@@ -43,23 +47,61 @@ def landmark_centres(blocks: Blocks, population: Population, count: int, rng: np
 
 
 @dataclass(frozen=True)
-class _GraphPass(Pass["sparse.csr_array"]):
-    """Z^T W Z (s, s) of the rows."""
+class Falloff:
+    """The share min(1, (t / t(x))^power) of its weight with which a row counts in the graph, t(x) its mean distance to its landmarks.
 
+    Landmarks reach further where rows are few, so that a few stray rows between two clusters would join them as firmly as each is
+    joined in itself; where they count less, a cut follows the gap. Within a cluster of rows that all count less, nothing changes.
+    """
+
+    usual: float  # t, the median of t(x)
+    power: float
+
+    @classmethod
+    def over(cls, blocks: Blocks, weights: LandmarkWeights, power: float) -> Falloff:
+        """Return the falloff from the median of rows, of which the sample is the same for every random_state."""
+        x, weight = fixed_rows(blocks)
+        distances = weights.with_distances(x)[1]
+        return cls(weighted_quantile(lambda: [(distances, weight)], 0.5), power)
+
+    def __call__(self, distances: Float64) -> Float64:
+        if self.usual == 0:  # most rows are at all of their landmarks
+            return np.ones(len(distances))
+        ratios: Float64 = np.minimum(self.usual / np.maximum(distances, self.usual), 1.0)
+        return np.maximum(ratios**self.power, LEAST)
+
+
+@dataclass(frozen=True)
+class _GraphSums:
+    """Z^T W Z (s, s) of some rows, with their weights in the graph and with their own."""
+
+    graph: sparse.csr_array
+    own: sparse.csr_array
+    found: tuple[sparse.csr_array, ...] = ()  # the rows' weights at landmarks, where they are to be kept
+
+    def __add__(self, other: _GraphSums) -> _GraphSums:
+        return _GraphSums(self.graph + other.graph, self.own + other.own, self.found + other.found)
+
+
+@dataclass(frozen=True)
+class _GraphPass(Pass[_GraphSums]):
     weights: LandmarkWeights
-    found: list[sparse.csr_array] | None  # by task: the rows' weights at landmarks, where they are to be kept
+    falloff: Falloff
+    keeps: bool
 
-    def work(self, rows: RepresentedRows, task: int, prepared: None) -> sparse.csr_array:
-        s = len(self.weights.points)
-        total, parts = sparse.csr_array((s, s)), []
-        for block in rows.task(task):
-            z = self.weights(block.rows.plain().g)
-            total = total + z.T @ z.multiply(block.weight[:, None]).tocsr()
-            if self.found is not None:
-                parts.append(z)
-        if self.found is not None:
-            self.found[task] = sparse.vstack(parts, format="csr")
-        return total
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> _GraphSums:
+        return functools.reduce(operator.add, (self._of(block.rows.plain().g, block.weight) for block in rows.task(task)))
+
+    def _of(self, x: Array, weight: Float64) -> _GraphSums:
+        z, distances = self.weights.with_distances(x)
+        own = z.T @ _scaled(z, weight)
+        graph = z.T @ _scaled(z, weight * self.falloff(distances)) if self.falloff.power > 0 else own
+        return _GraphSums(graph, own, (z,) if self.keeps else ())
+
+
+def _scaled(z: sparse.csr_array, weight: Float64) -> sparse.csr_array:
+    """Return rows of as many numbers each, times their weights."""
+    return sparse.csr_array((z.data * np.repeat(weight, np.diff(z.indptr)), z.indices, z.indptr), shape=z.shape)
 
 
 @dataclass(frozen=True)
@@ -92,8 +134,9 @@ def landmark_graph(
     wanted = sought.count if automatic else int(parameters.n_components)
     few = blocks.n_rows * (12 * parameters.n_neighbors + 8 * wanted) <= blocks.limits.neighbour_bytes
     kept = few and not blocks.read_anew and not is_foreign(blocks.x)
-    found: list[sparse.csr_array] | None = [sparse.csr_array((0, 0))] * rows.n_tasks if kept else None
-    joint = engine.fold(rows, _GraphPass(weights, found)).toarray()
+    falloff = Falloff.over(blocks, weights, float(parameters.falloff))
+    sums = engine.fold(rows, _GraphPass(weights, falloff, kept))
+    joint = sums.graph.toarray()
     mass = joint.sum(axis=1)  # Lambda: z sums to one
     roots = np.where(mass > 0, np.sqrt(mass), np.inf)
     parts = int(sparse.csgraph.connected_components(joint[mass > 0][:, mass > 0], directed=False)[0])
@@ -102,11 +145,21 @@ def landmark_graph(
     if automatic:
         wanted = number_of_components(values, parts, wanted)
     leading = np.flatnonzero(values[:wanted] > TIE)
-    axes = np.sqrt(mass.sum()) * vectors[:, leading] / roots[:, None] / np.sqrt(values[leading])
-    graph = LandmarkGraphKernel(points, np.ascontiguousarray(axes), values, parameters.n_neighbors, width, bool(parameters.normalized))
-    if found is None:
-        return graph, None
-    return graph, np.concatenate([graph.features_of(z).astype(blocks.x.dtype, copy=False) for z in found])
+    axes = _orthonormal(vectors[:, leading] / roots[:, None] / np.sqrt(values[leading]), sums.own)
+    graph = LandmarkGraphKernel(points, axes, values, parameters.n_neighbors, width, bool(parameters.normalized))
+    features = [graph.features_of(z).astype(blocks.x.dtype, copy=False) for z in sums.found]
+    return graph, np.concatenate(features) if kept else None
+
+
+def _orthonormal(axes: Float64, joint: sparse.csr_array) -> Float64:
+    """Return combinations of axes (s, k), each of those up to it, whose features of all rows are orthonormal by the rows' own weights.
+
+    By weights in the graph, as the eigenvectors are, features of a cluster of rows that count less would be large, and k-means of all
+    rows would divide it.
+    """
+    products = axes.T @ (joint @ axes) / joint.sum()
+    factor = np.linalg.cholesky((products + products.T) / 2.0)
+    return np.ascontiguousarray(scipy.linalg.solve_triangular(factor, axes.T, lower=True).T)
 
 
 def number_of_components(values: Float64, parts: int, wanted: int) -> int:
@@ -115,10 +168,12 @@ def number_of_components(values: Float64, parts: int, wanted: int) -> int:
 
 
 def _leading(matrix: Float64, count: int) -> tuple[Float64, Float64]:
-    """Return the largest eigenvalues (k,) of a symmetric matrix (s, s), the largest first, and their eigenvectors (s, k)."""
+    """Return the largest eigenvalues (k,) of a symmetric matrix (s, s), the largest first, and their eigenvectors (s, k), in each of
+    which the number furthest from 0 is positive."""
     s = len(matrix)
     values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2.0, subset_by_index=(max(s - count, 0), s - 1), check_finite=False)
-    return values[::-1].copy(), vectors[:, ::-1]
+    furthest = np.abs(vectors).argmax(axis=0)
+    return values[::-1].copy(), (vectors * np.sign(vectors[furthest, np.arange(len(values))]))[:, ::-1]
 
 
 class FeaturesPass(Pass[Array]):
