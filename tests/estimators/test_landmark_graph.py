@@ -203,9 +203,35 @@ def test_bad_parameters(name):
 def test_rows_without_a_graph():
     with pytest.raises(ValueError, match="there are 1 different ones for 50 rows"):
         cmeans.KernelKMeans(2, **GRAPH).fit(np.ones((50, 2)))
-    for estimator in (cmeans.TwoStepKernelKMeans, cmeans.KernelPatchClustering):
-        with pytest.raises(ValueError, match="begins with some of them"):
-            estimator(2, **GRAPH).fit(MOONS)
+
+
+def test_two_steps(tmp_path):
+    """The graph of a sample, and all rows in it: as if the sample had been clustered alone."""
+    X, y = make_moons(6000, noise=0.06, random_state=1)
+    model = cmeans.TwoStepKernelKMeans(2, **GRAPH).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.99
+    assert len(model.landmarks_) == model.n_landmarks_ == 1000
+    assert model.landmark_indices_ is None
+    rows = np.arange(0, 6000, 10)
+    named = cmeans.TwoStepKernelKMeans(2, **GRAPH, landmarks=rows, init=[0, 30]).fit(X)
+    alone = cmeans.KernelKMeans(2, kernel=named.kernel_, init=[0, 3]).fit(X[rows])
+    np.testing.assert_array_equal(named.labels_[rows], alone.labels_)
+    np.testing.assert_array_equal(named.predict(X), named.labels_)
+    cmeans.save(model, tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(cmeans.load(tmp_path / "model.safetensors").predict(X), model.labels_)
+    np.testing.assert_array_equal(cmeans.TwoStepKernelKMeans(2, **GRAPH, n_jobs=2).fit(npy(tmp_path, X)).labels_, model.labels_)
+    with pytest.raises(ValueError, match="the sample is drawn before there is a kernel"):
+        cmeans.TwoStepKernelKMeans(2, **GRAPH, landmarks="rpcholesky").fit(X)
+
+
+@pytest.mark.parametrize("landmarks", ["uniform", "k-means++"])
+def test_in_two_steps_a_weight_counts_copies(landmarks):
+    copies = np.random.default_rng(2).integers(1, 4, size=300)
+    rows = np.repeat(np.arange(300), copies)
+    words = {**GRAPH, "landmarks": landmarks, "n_landmarks": 200}
+    weighted = cmeans.TwoStepKernelKMeans(2, **words).fit(MOONS[:300], sample_weight=copies)
+    repeated = cmeans.TwoStepKernelKMeans(2, **words).fit(MOONS[:300][rows])
+    np.testing.assert_array_equal(weighted.labels_[rows], repeated.labels_)
 
 
 def test_one_cluster_and_more_parts_than_clusters():

@@ -107,6 +107,31 @@ def test_a_graph_that_stands_already(method):
     assert adjusted_rand_score(HALF, stream.predict(MOONS)) > 0.97
 
 
+@pytest.mark.parametrize("words", [{"rule": "hard"}, {"m": 1.5}, {"rule": "hard", "merge": "tree"}, {"rule": "hard", "n_points": 1}])
+def test_patches(words, tmp_path):
+    X, y = MOONS[:4000], HALF[:4000]
+    model = cmeans.KernelPatchClustering(2, kernel="landmark_graph", patch_size=1000, random_state=0, **words).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.97
+    assert len(model.eigenvalues_) > 2
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    cmeans.save(model, tmp_path / "model.safetensors")
+    again = cmeans.load(tmp_path / "model.safetensors")
+    assert again.kernel_ == model.kernel_
+    np.testing.assert_array_equal(again.memberships(X), model.memberships(X))
+    other = cmeans.KernelPatchClustering(2, kernel="landmark_graph", patch_size=1000, random_state=0, n_jobs=3, **words)
+    np.testing.assert_array_equal(other.fit(npy(tmp_path, X)).labels_, model.labels_)
+
+
+def test_small_patches_are_held_until_they_make_a_graph():
+    model = cmeans.KernelPatchClustering(2, kernel="landmark_graph", rule="hard", patch_size=1000, random_state=0)
+    for start, landmarks in ((0, 125), (250, 250), (500, 250)):
+        model.partial_fit(MOONS[start : start + 250])
+        assert len(model.kernel_.points) == landmarks
+    fed(model, MOONS[750:4000], 250)
+    assert model.mass_.sum() == pytest.approx(4000)
+    assert adjusted_rand_score(HALF, model.predict(MOONS)) > 0.97
+
+
 def test_a_first_chunk_without_a_graph():
     stream = cmeans.StreamingFuzzyCMeans(2, rule="hard", **FEW)
     with pytest.raises(ValueError, match="of fewer than some ten different rows no graph can be made"):

@@ -11,8 +11,8 @@ import numpy as np
 from ..data.arrays import in_float64, numpy_dtype, stacked, take, to_numpy
 from ..data.blocks import Blocks
 from ..engines import Engine, ThreadEngine
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule
-from ..fitting.fit import FitContext, Procedure
+from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule, takes_graph
+from ..fitting.fit import FitContext, FitSettings, Procedure
 from ..fitting.space import Geometry
 from ..fitting.stream_fit import StreamingBase, new_seed
 from ..fitting.stream_state import Chunk, ChunkResult, FitSummary, StreamState
@@ -57,7 +57,8 @@ class KernelPatchClustering(Plotting, StreamingBase):
     init, n_init : default="k-means++", 3
         Of the first patch, or in a tree of every patch of rows: see `KernelKMeans`. Others start from the pseudo-centres there are.
 
-    All other parameters are those of `StreamingFuzzyCMeans`.
+    All other parameters are those of `StreamingFuzzyCMeans`. The graph of kernel="landmark_graph" is that of the first patch, in which all
+    later rows are embedded; patches of `partial_fit` are held until they are half as many rows as `patch_size`.
 
     Attributes
     ----------
@@ -126,7 +127,10 @@ class KernelPatchClustering(Plotting, StreamingBase):
 
     def _begin(self, chunk: Chunk) -> ChunkResult:
         patch = _in_full(chunk)
-        geometry = self._geometry(patch, lambda kernel: self._span(patch, kernel, patch.blocks))
+        if takes_graph(self.kernel):
+            geometry = self._later_geometry(patch, self._span(patch, self._graph(patch), patch.blocks))
+        else:
+            geometry = self._geometry(patch, lambda kernel: self._span(patch, kernel, patch.blocks))
         return self._carried(chunk, geometry, *self._found(patch, geometry, self._method(geometry).rule))
 
     def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:
@@ -189,6 +193,10 @@ class KernelPatchClustering(Plotting, StreamingBase):
     def _span(self, chunk: Chunk, kernel: Kernel, blocks: Blocks) -> Space:
         self._require_square(chunk, blocks.n_rows, "patch_size")
         return spanning_space(kernel, take(blocks.x, np.flatnonzero(blocks.weight > 0)), blocks.x.dtype)
+
+    def _rows_to_begin_with(self, settings: FitSettings) -> int:
+        """A graph is made of half a patch at least, the least that `fit` cuts where there are so many rows."""
+        return self.patch_size // 2 if isinstance(self.kernel, str) and takes_graph(self.kernel) else 0
 
     def _points_asked(self) -> int:
         return integer(self.n_points, "n_points", type(self).__name__, 1)

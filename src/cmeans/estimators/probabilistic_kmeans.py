@@ -157,7 +157,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
     def _by_search(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         settings, blocks = context.settings, context.blocks
         search = self._search_for(settings, blocks)
-        geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine)
+        geometry = build_geometry(self._space_request(context, blocks))
         if search.solver == "lloyd":
             search = replace(search, breathing=self._breathing(geometry, settings.rng))
         method = replace(context.procedure.method(geometry), attributes={"solver_": search.solver})

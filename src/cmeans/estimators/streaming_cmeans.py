@@ -23,11 +23,11 @@ from ..fitting.arguments import (
 )
 from ..fitting.fit import FitSettings, Procedure
 from ..fitting.fitted_attributes import restored_on_failure
-from ..fitting.space import Geometry, estimator_graph, euclidean_space
+from ..fitting.space import Geometry, euclidean_space
 from ..fitting.stream_fit import StreamingBase
 from ..fitting.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, one_of, real
-from ..kernels import Kernel, LandmarkGraphKernel, Linear
+from ..kernels import Kernel, Linear
 from ..kernels.names import KernelName
 from ..landmarks.graph import AUTOMATIC
 from ..runtime.user_warnings import warn
@@ -281,21 +281,14 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
                 return self._chunk_space(chunk, kernel)
             return first_landmarks(kernel, blocks, population_of(blocks), LandmarkCandidates(limit), chunk.rng("landmarks"))
 
-        geometry = self._graph(chunk) if takes_graph(self.kernel) else self._geometry(chunk, space_of)
+        if takes_graph(self.kernel):
+            geometry = self._later_geometry(chunk, FeatureSpace(self._graph(chunk)))
+        else:
+            geometry = self._geometry(chunk, space_of)
         rule = self._method(geometry).rule
         problem, solution = self._found(chunk, geometry, rule)
         reserve = LandmarkCandidates(limit) if growing and isinstance(geometry.space, LandmarkSpace) else None
         return self._absorbed(geometry, problem, solution, None, None, reserve)
-
-    def _graph(self, chunk: Chunk) -> Geometry:
-        """Return the geometry of the first rows in the graph that they make, in which all later ones are embedded."""
-        number: int | str | None = self.n_landmarks
-        if isinstance(number, int) and isinstance(self.landmarks, str):
-            number = max(min(number, chunk.blocks.n_rows // 2), 1)  # at most: there will be more of them with more rows
-        n_clusters, engine = chunk.context.settings.n_clusters, chunk.context.engine
-        made = estimator_graph(self, type(self).__name__, chunk.blocks, number, n_clusters, chunk.rng("landmarks"), engine)
-        assert isinstance(made.kernel, LandmarkGraphKernel)
-        return replace(made, space=FeatureSpace(made.kernel), landmark_rows=None)  # without features of the first rows
 
     def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:
         updating, _ = self._checked_stream_parameters(type(self).__name__)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import is_sparse, one_hot
+from ..data.arrays import Float64, IntArray, is_sparse, one_hot
 from ..data.blocks import Blocks
-from ..engines import Engine
 from ..fitting.arguments import (
     Auto,
     GammaName,
@@ -21,6 +20,7 @@ from ..fitting.arguments import (
     checked_landmark_parameters,
     refuse_stored,
     row_numbers,
+    takes_graph,
     takes_kernel_values,
     whole_diagonal,
 )
@@ -28,9 +28,9 @@ from ..fitting.fit import BaseCMeans, FitContext, Method, Procedure
 from ..fitting.init import InitContext, checked_labels, starts
 from ..fitting.kernel_width import build_named_kernel
 from ..fitting.prediction import Predicting
-from ..fitting.space import Geometry, SpaceParameters, euclidean_space
+from ..fitting.space import Geometry, SpaceRequest, estimator_graph, euclidean_space
 from ..fitting.validation import host_array
-from ..kernels import Kernel, Linear, Precomputed
+from ..kernels import FeatureKernel, Kernel, Linear, Precomputed
 from ..kernels.names import KernelName
 from ..landmarks.count import automatic_number
 from ..landmarks.select import choose
@@ -38,11 +38,13 @@ from ..rules import Hard
 from ..sampling.pairwise import affinity
 from ..sampling.population import population_of, sample
 from ..solvers.multistart import FitResult, best_of, concluded
-from ..spaces import ExactSpace, solver_tolerance
+from ..spaces import ExactSpace, FeatureSpace, solver_tolerance
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from .plotting import Plotting
+
+ROWS_OF_GRAPH = 2000  # in the sample, where their number is not given: its graph has half as many landmarks
 
 
 class TwoStepKernelKMeans(Plotting, BaseCMeans):
@@ -56,10 +58,11 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
     n_clusters : int, default=8
         Number of clusters.
     n_landmarks : int, "auto" or None, default="auto"
-        Rows in the sample. "auto" and None are as in `KernelKMeans`.
+        Rows in the sample. "auto" and None are as in `KernelKMeans`; for kernel="landmark_graph" "auto" is 2,000.
 
     All other parameters, attributes and methods are those of `KernelKMeans`. Memberships, labels and row numbers in `init` refer to X;
     those of rows outside the sample are not used. `objective_history_` is the sample's, `objective_` that of all rows.
+    With kernel="landmark_graph" the sample's graph over half as many landmarks, centres of k-means, says where all rows belong.
 
     Raises
     ------
@@ -110,11 +113,11 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
 
     def _by_sample(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
-        whole, sample = build_sample_geometry(self, estimator_name, context.blocks, settings.n_clusters, settings.rng, context.engine)
+        whole, sample, numbers = build_sample_geometry(self._space_request(context, context.blocks))
         method = context.procedure.method(whole)
         memory = self._memory_plan(context, sample.space, whole.blocks)
         problem = Problem(RepresentedRows(sample.space, sample.blocks, memory.for_rows), method.rule, engine, settings.stopping)
-        init = _init_on_sample(self.init, whole, sample, settings.n_clusters, estimator_name)
+        init = _init_on_sample(self.init, whole, sample, numbers, settings.n_clusters, estimator_name)
         first = starts(init, settings.n_init, InitContext(estimator_name, settings.n_clusters, sample, problem), settings.rng)
         observer = self._observer(context, whole, method)
         with self._interruptible(context, whole, method):
@@ -127,10 +130,9 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         return whole, method, replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
 
 
-def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, n_clusters: int, estimator_name: str) -> Any:
-    """Translate `init` from the rows of X to those of the sample."""
-    n, rows = whole.blocks.n_rows, whole.landmark_rows
-    assert rows is not None
+def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, rows: IntArray, n_clusters: int, estimator_name: str) -> Any:
+    """Translate `init` from the rows of X to those of the sample, of which `rows` are the numbers."""
+    n = whole.blocks.n_rows
     if isinstance(init, (str, Predicting)) or is_sparse(init):
         return init
     values = host_array(init, "init", estimator_name)
@@ -145,21 +147,37 @@ def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, n_clusters: in
     return init
 
 
-def build_sample_geometry(
-    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState, engine: Engine
-) -> tuple[Geometry, Geometry]:
-    """Return the exact geometry of a sample of rows: (all rows with `landmark_rows` = the sample, the sample alone)."""
+def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, IntArray]:
+    """Return the geometry of a sample of rows, exact or of the sample's graph: of all rows, of the sample alone, and its row numbers."""
+    parameters, estimator_name, blocks, n_clusters = request.parameters, request.estimator_name, request.blocks, request.n_clusters
     number, _ = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
     refuse_stored(parameters, estimator_name, blocks, number)
-    method = parameters.landmarks
-    precomputed = takes_kernel_values(parameters.kernel)
+    precomputed, graph, gamma = takes_kernel_values(parameters.kernel), takes_graph(parameters.kernel), None
     if precomputed:
         blocks = replace(blocks, kxx=whole_diagonal(parameters, estimator_name, blocks.x))
-    population = population_of(blocks, comparable=not precomputed)
-    kernel: Kernel = Precomputed()
-    gamma = None
-    if not precomputed:
-        kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, engine)
+    kernel: Kernel = Precomputed() if precomputed else Linear()  # the latter draws the sample of a graph
+    if not precomputed and not graph:
+        kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, request.engine)
+    rows, weights = _sample_rows(replace(request, blocks=blocks), number, kernel)
+    chosen = blocks.take(rows)
+    x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
+    part = Blocks(x, weights, chosen.kxx, blocks.unit, limits=blocks.limits)
+    if graph:
+        alone = estimator_graph(replace(request, blocks=part), "k-means", "auto")
+        assert isinstance(alone.kernel, FeatureKernel)
+        return Geometry(blocks, alone.kernel, FeatureSpace(alone.kernel), n_clusters), alone, rows
+    alone = Geometry(part, kernel, ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)), n_clusters, gamma)
+    if not isinstance(kernel, Linear):
+        alone.complain(estimator_name)
+    else:
+        alone = replace(alone, space=euclidean_space(part))
+        alone.refuse_range(estimator_name)
+    return Geometry(blocks, kernel, alone.space, n_clusters, gamma, rows), alone, rows
+
+
+def _sample_rows(request: SpaceRequest, number: int | str | None, kernel: Kernel) -> tuple[IntArray, Float64]:
+    """Return the numbers and weights of the rows of the sample, as they are given or drawn."""
+    estimator_name, blocks, method, rng = request.estimator_name, request.blocks, request.parameters.landmarks, request.rng
     if not isinstance(method, str):
         rows = row_numbers(method, estimator_name, blocks.n_rows)
         if isinstance(number, int) and number != len(rows):
@@ -171,28 +189,20 @@ def build_sample_geometry(
             raise ValueError(
                 f"{estimator_name}(landmarks=...): every row of the sample has a weight of zero; name rows of positive weight."
             )
-    else:
-        size = automatic_number(blocks.n_rows, n_clusters, blocks.limits.exact_rows) if number == "auto" else number
-        size = len(population) if size is None else int(size)
-        if method == "uniform":
-            positions, weights = sample(population, size, rng)
-            rows = population.at(positions)
-        else:
-            rows = choose(method, size, lambda positions: affinity(kernel, blocks, population.at(positions)), population, rng)
-            weights = population.weights[population.members()[rows]]
-    chosen = blocks.take(rows)
-    x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
-    part = Blocks(x, weights, chosen.kxx, blocks.unit, limits=blocks.limits)
-    alone = Geometry(
-        part,
-        kernel,
-        ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)),
-        n_clusters,
-        gamma,
-    )
-    if not isinstance(kernel, Linear):
-        alone.complain(estimator_name)
-    else:
-        alone = replace(alone, space=euclidean_space(part))
-        alone.refuse_range(estimator_name)
-    return Geometry(blocks, kernel, alone.space, n_clusters, gamma, rows), alone
+        return rows, weights
+    population = population_of(blocks, comparable=not isinstance(kernel, Precomputed))
+    if number == "auto" and takes_graph(request.parameters.kernel):
+        number = min(ROWS_OF_GRAPH, len(population))
+    elif number == "auto":
+        number = automatic_number(blocks.n_rows, request.n_clusters, blocks.limits.exact_rows)
+    size = len(population) if number is None else int(number)
+    if method == "uniform":
+        positions, weights = sample(population, size, rng)
+        return population.at(positions), weights
+    if method == "rpcholesky" and takes_graph(request.parameters.kernel):
+        raise ValueError(
+            f'{estimator_name}(kernel="landmark_graph", landmarks="rpcholesky"): the sample is drawn before there is a kernel; give '
+            '"uniform", "k-means++" or row numbers.'
+        )
+    rows = choose(method, size, lambda positions: affinity(kernel, blocks, population.at(positions)), population, rng)
+    return rows, population.weights[population.members()[rows]]

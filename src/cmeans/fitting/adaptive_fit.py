@@ -119,7 +119,7 @@ class BaseAdaptive(BaseCMeans):
 
     def _by_adaptation(self, context: FitContext, search: Search) -> tuple[Geometry, Method, FitResult]:
         settings, blocks = context.settings, context.blocks
-        geometry = build_geometry(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine)
+        geometry = build_geometry(self._space_request(context, blocks))
         method = context.procedure.method(geometry)
         rule = method.rule
         assert isinstance(rule, SparsePossibilistic)

@@ -37,7 +37,7 @@ from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_o
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
-from .space import Geometry, build_geometry, check_kernel
+from .space import Geometry, SpaceRequest, build_geometry, check_kernel
 from .validation import CheckedRows, engine_of, integer, one_of, read_rows, real, weights_of
 
 OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
@@ -237,7 +237,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     def _by_sweeps(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         """Sweep from every start, and return the best result."""
         settings, engine = context.settings, context.engine
-        geometry = build_geometry(self, type(self).__name__, context.blocks, settings.n_clusters, settings.rng, engine)
+        geometry = build_geometry(self._space_request(context, context.blocks))
         method = context.procedure.method(geometry)
         rows = self._rows_for(context, geometry, method.rule)
         problem = Problem(rows, method.rule, engine, settings.stopping)
@@ -251,6 +251,9 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             else:
                 best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
         return geometry, method, certified(concluded(best, problem, observer), best, geometry, problem)
+
+    def _space_request(self, context: FitContext, blocks: Blocks) -> SpaceRequest:
+        return SpaceRequest(self, type(self).__name__, blocks, context.settings.n_clusters, context.settings.rng, context.engine)
 
     def _schedule(self, settings: FitSettings, geometry: Geometry) -> SubsampleSchedule | None:
         """Return the subsamples to fit first; None for a given start, which uses all rows."""

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..data.arrays import foreign_like, numpy_dtype, to_numpy
 from ..data.blocks import blocks_of
 from ..engines import ThreadEngine
-from ..kernels import LandmarkGraphKernel
+from ..kernels import FeatureKernel, LandmarkGraphKernel
 from ..landmarks.certificate import certify
 from ..landmarks.graph import suggested_clusters
 from ..rules import Rule
@@ -86,11 +86,11 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
         model["landmark_indices_"] = geometry.landmark_rows
         if not precomputed:
             model["landmarks_"] = geometry.blocks.unscaled(space.points)
-    if isinstance(space, FeatureSpace):
-        kernel = space.kernel
+    kernel = space.kernel
+    if isinstance(kernel, FeatureKernel):
         model |= {"eigenvalues_": kernel.eigenvalues, "n_clusters_suggested_": suggested_clusters(kernel.eigenvalues)}
-        if isinstance(kernel, LandmarkGraphKernel):
-            model |= {"landmarks_": geometry.blocks.unscaled(kernel.points), "landmark_indices_": geometry.landmark_rows}
+    if isinstance(space, FeatureSpace) and isinstance(kernel, LandmarkGraphKernel):
+        model |= {"landmarks_": geometry.blocks.unscaled(kernel.points), "landmark_indices_": geometry.landmark_rows}
     if geometry.blocks.factors is not None:
         model["_factors"] = geometry.blocks.factors
     if rule.needs_pilot:

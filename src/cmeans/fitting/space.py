@@ -208,19 +208,30 @@ class Geometry:
             warn(f"{estimator_name}: {complaint}")
 
 
-def build_geometry(
-    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState, engine: Engine
-) -> Geometry:
+@dataclass(frozen=True)
+class SpaceRequest:
+    """What a space is asked for: by which parameters of which estimator, over which rows, for how many clusters."""
+
+    parameters: SpaceParameters
+    estimator_name: str
+    blocks: Blocks
+    n_clusters: int
+    rng: np.random.RandomState
+    engine: Engine
+
+
+def build_geometry(request: SpaceRequest) -> Geometry:
     """Check the parameters, determine the kernel's width, choose the landmarks, build the space."""
+    parameters, estimator_name, blocks, n_clusters = request.parameters, request.estimator_name, request.blocks, request.n_clusters
     number, factor = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
     refuse_stored(parameters, estimator_name, blocks, number)
     if takes_kernel_values(parameters.kernel):
-        return _precomputed(parameters, estimator_name, blocks, number, n_clusters, rng, engine, factor=factor)
+        return _precomputed(request, number, factor=factor)
     if takes_affinities(parameters.kernel):
-        return _precomputed_graph(parameters, estimator_name, blocks, n_clusters, rng)
+        return _precomputed_graph(request)
     if takes_graph(parameters.kernel):
-        return estimator_graph(parameters, estimator_name, blocks, number, n_clusters, rng, engine)
-    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, engine)
+        return estimator_graph(request, parameters.landmarks, number)
+    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, request.engine)
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
         plain = Geometry(blocks, kernel, euclidean_space(blocks), n_clusters, gamma)
@@ -238,24 +249,16 @@ def build_geometry(
     if given is not None:
         rows, points = given
     else:
-        rows = _chosen_rows(parameters, number, geometry, n_clusters, rng, engine, factor=factor)
+        rows = _chosen_rows(request, number, geometry, factor=factor)
         if rows is None:
             return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
     return geometry.over(landmark_space(kernel, points, None, blocks.x.dtype, factor=factor), rows)
 
 
-def _chosen_rows(
-    parameters: SpaceParameters,
-    number: int | str | None,
-    geometry: Geometry,
-    n_clusters: int,
-    rng: np.random.RandomState,
-    engine: Engine,
-    *,
-    factor: bool,
-) -> IntArray | None:
+def _chosen_rows(request: SpaceRequest, number: int | str | None, geometry: Geometry, *, factor: bool) -> IntArray | None:
     """Return the rows chosen as landmarks; None where all are."""
+    parameters, rng, engine = request.parameters, request.rng, request.engine
     population, limits = geometry.population, geometry.blocks.limits
     if number is None or _takes_all_rows(number, geometry.blocks):
         if len(population) <= limits.spanned_above or not factor or not geometry.kernel.positive_definite:
@@ -267,6 +270,7 @@ def _chosen_rows(
         spanning = spanning_rows(among, population.weights, variance, limits.most_landmarks, engine)
         return None if spanning is None else population.at(spanning)
     if number == "auto":
+        n_clusters = geometry.n_clusters
         return enough_landmarks(parameters.landmarks, parameters.landmark_tol, n_clusters, geometry.affinity, population, rng, engine)
     shifted = geometry.metric.shifted
     return choose(parameters.landmarks, int(number), geometry.affinity, population, rng, shifted=shifted, engine=engine)
@@ -293,21 +297,14 @@ def euclidean_space(blocks: Blocks) -> EuclideanSpace:
     return EuclideanSpace.about(to_numpy(some.x) if is_foreign(some.x) else some.x, some.weight)
 
 
-def estimator_graph(
-    parameters: SpaceParameters,
-    estimator_name: str,
-    blocks: Blocks,
-    number: int | str | None,
-    n_clusters: int,
-    rng: np.random.RandomState,
-    engine: Engine,
-) -> Geometry:
+def estimator_graph(request: SpaceRequest, landmarks: Any, number: int | str | None) -> Geometry:
     """Return the geometry of rows in the leading eigenvectors of their graph over landmarks."""
+    parameters, estimator_name, n_clusters = request.parameters, request.estimator_name, request.n_clusters
     words = graph_parameters(parameters, estimator_name)
     if isinstance(parameters.kernel, LandmarkGraphKernel):
-        return Geometry(blocks, parameters.kernel, FeatureSpace(parameters.kernel), n_clusters)
+        return Geometry(request.blocks, parameters.kernel, FeatureSpace(parameters.kernel), n_clusters)
     sought = Sought(n_clusters, "clusters", f'{estimator_name}(n_clusters={n_clusters}, kernel="landmark_graph")')
-    return graph_geometry(words, sought, blocks, parameters.landmarks, number, estimator_name, rng, engine)
+    return graph_geometry(words, sought, request.blocks, landmarks, number, estimator_name, request.rng, request.engine)
 
 
 def graph_geometry(
@@ -336,32 +333,22 @@ def graph_geometry(
     return Geometry(blocks, kernel, FeatureSpace(kernel, features), sought.count, None, rows)
 
 
-def _precomputed_graph(
-    parameters: SpaceParameters, estimator_name: str, blocks: Blocks, n_clusters: int, rng: np.random.RandomState
-) -> Geometry:
+def _precomputed_graph(request: SpaceRequest) -> Geometry:
     """Return the geometry of rows of affinities in the leading eigenvectors of their graph."""
-    words, kernel = graph_parameters(parameters, estimator_name), parameters.kernel
+    estimator_name, blocks, n_clusters = request.estimator_name, request.blocks, request.n_clusters
+    words, kernel = graph_parameters(request.parameters, estimator_name), request.parameters.kernel
     if isinstance(kernel, PrecomputedGraphKernel):
         mass = kernel.row_weights(blocks.x, blocks.weight)
     else:
         sought = Sought(n_clusters, "clusters", f'{estimator_name}(n_clusters={n_clusters}, kernel="precomputed_graph")')
-        kernel, mass = precomputed_graph(blocks.x, blocks.weight, words, sought, rng)
+        kernel, mass = precomputed_graph(blocks.x, blocks.weight, words, sought, request.rng)
     features = None if is_foreign(blocks.x) else kernel.features(blocks.x)
     return Geometry(replace(blocks, weight=mass), kernel, FeatureSpace(kernel, features), n_clusters)
 
 
-def _precomputed(
-    parameters: SpaceParameters,
-    estimator_name: str,
-    blocks: Blocks,
-    number: int | str | None,
-    n_clusters: int,
-    rng: np.random.RandomState,
-    engine: Engine,
-    *,
-    factor: bool,
-) -> Geometry:
+def _precomputed(request: SpaceRequest, number: int | str | None, *, factor: bool) -> Geometry:
     """Return the geometry of rows of kernel values: the square matrix, or only the columns of the landmarks with the diagonal."""
+    parameters, estimator_name, blocks, n_clusters = request.parameters, request.estimator_name, request.blocks, request.n_clusters
     n, width = blocks.x.shape
     kernel = Precomputed()
     diag = given_diagonal(parameters, estimator_name)
@@ -373,7 +360,7 @@ def _precomputed(
     plain = Geometry(blocks, kernel, exact, n_clusters, None, np.arange(n))
     plain.complain(estimator_name)
     if listed is None:
-        listed = _chosen_rows(parameters, number, plain, n_clusters, rng, engine, factor=factor)
+        listed = _chosen_rows(request, number, plain, factor=factor)
         if listed is None:
             return plain
     basis = blocks.take(listed)

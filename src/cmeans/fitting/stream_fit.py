@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from ..data.arrays import Array, Float64, as_like, host_float64, in_form_of, is_foreign, namespace, numpy_dtype, to_numpy
 from ..data.blocks import Blocks, view_between
 from ..engines import Engine
-from ..kernels import Kernel
+from ..kernels import Kernel, LandmarkGraphKernel
 from ..rules import Fuzzy, Hard, Rule
 from ..runtime.callbacks import logger, verbose_log
 from ..runtime.progress import Reporter, current_listeners
@@ -36,7 +36,7 @@ from .fitted_attributes import model_attributes, restored_on_failure, warn_of_re
 from .init import InitContext, starts
 from .kernel_width import build_named_kernel
 from .memory import require
-from .space import Geometry
+from .space import Geometry, estimator_graph
 from .stream_state import Chunk, ChunkResult, FitSummary, StreamState, WarmupBuffer
 from .validation import integer, one_of, read_rows, weights_of
 
@@ -187,6 +187,16 @@ class StreamingBase(BaseCMeans):
         geometry = Geometry(blocks, kernel, space_of(kernel), n_clusters, gamma)
         geometry.complain(estimator_name)
         return geometry
+
+    def _graph(self, chunk: Chunk) -> LandmarkGraphKernel:
+        """Return the graph of the first rows, in which all later ones are embedded."""
+        number: int | str | None = self.n_landmarks
+        if isinstance(number, int) and isinstance(self.landmarks, str):
+            number = max(min(number, chunk.blocks.n_rows // 2), 1)  # at most: there will be more of them with more rows
+        request = replace(self._space_request(chunk.context, chunk.blocks), rng=chunk.rng("landmarks"))
+        made = estimator_graph(request, self.landmarks, number)
+        assert isinstance(made.kernel, LandmarkGraphKernel)
+        return made.kernel
 
     def _later_geometry(self, chunk: Chunk, space: Space) -> Geometry:
         """Return the geometry of a further chunk in its space."""

@@ -75,8 +75,7 @@ def build_kernel(kernel: str | Kernel | Callable[..., Any], estimator_name: str,
         return Precomputed()
     if issubclass(cls, FeatureKernel):
         raise ValueError(
-            f"{estimator_name}(kernel={kernel!r}): the graph is made of all rows, and this estimator begins with some of them; take "
-            "KernelKMeans, or StreamingFuzzyCMeans for rows that come in chunks."
+            f"{estimator_name}(kernel={kernel!r}): a graph is made of rows, by the fit of an estimator; this needs values of any two rows."
         )
     known = parameters_of(cls)
     unknown = sorted(set(params) - known)
