@@ -49,6 +49,8 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
     with staged_file(request.out) as place, caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
         with watch.part("read"):
             stored = open_model(request.model)
+            if stored["estimator"] == "LandmarkGraph":
+                raise InputError(f"{request.model}: holds a LandmarkGraph, which has features of rows and no clusters.")
             model = load(request.model)
             recipe = read_recipe(stored, model)
             screen.say(f"reading {request.reading.file}")

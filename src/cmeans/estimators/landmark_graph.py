@@ -142,7 +142,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Make the graph; return the rows, and their features where these were found with it."""
         name = type(self).__name__
         with restored_on_failure(self, FitRecord()):
-            words, number = self._checked(name)
+            words, number = self._checked()
             rng = checked_random_state(self.random_state, name)
             given = read_rows(self, X, fitting=True)
             weight, unit = weights_of(given, sample_weight, name)
@@ -159,8 +159,9 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.landmarks_, self.landmark_indices_ = kernel.points, geometry.landmark_rows
         return blocks, space.known
 
-    def _checked(self, name: str) -> tuple[GraphParameters, int | str | None]:
+    def _checked(self) -> tuple[GraphParameters, int | str | None]:
         """Return the checked parameters of the graph and the number of landmarks."""
+        name = type(self).__name__
         integer(self.n_components, "n_components", name, 1)
         count_threads(self.n_jobs, name)
         if isinstance(self.landmarks, str):

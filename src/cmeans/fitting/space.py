@@ -321,7 +321,8 @@ def graph_geometry(
     given, rows = given_landmarks(landmarks, estimator_name, blocks, number), None
     raw = Geometry(blocks, Linear(), euclidean_space(blocks), sought.count)
     raw.refuse_range(estimator_name)
-    count = number if isinstance(number, int) else max(min(AUTOMATIC, len(raw.population) // 2), 1)
+    different = len(raw.population)
+    count = number if isinstance(number, int) else max(min(AUTOMATIC, different // 2), min(words.n_neighbors, different - 1), 1)
     if given is not None:
         rows, points = given
     elif landmarks in ("k-means", "rpcholesky"):  # the latter: the estimators' default, which chooses for kernels of other kinds

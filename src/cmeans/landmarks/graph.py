@@ -125,7 +125,7 @@ def landmark_graph(
         raise ValueError(
             f"{sought.call}: the graph joins rows by their n_neighbors={parameters.n_neighbors} nearest landmarks, of "
             f"which there must be as many at least, and fewer than rows; there are {len(points)} different ones for {blocks.n_rows} rows "
-            f"(n_samples={blocks.n_rows}). Set n_landmarks or n_neighbors; of fewer than some ten different rows no graph can be made."
+            f"(n_samples={blocks.n_rows}). Set n_landmarks or n_neighbors; of no more different rows than n_neighbors no graph can be made."
         )
     width = None if isinstance(parameters.width, str) else float(parameters.width)
     weights = LandmarkWeights(points, parameters.n_neighbors, width)

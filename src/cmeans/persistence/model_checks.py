@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import is_sparse
+from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.stream_fit import StreamingBase
 from ..fitting.stream_state import StreamState
-from ..kernels import Precomputed
+from ..kernels import LandmarkGraphKernel, Precomputed
 from ..landmarks.certificate import Approximation
 from ..rules import Rule
 from ..spaces import EuclideanSpace, FeatureSpace, LandmarkSpace, Space
 from ..sweeps.state import State
 
 NEEDED = {"_space", "_state", "_rule", "_training_diag", "_n_features_out", "kernel_", "n_features_in_"}
+OF_EMBEDDING = {"kernel_", "eigenvalues_", "n_clusters_suggested_", "landmarks_", "landmark_indices_", "n_features_in_"}
 BY_ROW = {"labels_": np.integer, "memberships_": np.floating, "_nearest": np.floating}
 
 
@@ -26,9 +28,13 @@ def check_parameters(model: Any) -> None:
 
 def check_model(model: Any) -> None:
     """Check that the parts fit together, so that a changed file fails here and not in `predict`: each has checked itself."""
-    missing = NEEDED - set(vars(model))
+    embedding = isinstance(model, LandmarkGraph)
+    missing = (OF_EMBEDDING if embedding else NEEDED) - set(vars(model))
     if missing:
         raise ValueError(f"{sorted(missing)} missing")
+    if embedding:
+        _check_embedding(model)
+        return
     space, state, rule = model._space, model._state, model._rule
     if not isinstance(space, Space) or not isinstance(state, State) or not isinstance(rule, Rule):
         raise ValueError("space, state or rule is missing")
@@ -55,14 +61,28 @@ def check_model(model: Any) -> None:
         _check_stream(model, vars(model).get("_stream"))
 
 
-def _check_features(model: Any, space: Space) -> None:
-    """Check that all parts have the same number of features."""
-    d = model.n_features_in_
-    if type(d) is not int or type(model._n_features_out) is not int:
-        raise ValueError("the numbers of features are no integers")
-    names, factors = vars(model).get("feature_names_in_"), model._factors
+def _check_embedding(model: Any) -> None:
+    """Check that rows of the model's features can be embedded."""
+    _check_names(model)
+    if not isinstance(model.kernel_, LandmarkGraphKernel) or model.kernel_.n_features_in != model.n_features_in_:
+        raise ValueError(f"{type(model.kernel_).__name__} is no graph of {model.n_features_in_} features")
+
+
+def _check_names(model: Any) -> None:
+    """Check the number of features and their names."""
+    d, names = model.n_features_in_, vars(model).get("feature_names_in_")
+    if type(d) is not int:
+        raise ValueError("the number of features is no integer")
     if names is not None and (not isinstance(names, np.ndarray) or names.dtype != object or names.shape != (d,)):
         raise ValueError("the names of the features do not fit their number")
+
+
+def _check_features(model: Any, space: Space) -> None:
+    """Check that all parts have the same number of features."""
+    _check_names(model)
+    if type(model._n_features_out) is not int:
+        raise ValueError("the number of clusters is no integer")
+    d, factors = model.n_features_in_, model._factors
     if factors is not None:
         known = isinstance(factors, np.ndarray) and factors.dtype == np.float64 and factors.shape == (d,)
         if not known or not (np.isfinite(factors) & (factors > 0)).all():

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import estimators
+from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.fitted_attributes import PRIVATE, is_fitted_name
 from ..fitting.stream_state import StreamState, WarmupBuffer
 from ..kernels import (
@@ -62,7 +63,7 @@ OBJECTS: dict[str, type[Any]] = {cls.__name__: cls for cls in _BY_CLASS} | {
     "Reserve": LandmarkCandidates,
     "Held": WarmupBuffer,
 }
-ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__}
+ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__} | {"LandmarkGraph": LandmarkGraph}
 OF_A_FIT = ("engine", "checkpoint")  # parameters of a fit, not of its result
 PER_ROW = {"labels_", "memberships_", "_nearest"}
 
