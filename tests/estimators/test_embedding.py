@@ -119,7 +119,7 @@ def test_it_is_saved_and_read(form, tmp_path):
     assert cmeans.load(tmp_path / "named.safetensors").feature_names_in_.tolist() == ["east", "north"]
     del again.landmarks_
     cmeans.save(again, tmp_path / "less.safetensors")
-    with pytest.raises(ValueError, match="landmarks_'. missing"):
+    with pytest.raises(ValueError, match=r"landmarks_'. missing"):
         cmeans.load(tmp_path / "less.safetensors")
     again.landmarks_, again.n_features_in_ = model.landmarks_, 3
     cmeans.save(again, tmp_path / "other.safetensors")
