@@ -21,6 +21,7 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
+from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import cmeans as library
@@ -76,6 +77,19 @@ class TestRows:
         assert np.array_equal(again.predict(x), model.predict(x))
         assert (again.n_samples_seen_, again.n_chunks_) == (1000, 7)
         assert ended.err.splitlines()[-1] == "cmeans: 1,000 rows clustered"
+
+    def test_shapes(self, cmeans: Command, feed: Feed, tmp_path: Path) -> None:
+        """By the graph of the first rows, in which later ones are embedded; the state in the file goes on with more of them."""
+        x, moons = make_moons(1200, noise=0.05, random_state=0)
+        words = ["--clusters", 2, "--kernel", "landmark_graph", "--landmarks", 100, "--rule", "hard", "--seed", 0, "--chunk-size", 100]
+        feed(csv(x[:800], "a,b"))
+        answers(cmeans("stream", *words, "--checkpoint", tmp_path / "s.safetensors"))
+        feed(csv(x[800:], "a,b"))
+        found = answers(cmeans("stream", *words, "--checkpoint", tmp_path / "s.safetensors", "--resume"))
+        assert adjusted_rand_score(moons[800:], found["label"].to_pylist()) > 0.97
+        again = library.load(tmp_path / "s.safetensors")
+        assert (again.n_samples_seen_, again.n_landmarks_) == (1200, 100)
+        assert adjusted_rand_score(moons, again.predict(x)) > 0.97
 
     @pytest.mark.parametrize("rule", ["fuzzy", "hard"])
     @pytest.mark.parametrize("method", ["landmarks", "projection"])

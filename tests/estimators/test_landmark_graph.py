@@ -205,6 +205,30 @@ def test_rows_without_a_graph():
         cmeans.KernelKMeans(2, **GRAPH).fit(np.ones((50, 2)))
 
 
+@pytest.mark.parametrize("form", ["numpy", "torch", "npy"])
+def test_distances_to_landmarks(form, tmp_path):
+    """By any measure; Euclidean ones make the graph that the rows make."""
+    away = np.sqrt(((MOONS[:, None] - MOONS[None, ::9]) ** 2).sum(axis=2))
+    words = {**GRAPH, "kernel_params": {"metric": "precomputed"}}
+    plain = cmeans.KernelKMeans(2, **GRAPH, landmarks=MOONS[::9]).fit(MOONS)
+    model = cmeans.KernelKMeans(2, **words).fit(npy(tmp_path, away) if form == "npy" else as_form(away, form))
+    np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, atol=1e-9)
+    assert adjusted_rand_score(plain.labels_, on_host(model.labels_)) == 1
+    assert (model.n_landmarks_, hasattr(model, "landmarks_")) == (112, False)
+    cmeans.save(model, tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(cmeans.load(tmp_path / "model.safetensors").predict(away), on_host(model.labels_))
+    blocks_away = np.abs(MOONS[:, None] - MOONS[None, ::9]).sum(axis=2)
+    assert adjusted_rand_score(HALF, cmeans.TwoStepKernelKMeans(2, **words).fit_predict(blocks_away)) > 0.99
+    for X, more, message in (
+        (-away, {}, "X holds negative numbers; metric=.precomputed. takes distances"),
+        (sparse.csr_array(away), {}, "give all of them, as a dense array"),
+        (away, {"n_landmarks": 20}, "one column each; leave both out"),
+        (away, {"kernel_params": {"metric": "cosine"}}, "metric='cosine': give .euclidean., or .precomputed."),
+    ):
+        with pytest.raises(ValueError, match=message):
+            cmeans.KernelKMeans(2, **{**words, **more}).fit(X)
+
+
 def test_two_steps(tmp_path):
     """The graph of a sample, and all rows in it: as if the sample had been clustered alone."""
     X, y = make_moons(6000, noise=0.06, random_state=1)

@@ -54,6 +54,9 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     falloff : float, default=4
         How fast rows farther than usual from their landmarks lose weight in the graph, so that stray rows do not join clusters: a row
         at a mean distance t counts (median / t)^falloff beyond the median. 0: all rows count alike.
+    metric : "euclidean" or "precomputed", default="euclidean"
+        "precomputed": X holds the distances of rows to landmarks (n, s), by any measure; of a kernel, the roots of
+        k(x, x) + k(l, l) - 2 k(x, l).
     n_jobs : int or None, default=None
         Threads; None: every usable CPU. It never changes results.
     random_state : int, RandomState or None
@@ -63,7 +66,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     ----------
     eigenvalues_ : leading eigenvalues of the graph, the largest (1) first; more of them than components.
     n_clusters_suggested_ : the number of clusters before their largest gap (of the roots of 1 - eigenvalue).
-    landmarks_, landmark_indices_ : points (s, d), and their row numbers where they are rows.
+    landmarks_, landmark_indices_ : points (s, d) (None where X holds distances), and their row numbers where they are rows.
     kernel_ : inner products of the features; `KernelKMeans(kernel=kernel_)` clusters in them.
 
     Raises
@@ -98,6 +101,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         width: float | Literal["local mean"] = "local mean",
         normalized: bool = False,
         falloff: float = 4.0,
+        metric: Literal["euclidean", "precomputed"] = "euclidean",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -108,6 +112,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.width = width
         self.normalized = normalized
         self.falloff = falloff
+        self.metric = metric
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -171,7 +176,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if self.n_landmarks is None:
             raise ValueError(f'{name}(n_landmarks=None): the graph is made over landmarks; give a number, or "auto".')
         try:
-            words = GraphParameters(self.n_neighbors, self.width, self.n_components, self.normalized, self.falloff)
+            words = GraphParameters(self.n_neighbors, self.width, self.n_components, self.normalized, self.falloff, self.metric)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
         return words, number_of_landmarks(self.n_landmarks, name, None)

@@ -89,7 +89,7 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
     kernel = space.kernel
     if isinstance(kernel, FeatureKernel):
         model |= {"eigenvalues_": kernel.eigenvalues, "n_clusters_suggested_": suggested_clusters(kernel.eigenvalues)}
-    if isinstance(space, FeatureSpace) and isinstance(kernel, LandmarkGraphKernel):
+    if isinstance(space, FeatureSpace) and isinstance(kernel, LandmarkGraphKernel) and kernel.points is not None:
         model |= {"landmarks_": geometry.blocks.unscaled(kernel.points), "landmark_indices_": geometry.landmark_rows}
     if geometry.blocks.factors is not None:
         model["_factors"] = geometry.blocks.factors
@@ -102,7 +102,7 @@ def _landmarks_used(geometry: Geometry) -> int | None:
     if isinstance(geometry.space, LandmarkSpace):
         return int(geometry.space.points.shape[0])
     if isinstance(geometry.kernel, LandmarkGraphKernel):
-        return len(geometry.kernel.points)
+        return geometry.kernel.n_landmarks
     rows = geometry.landmark_rows
     return None if rows is None or len(rows) == geometry.blocks.n_rows else len(rows)  # the sample of two-step k-means
 

@@ -318,6 +318,14 @@ def graph_geometry(
     engine: Engine,
 ) -> Geometry:
     """Choose the landmarks, make their graph of all rows."""
+    if words.metric == "precomputed":
+        if not isinstance(landmarks, str) or isinstance(number, int):
+            raise ValueError(
+                f'{estimator_name}(landmarks=..., n_landmarks=...): with metric="precomputed" X holds the distances of rows to landmarks, '
+                "one column each; leave both out."
+            )
+        kernel, features = landmark_graph(None, words, sought, blocks, engine)
+        return Geometry(blocks, kernel, FeatureSpace(kernel, features), sought.count)
     given, rows = given_landmarks(landmarks, estimator_name, blocks, number), None
     raw = Geometry(blocks, Linear(), euclidean_space(blocks), sought.count)
     raw.refuse_range(estimator_name)

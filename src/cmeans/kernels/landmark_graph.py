@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..data.arrays import Array, Float64, as_like, numpy_dtype
 from .base import FeatureKernel, of_length_one
-from .nearest_points import NearestPoints
+from .nearest_points import NearestColumns, NearestPoints
 
 LOCAL = "local mean"  # the width that is each row's own
 
@@ -26,6 +26,7 @@ class GraphParameters:
     n_components: int | Literal["auto"] = "auto"
     normalized: bool = False
     falloff: float = 4.0
+    metric: Literal["euclidean", "precomputed"] = "euclidean"
 
     def __post_init__(self) -> None:
         _check_whole("n_neighbors", self.n_neighbors)
@@ -35,6 +36,8 @@ class GraphParameters:
             raise ValueError(f'width={self.width!r}: give a positive number, or "{LOCAL}".')
         if not isinstance(self.normalized, (bool, np.bool_)):
             raise ValueError(f"normalized={self.normalized!r}: give True or False.")
+        if self.metric not in ("euclidean", "precomputed"):
+            raise ValueError(f'metric={self.metric!r}: give "euclidean", or "precomputed" where X holds distances to landmarks.')
         if not (_is_real(self.falloff) and 0 <= float(self.falloff) < np.inf):
             raise ValueError(f"falloff={self.falloff!r}: give a number of at least 0, at which all rows count alike.")
 
@@ -55,7 +58,7 @@ class LandmarkWeights:
     (Cai & Chen 2015.) `width` is sigma; None: the mean distance of each row to these landmarks.
     """
 
-    points: Float64  # (s, d)
+    points: Float64 | None  # (s, d); None: rows are their distances (b, s) to landmarks
     n_neighbors: int
     width: float | None
 
@@ -73,11 +76,14 @@ class LandmarkWeights:
             z = np.exp((d2[:, :1] - d2) / width / width / 2.0)  # the nearest weighs 1, so that the sum is not 0
         z /= z.sum(axis=1, keepdims=True)
         starts = np.arange(0, z.size + 1, self.n_neighbors, dtype=np.int32)
-        return sparse.csr_array((z.ravel(), numbers.ravel(), starts), shape=(len(z), len(self.points))), distances
+        return sparse.csr_array((z.ravel(), numbers.ravel(), starts), shape=(len(z), self._count(x))), distances
+
+    def _count(self, x: Array) -> int:
+        return int(x.shape[1]) if self.points is None else len(self.points)
 
     @cached_property
-    def _nearest(self) -> NearestPoints:
-        return NearestPoints(self.points, self.n_neighbors)
+    def _nearest(self) -> NearestPoints | NearestColumns:
+        return NearestColumns(self.n_neighbors) if self.points is None else NearestPoints(self.points, self.n_neighbors)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_nearest"}  # prepared again where it is needed
@@ -96,7 +102,7 @@ class LandmarkGraphKernel(FeatureKernel):
     A fit with kernel="landmark_graph" makes it, and has it as `kernel_`.
     """
 
-    points: Float64  # (s, d) landmarks
+    points: Float64 | None  # (s, d) landmarks; None: rows are their distances (b, s) to landmarks
     axes: Float64  # (s, k) Lambda^-1/2 V S^-1 T
     eigenvalues: Float64  # of the graph, S^2, the largest first; more than k of them
     n_neighbors: int = 5
@@ -104,9 +110,9 @@ class LandmarkGraphKernel(FeatureKernel):
     normalized: bool = False
 
     def __post_init__(self) -> None:
-        s = len(self.points)
-        if self.points.ndim != 2 or self.axes.ndim != 2 or len(self.axes) != s or not 0 < self.n_neighbors <= s:
-            raise ValueError(f"LandmarkGraphKernel: {self.points.shape} landmarks do not fit axes {self.axes.shape}")
+        shape, s = self.axes.shape if self.points is None else self.points.shape, len(self.axes)
+        if len(shape) != 2 or self.axes.ndim != 2 or shape[0] != s or not 0 < self.n_neighbors <= s:
+            raise ValueError(f"LandmarkGraphKernel: {shape} landmarks do not fit axes {self.axes.shape}")
 
     @property
     def n_components(self) -> int:
@@ -114,7 +120,11 @@ class LandmarkGraphKernel(FeatureKernel):
 
     @property
     def n_features_in(self) -> int:
-        return int(self.points.shape[1])
+        return self.n_landmarks if self.points is None else int(self.points.shape[1])
+
+    @property
+    def n_landmarks(self) -> int:
+        return len(self.axes)
 
     def features(self, x: Array) -> Array:
         return as_like(self.features_of(self._weights(x)).astype(numpy_dtype(x), copy=False), x)

@@ -78,6 +78,23 @@ class NearestPoints:
         return numbers, scores
 
 
+class NearestColumns:
+    """The same of rows (b, s) that are distances to s points."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __call__(self, x: Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+        """Numbers (b, count) of the columns and squared distances (b, count)."""
+        if is_sparse(x):
+            raise ValueError("X holds distances to landmarks and is sparse; give all of them, as a dense array.")
+        x = to_numpy(x)
+        if len(x) and x.min() < 0:
+            raise ValueError('X holds negative numbers; metric="precomputed" takes distances to landmarks.')
+        numbers = np.argsort(x, axis=1, kind="stable")[:, : self._count]  # the first of equal ones
+        return numbers.astype(np.int32), np.take_along_axis(x, numbers, axis=1) ** 2
+
+
 def _panels(points: Array, norms: Array) -> Array:
     """Return |p|^2 / 2 and -p in panels, an even number of them; what pads them is infinitely far."""
     lanes = LINE // points.itemsize

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 from scipy import sparse
 
-from ..data.arrays import Array, Float64, is_foreign, namespace
+from ..data.arrays import Array, Float64, IntArray, is_foreign, namespace
 from ..data.blocks import Blocks
 from ..engines import Engine, Pass
 from ..kernels import LandmarkGraphKernel
@@ -114,17 +114,18 @@ class Sought:
 
 
 def landmark_graph(
-    points: Float64,  # (s, d)
+    points: Float64 | None,  # (s, d); None: rows are distances to landmarks
     parameters: GraphParameters,
     sought: Sought,
     blocks: Blocks,
     engine: Engine,
 ) -> tuple[LandmarkGraphKernel, Array | None]:
     """Return the graph of all rows over given landmarks, and their features (n, k) where these are cheap to keep."""
-    if not parameters.n_neighbors <= len(points) < blocks.n_rows:
+    s = int(blocks.x.shape[1]) if points is None else len(points)
+    if not parameters.n_neighbors <= s < blocks.n_rows:
         raise ValueError(
             f"{sought.call}: the graph joins rows by their n_neighbors={parameters.n_neighbors} nearest landmarks, of "
-            f"which there must be as many at least, and fewer than rows; there are {len(points)} different ones for {blocks.n_rows} rows "
+            f"which there must be as many at least, and fewer than rows; there are {s} different ones for {blocks.n_rows} rows "
             f"(n_samples={blocks.n_rows}). Set n_landmarks or n_neighbors; of no more different rows than n_neighbors no graph can be made."
         )
     width = None if isinstance(parameters.width, str) else float(parameters.width)
@@ -139,7 +140,7 @@ def landmark_graph(
     joint = sums.graph.toarray()
     mass = joint.sum(axis=1)  # Lambda: z sums to one
     roots = np.where(mass > 0, np.sqrt(mass), np.inf)
-    parts = int(sparse.csgraph.connected_components(joint[mass > 0][:, mass > 0], directed=False)[0])
+    parts = _parts(sums.graph, np.flatnonzero(mass > 0))
     values, vectors = _leading(joint / roots[:, None] / roots[None, :], max(2 * wanted, parts, GAPS) + 1)
     complain(values, parts, sought)
     if automatic:
@@ -149,6 +150,12 @@ def landmark_graph(
     graph = LandmarkGraphKernel(points, axes, values, parameters.n_neighbors, width, bool(parameters.normalized))
     features = [graph.features_of(z).astype(blocks.x.dtype, copy=False) for z in sums.found]
     return graph, np.concatenate(features) if kept else None
+
+
+def _parts(joint: sparse.csr_array, used: IntArray) -> int:
+    """Return the number of parts that nothing joins."""
+    joint.eliminate_zeros()
+    return int(sparse.csgraph.connected_components(joint[used][:, used], directed=False)[0])
 
 
 def _orthonormal(axes: Float64, joint: sparse.csr_array) -> Float64:

@@ -26,7 +26,7 @@ class FeatureSpace(Space):
 
     @property
     def factored_size(self) -> int:
-        return len(self.kernel.points) if isinstance(self.kernel, LandmarkGraphKernel) else self.size
+        return self.kernel.n_landmarks if isinstance(self.kernel, LandmarkGraphKernel) else self.size
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         e = self.kernel.features(block.x)
@@ -69,8 +69,10 @@ class FeatureSpace(Space):
         """Project centres of this kernel's span of some rows, or of the same features."""
         if isinstance(origin, FeatureSpace):
             return centres
-        assert isinstance(self.kernel, LandmarkGraphKernel), "centres of a given graph are carried among its own features only"
-        rows = Block(self.kernel.points, np.ones(len(self.kernel.points)), 0)
+        points = self.kernel.points if isinstance(self.kernel, LandmarkGraphKernel) else None
+        if points is None:
+            raise ValueError("the centres of another space have no place in a graph that is given by affinities or distances.")
+        rows = Block(points, np.ones(len(points)), 0)
         e = host_float64(self.kernel.features(rows.x))  # of the landmarks, which span all features unless some of these are theirs alone
         return Centres.orthonormal(np.asarray(np.linalg.lstsq(e, origin.inner_products(centres, rows).T, rcond=None)[0].T, np.float64))
 
