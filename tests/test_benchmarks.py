@@ -67,7 +67,8 @@ def test_the_page_of_shapes() -> None:
     found = shapes.measure(rng.normal(size=(60, 2)) + 20 * y[:, None], y, seeds=1)
     assert found[shapes.OURS][:2] == pytest.approx([1, 1])
     assert set(found) == set(shapes.WAYS)
-    written = shapes.page(dict.fromkeys(shapes.SHAPES, found), 1)
+    written = shapes.page(dict.fromkeys(shapes.SHAPES, found), {"moons": [0.1, 1.5]}, 1)
     assert "| moons | 1.00 / 1.00, " in written
-    assert "within .02, on 4 of 4 sets" in written
+    assert "within .02, on 5 of 5 sets" in written
+    assert "| moons | 0.1 | 1.5 | 15 |" in written
     assert "better by more than that on none." in written

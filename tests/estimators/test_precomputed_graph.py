@@ -201,6 +201,11 @@ def test_graphs_in_parts(eigensolver):
     assert all(len(set(two.labels_[part == number])) == 1 for number in range(3))
 
 
+def test_the_eigensolver_keeps_to_the_budget():
+    with pytest.raises(ValueError, match=r"need some \d+ bytes, more than the 100000 that there are or that memory_budget allows"):
+        cmeans.KernelKMeans(2, **GRAPH, memory_budget=100_000).fit(EDGES)
+
+
 def test_ties_are_told(eigensolver):
     """A ring has its eigenvalues in pairs, cos(2 pi j / n)."""
     n = 40

@@ -253,7 +253,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         return geometry, method, certified(concluded(best, problem, observer), best, geometry, problem)
 
     def _space_request(self, context: FitContext, blocks: Blocks) -> SpaceRequest:
-        return SpaceRequest(self, type(self).__name__, blocks, context.settings.n_clusters, context.settings.rng, context.engine)
+        settings = context.settings
+        return SpaceRequest(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine, settings.budget)
 
     def _schedule(self, settings: FitSettings, geometry: Geometry) -> SubsampleSchedule | None:
         """Return the subsamples to fit first; None for a given start, which uses all rows."""

@@ -50,6 +50,7 @@ from .arguments import (
     whole_diagonal,
 )
 from .kernel_width import build_named_kernel, checked_kernel_parameters
+from .memory import free_memory
 from .validation import diagonal
 
 FEW_COLUMNS = 4  # rows for each column from which on coordinates are handled sooner than inner products
@@ -218,6 +219,12 @@ class SpaceRequest:
     n_clusters: int
     rng: np.random.RandomState
     engine: Engine
+    budget: int | None = None  # bytes; None: those that are free
+
+    @property
+    def room(self) -> int:
+        """Bytes that may be taken."""
+        return free_memory() if self.budget is None else self.budget
 
 
 def build_geometry(request: SpaceRequest) -> Geometry:
@@ -350,7 +357,7 @@ def _precomputed_graph(request: SpaceRequest) -> Geometry:
         mass = kernel.row_weights(blocks.x, blocks.weight)
     else:
         sought = Sought(n_clusters, "clusters", f'{estimator_name}(n_clusters={n_clusters}, kernel="precomputed_graph")')
-        kernel, mass = precomputed_graph(blocks.x, blocks.weight, words, sought, request.rng)
+        kernel, mass = precomputed_graph(blocks.x, blocks.weight, words, sought, request.rng, request.room)
     features = None if is_foreign(blocks.x) else kernel.features(blocks.x)
     return Geometry(replace(blocks, weight=mass), kernel, FeatureSpace(kernel, features), n_clusters)
 

@@ -20,11 +20,16 @@ from .multigrid import leading_eigenvectors
 DENSE = 1000  # rows up to which all eigenvectors are found
 FEW, BEYOND = 20_000, 8  # rows beyond which only so many eigenvalues after those wanted are found
 COMPARED = 2**16  # rows that are compared with columns at once
-MOST = 2**28  # numbers in eigenvectors at most
+OF_VECTORS, OF_EDGES = 12, 5  # copies of eigenvectors and of affinities that the solver works in
 
 
 def precomputed_graph(
-    x: Array, weight: Float64, parameters: GraphParameters, sought: Sought, rng: np.random.RandomState
+    x: Array,
+    weight: Float64,
+    parameters: GraphParameters,
+    sought: Sought,
+    rng: np.random.RandomState,
+    room: int,  # bytes that may be taken
 ) -> tuple[PrecomputedGraphKernel, Float64]:
     """Return the graph of n rows from their affinities (n, n), and the rows' weights (n,) in its cut.
 
@@ -50,7 +55,13 @@ def precomputed_graph(
     automatic = isinstance(parameters.n_components, str)
     wanted = sought.count if automatic else int(parameters.n_components)
     count = max(2 * wanted, n_parts, GAPS) + 1 if len(used) <= FEW else max(wanted, n_parts) + BEYOND
-    _refuse_size(len(used), count, n_parts, sought.call)
+    needed = OF_VECTORS * 8 * len(used) * count + OF_EDGES * 12 * inner.nnz
+    if needed > room:
+        raise ValueError(
+            f"{sought.call}: {count} eigenvectors of {len(used)} rows and {inner.nnz} affinities need some {needed} bytes, more than the "
+            f"{room} that there are or that memory_budget allows; the graph falls into {n_parts} parts that nothing joins. Raise it, ask "
+            "for fewer clusters or n_components, or cluster the parts one by one (scipy.sparse.csgraph.connected_components)."
+        )
     matrix = _scaled(inner, np.sqrt(weight[used] / degrees[used]))
     values, vectors = _leading(matrix, np.sqrt(mass), part.astype(np.intp), count, wanted, rng, sought.call)
     complain(values, n_parts, sought)
@@ -78,14 +89,6 @@ def _refuse_unfit(affinities: Any, call: str) -> None:
                 f"{call}: the affinities are not symmetric (there and back differ by up to {worst:.3g}); of a directed graph, such as one "
                 "of nearest neighbours, give (X + X.T) / 2."
             )
-
-
-def _refuse_size(n: int, count: int, n_parts: int, call: str) -> None:
-    if n * count > MOST:
-        raise ValueError(
-            f"{call}: {count} eigenvectors of {n} rows take too much memory; the graph falls into {n_parts} parts that nothing joins. Ask "
-            "for fewer clusters or n_components, or cluster the parts one by one (scipy.sparse.csgraph.connected_components)."
-        )
 
 
 def _scaled(affinities: Any, scale: Float64) -> Any:
