@@ -45,6 +45,8 @@ def eigensolver(request, monkeypatch):
         monkeypatch.setattr(module, "DENSE", 0)
         monkeypatch.setattr(multigrid, "COARSEST", 20)
         monkeypatch.setattr(module, "GAPS", 5)
+        monkeypatch.setattr(multigrid, "RESIDUAL", 1e-11)  # as exact as the twin is compared with
+        monkeypatch.setattr(multigrid, "SHARE", 0)
     return request.param
 
 

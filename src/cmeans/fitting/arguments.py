@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import numbers
+from collections.abc import Set
 from dataclasses import fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -73,16 +75,30 @@ def takes_affinities(kernel: Any) -> bool:
     return isinstance(kernel, PrecomputedGraphKernel) or (isinstance(kernel, str) and kernel == "precomputed_graph")
 
 
+def changed_among(names: Set[str], parameters: Any) -> list[str]:
+    """Return those of the parameters of an estimator's constructor, in its order, that differ from their defaults."""
+    return [
+        name for name, default in defaults_of(type(parameters)).items() if name in names and _differs(getattr(parameters, name), default)
+    ]
+
+
+@cache
+def defaults_of(estimator: type) -> dict[str, Any]:
+    """Return the defaults of the parameters of an estimator's constructor."""
+    return {name: one.default for name, one in inspect.signature(estimator).parameters.items()}
+
+
+def _differs(value: Any, default: Any) -> bool:
+    return np.ndim(value) > 0 or value != default
+
+
 def graph_parameters(parameters: SpaceParameters, estimator_name: str) -> GraphParameters:
     """Return the parameters of a graph, checked; refuse those that have no meaning for it."""
     given = takes_affinities(parameters.kernel)
     asked = f'{estimator_name}(kernel="{"precomputed_graph" if given else "landmark_graph"}"'
-    defaults = {name: one.default for name, one in inspect.signature(type(parameters)).parameters.items()}
-    meaningless = ("gamma", "degree", "coef0", "landmark_tol", "landmark_solver", *(("n_landmarks", "landmarks") if given else ()))
-    for name in [name for name in meaningless if name in defaults]:
-        value, default = getattr(parameters, name), defaults[name]
-        if type(value) is not type(default) or value != default:
-            raise ValueError(f"{asked}, {name}={value!r}): a graph has no {name}; leave it out.")
+    meaningless = {"gamma", "degree", "coef0", "landmark_tol", "landmark_solver"} | ({"n_landmarks", "landmarks"} if given else set())
+    for name in changed_among(meaningless, parameters):
+        raise ValueError(f"{asked}, {name}={getattr(parameters, name)!r}): a graph has no {name}; leave it out.")
     if parameters.n_landmarks is None:
         raise ValueError(f'{asked}, n_landmarks=None): the graph is made over landmarks; give a number, or "auto".')
     params = checked_params(parameters.kernel_params, estimator_name)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Protocol, get_args
 
 import numpy as np
@@ -18,7 +16,7 @@ from ..kernels.laplacian import manhattan
 from ..kernels.names import parameters_of
 from ..runtime.user_warnings import NOT_FINITE, warn
 from ..sampling.population import fixed_rows
-from .arguments import GammaName
+from .arguments import GammaName, changed_among, defaults_of
 from .validation import integer, real
 
 POLYNOMIAL_RANGE = 1e20  # mean k(x, x) beyond which a polynomial kernel is divided by it
@@ -69,26 +67,16 @@ def _warn_of_unused(parameters: KernelParameters, cls: type[Kernel] | None, esti
     """Warn of parameters other than their defaults that this kernel makes no use of, and of landmarks of a default that needs none."""
     if cls is None:
         return  # an object or a callable holds its own
-    defaults = _defaults(type(parameters))
     idle = {"gamma", "degree", "coef0"} - parameters_of(cls)
-    if cls is Linear and defaults["kernel"] == "linear":
+    if cls is Linear and defaults_of(type(parameters))["kernel"] == "linear":
         idle |= {"n_landmarks", "landmarks"}
-    given = [name for name in defaults if name in idle and _differs(getattr(parameters, name), defaults[name])]
+    given = changed_among(idle, parameters)
     if given:
         idle_words, other = " and no ".join(given), "polynomial" if set(given) <= {"degree", "coef0"} else "rbf"
         warn(
             f'{estimator_name}: kernel="{parameters.kernel}" needs no {idle_words}; give kernel="{other}" or another that does, '
             f"or leave {'it' if len(given) == 1 else 'them'} out."
         )
-
-
-@cache
-def _defaults(estimator: type) -> dict[str, Any]:
-    return {name: one.default for name, one in inspect.signature(estimator).parameters.items()}
-
-
-def _differs(value: Any, default: Any) -> bool:
-    return np.ndim(value) > 0 or value != default
 
 
 def _gamma(name: str, cls: type[Kernel], estimator_name: str, blocks: Blocks, engine: Engine) -> float:
