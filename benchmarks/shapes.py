@@ -78,7 +78,7 @@ def rows_of(name: str, most: int = ROWS) -> Rows:
 
 
 def measure(x: np.ndarray, y: np.ndarray, seeds: int) -> dict[str, list[float]]:
-    """Means over the seeds by way: NMI, ARI, CPU seconds."""
+    """Means over the seeds by way: NMI, ARI, seconds of CPU."""
     c, found = int(y.max()) + 1, {}
     for way, build in WAYS.items():
         runs = []
@@ -125,7 +125,7 @@ def page(sets: dict[str, dict[str, list[float]]], times: dict[str, list[float]],
         'What `KernelKMeans(c, kernel="landmark_graph")` finds, with the defaults of the graph (5 neighbours, about 1,000 landmarks, rows',
         "not normalised, a falloff of 4) and with one of them changed, beside `KernelKMeans(c)`, `KMeans(c, n_init=10)`,",
         '`SpectralClustering(c, affinity="nearest_neighbors")` and `HDBSCAN()`: normalised mutual information / adjusted Rand index,',
-        f"CPU seconds as an indication; means of {seeds} seeds, true number of clusters, features in [0, 1], at most {ROWS:,} rows by a",
+        f"seconds as an indication; means of {seeds} seeds, true number of clusters, features in [0, 1], at most {ROWS:,} rows by a",
         "fixed draw. Written by `python -m benchmarks.shapes`.",
         "",
         "    " + header().replace("\n", "\n    "),

@@ -78,7 +78,9 @@ def takes_affinities(kernel: Any) -> bool:
 def changed_among(names: Set[str], parameters: Any) -> list[str]:
     """Return those of the parameters of an estimator's constructor, in its order, that differ from their defaults."""
     return [
-        name for name, default in defaults_of(type(parameters)).items() if name in names and _differs(getattr(parameters, name), default)
+        name
+        for name, default in defaults_of(parameters.__class__).items()
+        if name in names and _differs(getattr(parameters, name), default)
     ]
 
 
