@@ -34,7 +34,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     Every row is joined to its nearest landmarks, and by them to rows that share them. Use it to look at clusters of any shape, or before
     another estimator in a pipeline; `KernelKMeans(kernel="landmark_graph")` clusters in the same features. These are orthonormal over the
-    rows of the graph (their weighted mean of squares is 1); in a graph of one part the first is the same number for all rows.
+    rows (their weighted mean of squares is 1); in a graph of one part the first is the same number for all rows.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ def defaults_of(estimator: type) -> dict[str, Any]:
 
 
 def _differs(value: Any, default: Any) -> bool:
-    return np.ndim(value) > 0 or value != default
+    return not (np.isscalar(value) or value is None) or value != default
 
 
 def graph_parameters(parameters: SpaceParameters, estimator_name: str) -> GraphParameters:

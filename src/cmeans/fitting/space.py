@@ -211,7 +211,7 @@ class Geometry:
 
 @dataclass(frozen=True)
 class SpaceRequest:
-    """What a space is asked for: by which parameters of which estimator, over which rows, for how many clusters."""
+    """Parameters, rows and all else that a space is made of."""
 
     parameters: SpaceParameters
     estimator_name: str
