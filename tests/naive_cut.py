@@ -36,3 +36,28 @@ def cut(W: Array, s: Array, labels: Array) -> float:
         kept = sum(s[i] * s[j] * W[i, j] for i in np.flatnonzero(inside) for j in np.flatnonzero(inside))
         total += (volume - kept) / volume
     return total
+
+
+def scores(W: Array, s: Array, labels: Array) -> Array:
+    """2 f_j / v_j - G_jj / v_j^2 of every row and cluster, the largest where kernel k-means of W / (d d^T) places the row."""
+    n, d = len(labels), degrees(W, s)
+    found = np.zeros((n, labels.max() + 1))
+    for j in range(labels.max() + 1):
+        inside = np.flatnonzero(labels == j)
+        volume, kept = sum(s[i] * d[i] for i in inside), sum(s[i] * s[q] * W[i, q] for i in inside for q in inside)
+        for i in range(n):
+            found[i, j] = 2 * sum(s[q] * W[i, q] for q in inside) / d[i] / volume - kept / volume**2
+    return found
+
+
+def refined(W: Array, s: Array, labels: Array) -> Array:
+    """The lowest of the cuts that kernel k-means goes through from one, for 100 sweeps at most."""
+    best = labels
+    for _ in range(100):
+        moved = scores(W, s, labels).argmax(axis=1)
+        if (moved == labels).all() or len(np.unique(moved)) < labels.max() + 1:
+            break
+        labels = moved
+        if cut(W, s, labels) < cut(W, s, best):
+            best = labels
+    return best

@@ -21,6 +21,7 @@ from cmeans.landmarks import precomputed_graph as module
 from contracts.arrays import as_form, on_host
 
 GRAPH = {"kernel": "precomputed_graph", "random_state": 0}
+AS_IT_IS = {"kernel_params": {"refine": False}}  # the cut of the eigenvectors
 MOONS, HALF = make_moons(600, noise=0.08, random_state=0)
 
 
@@ -55,7 +56,7 @@ def eigensolver(request, monkeypatch):
 def test_features_are_the_leading_eigenvectors_of_the_dense_graph(eigensolver, k, normalized):
     W, s = dense_example()
     new = np.random.default_rng(1).uniform(size=(7, 150)) ** 4
-    params = {"n_components": k, "normalized": normalized}
+    params = {"n_components": k, "normalized": normalized, "refine": False}
     model = cmeans.KernelKMeans(min(k, 2), **GRAPH, kernel_params=params).fit(W, sample_weight=s)
     values, e, at_new = naive_cut.features(W, s, k, new)
     assert values[k - 1] - values[k] > 1e-6, "the example cuts no tie"
@@ -71,7 +72,7 @@ def test_features_are_the_leading_eigenvectors_of_the_dense_graph(eigensolver, k
 
 def test_labels_are_those_of_the_nearest_means_under_weights_times_degrees():
     W, s = dense_example()
-    model = cmeans.KernelKMeans(3, **GRAPH, tol=0).fit(W, sample_weight=s)
+    model = cmeans.KernelKMeans(3, **GRAPH, **AS_IT_IS, tol=0).fit(W, sample_weight=s)
     mass = s * naive_cut.degrees(W, s)
     mass *= s.sum() / mass.sum()
     _, e, _ = naive_cut.features(W, s, model.kernel_.n_components, W[:1])
@@ -91,13 +92,44 @@ def test_the_graph_of_landmarks_given_by_its_affinities():
     words = {"kernel": "landmark_graph", "kernel_params": {"falloff": 0}, "landmarks": X[::5], "random_state": 0}
     over = cmeans.KernelKMeans(2, **words).fit(X, sample_weight=w)
     z = naive_graph.landmark_weights(X, X[::5], 5)
-    given = cmeans.KernelKMeans(2, **GRAPH).fit(naive_graph.graph(z, w), sample_weight=w)
+    given = cmeans.KernelKMeans(2, **GRAPH, **AS_IT_IS).fit(naive_graph.graph(z, w), sample_weight=w)
     np.testing.assert_allclose(given.eigenvalues_, over.eigenvalues_[: len(given.eigenvalues_)], atol=1e-12)
     e, other = given.kernel_.features(naive_graph.graph(z, w)), over.kernel_.features(X)
     assert e.shape == other.shape
     np.testing.assert_allclose(e @ e.T, other @ other.T, atol=1e-9)
     assert adjusted_rand_score(over.labels_, given.labels_) == 1
     assert given.objective_ == pytest.approx(over.objective_, rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.parametrize("form", ["csr", "numpy", "torch"])
+def test_a_cut_is_refined_on_the_graph(form):
+    """As loops of kernel k-means do from the eigenvectors' cut, whose lowest is kept; distances are the kernel's up to a number a row."""
+    blobs = np.random.default_rng(3).normal(size=(150, 2)) + 2 * (np.arange(150)[:, None] % 3)
+    W, s = joined(blobs, 6).toarray(), np.random.default_rng(0).integers(1, 4, size=150).astype(float)
+    before = cmeans.KernelKMeans(4, **GRAPH, **AS_IT_IS).fit(W, sample_weight=s).labels_
+    expected = naive_cut.refined(W, s, before)
+    model = cmeans.KernelKMeans(4, **GRAPH).fit(as_form(W, form, "float64"), sample_weight=s)
+    labels = on_host(model.labels_)
+    np.testing.assert_array_equal(labels, expected)
+    assert naive_cut.cut(W, s, labels) < naive_cut.cut(W, s, before) - 1e-6
+    np.testing.assert_array_equal(on_host(model.predict(as_form(W, form, "float64"))), labels)
+    d2 = on_host(model.transform(as_form(W, form, "float64"))) ** 2
+    scores = naive_cut.scores(W, s, labels) * (s @ naive_cut.degrees(W, s))
+    np.testing.assert_allclose(d2 - d2[:, :1], scores[:, :1] - scores, atol=1e-8)
+
+
+def test_a_refined_cut_is_kept_saved_and_resumed(tmp_path):
+    blobs = np.random.default_rng(3).normal(size=(150, 2)) + 2 * (np.arange(150)[:, None] % 3)
+    W = joined(blobs, 6)
+    model = cmeans.KernelKMeans(4, **GRAPH, checkpoint=tmp_path / "run").fit(W)
+    again = cmeans.KernelKMeans(4, **GRAPH, checkpoint=tmp_path / "run", n_jobs=2).fit(W)
+    np.testing.assert_array_equal(model.labels_, again.labels_)
+    cmeans.save(model, tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(cmeans.load(tmp_path / "model.safetensors").predict(W), model.labels_)
+    unit = cmeans.KernelKMeans(4, **GRAPH).fit(1024 * W)
+    assert unit.objective_ == pytest.approx(model.objective_)
+    soft = cmeans.FuzzyCMeans(4, **GRAPH, m=1.5).fit(W)
+    assert soft.kernel_ == cmeans.KernelKMeans(4, **GRAPH, **AS_IT_IS).fit(W).kernel_
 
 
 def test_a_weight_counts_copies(eigensolver):
@@ -231,7 +263,8 @@ BAD = {
     "gamma": (EDGES, {"gamma": 1.0}, "gamma=1.0.: a graph has no gamma"),
     "n_landmarks": (EDGES, {"n_landmarks": 10}, "a graph has no n_landmarks"),
     "landmarks": (EDGES, {"landmarks": "uniform"}, "a graph has no landmarks"),
-    "parameters": (EDGES, {"kernel_params": {"n_neighbors": 3}}, "a graph takes .'n_components', 'normalized'."),
+    "parameters": (EDGES, {"kernel_params": {"n_neighbors": 3}}, "a graph takes .'n_components', 'normalized', 'refine'."),
+    "refine": (EDGES, {"kernel_params": {"refine": 1}}, "refine=1: give True or False"),
     "n_components": (EDGES, {"kernel_params": {"n_components": 0}}, "n_components=0: give a whole number"),
 }
 

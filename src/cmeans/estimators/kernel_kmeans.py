@@ -46,7 +46,8 @@ class KernelKMeans(Plotting, BaseCMeans):
         `width` ("local mean" of the distances to them, or a number), `n_components` ("auto": the number of clusters, tied eigenvectors
         whole), `normalized` (False; True: features of length 1), `falloff` (4, how fast rows farther than usual from their landmarks
         count less in the graph, so that stray rows join no clusters), `metric` ("precomputed": X holds distances of rows to landmarks): see
-        `LandmarkGraph`. Of these "precomputed_graph" takes `n_components` and `normalized`.
+        `LandmarkGraph`. Of these "precomputed_graph" takes `n_components` and `normalized`; and `refine` (True: hard
+        fits go on by kernel k-means on the graph itself, and keep what lowers the normalised cut).
     n_landmarks : int, "auto" or None, default="auto"
         Number of rows whose span holds the centres; None: all of them, exactly. (Where a quarter of them or fewer span all to 1e-9 of the
         variance, an exact fit works with those.) "auto": exact up to 2,000 rows, else as many as `landmark_tol` asks for, at most 2,048.

@@ -104,7 +104,7 @@ def graph_parameters(parameters: SpaceParameters, estimator_name: str) -> GraphP
     if parameters.n_landmarks is None:
         raise ValueError(f'{asked}, n_landmarks=None): the graph is made over landmarks; give a number, or "auto".')
     params = checked_params(parameters.kernel_params, estimator_name)
-    known = {"n_components", "normalized"} if given else {field.name for field in fields(GraphParameters)}
+    known = {"n_components", "normalized", "refine"} if given else {field.name for field in fields(GraphParameters)} - {"refine"}
     if set(params) - known:
         raise ValueError(f"{asked}, kernel_params={params!r}): {sorted(set(params) - known)} unknown; a graph takes {sorted(known)}.")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +18,7 @@ from ..data.arrays import Array, Float64, itemsize
 from ..data.blocks import Blocks
 from ..data.memory_estimate import of_start
 from ..engines import Engine, count_threads
-from ..kernels import Kernel
+from ..kernels import Kernel, PrecomputedGraphKernel
 from ..rules import Rule
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, memory_logger, verbose_log, with_callbacks
 from ..runtime.progress import Listener, Reporter, current_listeners
@@ -32,9 +33,10 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .arguments import SearchName, checked_landmark_parameters, takes_affinities, takes_kernel_values
+from .arguments import SearchName, checked_landmark_parameters, graph_parameters, takes_affinities, takes_kernel_values
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts
+from .lower_cut import lower_cut
 from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
 from .space import Geometry, SpaceRequest, build_geometry, check_kernel
@@ -250,7 +252,15 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
             else:
                 best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
+        if self._refines(geometry, method):
+            rows_of = functools.partial(self._rows_for, context, rule=method.rule)
+            geometry, problem, best = lower_cut(geometry, problem, best, observer, rows_of)
         return geometry, method, certified(concluded(best, problem, observer), best, geometry, problem)
+
+    def _refines(self, geometry: Geometry, method: Method) -> bool:
+        """Return True where a cut of a given graph is sought on the graph itself too: by hard rules, from no given start."""
+        named = isinstance(self.kernel, str) and isinstance(self.init, str) and isinstance(geometry.kernel, PrecomputedGraphKernel)
+        return named and not method.rule.is_soft and graph_parameters(self, type(self).__name__).refine
 
     def _space_request(self, context: FitContext, blocks: Blocks) -> SpaceRequest:
         settings = context.settings

@@ -27,6 +27,7 @@ class GraphParameters:
     normalized: bool = False
     falloff: float = 4.0
     metric: Literal["euclidean", "precomputed"] = "euclidean"
+    refine: bool = True  # of given graphs alone
 
     def __post_init__(self) -> None:
         _check_whole("n_neighbors", self.n_neighbors)
@@ -36,6 +37,8 @@ class GraphParameters:
             raise ValueError(f'width={self.width!r}: give a positive number, or "{LOCAL}".')
         if not isinstance(self.normalized, (bool, np.bool_)):
             raise ValueError(f"normalized={self.normalized!r}: give True or False.")
+        if not isinstance(self.refine, (bool, np.bool_)):
+            raise ValueError(f"refine={self.refine!r}: give True or False.")
         if self.metric not in ("euclidean", "precomputed"):
             raise ValueError(f'metric={self.metric!r}: give "euclidean", or "precomputed" where X holds distances to landmarks.')
         if not (_is_real(self.falloff) and 0 <= float(self.falloff) < np.inf):

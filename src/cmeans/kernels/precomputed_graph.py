@@ -17,12 +17,13 @@ class PrecomputedGraphKernel(FeatureKernel):
     S holds the sample weights of the n rows that the graph is made of, d(x) = sum_j s_j W(x, j) is a row's degree, and E are those rows'
     own features: D E = W S E / lambda, with weights s_i d_i orthonormal up to their sum. k-means of e with these weights is the graph's
     normalised cut, relaxed. A new row is its affinities to those n rows (Bengio et al. 2004).
-    `normalized`: e(x) / |e(x)| (Ng, Jordan & Weiss 2001).
+    `normalized`: e(x) / |e(x)| (Ng, Jordan & Weiss 2001). After hard fits features are those of the cut itself, where it is lower than that
+    of the eigenvectors: axes S L C^-T, L the clusters of the n rows, C C^T = L^T S W S L (`landmarks.cut_refinement`).
 
     A fit with kernel="precomputed_graph" makes it, and has it as `kernel_`.
     """
 
-    axes: Float64  # (n, k) S E Lambda^-1
+    axes: Float64  # (n, k) S E Lambda^-1, or of a cut
     eigenvalues: Float64  # of the graph, the largest first; more than k of them
     weight: Float64  # (n,) s
     mean_degree: float  # sum_i s_i d_i / sum_i s_i, by which weights are divided so that their sum stays
