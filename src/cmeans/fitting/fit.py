@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +22,7 @@ from ..rules import Rule
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, memory_logger, verbose_log, with_callbacks
 from ..runtime.progress import Listener, Reporter, current_listeners
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
-from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot
+from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot, lower_cut
 from ..solvers.observer import AfterSweep, FitRecord, Observer
 from ..solvers.search import Breathing
 from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
@@ -36,7 +35,6 @@ from ..sweeps.state import State
 from .arguments import SearchName, checked_landmark_parameters, graph_parameters, takes_affinities, takes_kernel_values
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts
-from .lower_cut import lower_cut
 from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
 from .space import Geometry, SpaceRequest, build_geometry, check_kernel
@@ -252,14 +250,19 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
             else:
                 best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
-        if self._refines(geometry, method):
-            rows_of = functools.partial(self._rows_for, context, rule=method.rule)
-            geometry, problem, best = lower_cut(geometry, problem, best, observer, rows_of)
+        kernel = geometry.kernel
+        if isinstance(kernel, PrecomputedGraphKernel) and self._refines(method):
+
+            def rows_of(space: Space) -> RepresentedRows:
+                return self._rows_for(context, replace(geometry, kernel=space.kernel, space=space), method.rule)
+
+            problem, best = lower_cut(kernel, geometry.blocks.x, problem, best, observer, rows_of)
+            geometry = replace(geometry, kernel=problem.space.kernel, space=problem.space)
         return geometry, method, certified(concluded(best, problem, observer), best, geometry, problem)
 
-    def _refines(self, geometry: Geometry, method: Method) -> bool:
+    def _refines(self, method: Method) -> bool:
         """Return True where a cut of a given graph is sought on the graph itself too: by hard rules, from no given start."""
-        named = isinstance(self.kernel, str) and isinstance(self.init, str) and isinstance(geometry.kernel, PrecomputedGraphKernel)
+        named = isinstance(self.kernel, str) and isinstance(self.init, str)
         return named and not method.rule.is_soft and graph_parameters(self, type(self).__name__).refine
 
     def _space_request(self, context: FitContext, blocks: Blocks) -> SpaceRequest:

@@ -1,20 +1,23 @@
-"""From starts to a result: the fuzzy pilot where the rule needs one, the best of several starts, the last pass."""
+"""From starts to a result: the fuzzy pilot where the rule needs one, the best of several starts, a lower cut of a graph, the last pass."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import Float64
+from ..data.arrays import Array, Float64, is_foreign, one_hot
+from ..kernels import PrecomputedGraphKernel
 from ..landmarks.certificate import Approximation
+from ..landmarks.cut_refinement import refined_cut
 from ..rules import Rule
-from ..spaces import Space
+from ..spaces import FeatureSpace, Space
 from ..spaces.centres import Centres
 from ..sweeps.final_pass import Assignment, assign_all
 from ..sweeps.problem import Problem
+from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .fixed_point import Solution, solve
@@ -169,3 +172,24 @@ def possibilistic_scales(spread: Float64, mass: Float64, eta_scale: float) -> Fl
     eta = eta_scale * spread / np.where(mass > 0, mass, 1.0)
     mean = float(eta.mean())
     return np.maximum(eta, 1e-6 * mean if mean > 0 else 1.0)
+
+
+def lower_cut(
+    kernel: PrecomputedGraphKernel,
+    x: Array,  # (n, n) affinities
+    problem: Problem,
+    best: BestRun,
+    observer: Observer,
+    rows_of: Callable[[FeatureSpace], RepresentedRows],
+) -> tuple[Problem, BestRun]:
+    """Return the fit of a lower normalised cut, where one is found from that of the eigenvectors; `rows_of` a space, as it sees them."""
+    state = best.solution.state
+    labels = assign_all(problem.rows, problem.space, problem.rule, state, problem.engine).labels
+    found = refined_cut(kernel, x, labels.astype(np.intp), len(state.centres))
+    if found is None:
+        return problem, best
+    kernel, labels = found
+    again = replace(problem, rows=rows_of(FeatureSpace(kernel, None if is_foreign(x) else kernel.features(x))))
+    start = again.centres_of(one_hot(labels, len(state.centres), np.zeros(0)))
+    refined = best_of([start], 1, again, observer, stage="refined")
+    return again, replace(refined, row_visits=best.row_visits + refined.row_visits)
