@@ -13,6 +13,7 @@ from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, Landmar
 from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..fitting.space import Geometry
 from ..fitting.validation import one_of, real
+from ..fitting.sizes import SizesArgument, given_sizes
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import RULES, Fuzzy, Rule
@@ -106,6 +107,8 @@ class CMeans(Plotting, BaseCMeans):
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | None = "auto",
+        size_min: SizesArgument = None,
+        size_max: SizesArgument = None,
         max_iter: int = 300,
         tol: float = 1e-4,
         acceleration: Acceleration | None = "anderson",

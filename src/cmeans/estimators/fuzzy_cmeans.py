@@ -8,6 +8,7 @@ from typing import Any
 
 from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, check_m, settled_m
 from ..fitting.fit import BaseCMeans, Method, Procedure
+from ..fitting.sizes import SizesArgument, given_sizes
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy
@@ -97,6 +98,8 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | None = "auto",
+        size_min: SizesArgument = None,
+        size_max: SizesArgument = None,
         max_iter: int = 300,
         tol: float = 1e-4,
         acceleration: Acceleration | None = "anderson",
@@ -113,4 +116,6 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         check_m(self.m, "m", name)
-        return Procedure(lambda geometry: Method(Fuzzy(settled_m(self.m, "m", name, geometry))))
+        return Procedure(
+            lambda geometry: Method(Fuzzy(settled_m(self.m, "m", name, geometry))), sizes=given_sizes(self.size_min, self.size_max, name)
+        )

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName
 from ..fitting.fit import BaseCMeans, Method, Procedure
+from ..fitting.sizes import SizesArgument, given_sizes
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard
@@ -151,6 +152,8 @@ class KernelKMeans(Plotting, BaseCMeans):
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | None = "auto",
+        size_min: SizesArgument = None,
+        size_max: SizesArgument = None,
         max_iter: int = 300,
         tol: float = 1e-4,
         progressive: bool = True,
@@ -164,4 +167,4 @@ class KernelKMeans(Plotting, BaseCMeans):
         self._store(locals())
 
     def _procedure(self) -> Procedure:
-        return Procedure(lambda _: Method(Hard()))
+        return Procedure(lambda _: Method(Hard()), sizes=given_sizes(self.size_min, self.size_max, type(self).__name__))

@@ -25,6 +25,7 @@ from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint,
 from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot
 from ..solvers.observer import AfterSweep, FitRecord, Observer
 from ..solvers.search import Breathing
+from ..solvers.sizes import Sized
 from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
 from ..spaces import Space
 from ..sweeps.choice import memory_of
@@ -37,6 +38,7 @@ from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_o
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
+from .sizes import GivenSizes
 from .space import Geometry, build_geometry, check_kernel
 from .validation import CheckedRows, engine_of, integer, one_of, read_rows, real, weights_of
 
@@ -77,6 +79,7 @@ class Procedure:
     criterion: str = "centres"  # of `Stopping`
     starts: tuple[str, ...] = METHODS  # names that `init` may take
     factors: Callable[[Array, Float64], Float64] | None = None  # (d,) from rows and weights: features are multiplied by them first of all
+    sizes: GivenSizes | None = None  # bounds of the clusters' sizes
     too_few: str = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
 
     def clusters_for(self, n_clusters: int, n_rows: int, estimator_name: str) -> int:
@@ -238,7 +241,10 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         """Sweep from every start, and return the best result."""
         settings, engine = context.settings, context.engine
         geometry = build_geometry(self, type(self).__name__, context.blocks, settings.n_clusters, settings.rng, engine)
-        method = context.procedure.method(geometry)
+        method, sized = context.procedure.method(geometry), None
+        if context.procedure.sizes is not None:
+            limits = context.procedure.sizes.limits(geometry.blocks, settings.n_clusters, soft=method.rule.is_soft)
+            sized = Sized(limits, method.rule)
         rows = self._rows_for(context, geometry, method.rule)
         problem = Problem(rows, method.rule, engine, settings.stopping)
         starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
@@ -246,11 +252,15 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         observer, schedule = self._observer(context, geometry, method), self._schedule(settings, geometry)
         search = self._breathing(geometry, settings.rng)
         with self._interruptible(context, geometry, method):
-            if method.pilot is None:
+            if sized is not None:
+                best = sized.best_of(first, settings.n_init, problem, observer, given=not isinstance(self.init, str), schedule=schedule, search=search)
+                problem = replace(problem, rule=sized.rule)
+            elif method.pilot is None:
                 best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
             else:
                 best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
-        return geometry, method, certified(concluded(best, problem, observer), best, geometry, problem)
+        result = concluded(best, problem, observer) if sized is None else sized.concluded(best, problem, observer)
+        return geometry, method, certified(result, best, geometry, problem)
 
     def _schedule(self, settings: FitSettings, geometry: Geometry) -> SubsampleSchedule | None:
         """Return the subsamples to fit first; None for a given start, which uses all rows."""

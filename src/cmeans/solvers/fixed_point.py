@@ -162,11 +162,13 @@ class _Loop:
                 history = (*now.history, now.history[-1])
                 ended = self._is_ended(now.state, len(history))
                 return replace(now, at=now.state, mixing=mixing, history=history, row_visits=visits, ended=ended)
-        result, history = self.step(problem, swept, sums, now.last), (*now.history, sums.objective)
+        result = self.step(problem, swept, sums, now.last)
+        sums = sums if result.sums is None else result.sums
+        history = (*now.history, sums.objective)
         new, visits = result.state, visits + result.row_visits
         if result.verdict is not Verdict.GOES_ON:
             return replace(now, state=new, row_visits=visits, history=history, verdict=result.verdict, converged=True)
-        ends, movement = is_at_rest(problem.stopping, at, new, sums, compared=now.before is not None)
+        ends, movement = is_at_rest(problem, at, new, sums, compared=now.before is not None)
         movements = (*now.movements, movement)
         self._report(len(history), sums.objective, movement)
         floor = None if ends else is_rounding_only(problem.stopping, movements, history, problem.rows, sums.magnitude)

@@ -13,7 +13,7 @@ from ..landmarks.certificate import Approximation
 from ..rules import Rule
 from ..spaces import Space
 from ..spaces.centres import Centres
-from ..sweeps.final_pass import Assignment, assign_all
+from ..sweeps.final_pass import Assignment, Moves, assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
@@ -38,6 +38,7 @@ class FitResult:
     alive: npt.NDArray[np.bool_]  # (c,) which clusters hold any mass at the end
     row_visits: int
     approximation: Approximation | None = None  # where the run was on landmarks, and the estimator certifies them
+    size_gap: float | None = None  # where sizes are bounded, the share by which the cost may lie above the least for these centres
 
 
 @dataclass(frozen=True)
@@ -142,12 +143,13 @@ def from_pilot(
     return BestRun(solution, None, visits + solution.row_visits)
 
 
-def concluded(best: BestRun, problem: Problem, observer: Observer) -> FitResult:
-    """The last pass over all rows, and why the run ended."""
+def concluded(
+    best: BestRun, problem: Problem, observer: Observer, at: tuple[Space, State] | None = None, moves: Moves | None = None
+) -> FitResult:
+    """The last pass over all rows, and why the run ended; `at`: the portable space and the state in it, where it is not the run's last."""
     solution, rows, rule = best.solution, problem.rows, problem.rule
-    space, centres = rows.space.portable(solution.state.centres)
-    state = State(centres, solution.state.scales)
-    assignment = assign_all(rows, space, rule, state, problem.engine, observer.at("fit").reporter, observer.taker)
+    space, state = portable(best, problem) if at is None else at
+    assignment = assign_all(rows, space, rule, state, problem.engine, observer.at("fit").reporter, observer.taker, moves)
     return FitResult(
         solution,
         [*solution.history, assignment.objective],
@@ -159,6 +161,12 @@ def concluded(best: BestRun, problem: Problem, observer: Observer) -> FitResult:
         assignment.mass > 0,
         best.row_visits + rows.n_rows,
     )
+
+
+def portable(best: BestRun, problem: Problem) -> tuple[Space, State]:
+    """The space that a model keeps, and the last state of a run in it."""
+    space, centres = problem.rows.space.portable(best.solution.state.centres)
+    return space, State(centres, best.solution.state.scales)
 
 
 def possibilistic_scales(spread: Float64, mass: Float64, eta_scale: float) -> Float64:
