@@ -23,6 +23,7 @@ from .plotting import Plotting
 
 StopName = Literal["centres", "memberships"]
 MADE_BY_NAME = tuple(name for name, rule in RULES.items() if rule.made_from is not None)
+SIZED_BY_NAME = tuple(name for name in MADE_BY_NAME if RULES[name].with_prices is not Rule.with_prices)
 OF_SOME_RULES = sorted({word for rule in RULES.values() for word in rule.made_from or ()} - {"m"})  # None unless given; m never is
 
 
@@ -49,6 +50,8 @@ class CMeans(Plotting, BaseCMeans):
         none.
     pilot_m, eta_scale : default="auto", 1.0
         For rules that need scales: see `PossibilisticCMeans`.
+    size_min, size_max : default=None
+        As in `KernelKMeans`, for the rules "hard", "fuzzy" and "entropy".
     stop : "centres" or "memberships", default="centres"
         What must stand still to `tol`: the centres, or max |u - u'| as the papers print it (at twice the distances a sweep).
     acceleration : "anderson" or None, default="anderson"
@@ -143,7 +146,10 @@ class CMeans(Plotting, BaseCMeans):
                 return Method(rule)
             return Method(rule, Pilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry)), pilot_scale))
 
-        return Procedure(method, criterion=one_of(self.stop, "stop", name, get_args(StopName)))
+        sizes = given_sizes(self.size_min, self.size_max, name)
+        if sizes is not None:
+            self._check_sizes(sizes.given)
+        return Procedure(method, criterion=one_of(self.stop, "stop", name, get_args(StopName)), sizes=sizes)
 
     def _settled_rule(self, geometry: Geometry) -> Rule:
         if isinstance(self.rule, Rule):
@@ -164,6 +170,16 @@ class CMeans(Plotting, BaseCMeans):
                 raise ValueError(f"{estimator_name}({name}={value!r}): rule={self.rule!r} takes no {name}; it is for rule={able}.")
             if name in wanted and not given:
                 raise ValueError(f"{estimator_name}({name}=None): rule={self.rule!r} needs {name}; give {name}= with a value.")
+
+    def _check_sizes(self, given: str) -> None:
+        """Refuse bounds of sizes for rules that cannot keep them."""
+        if isinstance(self.rule, Rule):
+            known = self.rule.with_prices() is not None
+        else:
+            known = self.rule in SIZED_BY_NAME
+        if not known:
+            able = " or ".join(f'"{rule}"' for rule in SIZED_BY_NAME)
+            raise ValueError(f"{type(self).__name__}({given}): rule={self.rule!r} does not bound the sizes of clusters; rule={able} does.")
 
     def _rule_class(self) -> type[Rule]:
         if isinstance(self.rule, Rule):

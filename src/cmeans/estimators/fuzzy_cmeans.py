@@ -34,6 +34,9 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. It
         begins where centres move little and the objective is convex, so that a start leads where plain sweeps lead, cluster for cluster. A
         mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
+    size_min, size_max : number, one for each cluster, or None, default=None
+        Least and greatest size of each cluster, the sum of its memberships (times weights): below 1 a share of all rows, else a number of
+        them. A drawn start is first swept without them; sweeps within them go without acceleration.
     kernel : default="linear"
         As for `KernelKMeans`; a parameter that it has no use for is told in a warning.
 

@@ -21,6 +21,8 @@ PATTERNS = 50  # sets of bounds that hold, tried for a step
 REACH = 8.0  # largest first change of a price: temperatures, or mean squared distances where there is no temperature
 SHARED = 25.0  # rows
 WARM, COLD = 0.05, 1e-9  # first and last temperature, in mean squared distances
+HEATING, HEATINGS = 4.0, 8  # where that is too cold, by which it is raised, and how often at most
+SHARED_AT_FIRST = 0.1  # share of all rows
 COOLING = 8.0  # by which one temperature may lie below the one before
 TRIES = 8  # refused steps in a row after which rounding has the last word
 
@@ -130,12 +132,24 @@ def cooled(problem: Problem, rule: Rule, bounds: SizeBounds, at: State, scale: f
     """
     c = len(bounds.low)
     shared = min(SHARED * bounds.largest, bounds.total / (4 * c))
-    visits, temperature, state = 0, WARM * scale, at
+    temperature, visits = _warm(problem, rule, bounds, at, scale)
+    state = at
     while True:
         found = solve_prices(problem, rule.smoothed(temperature), bounds, state, REACH * temperature, 0.05 * bounds.total / c)
         visits, state = visits + found.row_visits, State(at.centres, found.prices)
         soft = temperature * float(found.sums.coupling.sum()) / c
-        if soft <= shared or temperature <= COLD * scale:
+        if soft <= 1.5 * shared or temperature <= COLD * scale:
             return replace(found, row_visits=visits), temperature
         temperature *= max(shared / soft, 1.0 / COOLING)
 
+
+def _warm(problem: Problem, rule: Rule, bounds: SizeBounds, at: State, scale: float) -> tuple[float, int]:
+    """A temperature at which clusters share so many rows that masses say where prices lead to, and the rows visited to find it."""
+    temperature, visits = WARM * scale, 0
+    for _ in range(HEATINGS):
+        sums = problem.engine.fold(problem.rows, PricePass(rule.smoothed(temperature), at))
+        visits += problem.n_rows
+        if temperature * sums.coupling.sum() >= SHARED_AT_FIRST * bounds.total:
+            break
+        temperature *= HEATING
+    return temperature, visits

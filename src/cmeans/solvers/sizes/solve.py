@@ -24,7 +24,7 @@ from .assignment import assigned
 from .bounds import SizeBounds, SizeLimits
 from .dual import cooled, solve_prices
 
-MARGIN = 8.0  # temperatures from a border within which moves are sought
+MARGIN = 5.0  # temperatures from a border within which moves are sought
 SETTLED = 1e-10  # of the mean size: how far soft sizes may miss their bounds, in float64
 SETTLED_ROUGHLY = 1e-5  # in float32
 NEAR = 1e-3  # of the mean squared distance: margin within which the last moves are sought at first
@@ -135,12 +135,19 @@ class Sized:
             before = observer.of_pilot(lambda _, state, sums: (self.rule, State(state.centres, np.zeros(len(state.centres)))))
             first = best_of(starts, n_starts, problem, before, stage="plain", measured=True, schedule=schedule, search=search)
             assert first.sums is not None
+            self._check_count(first.solution.state.centres)
             state, visits = State(first.solution.state.centres[_matched(first.sums.mass, self.limits)]), first.row_visits
             if schedule is not None:
                 warm = schedule([state], within, 1, observer.within("fit"), solver=replace(self, on_sample=True))
                 state, visits = warm.state, visits + warm.row_visits
         solution = self(within, state, observer.at("fit"))
         return BestRun(solution, None, visits + solution.row_visits)
+
+    def _check_count(self, centres: Centres) -> None:
+        if len(centres) < len(self.limits.low):
+            raise ValueError(
+                f"size_min, size_max: rows at {len(centres)} different places cannot start {len(self.limits.low)} clusters. Take fewer clusters."
+            )
 
     def concluded(self, best: BestRun, problem: Problem, observer: Observer) -> FitResult:
         """The last pass over all rows, within the bounds, and how far its cost may be from the least."""
