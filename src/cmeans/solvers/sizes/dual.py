@@ -17,6 +17,7 @@ from ..stopping import rounding_of
 from .bounds import SizeBounds
 
 STEPS = 100  # of Newton's method at most
+LEAST = 1e-6  # of the mean size that follows a change of a price by `reach`
 PATTERNS = 50  # sets of bounds that hold, tried for a step
 REACH = 8.0  # largest first change of a price: temperatures, or mean squared distances where there is no temperature
 SHARED = 25.0  # rows
@@ -47,12 +48,12 @@ def solve_prices(problem: Problem, rule: Rule, bounds: SizeBounds, at: State, re
     prices = at.known_scales()
     sums, refused, visits = sums_at(prices), 0, problem.n_rows
     value = _dual(sums, prices, bounds)
-    slack = rounding_of(problem.rows)
+    slack, least = rounding_of(problem.rows), LEAST * bounds.total / (len(prices) * reach)
     for _ in range(STEPS):
         missed = bounds.missed(prices, sums.mass)
         if missed.max() <= tolerance or refused >= TRIES:
             break
-        step = newton_step(prices, sums, bounds)
+        step = newton_step(prices, sums, bounds, least)
         longest = float(np.abs(step).max())
         if not longest > 0:
             break
@@ -82,10 +83,11 @@ def _landed(prices: Float64, step: Float64, bounds: SizeBounds) -> Float64:
     return np.where(kinked & (np.sign(new) * np.sign(prices) < 0), 0.0, new)
 
 
-def newton_step(prices: Float64, sums: PriceStatistics, bounds: SizeBounds) -> Float64:
+def newton_step(prices: Float64, sums: PriceStatistics, bounds: SizeBounds, least: float) -> Float64:
     """Return the change of prices after which masses, to first order, are what prices of their signs ask for.
 
-    Clusters are bound to their lower or upper bound, or free with price zero; which of them are is found by trying.
+    Clusters are bound to their lower or upper bound, or free with price zero; which of them are is found by trying. `least`: mass that at
+    least follows a unit of a price, where no row near the border says how much.
     """
     mass, c = sums.mass, len(prices)
     curvature = np.diag(sums.coupling.sum(axis=1)) - sums.coupling
@@ -101,7 +103,7 @@ def newton_step(prices: Float64, sums: PriceStatistics, bounds: SizeBounds) -> F
             at_low[free] = at_high[free] = bound[free] = False
         step = np.where(bound, 0.0, -prices)
         wanted = (target - mass - curvature @ step)[bound]
-        step[bound] = _solved(curvature[np.ix_(bound, bound)], wanted, float(curvature.diagonal().max(initial=0.0)), whole=bool(bound.all()))
+        step[bound] = _solved(curvature[np.ix_(bound, bound)], wanted, least, whole=bool(bound.all()))
         new, predicted = prices + step, mass + curvature @ step
         slack = 1e-9 * bounds.total
         loose = ~equal & ((at_low & (new < 0)) | (at_high & (new > 0)))
@@ -112,14 +114,13 @@ def newton_step(prices: Float64, sums: PriceStatistics, bounds: SizeBounds) -> F
     return step
 
 
-def _solved(matrix: Float64, right: Float64, scale: float, *, whole: bool) -> Float64:
+def _solved(matrix: Float64, right: Float64, least: float, *, whole: bool) -> Float64:
     """Solve with a part of the curvature; all of it is singular along equal changes of all prices."""
     c = len(matrix)
     if not c:
         return right
-    shift = scale / c if whole else 0.0
-    ridge = 1e-9 * max(scale, np.finfo(float).tiny)
-    solution: Float64 = np.linalg.solve(matrix + shift + ridge * np.eye(c), right)
+    shift = max(float(matrix.diagonal().max()), least) / c if whole else 0.0
+    solution: Float64 = np.linalg.solve(matrix + shift + least * np.eye(c), right)
     return solution
 
 

@@ -140,7 +140,7 @@ class Flow:
         ways[:-1, :-1] = np.minimum(ways[:-1, :-1], beyond)
         ways = np.maximum(ways + self.prices[:, None] - self.prices[None, :], 0.0)
         np.fill_diagonal(ways, 0.0)
-        far = 2.0 * float(ways[np.isfinite(ways)].max()) + np.finfo(float).tiny  # where nothing else bounds the prices
+        far = 2.0 * float(ways[np.isfinite(ways)].max())  # where nothing else bounds the prices
         ways = np.where(np.isfinite(ways), ways, far)
         for node in range(len(ways)):
             np.minimum(ways, ways[:, node, None] + ways[node], out=ways)

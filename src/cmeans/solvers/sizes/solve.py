@@ -9,6 +9,7 @@ import numpy as np
 
 from ...data.arrays import Float64, IntArray, resolution
 from ...rules import Rule
+from ...runtime.user_warnings import warn
 from ...spaces.centres import Centres
 from ...sweeps.passes import SweepPass
 from ...sweeps.problem import Problem
@@ -27,6 +28,7 @@ from .dual import cooled, solve_prices
 MARGIN = 5.0  # temperatures from a border within which moves are sought
 SETTLED = 1e-10  # of the mean size: how far soft sizes may miss their bounds, in float64
 SETTLED_ROUGHLY = 1e-5  # in float32
+MISSED = 1e-3  # of the mean size by which sums of memberships may miss their bounds unsaid
 NEAR = 1e-3  # of the mean squared distance: margin within which the last moves are sought at first
 
 
@@ -165,6 +167,12 @@ class Sized:
         if moves is not None:
             net = moves.d2 - np.stack([prices[moves.sources], prices[moves.labels]], axis=1)
             gap += float(problem.rows.blocks.weight[moves.rows] @ (net[:, 1] - net[:, 0]))
+        missed = np.maximum(bounds.low - mass, mass - bounds.high).max()
+        if problem.rule.is_soft and missed > MISSED * bounds.total / len(mass):
+            warn(
+                f"sizes miss their bounds by {missed * problem.rows.blocks.unit:.3g}, as rounding or equal rows leave no prices for them; "
+                "take float64 rows, wider bounds or fewer clusters."
+            )
         return replace(result, size_gap=max(gap, 0.0) / abs(cost) if cost else 0.0)
 
 
