@@ -244,7 +244,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         method, sized = context.procedure.method(geometry), None
         if context.procedure.sizes is not None:
             limits = context.procedure.sizes.limits(geometry.blocks, settings.n_clusters, soft=method.rule.is_soft)
-            sized = Sized(limits, method.rule)
+            sized = Sized(limits, method.rule, geometry.blocks.n_rows)
         rows = self._rows_for(context, geometry, method.rule)
         problem = Problem(rows, method.rule, engine, settings.stopping)
         starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ..sweeps.choice import SweepFunction, sweep_for
 from ..sweeps.passes import SweepPass
@@ -73,6 +73,12 @@ class Solution:
     last: tuple[State, Statistics] | None = None  # the state one sweep ago, and the sums that made this one
     floor: float | None = None  # the movement below which rounding let no centre come, where that ended the run
     sweep: SweepFunction | None = None  # what swept, and may remember its last sweep, so that a further one takes less
+
+
+class Solver(Protocol):
+    """A way from a state to a fixed point: `solve`, or one that prepares it."""
+
+    def __call__(self, problem: Problem, state: State, observer: Observer, /) -> Solution: ...
 
 
 def solve(

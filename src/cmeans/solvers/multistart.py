@@ -17,7 +17,7 @@ from ..sweeps.final_pass import Assignment, Moves, assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
-from .fixed_point import Solution, solve
+from .fixed_point import Solution, Solver, solve
 from .observer import AsFinal, Observer, Progressed, known
 from .search import Breathing
 from .stopping import reason
@@ -80,6 +80,7 @@ def best_of(
     measured: bool = False,
     schedule: SubsampleSchedule | None = None,
     search: Breathing | None = None,
+    solver: Solver = solve,
 ) -> BestRun:
     """Solve from every start and keep the lowest objective; it is `measured` at the end even where there is but one start.
 
@@ -90,10 +91,10 @@ def best_of(
     visits = 0
     runs: Iterator[tuple[int, State]] = ((run, State(centres)) for run, centres in enumerate(starts))
     if schedule is not None:
-        warm = schedule([state for _, state in runs], problem, n_starts, observer.within(stage), search)
+        warm = schedule([state for _, state in runs], problem, n_starts, observer.within(stage), search, solver)
         runs, visits = iter([(warm.run, warm.state)]), warm.row_visits
     for run, state in runs:
-        solution = solve(problem, state, observer.at(stage, run, n_starts))
+        solution = solver(problem, state, observer.at(stage, run, n_starts))
         visits += solution.row_visits
         sums = None
         if measured or (n_starts > 1 and schedule is None):

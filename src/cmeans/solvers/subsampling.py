@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..data.limits import Limits
 from ..sampling.population import Population, sample
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .fixed_point import Solution, solve
+from .fixed_point import Solution, Solver, solve
 from .observer import Observer
 from .search import Breathing
 
@@ -45,7 +45,7 @@ class SubsampleSchedule:
         n_starts: int,
         observer: Observer,
         search: Breathing | None = None,
-        solver: Callable[[Problem, State, Observer], Solution] = solve,
+        solver: Solver = solve,
     ) -> WarmStart:
         """Solve from every state on one sample after the other; the lowest objective on the largest of them is kept, or on the one that
         is searched on.

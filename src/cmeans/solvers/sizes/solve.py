@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...data.arrays import Float64, IntArray, resolution
+from ...data.arrays import Float64, resolution
 from ...rules import Rule
 from ...runtime.user_warnings import warn
 from ...spaces.centres import Centres
@@ -84,7 +84,7 @@ class Sized:
 
     limits: SizeLimits
     plain: Rule
-    on_sample: bool = False
+    n_rows: int  # of the fit: fewer are a sample
 
     @property
     def rule(self) -> Rule:
@@ -95,7 +95,7 @@ class Sized:
 
     def bounds(self, problem: Problem) -> SizeBounds:
         """The bounds for the rows of a problem."""
-        return self.limits.over(problem.rows.blocks.weight, soft=problem.rule.is_soft, sampled=self.on_sample)
+        return self.limits.over(problem.rows.blocks.weight, soft=problem.rule.is_soft, sampled=problem.n_rows < self.n_rows)
 
     def __call__(self, problem: Problem, state: State, observer: Observer) -> Solution:
         """Follow centres and prices from a state, whose prices may be missing, until the centres stand still."""
@@ -129,27 +129,25 @@ class Sized:
         schedule: SubsampleSchedule | None = None,
         search: Breathing | None = None,
     ) -> BestRun:
-        """Solve from the start that is `given`, or from where the best run of the plain rule ends."""
-        within, visits = replace(problem, rule=self.rule), 0
-        if given:
-            state = State(next(iter(starts)))
-        else:
+        """Solve from every start, or the one that is `given`, and with a `search` from where that for the best plain partition ends too."""
+        within, first, visits = replace(problem, rule=self.rule), list(starts), 0
+        if search is not None:
             before = observer.of_pilot(lambda _, state, sums: (self.rule, State(state.centres, np.zeros(len(state.centres)))))
-            first = best_of(starts, n_starts, problem, before, stage="plain", measured=True, schedule=schedule, search=search)
-            assert first.sums is not None
-            self._check_count(first.solution.state.centres)
-            state, visits = State(first.solution.state.centres[_matched(first.sums.mass, self.limits)]), first.row_visits
-            if schedule is not None:
-                warm = schedule([state], within, 1, observer.within("fit"), solver=replace(self, on_sample=True))
-                state, visits = warm.state, visits + warm.row_visits
-        solution = self(within, state, observer.at("fit"))
-        return BestRun(solution, None, visits + solution.row_visits)
+            found = best_of(first, n_starts, problem, before, stage="plain", schedule=schedule, search=search)
+            first, visits = [*first, found.solution.state.centres], found.row_visits
+        if not given:
+            first, visits = [self._matched(centres, problem) for centres in first], visits + len(first) * problem.n_rows
+        best = best_of(first, len(first), within, observer, schedule=schedule, solver=self)
+        return replace(best, row_visits=visits + best.row_visits)
 
-    def _check_count(self, centres: Centres) -> None:
-        if len(centres) < len(self.limits.low):
-            raise ValueError(
-                f"size_min, size_max: rows at {len(centres)} different places cannot start {len(self.limits.low)} clusters. Take fewer clusters."
-            )
+    def _matched(self, centres: Centres, problem: Problem) -> Centres:
+        """The centres in such an order that of two bounds the larger is for the cluster that has more rows without any."""
+        c = len(self.limits.low)
+        if len(centres) < c:
+            raise ValueError(f"size_min, size_max: rows at {len(centres)} different places cannot start {c} clusters. Take fewer clusters.")
+        order, mass = np.empty(c, dtype=np.intp), problem.sweep(State(centres)).mass
+        order[np.argsort(self.limits.low + self.limits.high, kind="stable")] = np.argsort(mass, kind="stable")
+        return centres[order]
 
     def concluded(self, best: BestRun, problem: Problem, observer: Observer) -> FitResult:
         """The last pass over all rows, within the bounds, and how far its cost may be from the least."""
@@ -181,10 +179,3 @@ def _mean_distance(problem: Problem, state: State) -> float:
     sums = problem.sweep(state)
     mean = float(sums.spread.sum() / sums.mass.sum())
     return mean if mean > 0 else float(state.centres.squared_distances().mean())
-
-
-def _matched(mass: Float64, limits: SizeLimits) -> IntArray:
-    """Clusters in such an order that of two bounds the larger is for the cluster of more mass."""
-    order = np.empty(len(mass), dtype=np.intp)
-    order[np.argsort(limits.low + limits.high, kind="stable")] = np.argsort(mass, kind="stable")
-    return order
