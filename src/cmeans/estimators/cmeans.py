@@ -11,9 +11,9 @@ from sklearn.utils.metaestimators import available_if
 from ..data.arrays import Array
 from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, check_m, settled_m
 from ..fitting.fit import BaseCMeans, Method, Procedure
+from ..fitting.sizes import SizesArgument, given_sizes
 from ..fitting.space import Geometry
 from ..fitting.validation import one_of, real
-from ..fitting.sizes import SizesArgument, given_sizes
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import RULES, Fuzzy, Rule
@@ -173,10 +173,7 @@ class CMeans(Plotting, BaseCMeans):
 
     def _check_sizes(self, given: str) -> None:
         """Refuse bounds of sizes for rules that cannot keep them."""
-        if isinstance(self.rule, Rule):
-            known = self.rule.with_prices() is not None
-        else:
-            known = self.rule in SIZED_BY_NAME
+        known = self.rule.with_prices() is not None if isinstance(self.rule, Rule) else self.rule in SIZED_BY_NAME
         if not known:
             able = " or ".join(f'"{rule}"' for rule in SIZED_BY_NAME)
             raise ValueError(f"{type(self).__name__}({given}): rule={self.rule!r} does not bound the sizes of clusters; rule={able} does.")

@@ -36,7 +36,7 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
     size_min, size_max : number, one for each cluster, or None, default=None
         Least and greatest size of each cluster, the sum of its memberships (times weights): below 1 a share of all rows, else a number of
-        them. A drawn start is first swept without them; sweeps within them go without acceleration.
+        them. Sweeps within them go without acceleration.
     kernel : default="linear"
         As for `KernelKMeans`; a parameter that it has no use for is told in a warning.
 

@@ -75,9 +75,8 @@ class KernelKMeans(Plotting, BaseCMeans):
         cluster. None: sweeps from the starts alone.
     size_min, size_max : number, one for each cluster, or None, default=None
         Least and greatest size of each cluster: below 1 a share of all rows, else a number of them (with weights, the sum of these). With
-        equal weights they are kept exactly, shares to the next whole row, so that size_min=size_max=1/n_clusters makes clusters equal;
-        with unequal weights to the largest weight of a row. A drawn start is first swept without them, which is what n_init, search and
-        progressive are about; its largest clusters get the largest bounds. Labels of new rows are by price.
+        equal weights they are kept exactly, shares to the next whole row outwards; with unequal weights to the largest weight of a row.
+        Every drawn start is followed within them, and so is the best plain partition that a search finds. Labels of new rows are by price.
     max_iter : int, default=300
         Sweeps over the rows at most.
     tol : float, default=1e-4

@@ -253,7 +253,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         search = self._breathing(geometry, settings.rng)
         with self._interruptible(context, geometry, method):
             if sized is not None:
-                best = sized.best_of(first, settings.n_init, problem, observer, given=not isinstance(self.init, str), schedule=schedule, search=search)
+                given = not isinstance(self.init, str)
+                best = sized.best_of(first, settings.n_init, problem, observer, given=given, schedule=schedule, search=search)
                 problem = replace(problem, rule=sized.rule)
             elif method.pilot is None:
                 best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)

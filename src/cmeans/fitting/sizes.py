@@ -38,14 +38,13 @@ class GivenSizes:
                 )
         total = float(blocks.weight.sum()) * blocks.unit
         low, high = (np.broadcast_to(values, (n_clusters,)) for values in (self.low, self.high))
-        limits = SizeLimits(
-            np.where(low < 1, low, low / total), np.where(high < 1, high, np.minimum(high / total, 1.0)), low_is_share=low < 1, high_is_share=high < 1
-        )
-        complaint = limits.complaint(limits.over(blocks.weight, soft=soft), blocks.unit)
+        shares = np.where(low < 1, low, low / total), np.where(high < 1, high, np.minimum(high / total, 1.0))
+        limits = SizeLimits(*shares, low_is_share=low < 1, high_is_share=high < 1)
+        complaint = limits.complaint(limits.over(blocks.weight, soft=soft), blocks.unit, "rows" if blocks.alike else "of weight")
         if complaint is not None:
             raise ValueError(
-                f"{self.estimator_name}({self.given}): {complaint}. Values below 1 are shares of all rows, others their number (of weighted "
-                "rows, the sum of their weights)."
+                f"{self.estimator_name}({self.given}): {complaint}. Values below 1 are shares of all rows, others their number (of "
+                "weighted rows, the sum of their weights)."
             )
         return limits
 
@@ -75,8 +74,8 @@ def _numbers(value: Any, name: str, estimator_name: str) -> Float64:
         array = np.asarray(None) if isinstance(value, (str, bytes, bool)) else host_array(value, name, estimator_name)
         if array.ndim != 1 or not len(array) or not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
             raise ValueError(
-                f"{estimator_name}({name}={value!r}): {name} must be a number, or an array of one number for each cluster: a share of all rows "
-                "below 1, a number of rows from 1 on."
+                f"{estimator_name}({name}={value!r}): {name} must be a number, or an array of one number for each cluster: below 1 "
+                "a share of all rows, from 1 on a number of them."
             )
         values = array.astype(np.float64)
     wanted = LEAST[name]

@@ -15,7 +15,19 @@ from .sized_fuzzy import SizedFuzzy
 from .sized_hard import SizedHard
 from .sparse import SparsePossibilistic
 
-__all__ = ["RULES", "Entropy", "Fuzzy", "Hard", "NativeFunctions", "Possibilistic", "Rule", "SizedEntropy", "SizedFuzzy", "SizedHard", "SparsePossibilistic"]
+__all__ = [
+    "RULES",
+    "Entropy",
+    "Fuzzy",
+    "Hard",
+    "NativeFunctions",
+    "Possibilistic",
+    "Rule",
+    "SizedEntropy",
+    "SizedFuzzy",
+    "SizedHard",
+    "SparsePossibilistic",
+]
 
 
 def _by_name() -> dict[str, type[Rule]]:

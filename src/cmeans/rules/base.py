@@ -119,7 +119,7 @@ class Rule(ABC):
         """The rule of the same objective where clusters have prices; None where their sizes cannot be bounded."""
         return None
 
-    def smoothed(self, temperature: float) -> Rule:  # noqa: ARG002
+    def smoothed(self, temperature: float) -> Rule:
         """The rule, of those with prices, by whose masses these are found: itself where they change smoothly with the prices."""
         return self
 

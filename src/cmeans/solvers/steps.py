@@ -25,7 +25,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class StepResult:
-    """The next state, the rows that finding it has visited beyond the sweep, the verdict, and the sums where the step has corrected them."""
+    """The next state, the rows that finding it has visited beyond the sweep, the verdict, and the sums as corrected where they are."""
 
     state: State
     row_visits: int = 0

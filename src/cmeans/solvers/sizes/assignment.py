@@ -69,7 +69,8 @@ def assigned(problem: Problem, rule: Rule, bounds: SizeBounds, state: State, wid
         visits += problem.n_rows
         weight = weights[near.rows]
         groups = _Groups.of(near, bounds)
-        first, mass = groups.first, np.bincount(groups.group, weights=weight, minlength=len(groups.first))
+        first, mass = groups.first, np.zeros(len(groups.first))
+        np.add.at(mass, groups.group, weight)
         flow = Flow(near.d2[first], near.labels[first], mass, near.mass, prices, bounds)
         if flow.settle() and np.ptp(flow.prices - np.append(prices, 0.0)) <= width:
             beyond = width + prices[None, :] - prices[:, None]  # costs of moves that no other row is below

@@ -56,10 +56,8 @@ class SizeLimits:
         high = np.where(up, np.ceil(most * (1 - SLACK)), np.floor(most * (1 + SLACK)))
         return SizeBounds(low * largest, high * largest, total, largest, largest)
 
-    def complaint(self, bounds: SizeBounds, unit: float) -> str | None:
-        """What makes bounds impossible, in the user's unit of weight; None where they can be met."""
-        rows = bounds.quantum == 1.0 and unit == 1.0
-        what = "rows" if rows else "of the weight"
+    def complaint(self, bounds: SizeBounds, unit: float, what: str) -> str | None:
+        """Say what makes bounds impossible, in the user's unit of weight, which is of `what`; None where they can be met."""
 
         def said(value: float) -> str:
             return f"{value * unit:.6g} {what}"

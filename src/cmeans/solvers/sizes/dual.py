@@ -94,7 +94,7 @@ def newton_step(prices: Float64, sums: PriceStatistics, bounds: SizeBounds, leas
     equal = bounds.low == bounds.high
     at_low = equal | (prices > 0) | ((prices == 0) & (mass < bounds.low))
     at_high = ~at_low & ((prices < 0) | ((prices == 0) & (mass > bounds.high)))
-    step = np.zeros(c)
+    step: Float64 = np.zeros(c)
     for _ in range(PATTERNS):
         bound = at_low | at_high
         target = np.where(at_low, bounds.low, bounds.high)

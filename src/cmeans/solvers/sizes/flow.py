@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,10 +61,6 @@ class Flow:
         """The masses as they are."""
         return Holdings(self._row, self._cluster, self._weight)
 
-    def mass(self) -> Float64:
-        """(c,) sizes of the clusters, once mass is settled."""
-        return self._held + self._surplus[:-1]
-
     def _shortest_paths(self) -> tuple[Float64, IntArray, int]:
         """Reduced lengths from the nearest node with a surplus, the node before each on the way, and the nearest with a deficit, or -1."""
         reduced = np.maximum(self._costs + self.prices[:, None] - self.prices[None, :], 0.0)
@@ -83,7 +80,7 @@ class Flow:
 
     def _send(self, path: list[int]) -> None:
         """Send as much along a path as its narrowest part lets through."""
-        ways = list(zip(path[:-1], path[1:], strict=True))
+        ways = list(itertools.pairwise(path))
         entries = {(a, b): int(self._cheapest[a, b]) for a, b in ways if self._hub not in (a, b)}
         amount = min(self._surplus[path[0]], -self._surplus[path[-1]])
         for a, b in ways:
@@ -144,5 +141,6 @@ class Flow:
         ways = np.where(np.isfinite(ways), ways, far)
         for node in range(len(ways)):
             np.minimum(ways, ways[:, node, None] + ways[node], out=ways)
-        prices = self.prices + (ways - ways[:, -1:]).mean(axis=0)
-        return prices[:-1] - (prices[:-1].mean() if alone else prices[-1])
+        prices: Float64 = self.prices + (ways - ways[:, -1:]).mean(axis=0)
+        central: Float64 = prices[:-1] - (prices[:-1].mean() if alone else prices[-1])
+        return central

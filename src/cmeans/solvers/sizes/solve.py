@@ -132,13 +132,17 @@ class Sized:
         """Solve from every start, or the one that is `given`, and with a `search` from where that for the best plain partition ends too."""
         within, first, visits = replace(problem, rule=self.rule), list(starts), 0
         if search is not None:
-            before = observer.of_pilot(lambda _, state, sums: (self.rule, State(state.centres, np.zeros(len(state.centres)))))
+            before = observer.of_pilot(self._as_final)
             found = best_of(first, n_starts, problem, before, stage="plain", schedule=schedule, search=search)
             first, visits = [*first, found.solution.state.centres], found.row_visits
         if not given:
             first, visits = [self._matched(centres, problem) for centres in first], visits + len(first) * problem.n_rows
         best = best_of(first, len(first), within, observer, schedule=schedule, solver=self)
         return replace(best, row_visits=visits + best.row_visits)
+
+    def _as_final(self, rule: Rule, state: State, sums: Statistics | None) -> tuple[Rule, State]:
+        """Return an interrupted plain run as one without bounds that hold."""
+        return self.rule, State(state.centres, np.zeros(len(state.centres)))
 
     def _matched(self, centres: Centres, problem: Problem) -> Centres:
         """The centres in such an order that of two bounds the larger is for the cluster that has more rows without any."""
