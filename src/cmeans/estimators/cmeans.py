@@ -9,9 +9,20 @@ from typing import Any, Literal, get_args
 from sklearn.utils.metaestimators import available_if
 
 from ..data.arrays import Array
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, check_m, settled_m
+from ..fitting.arguments import (
+    Acceleration,
+    Auto,
+    GammaName,
+    InitName,
+    LandmarkName,
+    LandmarkSolver,
+    SearchName,
+    SizesArgument,
+    check_m,
+    given_sizes,
+    settled_m,
+)
 from ..fitting.fit import BaseCMeans, Method, Procedure
-from ..fitting.sizes import SizesArgument, given_sizes
 from ..fitting.space import Geometry
 from ..fitting.validation import one_of, real
 from ..kernels import Kernel

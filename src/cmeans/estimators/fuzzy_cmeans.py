@@ -6,9 +6,20 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, check_m, settled_m
+from ..fitting.arguments import (
+    Acceleration,
+    Auto,
+    GammaName,
+    InitName,
+    LandmarkName,
+    LandmarkSolver,
+    SearchName,
+    SizesArgument,
+    check_m,
+    given_sizes,
+    settled_m,
+)
 from ..fitting.fit import BaseCMeans, Method, Procedure
-from ..fitting.sizes import SizesArgument, given_sizes
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy

@@ -6,9 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName
+from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, SizesArgument, given_sizes
 from ..fitting.fit import BaseCMeans, Method, Procedure
-from ..fitting.sizes import SizesArgument, given_sizes
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard

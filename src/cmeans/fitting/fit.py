@@ -33,12 +33,11 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .arguments import SearchName, checked_landmark_parameters, takes_affinities, takes_kernel_values
+from .arguments import GivenSizes, SearchName, checked_landmark_parameters, takes_affinities, takes_kernel_values
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
-from .sizes import GivenSizes
 from .space import Geometry, build_geometry, check_kernel
 from .validation import CheckedRows, engine_of, integer, one_of, read_rows, real, weights_of
 

@@ -101,7 +101,7 @@ def newton_step(prices: Float64, sums: PriceStatistics, bounds: SizeBounds, leas
         if bound.all() and abs(target.sum() - bounds.total) > 1e-9 * bounds.total:  # one of them must have room, and a price of zero
             free = int(np.argmin(np.where(equal, np.inf, np.abs(prices))))
             at_low[free] = at_high[free] = bound[free] = False
-        step = np.where(bound, 0.0, -prices)
+        step[:] = np.where(bound, 0.0, -prices)
         wanted = (target - mass - curvature @ step)[bound]
         step[bound] = _solved(curvature[np.ix_(bound, bound)], wanted, least, whole=bool(bound.all()))
         new, predicted = prices + step, mass + curvature @ step
