@@ -157,7 +157,7 @@ class CMeans(Plotting, BaseCMeans):
                 return Method(rule)
             return Method(rule, Pilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry)), pilot_scale))
 
-        sizes = given_sizes(self.size_min, self.size_max, name)
+        sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
         if sizes is not None:
             self._check_sizes(sizes.given)
         return Procedure(method, criterion=one_of(self.stop, "stop", name, get_args(StopName)), sizes=sizes)

@@ -46,8 +46,7 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         begins where centres move little and the objective is convex, so that a start leads where plain sweeps lead, cluster for cluster. A
         mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
     size_min, size_max : number, one for each cluster, or None, default=None
-        Least and greatest size of each cluster, the sum of its memberships (times weights): below 1 a share of all rows, else a number of
-        them. Sweeps within them go without acceleration.
+        As in `KernelKMeans`, of the sums of memberships (times weights). Sweeps within the bounds go without acceleration.
     kernel : default="linear"
         As for `KernelKMeans`; a parameter that it has no use for is told in a warning.
 
@@ -130,6 +129,5 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         check_m(self.m, "m", name)
-        return Procedure(
-            lambda geometry: Method(Fuzzy(settled_m(self.m, "m", name, geometry))), sizes=given_sizes(self.size_min, self.size_max, name)
-        )
+        sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
+        return Procedure(lambda geometry: Method(Fuzzy(settled_m(self.m, "m", name, geometry))), sizes=sizes)

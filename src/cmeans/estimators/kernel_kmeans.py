@@ -174,4 +174,4 @@ class KernelKMeans(Plotting, BaseCMeans):
         self._store(locals())
 
     def _procedure(self) -> Procedure:
-        return Procedure(lambda _: Method(Hard()), sizes=given_sizes(self.size_min, self.size_max, type(self).__name__))
+        return Procedure(lambda _: Method(Hard()), sizes=given_sizes(self.size_min, self.size_max, self.n_clusters, type(self).__name__))

@@ -225,13 +225,7 @@ class GivenSizes:
     estimator_name: str
 
     def limits(self, blocks: Blocks, n_clusters: int, *, soft: bool) -> SizeLimits:
-        """Return the bounds for all clusters, if there are rows for them."""
-        for values, name in ((self.low, "size_min"), (self.high, "size_max")):
-            if len(values) not in (1, n_clusters):
-                raise ValueError(
-                    f"{self.estimator_name}({self.given}): {name} holds {len(values)} numbers for n_clusters={n_clusters}; give one for "
-                    "each cluster, or one for all."
-                )
+        """Return the bounds for all clusters, if these rows can keep them."""
         total = float(blocks.weight.sum()) * blocks.unit
         low, high = (np.broadcast_to(values, (n_clusters,)) for values in (self.low, self.high))
         shares = np.where(low < 1, low, low / total), np.where(high < 1, high, np.minimum(high / total, 1.0))
@@ -245,15 +239,23 @@ class GivenSizes:
         return limits
 
 
-def given_sizes(size_min: Any, size_max: Any, estimator_name: str) -> GivenSizes | None:
+def given_sizes(size_min: Any, size_max: Any, n_clusters: Any, estimator_name: str) -> GivenSizes | None:
     """Return `size_min` and `size_max`, checked as far as is possible without rows; None where neither is given."""
     if size_min is None and size_max is None:
         return None
     low = np.zeros(1) if size_min is None else _sizes(size_min, "size_min", estimator_name)
     high = np.full(1, np.inf) if size_max is None else _sizes(size_max, "size_max", estimator_name)
     given = ", ".join(f"{name}={value!r}" for name, value in (("size_min", size_min), ("size_max", size_max)) if value is not None)
-    alike = (np.maximum(low, high) < 1) | (np.minimum(low, high) >= 1) if len({1, len(low), len(high)}) < 3 else np.zeros(1, bool)
-    if (alike & (low > high)).any():
+    if not isinstance(n_clusters, numbers.Integral):
+        return GivenSizes(low, high, given, estimator_name)  # that is refused first
+    for values, name in ((low, "size_min"), (high, "size_max")):
+        if len(values) not in (1, n_clusters):
+            raise ValueError(
+                f"{estimator_name}({given}): {name} holds {len(values)} numbers for n_clusters={n_clusters}; give one for each cluster, or "
+                "one for all."
+            )
+    comparable = (np.maximum(low, high) < 1) | (np.minimum(low, high) >= 1)
+    if (comparable & (low > high)).any():
         raise ValueError(f"{estimator_name}({given}): size_min must not be above size_max.")
     if (low < 1).all() and len(low) > 1 and math.fsum(low) > 1 + 1e-9:
         raise ValueError(f"{estimator_name}({given}): the shares of size_min add up to {math.fsum(low):.6g}; they must not exceed 1.")

@@ -161,7 +161,8 @@ def price_sums(rows: RepresentedRows, rule: Rule, state: State, task: int) -> Pr
         shares = slopes / xp.where(total > 0, total, xp.ones_like(total))
         coupling = to_numpy((shares * weight).T @ slopes)
         np.fill_diagonal(coupling, 0.0)
-        sums += PriceStatistics(float(xp.sum(costs * weight[:, 0])), to_numpy(xp.sum(xp.astype(u, xp.float64) * weight, axis=0)), coupling)
+        mass = to_numpy(xp.sum(xp.astype(u, xp.float64) * weight, axis=0))
+        sums += PriceStatistics(float(xp.sum(costs * weight[:, 0])), mass, (coupling + coupling.T) / 2.0)
     return sums
 
 

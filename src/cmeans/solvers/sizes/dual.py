@@ -120,8 +120,8 @@ def _solved(matrix: Float64, right: Float64, least: float, *, whole: bool) -> Fl
     if not c:
         return right
     shift = max(float(matrix.diagonal().max()), least) / c if whole else 0.0
-    solution: Float64 = np.linalg.solve(matrix + shift + least * np.eye(c), right)
-    return solution
+    matrix = matrix + shift + least * np.eye(c)
+    return np.asarray(np.linalg.solve(matrix, right), np.float64)
 
 
 def cooled(problem: Problem, rule: Rule, bounds: SizeBounds, at: State, scale: float) -> tuple[Priced, float]:
