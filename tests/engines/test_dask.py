@@ -104,7 +104,6 @@ def test_sizes_between_bounds_are_those_of_rows_in_memory(client, name, space):
         assert sizes.max() <= N // 3 + 1
 
 
-
 @pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "random-partition", "max-min"])
 def test_drawn_starts(client, init):
     words = {"init": init, "n_init": 2, "kernel": "rbf", "n_landmarks": 30}

@@ -103,7 +103,9 @@ def test_sweeps_and_last_passes_agree(case, rule):
     np.testing.assert_allclose(one.moment, other.moment, rtol=0, atol=near * np.abs(case.X).max())
     np.testing.assert_allclose(one.spread, other.spread, rtol=0, atol=near * case.d2.max())
     assert one.penalty == pytest.approx(other.penalty, abs=near * 20)
-    (out, sums), (expected, expected_sums) = (last_pass(a, case.rows, rule, case.state) for a in (NativeAssign(rule, dtype), generic.assign))
+    (out, sums), (expected, expected_sums) = (
+        last_pass(a, case.rows, rule, case.state) for a in (NativeAssign(rule, dtype), generic.assign)
+    )
     np.testing.assert_allclose(out.memberships, expected.memberships, rtol=0, atol=1e-10 if dtype == "float64" else 5e-3)
     np.testing.assert_allclose(sums.mass, expected_sums.mass, rtol=0, atol=near)
     np.testing.assert_array_equal(out.labels, out.memberships.argmax(axis=1))
