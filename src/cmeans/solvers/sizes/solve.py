@@ -1,4 +1,4 @@
-"""Clusters of bounded sizes: centres and prices in turn, after plain sweeps where the start is drawn."""
+"""Clusters of bounded sizes: centres, prices for them, and the cheapest assignment within the bounds, in turn."""
 
 from __future__ import annotations
 
