@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal, get_args
 
 import pytest
@@ -95,3 +96,16 @@ def test_a_new_parameter_is_an_option_by_itself() -> None:
 def test_values_that_no_rows_suit_are_refused_before_any_are_read(cmeans: Command, words: str, message: str) -> None:
     ended = cmeans("fit", "no.csv", "-c", 3, *words.split(), "--out", "o")
     assert (ended.code, ended.err) == (2, f"cmeans: {message}\n")
+
+
+def test_sizes_are_one_number_or_one_for_each_cluster(cmeans: Command, table: Path, tmp_path: Path) -> None:
+    assert FIT["size_min"].value("0.2") == 0.2
+    assert FIT["size_max"].value("10,20,1e2") == [10, 20, 100]
+    shared = "fit", table, "--clusters", 3, "--columns", "a,b,c,d", "-q"
+    assert cmeans(*shared, "--method", "hard", "--size-min", "30,60,60", "--out", tmp_path / "o").code == 0
+    for bad in ("x", "nan", "10,,20", "1,2,inf", "", ",", "-1", "1,2", "51", "0.4"):
+        ended = cmeans(*shared, f"--size-min={bad}", "--out", tmp_path / "p")
+        assert ended.code == 2
+        assert len(ended.err.strip().splitlines()) == 1
+        assert "size" in ended.err
+        assert not (tmp_path / "p").exists()

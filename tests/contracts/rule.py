@@ -163,18 +163,19 @@ class RuleContract(ABC):
         name = next((field.name for field in fields(self.rule)), "anything")
         with pytest.raises(FrozenInstanceError):
             setattr(self.rule, name, 3)
-        assert self.rule.needs_pilot == (self.scales is not None)
+        assert (self.rule.needs_pilot or self.rule.has_prices) == (self.scales is not None)
 
     def _objective(self, u: np.ndarray, d2: np.ndarray) -> float:
         u = np.clip(u, 0, 1)[None, :]
         penalty = self.rule.penalty(u, self.scales)
-        return float((self.rule.weights(u) * d2).sum() + (0 if penalty is None else penalty.sum()))
+        prices = self.scales if self.rule.has_prices and self.scales is not None else np.zeros(C)
+        return float((self.rule.weights(u) * d2 - prices * u).sum() + (0 if penalty is None else penalty.sum()))
 
     def _lowest(self, d2: np.ndarray) -> float:
         rng = np.random.default_rng(0)
         shared = self.rule.rows_sum_to_one
         constraints = [{"type": "eq", "fun": lambda u: u.sum() - 1}] if shared else []
-        unit = self._objective(np.full(C, 1 / C), d2) or 1.0
+        unit = abs(self._objective(np.full(C, 1 / C), d2)) or 1.0
         lowest = min(self._objective(corner, d2) for corner in (np.eye(C) if shared else np.vstack([np.eye(C), np.zeros(C), np.ones(C)])))
         for _ in range(3):
             start = rng.dirichlet(np.ones(C)) if shared else rng.uniform(size=C)

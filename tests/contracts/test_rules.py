@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import naive
-from cmeans.rules import Entropy, Fuzzy, Hard, Possibilistic, SparsePossibilistic
+import naive_sizes
+from cmeans.rules import Entropy, Fuzzy, Hard, Possibilistic, SizedEntropy, SizedFuzzy, SizedHard, SparsePossibilistic
 from contracts.rule import RuleContract, distances
 
 SCALES = np.array([0.5, 1.0, 3.0, 20.0])
@@ -68,6 +69,49 @@ class TestNearlyHardEntropy(TestEntropy):
 
     def in_units(self, factor):
         return Entropy(0.01 * factor)
+
+
+class OfPrices(RuleContract):
+    """A rule with prices, of which the contract knows those alone that leave a row at one centre or several what it is without."""
+
+    scales = np.zeros(4)
+
+
+class TestSizedHard(OfPrices):
+    rule = SizedHard()
+
+
+class TestSizedFuzzy(OfPrices):
+    rule = SizedFuzzy(2.0)
+
+
+class TestNearlyHardSizedFuzzy(OfPrices):
+    rule = SizedFuzzy(1.05)
+
+
+class TestVerySizedFuzzy(OfPrices):
+    rule = SizedFuzzy(4.5)
+
+
+class TestSizedEntropy(OfPrices):
+    rule = SizedEntropy(1.5)
+    sure_at_centres = False
+    penalty_costs = False
+
+    def in_units(self, factor):
+        return SizedEntropy(1.5 * factor)
+
+
+@pytest.mark.parametrize("rule", [SizedHard(), SizedFuzzy(1.3), SizedFuzzy(2.0), SizedFuzzy(3.0), SizedEntropy(0.7)])
+def test_memberships_with_prices_are_naive(rule):
+    prices, d2 = np.array([0.4, -1.0, 0.0, 2.5]), distances()
+    np.testing.assert_allclose(rule.memberships(d2, prices), naive_sizes.memberships(rule, d2, prices), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("rule", [SizedHard(), SizedFuzzy(2.0), SizedEntropy(0.7)])
+def test_prices_that_are_missing_say_where_they_come_from(rule):
+    with pytest.raises(ValueError, match="size_min, size_max"):
+        rule.memberships(distances(), None)
 
 
 def test_hard_is_naive():

@@ -89,6 +89,21 @@ def test_the_same_start_ends_at_the_same_clusters(workers, name, space):
     np.testing.assert_array_equal(there.predict(rows()).compute(), there.labels_)
 
 
+@pytest.mark.parametrize("name", ["KernelKMeans", "FuzzyCMeans"])
+@pytest.mark.parametrize("space", SPACES)
+def test_sizes_between_bounds_are_those_of_rows_in_memory(client, name, space):
+    """Hard ones too, whose rows at borders come from their partitions and are moved there."""
+    values = np.round(X)  # so that many rows tie
+    words = SPACES[space] | {"size_min": N // 3 - 1, "size_max": N // 3 + 1}
+    here, there = model(name, **words).fit(values), model(name, **words).fit(rows(values))
+    assert abs(there.objective_ / here.objective_ - 1) < 1e-9
+    np.testing.assert_allclose(there.prices_, here.prices_, rtol=0, atol=1e-6)
+    if name == "KernelKMeans":
+        sizes = np.bincount(there.labels_)
+        assert sizes.min() >= N // 3 - 1
+        assert sizes.max() <= N // 3 + 1
+
+
 @pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "random-partition", "max-min"])
 def test_drawn_starts(client, init):
     words = {"init": init, "n_init": 2, "kernel": "rbf", "n_landmarks": 30}

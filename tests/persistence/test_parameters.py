@@ -71,7 +71,7 @@ def refuses(model: object) -> bool:
         try:
             model.fit(X)
         except ValueError as error:
-            return re.search(r"need (at least )?\d+ bytes", str(error)) is None
+            return re.search(r"need (at least )?\d+ bytes|there are \d+ rows", str(error)) is None
     return False
 
 

@@ -119,6 +119,8 @@ def _typed(parameter: ParameterOption) -> Any:
     more = {"metavar": "4GB"} if kind is str else {}
     if names and parameter.number:
         kind, more = str, {"metavar": "|".join([*names, "N" if parameter.number is int else "NUMBER"])}
+    elif parameter.several:
+        kind, more = str, {"metavar": "NUMBER[,NUMBER...]"}
     elif names:
         kind = Literal[names]
     flags = {"n_clusters": (flag, "-c"), "progressive": (f"{flag}/--all-rows",)}.get(parameter.name, (flag,))

@@ -220,6 +220,8 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
         "m": fitted.get("m_"),
         "pilot_m": fitted.get("pilot_m_"),
         "eta": getattr(model, "eta_", None),
+        "prices": getattr(model, "prices_", None),
+        "size_gap": getattr(model, "size_gap_", None),
         "method_options": _own_words(request, model),
         "kernel": model.kernel,
         "gamma": fitted.get("gamma_"),

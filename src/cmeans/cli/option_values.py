@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -152,6 +152,7 @@ class ParameterOption:
     names: tuple[str, ...]  # values that have a name; "none" for None
     number: type[int] | type[float] | None  # of values that are numbers
     kind: type[bool] | type[str] | None  # of other values
+    several: bool = False  # numbers may be as many as there are clusters, with commas between them
 
     def value(self, given: Any) -> Any:
         """Return what was given on the command line as the estimator takes it."""
@@ -159,13 +160,20 @@ class ParameterOption:
             return None
         if not isinstance(given, str) or given in self.names or self.number is None:
             return given
+        if self.several and "," in given:
+            return [self._number(part) for part in given.split(",")]
+        return self._number(given)
+
+    def _number(self, given: str) -> int | float:
+        assert self.number is not None
         try:
             number = self.number(given)
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
             wanted = "a whole number" if self.number is int else "a number"
-            raise InputError(f"{option_of(self.name)} {given}: give {wanted} or {' or '.join(self.names)}.")
+            others = [f"one for each cluster, as 10,20,30 ({wanted} each)"] if self.several else self.names
+            raise InputError(f"{option_of(self.name)} {given}: give {' or '.join([wanted, *others])}.")
         return number
 
 
@@ -181,13 +189,14 @@ def parameter_options(methods: Mapping[str, MethodSpec]) -> list[ParameterOption
 def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
     panel = next((panel for panel, names in PANELS.items() if name in names), METHOD)
     owners = {key: method for key, method in methods.items() if name in method.parameters}
-    names, kinds = list[str](), set[Any]()
+    names, kinds, several = list[str](), set[Any](), False
     said, defaults = dict[str, list[str]](), dict[str, list[str]]()
     for key, method in owners.items():
         parameter = method.parameters[name]
         parts = get_args(parameter.annotation) if get_origin(parameter.annotation) in (Union, UnionType) else (parameter.annotation,)
         names += [value for part in parts if get_origin(part) is Literal for value in get_args(part)]
         kinds |= {part for part in parts if isinstance(part, type)}
+        several |= any(get_origin(part) is Sequence for part in parts)
         sentence, if_none = _said(name, method)
         said.setdefault(sentence, []).append(key)
         defaults.setdefault("required" if name in method.needed else _shown(parameter.default, if_none), []).append(key)
@@ -200,7 +209,7 @@ def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
     shown = [f"{text} for {listed(keys)}" if at else text for at, (text, keys) in enumerate(by_number)]
     text = " ".join(_about(keys, methods, panel) + sentence for sentence, keys in said.items())
     none = ["none"] if names and NoneType in kinds else []
-    return ParameterOption(name, _in_the_help(text), "; ".join(shown), panel, (*names, *none), number, kind)
+    return ParameterOption(name, _in_the_help(text), "; ".join(shown), panel, (*names, *none), number, kind, several)
 
 
 def _said(name: str, method: MethodSpec) -> tuple[str, str]:

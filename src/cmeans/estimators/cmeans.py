@@ -9,7 +9,19 @@ from typing import Any, Literal, get_args
 from sklearn.utils.metaestimators import available_if
 
 from ..data.arrays import Array
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, check_m, settled_m
+from ..fitting.arguments import (
+    Acceleration,
+    Auto,
+    GammaName,
+    InitName,
+    LandmarkName,
+    LandmarkSolver,
+    SearchName,
+    SizesArgument,
+    check_m,
+    given_sizes,
+    settled_m,
+)
 from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..fitting.space import Geometry
 from ..fitting.validation import one_of, real
@@ -22,6 +34,7 @@ from .plotting import Plotting
 
 StopName = Literal["centres", "memberships"]
 MADE_BY_NAME = tuple(name for name, rule in RULES.items() if rule.made_from is not None)
+SIZED_BY_NAME = tuple(name for name in MADE_BY_NAME if RULES[name].with_prices is not Rule.with_prices)
 OF_SOME_RULES = sorted({word for rule in RULES.values() for word in rule.made_from or ()} - {"m"})  # None unless given; m never is
 
 
@@ -48,6 +61,8 @@ class CMeans(Plotting, BaseCMeans):
         none.
     pilot_m, eta_scale : default="auto", 1.0
         For rules that need scales: see `PossibilisticCMeans`.
+    size_min, size_max : default=None
+        As in `KernelKMeans`, for the rules "hard", "fuzzy" and "entropy".
     stop : "centres" or "memberships", default="centres"
         What must stand still to `tol`: the centres, or max |u - u'| as the papers print it (at twice the distances a sweep).
     acceleration : "anderson" or None, default="anderson"
@@ -106,6 +121,8 @@ class CMeans(Plotting, BaseCMeans):
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | None = "auto",
+        size_min: SizesArgument = None,
+        size_max: SizesArgument = None,
         max_iter: int = 300,
         tol: float = 1e-4,
         acceleration: Acceleration | None = "anderson",
@@ -140,7 +157,10 @@ class CMeans(Plotting, BaseCMeans):
                 return Method(rule)
             return Method(rule, Pilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry)), pilot_scale))
 
-        return Procedure(method, criterion=one_of(self.stop, "stop", name, get_args(StopName)))
+        sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
+        if sizes is not None:
+            self._check_sizes(sizes.given)
+        return Procedure(method, criterion=one_of(self.stop, "stop", name, get_args(StopName)), sizes=sizes)
 
     def _settled_rule(self, geometry: Geometry) -> Rule:
         if isinstance(self.rule, Rule):
@@ -161,6 +181,13 @@ class CMeans(Plotting, BaseCMeans):
                 raise ValueError(f"{estimator_name}({name}={value!r}): rule={self.rule!r} takes no {name}; it is for rule={able}.")
             if name in wanted and not given:
                 raise ValueError(f"{estimator_name}({name}=None): rule={self.rule!r} needs {name}; give {name}= with a value.")
+
+    def _check_sizes(self, given: str) -> None:
+        """Refuse bounds of sizes for rules that cannot keep them."""
+        known = self.rule.with_prices() is not None if isinstance(self.rule, Rule) else self.rule in SIZED_BY_NAME
+        if not known:
+            able = " or ".join(f'"{rule}"' for rule in SIZED_BY_NAME)
+            raise ValueError(f"{type(self).__name__}({given}): rule={self.rule!r} does not bound the sizes of clusters; rule={able} does.")
 
     def _rule_class(self) -> type[Rule]:
         if isinstance(self.rule, Rule):

@@ -6,7 +6,19 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, check_m, settled_m
+from ..fitting.arguments import (
+    Acceleration,
+    Auto,
+    GammaName,
+    InitName,
+    LandmarkName,
+    LandmarkSolver,
+    SearchName,
+    SizesArgument,
+    check_m,
+    given_sizes,
+    settled_m,
+)
 from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..kernels import Kernel
 from ..kernels.names import KernelName
@@ -33,6 +45,8 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. It
         begins where centres move little and the objective is convex, so that a start leads where plain sweeps lead, cluster for cluster. A
         mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
+    size_min, size_max : number, one for each cluster, or None, default=None
+        As in `KernelKMeans`, of the sums of memberships (times weights). Sweeps within the bounds go without acceleration.
     kernel : default="linear"
         As for `KernelKMeans`; a parameter that it has no use for is told in a warning.
 
@@ -97,6 +111,8 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | None = "auto",
+        size_min: SizesArgument = None,
+        size_max: SizesArgument = None,
         max_iter: int = 300,
         tol: float = 1e-4,
         acceleration: Acceleration | None = "anderson",
@@ -113,4 +129,5 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         check_m(self.m, "m", name)
-        return Procedure(lambda geometry: Method(Fuzzy(settled_m(self.m, "m", name, geometry))))
+        sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
+        return Procedure(lambda geometry: Method(Fuzzy(settled_m(self.m, "m", name, geometry))), sizes=sizes)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName
+from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, SizesArgument, given_sizes
 from ..fitting.fit import BaseCMeans, Method, Procedure
 from ..kernels import Kernel
 from ..kernels.names import KernelName
@@ -75,6 +75,10 @@ class KernelKMeans(Plotting, BaseCMeans):
         starts would make; not where `init` gives the start. "breathing": from any start, under the estimator's own rule where that is
         hard or fuzzy, and for as long as it gains. With `progressive`, on a sample first, which is enough where it has 1,000 rows a
         cluster. None: sweeps from the starts alone.
+    size_min, size_max : number, one for each cluster, or None, default=None
+        Least and greatest size of each cluster: below 1 a share of all rows, else a number of them (with weights, the sum of these). With
+        equal weights they are kept exactly, shares to the next whole row outwards; with unequal weights to the largest weight of a row.
+        Every drawn start is followed within them, and so is the best plain partition that a search finds. Labels of new rows are by price.
     max_iter : int, default=300
         Sweeps over the rows at most.
     tol : float, default=1e-4
@@ -115,6 +119,9 @@ class KernelKMeans(Plotting, BaseCMeans):
     kernel_, gamma_ : the kernel object and the width used.
     eigenvalues_, n_clusters_suggested_ : of a graph ("landmark_graph", "precomputed_graph") only: its leading ones, and the number of
         clusters before their largest gap (of the roots of 1 - eigenvalue).
+    prices_, size_gap_ : with bounds of sizes only. A row belongs where its squared distance less the cluster's price is least; prices are
+        above zero where clusters must be filled up, and below where they are full. The gap is the share by which the objective may lie
+        above the least for these centres.
     separation_ : spread of the centres over the typical squared distance; near 0 when all have fallen together.
 
     Raises
@@ -127,6 +134,7 @@ class KernelKMeans(Plotting, BaseCMeans):
     Chitta, Jin, Havens, Jain: Approximate kernel k-means. KDD 2011, eq. 1-7, Alg. 2.
     Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, Alg. 1.
     Fritzke: The breathing k-means algorithm. arXiv:2006.15666, 2020.
+    Bradley, Bennett, Demiriz: Constrained k-means clustering. Microsoft Research MSR-TR-2000-65, 2000 (sizes).
 
     Examples
     --------
@@ -154,6 +162,8 @@ class KernelKMeans(Plotting, BaseCMeans):
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | None = "auto",
+        size_min: SizesArgument = None,
+        size_max: SizesArgument = None,
         max_iter: int = 300,
         tol: float = 1e-4,
         progressive: bool = True,
@@ -167,4 +177,4 @@ class KernelKMeans(Plotting, BaseCMeans):
         self._store(locals())
 
     def _procedure(self) -> Procedure:
-        return Procedure(lambda _: Method(Hard()))
+        return Procedure(lambda _: Method(Hard()), sizes=given_sizes(self.size_min, self.size_max, self.n_clusters, type(self).__name__))

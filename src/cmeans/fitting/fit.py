@@ -25,6 +25,7 @@ from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint,
 from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot, lower_cut
 from ..solvers.observer import AfterSweep, FitRecord, Observer
 from ..solvers.search import Breathing
+from ..solvers.sizes import Sized
 from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
 from ..spaces import Space
 from ..sweeps.choice import memory_of
@@ -32,7 +33,7 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .arguments import SearchName, checked_landmark_parameters, graph_parameters, takes_affinities, takes_kernel_values
+from .arguments import GivenSizes, SearchName, checked_landmark_parameters, graph_parameters, takes_affinities, takes_kernel_values
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
@@ -77,6 +78,7 @@ class Procedure:
     criterion: str = "centres"  # of `Stopping`
     starts: tuple[str, ...] = METHODS  # names that `init` may take
     factors: Callable[[Array, Float64], Float64] | None = None  # (d,) from rows and weights: features are multiplied by them first of all
+    sizes: GivenSizes | None = None  # bounds of the clusters' sizes
     too_few: str = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
 
     def clusters_for(self, n_clusters: int, n_rows: int, estimator_name: str) -> int:
@@ -238,7 +240,10 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         """Sweep from every start, and return the best result."""
         settings, engine = context.settings, context.engine
         geometry = build_geometry(self._space_request(context, context.blocks))
-        method = context.procedure.method(geometry)
+        method, sized = context.procedure.method(geometry), None
+        if context.procedure.sizes is not None:
+            limits = context.procedure.sizes.limits(geometry.blocks, settings.n_clusters, soft=method.rule.is_soft)
+            sized = Sized(limits, method.rule, geometry.blocks.n_rows)
         rows = self._rows_for(context, geometry, method.rule)
         problem = Problem(rows, method.rule, engine, settings.stopping)
         starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
@@ -246,10 +251,16 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         observer, schedule = self._observer(context, geometry, method), self._schedule(settings, geometry)
         search = self._breathing(geometry, settings.rng)
         with self._interruptible(context, geometry, method):
-            if method.pilot is None:
+            if sized is not None:
+                given = not isinstance(self.init, str)
+                best = sized.best_of(first, settings.n_init, problem, observer, given=given, schedule=schedule, search=search)
+                problem = replace(problem, rule=sized.rule)
+            elif method.pilot is None:
                 best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
             else:
                 best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
+        if sized is not None:
+            return geometry, method, certified(sized.concluded(best, problem, observer), best, geometry, problem)
         kernel = geometry.kernel
         if isinstance(kernel, PrecomputedGraphKernel) and self._refines(method):
 

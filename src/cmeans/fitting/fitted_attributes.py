@@ -39,6 +39,8 @@ OPTIONAL = (
     "memberships_",
     "n_clusters_suggested_",
     "pilot_m_",
+    "prices_",
+    "size_gap_",
     "_factors",
     "_nearest",
 )  # attributes of some fits only
@@ -95,6 +97,8 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
         model["_factors"] = geometry.blocks.factors
     if rule.needs_pilot:
         model["eta_"] = state.scales
+    if rule.has_prices:
+        model["prices_"] = state.scales
     return model
 
 
@@ -137,6 +141,8 @@ def row_attributes(geometry: Geometry, result: FitResult) -> dict[str, Any]:
     rows: dict[str, Any] = {"labels_": geometry.blocks.returned(assignment.labels)}
     if assignment.memberships is not None:
         rows |= {"memberships_": assignment.memberships, "_nearest": assignment.nearest}
+    if result.size_gap is not None:
+        rows["size_gap_"] = result.size_gap
     return {
         **rows,
         "objective_": assignment.objective,

@@ -134,8 +134,10 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number."""
         check_is_fitted(self)
         table, known = self._table(X, diag)
+        if self._rule.has_prices and self._rule.labels_need_norms:
+            table, known = self._known_table(X, diag), True
         with self._engine(table.blocks.x) as engine:
-            if known or not self._rule.rows_sum_to_one:
+            if known or self._rule.labels_need_norms:
                 labels: Array = assign_all(*self._pass(table), engine, Reporter(current_listeners())).labels
             else:  # the nearest centre is the same whatever k(x, x) is
                 labels = np.concatenate(list(engine.map(table, NearestPass(self._state))))

@@ -45,7 +45,7 @@ int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, cons
     }
     for (int64_t start = 0, number = 1; start < rows->count; start += TILE, number++) {
         load_tile(&tile, rows, start);
-        if (rule->one_cluster && !labelling) {
+        if (rule->nearest && !labelling) {
             nearest_only(&tile, rows, centres);
             rule->sums(&tile, centres, sums->mass, sums->spread);
             label_moments(&tile, rows, clusters, total);

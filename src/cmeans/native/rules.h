@@ -21,6 +21,7 @@ INLINE void add_weighted(struct tile *tile, int64_t j, double *mass, double *spr
 #include "rules/fuzzy.h"
 #include "rules/hard.h"
 #include "rules/possibilistic.h"
+#include "rules/sized.h"
 #include "rules/sparse.h"
 
 struct rule {
@@ -28,18 +29,23 @@ struct rule {
     void (*memberships)(struct tile *, const struct centres *);                    /* u from d2 */
     double (*sums)(struct tile *, const struct centres *, double *, double *);     /* u becomes w; mass, spread; returns the penalty */
     void (*utilities)(struct tile *, const struct centres *, double *);            /* of clusters, from d2 and labels; NULL: unknown */
-    int one_cluster;      /* a row counts for its nearest cluster only, so that sweeps need its label alone */
+    void (*slopes)(const struct tile *, const struct centres *, real *);           /* of u in the clusters' prices; NULL: there are none */
+    int one_cluster;      /* a row counts for one cluster only, that of its label */
+    int nearest;          /* which is its nearest, so that sweeps need nothing else */
     int leaves_rows_out;  /* a row may belong to no cluster */
 };
 
 static const struct rule RULES[] = {
-    {"hard", hard_memberships, hard_sums, hard_utilities, 1, 0},
-    {"fuzzy", fuzzy_memberships, fuzzy_sums, fuzzy_utilities, 0, 0},
-    {"fuzzy, any exponent", fuzzy_memberships, any_exponent_sums, NULL, 0, 0},
-    {"fuzzy, m = 2", fuzzy_two_memberships, fuzzy_two_sums, fuzzy_utilities, 0, 0},
-    {"possibilistic", possibilistic_memberships, possibilistic_sums, NULL, 0, 0},
-    {"possibilistic, m = 2", possibilistic_two_memberships, possibilistic_two_sums, NULL, 0, 0},
-    {"sparse", sparse_memberships, sparse_sums, NULL, 0, 1},
+    {"hard", hard_memberships, hard_sums, hard_utilities, NULL, 1, 1, 0},
+    {"fuzzy", fuzzy_memberships, fuzzy_sums, fuzzy_utilities, NULL, 0, 0, 0},
+    {"fuzzy, any exponent", fuzzy_memberships, any_exponent_sums, NULL, NULL, 0, 0, 0},
+    {"fuzzy, m = 2", fuzzy_two_memberships, fuzzy_two_sums, fuzzy_utilities, NULL, 0, 0, 0},
+    {"possibilistic", possibilistic_memberships, possibilistic_sums, NULL, NULL, 0, 0, 0},
+    {"possibilistic, m = 2", possibilistic_two_memberships, possibilistic_two_sums, NULL, NULL, 0, 0, 0},
+    {"sized entropy", sized_entropy_memberships, sized_entropy_sums, NULL, sized_entropy_slopes, 0, 0, 0},
+    {"sized fuzzy", sized_fuzzy_memberships, sized_fuzzy_sums, NULL, sized_fuzzy_slopes, 0, 0, 0},
+    {"sized hard", sized_hard_memberships, sized_hard_sums, NULL, NULL, 1, 0, 0},
+    {"sparse", sparse_memberships, sparse_sums, NULL, NULL, 0, 0, 1},
 };
 
 /* The rule of a name; NULL where there is none. */

@@ -45,6 +45,8 @@ def check_model(model: Any) -> None:
         raise ValueError(f"{type(rule).__name__} is no rule of {type(model).__name__}")
     if rule.needs_pilot and (state.scales is None or not (state.scales > 0).all()):
         raise ValueError("the clusters' scales are missing or not positive")
+    if rule.has_prices and (state.scales is None or not np.isfinite(state.scales).all()):
+        raise ValueError("the clusters' prices are missing or no numbers")
     if model.kernel_ != space.kernel:
         raise ValueError("the kernel is not that of the space")
     certificate = vars(model).get("approximation_")

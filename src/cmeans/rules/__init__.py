@@ -10,9 +10,24 @@ from .entropy import Entropy
 from .fuzzy import Fuzzy
 from .hard import Hard
 from .possibilistic import Possibilistic
+from .sized_entropy import SizedEntropy
+from .sized_fuzzy import SizedFuzzy
+from .sized_hard import SizedHard
 from .sparse import SparsePossibilistic
 
-__all__ = ["RULES", "Entropy", "Fuzzy", "Hard", "NativeFunctions", "Possibilistic", "Rule", "SparsePossibilistic"]
+__all__ = [
+    "RULES",
+    "Entropy",
+    "Fuzzy",
+    "Hard",
+    "NativeFunctions",
+    "Possibilistic",
+    "Rule",
+    "SizedEntropy",
+    "SizedFuzzy",
+    "SizedHard",
+    "SparsePossibilistic",
+]
 
 
 def _by_name() -> dict[str, type[Rule]]:

@@ -43,7 +43,7 @@ class Rule(ABC):
     """Memberships from distances. A frozen object of hyper-parameters; `scales` (one per cluster, or None) are passed in.
 
     A rule of your own has `memberships` and `weights`, and `penalty` where its objective holds more than weighted distances; it
-    minimises  sum_ij w_ij d2_ij + penalty  for fixed centres.
+    minimises  sum_ij w_ij d2_ij + penalty  for fixed centres; one whose scales are prices, that  - sum_ij scale_j u_ij.
 
     Attributes
     ----------
@@ -54,6 +54,7 @@ class Rule(ABC):
     refills_empty_clusters : whether an empty cluster takes the row farthest from its own centre.
     needs_pilot : whether scales come from a fuzzy run that goes first.
     leaves_rows_out : whether a row may belong nowhere; its label is then -1.
+    has_prices : whether its scales are prices of clusters, by which their sizes are kept between bounds.
     """
 
     name: ClassVar[str] = ""
@@ -63,6 +64,7 @@ class Rule(ABC):
     refills_empty_clusters: ClassVar[bool] = False
     needs_pilot: ClassVar[bool] = False
     leaves_rows_out: ClassVar[bool] = False
+    has_prices: ClassVar[bool] = False
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any], settle_m: Callable[[Any], float]) -> Self:  # noqa: ARG003
@@ -103,6 +105,28 @@ class Rule(ABC):
         """By how much each row's part of the objective would rise if a cluster went (b, c)."""
         raise NotImplementedError(f"{type(self).__name__}: has_removal_costs is False.")
 
+    @property
+    def follows_nearest(self) -> bool:
+        """True where a row belongs to its nearest centre alone, so that bounds of distances tell what a sweep may leave out."""
+        return False
+
+    @property
+    def labels_need_norms(self) -> bool:
+        """True where labels depend on more than differences of a row's squared distances, so that k(x, x) must be known."""
+        return not self.rows_sum_to_one
+
+    def with_prices(self) -> Rule | None:
+        """The rule of the same objective where clusters have prices; None where their sizes cannot be bounded."""
+        return None
+
+    def smoothed(self, temperature: float) -> Rule:
+        """The rule, of those with prices, by whose masses these are found: itself where they change smoothly with the prices."""
+        return self
+
+    def slopes(self, u: Array, d2: Array, scales: Float64) -> Array:
+        """Slopes (b, c) of memberships in their cluster's price, beside what the row's sum of one makes of them; of rules with prices."""
+        raise NotImplementedError(f"{type(self).__name__}: has_prices is False.")
+
     def advice_on_collapse(self, limits: SoftnessLimits) -> str:
         """Advice for a fit whose centres are all nearly the same point."""
         return "take fewer clusters"
@@ -112,6 +136,13 @@ class Rule(ABC):
         if self.needs_pilot:
             return "Possibilistic clusters do not repel each other: take fewer clusters."
         return "Take fewer clusters."
+
+
+def priced(scales: Float64 | None) -> Float64:
+    """The clusters' prices, for rules that have them."""
+    if scales is None:
+        raise ValueError("rules with prices need one of each cluster; they come from bounds of the clusters' sizes (size_min, size_max).")
+    return scales
 
 
 def needed(scales: Float64 | None) -> Float64:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..data.arrays import Array, Float64, namespace
 from .base import Rule, SoftnessLimits
+from .sized_entropy import SizedEntropy, entropy_penalty, representable
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Entropy(Rule):
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)
         u = d2 - xp.min(d2, axis=1, keepdims=True)
-        u /= -self._temperature(d2)
+        u /= -representable(self.T, d2)
         u = xp.exp(u)
         u /= xp.sum(u, axis=1, keepdims=True)
         return u
@@ -61,14 +62,10 @@ class Entropy(Rule):
         return u
 
     def penalty(self, u: Array, scales: Float64 | None) -> Array:
-        xp = namespace(u)
-        logs = xp.log(xp.where(u > 0, u, xp.ones_like(u)))
-        return self._temperature(u) * xp.sum(u * logs, axis=1)
+        return entropy_penalty(u, self.T)
 
-    def _temperature(self, like: Array) -> float:
-        """T, or the nearest number that the array's type can hold."""
-        limits = namespace(like).finfo(like.dtype)
-        return min(max(float(self.T), float(limits.smallest_normal)), float(limits.max))
+    def with_prices(self) -> SizedEntropy:
+        return SizedEntropy(self.T)
 
     def advice_on_collapse(self, limits: SoftnessLimits) -> str:
         critical = limits.critical_temperature

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from ..data.arrays import Array, Float64, device, namespace
 from .base import NativeFunctions, Rule, SoftnessLimits
+from .sized_fuzzy import SizedFuzzy
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,9 @@ class Fuzzy(Rule):
 
     def weights(self, u: Array) -> Array:
         return u * u if self.m == 2 else u**self.m
+
+    def with_prices(self) -> SizedFuzzy | None:
+        return SizedFuzzy(self.m) if self.exponent is None else None
 
     @property
     def has_removal_costs(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..data.arrays import Array, Float64, device, namespace
 from .base import NativeFunctions, Rule
+from .sized_hard import SizedHard
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,13 @@ class Hard(Rule):
 
     def weights(self, u: Array) -> Array:
         return u
+
+    @property
+    def follows_nearest(self) -> bool:
+        return True
+
+    def with_prices(self) -> SizedHard:
+        return SizedHard()
 
     @property
     def has_removal_costs(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ..sweeps.choice import SweepFunction, sweep_for
 from ..sweeps.passes import SweepPass
@@ -73,6 +73,12 @@ class Solution:
     last: tuple[State, Statistics] | None = None  # the state one sweep ago, and the sums that made this one
     floor: float | None = None  # the movement below which rounding let no centre come, where that ended the run
     sweep: SweepFunction | None = None  # what swept, and may remember its last sweep, so that a further one takes less
+
+
+class Solver(Protocol):
+    """A way from a state to a fixed point: `solve`, or one that prepares it."""
+
+    def __call__(self, problem: Problem, state: State, observer: Observer, /) -> Solution: ...
 
 
 def solve(
@@ -162,11 +168,13 @@ class _Loop:
                 history = (*now.history, now.history[-1])
                 ended = self._is_ended(now.state, len(history))
                 return replace(now, at=now.state, mixing=mixing, history=history, row_visits=visits, ended=ended)
-        result, history = self.step(problem, swept, sums, now.last), (*now.history, sums.objective)
+        result = self.step(problem, swept, sums, now.last)
+        sums = sums if result.sums is None else result.sums
+        history = (*now.history, sums.objective)
         new, visits = result.state, visits + result.row_visits
         if result.verdict is not Verdict.GOES_ON:
             return replace(now, state=new, row_visits=visits, history=history, verdict=result.verdict, converged=True)
-        ends, movement = is_at_rest(problem.stopping, at, new, sums, compared=now.before is not None)
+        ends, movement = is_at_rest(problem, at, new, sums, compared=now.before is not None)
         movements = (*now.movements, movement)
         self._report(len(history), sums.objective, movement)
         floor = None if ends else is_rounding_only(problem.stopping, movements, history, problem.rows, sums.magnitude)

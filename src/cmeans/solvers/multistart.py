@@ -15,12 +15,12 @@ from ..landmarks.cut_refinement import refined_cut
 from ..rules import Rule
 from ..spaces import FeatureSpace, Space
 from ..spaces.centres import Centres
-from ..sweeps.final_pass import Assignment, assign_all
+from ..sweeps.final_pass import Assignment, Moves, assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
-from .fixed_point import Solution, solve
+from .fixed_point import Solution, Solver, solve
 from .observer import AsFinal, Observer, Progressed, known
 from .search import Breathing
 from .stopping import reason
@@ -41,6 +41,7 @@ class FitResult:
     alive: npt.NDArray[np.bool_]  # (c,) which clusters hold any mass at the end
     row_visits: int
     approximation: Approximation | None = None  # where the run was on landmarks, and the estimator certifies them
+    size_gap: float | None = None  # where sizes are bounded, the share by which the cost may lie above the least for these centres
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ def best_of(
     measured: bool = False,
     schedule: SubsampleSchedule | None = None,
     search: Breathing | None = None,
+    solver: Solver = solve,
 ) -> BestRun:
     """Solve from every start and keep the lowest objective; it is `measured` at the end even where there is but one start.
 
@@ -92,10 +94,10 @@ def best_of(
     visits = 0
     runs: Iterator[tuple[int, State]] = ((run, State(centres)) for run, centres in enumerate(starts))
     if schedule is not None:
-        warm = schedule([state for _, state in runs], problem, n_starts, observer.within(stage), search)
+        warm = schedule([state for _, state in runs], problem, n_starts, observer.within(stage), search, solver)
         runs, visits = iter([(warm.run, warm.state)]), warm.row_visits
     for run, state in runs:
-        solution = solve(problem, state, observer.at(stage, run, n_starts))
+        solution = solver(problem, state, observer.at(stage, run, n_starts))
         visits += solution.row_visits
         sums = None
         if measured or (n_starts > 1 and schedule is None):
@@ -145,12 +147,13 @@ def from_pilot(
     return BestRun(solution, None, visits + solution.row_visits)
 
 
-def concluded(best: BestRun, problem: Problem, observer: Observer) -> FitResult:
-    """The last pass over all rows, and why the run ended."""
+def concluded(
+    best: BestRun, problem: Problem, observer: Observer, at: tuple[Space, State] | None = None, moves: Moves | None = None
+) -> FitResult:
+    """The last pass over all rows, and why the run ended; `at`: the portable space and the state in it, where it is not the run's last."""
     solution, rows, rule = best.solution, problem.rows, problem.rule
-    space, centres = rows.space.portable(solution.state.centres)
-    state = State(centres, solution.state.scales)
-    assignment = assign_all(rows, space, rule, state, problem.engine, observer.at("fit").reporter, observer.taker)
+    space, state = portable(best, problem) if at is None else at
+    assignment = assign_all(rows, space, rule, state, problem.engine, observer.at("fit").reporter, observer.taker, moves)
     return FitResult(
         solution,
         [*solution.history, assignment.objective],
@@ -162,6 +165,12 @@ def concluded(best: BestRun, problem: Problem, observer: Observer) -> FitResult:
         assignment.mass > 0,
         best.row_visits + rows.n_rows,
     )
+
+
+def portable(best: BestRun, problem: Problem) -> tuple[Space, State]:
+    """The space that a model keeps, and the last state of a run in it."""
+    space, centres = problem.rows.space.portable(best.solution.state.centres)
+    return space, State(centres, best.solution.state.scales)
 
 
 def possibilistic_scales(spread: Float64, mass: Float64, eta_scale: float) -> Float64:

@@ -25,11 +25,12 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class StepResult:
-    """The next state, the rows that finding it has visited beyond the sweep, and the verdict."""
+    """The next state, the rows that finding it has visited beyond the sweep, the verdict, and the sums as corrected where they are."""
 
     state: State
     row_visits: int = 0
     verdict: Verdict = Verdict.GOES_ON
+    sums: Statistics | None = None
 
 
 class Step(Protocol):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..data.arrays import resolution
-from ..sweeps.problem import Stopping
+from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 PATIENCE = 10  # sweeps that must look like the ten before them, until it is rounding that moves the centres
 
 
-def is_at_rest(stopping: Stopping, at: State, new: State, sums: Statistics, *, compared: bool) -> tuple[bool, float]:
+def is_at_rest(problem: Problem, at: State, new: State, sums: Statistics, *, compared: bool) -> tuple[bool, float]:
     """Return True where the step from `at` to `new` ends a run, and the movement relative to the stopping rule's scale.
 
     `compared`: the sums hold the change of the memberships since the sweep before.
     """
-    moved = _movement(at, new)
+    stopping, moved = problem.stopping, _movement(at, new)
     if stopping.criterion == "memberships":
         return moved == 0 or (compared and sums.change <= stopping.tol), sums.change
     scale = sums.scale / sums.weight if sums.weight > 0 else 0.0
-    return ends_by_centres(stopping, moved, scale) and _widening(at, new) <= stopping.tol, relative_movement(moved, scale)
+    rests = problem.rule.has_prices or _widening(at, new) <= stopping.tol  # prices rest where centres do
+    return ends_by_centres(stopping, moved, scale) and rests, relative_movement(moved, scale)
 
 
 def ends_by_centres(stopping: Stopping, moved: float, scale: float) -> bool:

@@ -12,7 +12,7 @@ from ..data.limits import Limits
 from ..sampling.population import Population, sample
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .fixed_point import Solution, solve
+from .fixed_point import Solution, Solver, solve
 from .observer import Observer
 from .search import Breathing
 
@@ -39,7 +39,13 @@ class SubsampleSchedule:
     rng: np.random.RandomState
 
     def __call__(
-        self, states: Sequence[State], problem: Problem, n_starts: int, observer: Observer, search: Breathing | None = None
+        self,
+        states: Sequence[State],
+        problem: Problem,
+        n_starts: int,
+        observer: Observer,
+        search: Breathing | None = None,
+        solver: Solver = solve,
     ) -> WarmStart:
         """Solve from every state on one sample after the other; the lowest objective on the largest of them is kept, or on the one that
         is searched on.
@@ -58,7 +64,7 @@ class SubsampleSchedule:
                 stopping=replace(stopping, tol=max(stopping.tol, RESOLVED * uncertainty)),
             )
             here = observer.without_callbacks().within(f"sample {number}")
-            solutions = [_without_sweep(solve(part, state, here.at("sample", run, n_starts))) for run, state in enumerate(states)]
+            solutions = [_without_sweep(solver(part, state, here.at("sample", run, n_starts))) for run, state in enumerate(states)]
             states = [solution.state for solution in solutions]
             visits += sum(solution.row_visits for solution in solutions)
             if len(states) > 1 and number in (searched, len(self.sizes) - 1):

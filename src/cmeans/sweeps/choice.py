@@ -16,10 +16,10 @@ from ..spaces import Space
 from . import generic
 from .bounded import BoundedSweep
 from .generic import FinalSums
-from .native import NativeAssign, NativeCosts, NativeDeviations, NativeMeasure, NativeNearest, NativeSweep
+from .native import NativeAssign, NativeCosts, NativeDeviations, NativeMargins, NativeMeasure, NativeNearest, NativePrices, NativeSweep
 from .represented_rows import RepresentedRows
 from .state import State
-from .statistics import ClusterCosts, Statistics
+from .statistics import ClusterCosts, Margins, PriceStatistics, Statistics
 
 LARGEST_CENTRES = 4 * 2**20  # bytes of centres above which a matrix product of the whole block is faster
 
@@ -60,6 +60,18 @@ class NearestFunction(Protocol):
     """(b,) the nearest centre of each row of one task, and the squared distance to it."""
 
     def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]: ...
+
+
+class PriceFunction(Protocol):
+    """Sums of the rows of one task from which prices follow."""
+
+    def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int) -> PriceStatistics: ...
+
+
+class MarginFunction(Protocol):
+    """Clusters of the rows of one task by price, and the rows that another would have for little more."""
+
+    def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, width: float, task: int) -> Margins: ...
 
 
 def sweeps_are_native(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
@@ -122,7 +134,21 @@ def nearest_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> NearestFu
     return NativeNearest(numpy_dtype(rows.blocks.x))
 
 
+def prices_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> PriceFunction:
+    """Sums over represented rows from which prices follow."""
+    if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
+        return generic.price_sums
+    return NativePrices(rule, numpy_dtype(rows.blocks.x))
+
+
+def margins_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> MarginFunction:
+    """Represented rows that another cluster of `space` would have for little more."""
+    if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
+        return generic.margins
+    return NativeMargins(rule, numpy_dtype(rows.blocks.x))
+
+
 def _remembers(space: Space, blocks: Blocks, rule: Rule) -> bool:
     """Hard sweeps over many columns keep bounds of distances; over few, reading a row costs no more than asking whether to. Rows that
     are not in memory must be read and represented anyway, and bounds could be longer than there is memory."""
-    return space.size > blocks.limits.narrow_columns and not rule.is_soft and not blocks.read_anew
+    return space.size > blocks.limits.narrow_columns and rule.follows_nearest and not blocks.read_anew

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import Array, Float64, dense_like, numpy_dtype
+from ..data.arrays import Array, Float64, IntArray, dense_like, numpy_dtype
 from ..data.outputs import RowOutputs
 from ..engines import Engine, Pass
 from ..rules import Rule
@@ -104,6 +105,32 @@ class LabelsAnd:
 
 
 @dataclass(frozen=True)
+class Moves:
+    """Rows that belong to other clusters than the hard rule says, as these would hold too many rows or too few."""
+
+    rows: IntArray  # (q,) numbers of rows, ascending
+    sources: IntArray  # (q,) their clusters by the rule
+    labels: IntArray  # (q,) their clusters
+    d2: Float64  # (q, 2) squared distances to both
+
+    def between(self, first: int, last: int) -> Moves:
+        """The moves of rows first ... last - 1, counted from the first of them."""
+        start, stop = np.searchsorted(self.rows, [first, last])
+        return Moves(self.rows[start:stop] - first, self.sources[start:stop], self.labels[start:stop], self.d2[start:stop])
+
+    def made(self, out: RowOutputs, first: int, weight: Float64, n_clusters: int) -> FinalSums:
+        """Write the moves to the results of rows of these weights, the first of number `first`, and return how their sums change."""
+        mass = np.zeros(n_clusters)
+        at, weight = self.rows + (first - out.start), weight[self.rows]
+        for place, old, new in zip(at.tolist(), self.sources.tolist(), self.labels.tolist(), strict=True):
+            out.memberships[place, old], out.memberships[place, new] = 0.0, 1.0
+        np.subtract.at(mass, self.sources, weight)
+        np.add.at(mass, self.labels, weight)
+        out.labels[at], out.nearest[at] = self.labels, self.d2[:, 1]
+        return FinalSums(float(weight @ (self.d2[:, 1] - self.d2[:, 0])), 0.0, mass)
+
+
+@dataclass(frozen=True)
 class FinalPass(Pass[tuple[FinalSums, Any, int]]):
     """The last pass: its sums, what a sink keeps of the rows, and how many they were."""
 
@@ -111,14 +138,21 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
     rule: Rule
     state: State
     space: Space | None  # of the centres, where it is not the rows' own
+    moves: Moves | None = None
 
     def prepare(self, rows: RepresentedRows) -> AssignFunction:
         return assign_for(rows, self.space or rows.space, self.rule, len(self.state.centres))
 
     def work(self, rows: RepresentedRows, task: int, prepared: AssignFunction) -> tuple[FinalSums, Any, int]:
         first, last = rows.blocks.task_range(task, rows.space.size)
-        out = self.sink.room(first, last)
-        return prepared(rows, self.space or rows.space, self.rule, self.state, task, out), self.sink.made(out), last - first
+        out, space = self.sink.room(first, last), self.space or rows.space
+        sums = prepared(rows, space, self.rule, self.state, task, out)
+        if self.moves is not None:
+            sums += self.moves.between(first, last).made(out, first, rows.blocks.weight[first:last], len(self.state.centres))
+        return sums, self.sink.made(out), last - first
+
+    def part(self, start: int, stop: int) -> FinalPass:
+        return self if self.moves is None else replace(self, moves=self.moves.between(start, stop))
 
 
 @dataclass(frozen=True)
@@ -141,15 +175,16 @@ def assign_all(
     engine: Engine,
     reporter: Reporter = SILENT,
     taker: RowTaker | None = None,
+    moves: Moves | None = None,
 ) -> Assignment:
-    """Labels and memberships of all rows for centres of `space` (the rows' own, or its portable twin).
+    """Labels and memberships of all rows for centres of `space` (the rows' own, or its portable twin), after `moves`.
 
     Of rows that are not in memory labels alone are kept, in the smallest integers that hold them; a taker is given all else.
     """
     c, like = len(state.centres), dense_like(rows.blocks.x)
     if rows.blocks.keep_memberships:
         whole = ArraySink(rows.n_rows, c, like)
-        sums = assign_into(whole, rows, space, rule, state, engine, reporter)
+        sums = assign_into(whole, rows, space, rule, state, engine, reporter, moves)
         out = whole.outputs
         return Assignment(out.labels, out.memberships, out.nearest, sums.objective, sums.total_distance, sums.mass)
     labels, done = rows.blocks.empty_labels(c), 0
@@ -170,15 +205,22 @@ def assign_all(
             put(part[1])
 
         sink = StreamSink(c, like, LabelsAnd(compact, function), keep_and_put)
-    sums = assign_into(sink, rows, space, rule, state, engine, reporter)
+    sums = assign_into(sink, rows, space, rule, state, engine, reporter, moves)
     return Assignment(labels, None, None, sums.objective, sums.total_distance, sums.mass)
 
 
 def assign_into(
-    sink: Sink[Any], rows: RepresentedRows, space: Space, rule: Rule, state: State, engine: Engine, reporter: Reporter = SILENT
+    sink: Sink[Any],
+    rows: RepresentedRows,
+    space: Space,
+    rule: Rule,
+    state: State,
+    engine: Engine,
+    reporter: Reporter = SILENT,
+    moves: Moves | None = None,
 ) -> FinalSums:
     """The last pass over all rows, with its sums; the objective is in the user's unit of weight."""
-    final = FinalPass(sink, rule, state, None if space is rows.space else space)
+    final = FinalPass(sink, rule, state, None if space is rows.space else space, moves)
     total: FinalSums | None = None
     done = 0
     for sums, part, count in engine.map(rows, final):

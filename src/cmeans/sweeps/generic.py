@@ -15,7 +15,7 @@ from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Rows, Space
 from .represented_rows import RepresentedBlock, RepresentedRows, RowsInSpace
 from .state import State
-from .statistics import ClusterCosts, HardStatistics, Statistics
+from .statistics import ClusterCosts, HardStatistics, Margins, PriceStatistics, Statistics
 
 
 def sweep(
@@ -146,6 +146,42 @@ def cluster_costs(rows: RepresentedRows, rule: Rule, state: State, task: int) ->
     return costs
 
 
+def price_sums(rows: RepresentedRows, rule: Rule, state: State, task: int) -> PriceStatistics:
+    """Masses under the prices of a state, and how they change with these, in the rows of one task."""
+    c, prices = len(state.centres), state.known_scales()
+    sums = PriceStatistics(0.0, np.zeros(c), np.zeros((c, c)))
+    for block, _, d2 in _measured(rows, rows.space, state, task, plain=False):
+        xp = namespace(d2)
+        weight = as_like(block.weight, d2, xp.float64)[:, None]
+        u = rule.memberships(d2, prices)
+        slopes, costs, penalty = rule.slopes(u, d2, prices), xp.sum(rule.weights(u) * d2, axis=1), rule.penalty(u, prices)
+        costs = xp.astype(costs if penalty is None else costs + penalty, xp.float64)
+        slopes = xp.astype(slopes, xp.float64)
+        total = xp.sum(slopes, axis=1, keepdims=True)
+        shares = slopes / xp.where(total > 0, total, xp.ones_like(total))
+        coupling = to_numpy((shares * weight).T @ slopes)
+        np.fill_diagonal(coupling, 0.0)
+        mass = to_numpy(xp.sum(xp.astype(u, xp.float64) * weight, axis=0))
+        sums += PriceStatistics(float(xp.sum(costs * weight[:, 0])), mass, (coupling + coupling.T) / 2.0)
+    return sums
+
+
+def margins(rows: RepresentedRows, space: Space, rule: Rule, state: State, width: float, task: int) -> Margins:
+    """Clusters of the rows of one task by price, and those of them that another cluster would have for less than `width` more."""
+    c, prices = len(state.centres), state.known_scales()
+    mass, found = np.zeros(c), list[tuple[IntArray, IntArray, Float64]]()
+    for block, _, d2 in _measured(rows, space, state, task, plain=space is not rows.space):
+        xp = namespace(d2)
+        labels = argmax_labels(rule.memberships(d2, prices), leaves_rows_out=False)
+        mass += np.bincount(labels, weights=block.weight, minlength=c)
+        net = d2 - as_like(prices, d2)[None, :]
+        own = as_like(labels[:, None] == np.arange(c)[None, :], d2) > 0
+        margin = xp.min(xp.where(own, xp.full_like(net, xp.inf), net), axis=1) - xp.min(net, axis=1)
+        near = np.flatnonzero((to_numpy(margin) < width) & (block.weight > 0))
+        found.append((block.start + near, labels[near], to_numpy(d2)[near].astype(np.float64)))
+    return Margins(mass, *(np.concatenate(part) for part in zip(*found, strict=True)))
+
+
 def nearest_rows(rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
     """(b,) the number of each row's nearest centre, and the squared distance to it."""
     labels, distances = [], []
@@ -176,12 +212,13 @@ def distances(rows: RepresentedRows, space: Space, state: State, task: int) -> A
 
 
 def nearest(rows: RepresentedRows, space: Space, state: State, task: int) -> IntArray:
-    """(b,) numbers of the nearest centres, without k(x, x)."""
+    """(b,) numbers of the nearest centres, less their prices where they have some, without k(x, x)."""
     parts = []
     for block in rows.task(task):
         plain = block.rows.plain()
         view = space.view(state.centres, plain.kxx)
-        parts.append(to_numpy(namespace(plain.kxx).argmax(2.0 * plain.inner(view) - view.norms[None, :], axis=1)))
+        prices = 0.0 if state.scales is None else as_like(state.scales, plain.kxx)
+        parts.append(to_numpy(namespace(plain.kxx).argmax(2.0 * plain.inner(view) - (view.norms - prices)[None, :], axis=1)))
     return np.concatenate(parts)
 
 

@@ -17,7 +17,7 @@ from .generic import FinalSums
 from .native_rows import RowsArgument
 from .represented_rows import RepresentedRows
 from .state import State
-from .statistics import ClusterCosts, HardStatistics, Statistics
+from .statistics import ClusterCosts, HardStatistics, Margins, PriceStatistics, Statistics
 
 STATES = 2  # whose centres are kept as C reads them: the change of memberships compares two
 
@@ -47,6 +47,12 @@ class _AssignmentArgument(Structure):
     """struct assignment"""
 
     _fields_ = [(name, ADDRESS) for name in ("labels", "memberships", "nearest", "mass", "spread", "totals")]
+
+
+class _MarginsArgument(Structure):
+    """struct margins"""
+
+    _fields_ = [(name, ADDRESS) for name in ("mass", "rows", "labels", "d2")]
 
 
 class CentresCache:
@@ -225,3 +231,37 @@ class NativeDeviations:
             own = address(labels[here.start : here.start + len(here)])
             done(self._pass(here.argument, centres, own, power == 2, address(total)))
         return total
+
+
+class NativePrices:
+    """Masses of clusters under their prices in one task's rows, and how they change with these."""
+
+    def __init__(self, rule: Rule, dtype: Any) -> None:
+        self._cache = CentresCache(rule)
+        self._pass = native.function("price", dtype, (ROWS, CENTRES, TEXT, ADDRESS, ADDRESS, ADDRESS), INT)
+
+    def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int) -> PriceStatistics:
+        c = len(state.centres)
+        cost, mass, coupling = np.zeros(1), np.zeros(c), np.zeros((c, c))
+        for here in rows.native_task(task):
+            centres = self._cache.argument(rows.space, state, here.dtype)
+            done(self._pass(here.argument, centres, self._cache.rule_name, address(cost), address(mass), address(coupling)))
+        return PriceStatistics(float(cost[0]), mass, coupling + coupling.T)
+
+
+class NativeMargins:
+    """Clusters of one task's rows by price, and the rows that another cluster would have for little more."""
+
+    def __init__(self, rule: Rule, dtype: Any) -> None:
+        self._cache = CentresCache(rule)
+        self._pass = native.function("find_margins", dtype, (ROWS, CENTRES, TEXT, REAL, pointer_to(_MarginsArgument)), WHOLE)
+
+    def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, width: float, task: int) -> Margins:
+        c = len(state.centres)
+        mass, found = np.zeros(c), list[tuple[IntArray, IntArray, Float64]]()
+        for here in rows.native_task(task):
+            near, labels, d2 = np.empty(len(here), np.int64), np.empty(len(here), np.int64), np.empty((len(here), c), here.dtype)
+            to, centres = _MarginsArgument(*map(address, (mass, near, labels, d2))), self._cache.argument(space, state, here.dtype)
+            count = done(self._pass(here.argument, centres, self._cache.rule_name, width, to))
+            found.append((here.start + near[:count], labels[:count].copy(), d2[:count].astype(np.float64)))
+        return Margins(mass, *(np.concatenate(part) for part in zip(*found, strict=True)))

@@ -17,19 +17,23 @@ from ..spaces import Space
 from .choice import (
     CostsFunction,
     DeviationsFunction,
+    MarginFunction,
     MeasureFunction,
     NearestFunction,
+    PriceFunction,
     SweepFunction,
     costs_for,
     deviations_for,
+    margins_for,
     measure_for,
     nearest_for,
+    prices_for,
     sweep_for,
 )
 from .generic import fuzzy_deviations, gather, nearest, nearest_distances
 from .represented_rows import RepresentedRows
 from .state import State
-from .statistics import ClusterCosts, Statistics
+from .statistics import ClusterCosts, Margins, PriceStatistics, Statistics
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,46 @@ class CostPass(Pass[ClusterCosts]):
 
 
 @dataclass(frozen=True)
+class PricePass(Pass[PriceStatistics]):
+    """Masses of clusters under their prices, and how they change with these."""
+
+    rule: Rule
+    state: State
+
+    def prepare(self, rows: RepresentedRows) -> PriceFunction:
+        return prices_for(rows, self.rule, len(self.state.centres))
+
+    def work(self, rows: RepresentedRows, task: int, prepared: PriceFunction) -> PriceStatistics:
+        return prepared(rows, self.rule, self.state, task)
+
+    def conclude(self, total: PriceStatistics) -> PriceStatistics:
+        if not (np.isfinite(total.cost) and np.isfinite(total.mass).all()):
+            raise ValueError(NOT_FINITE)
+        return total
+
+
+@dataclass(frozen=True)
+class MarginPass(Pass[Margins]):
+    """Clusters of the rows by price, and the rows that another cluster would have for less than `width` more."""
+
+    rule: Rule
+    state: State
+    width: float
+    space: Space | None = None  # of the centres, where it is not the rows' own
+    first: int = 0  # number of the first row
+
+    def prepare(self, rows: RepresentedRows) -> MarginFunction:
+        return margins_for(rows, self.space or rows.space, self.rule, len(self.state.centres))
+
+    def work(self, rows: RepresentedRows, task: int, prepared: MarginFunction) -> Margins:
+        found = prepared(rows, self.space or rows.space, self.rule, self.state, self.width, task)
+        return replace(found, rows=found.rows + self.first)
+
+    def part(self, start: int, stop: int) -> MarginPass:
+        return replace(self, first=start)
+
+
+@dataclass(frozen=True)
 class NearestRowsPass(Pass[tuple[IntArray, Float64]]):
     """(b,) the number of each row's nearest centre, and the squared distance to it."""
 
@@ -168,7 +212,7 @@ class DistancePass(Pass[Array]):
 
 @dataclass(frozen=True)
 class NearestPass(Pass[IntArray]):
-    """(b,) numbers of the nearest centres, without k(x, x)."""
+    """(b,) numbers of the nearest centres, less their prices where they have some, without k(x, x)."""
 
     state: State
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
-from ..data.arrays import Array, Partition
+from ..data.arrays import Array, Float64, IntArray, Partition
 from ..engines import Engine, Pass
 from ..rules import Rule
 from ..spaces import Space
@@ -73,6 +73,15 @@ class Problem:
         """The centres that given memberships (n, c) make."""
         sums = self.sums_of(memberships)
         return self.space.centres(sums.mass, sums.moment)
+
+    def moment_of(self, numbers: IntArray, mass: Float64) -> Float64:
+        """The moments (c, moment_width) that some rows make with masses (q, c) of any sign in the clusters, for rules whose weights are
+        their memberships."""
+        if self.space.sweeps_products:
+            return replace(self, rows=self.rows.part(numbers, np.ones(len(numbers)))).sums_of(mass).moment
+        moment = np.zeros((mass.shape[1], self.space.moment_width))
+        self.space.as_rows(self.space.embed(self.rows.blocks.take(numbers), numbers)).add_moment(mass, moment)
+        return moment
 
     def means(self, state: State, sums: Statistics) -> Centres:
         """The centres that the sums of a sweep make; those of clusters without mass stay where they are."""

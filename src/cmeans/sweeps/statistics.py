@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..data.arrays import Float64
+from ..data.arrays import Float64, IntArray
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,32 @@ class ClusterCosts:
 
     def __add__(self, other: ClusterCosts) -> ClusterCosts:
         return ClusterCosts(self.error + other.error, self.utility + other.utility)
+
+
+@dataclass(frozen=True)
+class PriceStatistics:
+    """Sums over rows from which the next prices of clusters follow."""
+
+    cost: float  # sum of the objective
+    mass: Float64  # (c,) sum_i weight_i u_ij
+    coupling: Float64  # (c, c) between two clusters, the mass that goes from one to the other by a unit of the price; 0 on the diagonal
+
+    def __add__(self, other: PriceStatistics) -> PriceStatistics:
+        return PriceStatistics(self.cost + other.cost, self.mass + other.mass, self.coupling + other.coupling)
+
+
+@dataclass(frozen=True)
+class Margins:
+    """The clusters of all rows by price, and the rows that some other cluster would have for little more."""
+
+    mass: Float64  # (c,) sum of the weights of each cluster's rows
+    rows: IntArray  # (q,) numbers of rows
+    labels: IntArray  # (q,) and their clusters
+    d2: Float64  # (q, c) and squared distances
+
+    def __add__(self, other: Margins) -> Margins:
+        parts = zip((self.rows, self.labels, self.d2), (other.rows, other.labels, other.d2), strict=True)
+        return Margins(self.mass + other.mass, *(np.concatenate(both) for both in parts))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,8 @@
+"""Clusters whose sizes lie between bounds: prices by a concave dual, an exact assignment, centres, and so on."""
+
+from __future__ import annotations
+
+from .bounds import SizeBounds, SizeLimits
+from .solve import Sized
+
+__all__ = ["SizeBounds", "SizeLimits", "Sized"]

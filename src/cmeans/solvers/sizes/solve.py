@@ -1,0 +1,185 @@
+"""Clusters of bounded sizes: centres, prices for them, and the cheapest assignment within the bounds, in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...data.arrays import Float64, resolution
+from ...rules import Rule
+from ...runtime.user_warnings import warn
+from ...spaces.centres import Centres
+from ...sweeps.passes import SweepPass
+from ...sweeps.problem import Problem
+from ...sweeps.state import State
+from ...sweeps.statistics import Statistics
+from ..fixed_point import Solution, solve
+from ..multistart import BestRun, FitResult, best_of, concluded, portable
+from ..observer import Observer
+from ..search import Breathing
+from ..steps import NEXT_CENTRES, StepResult
+from ..subsampling import SubsampleSchedule
+from .assignment import assigned
+from .bounds import SizeBounds, SizeLimits
+from .dual import cooled, solve_prices
+
+MARGIN = 5.0  # temperatures from a border within which moves are sought
+SETTLED = 1e-10  # of the mean size: how far soft sizes may miss their bounds, in float64
+SETTLED_ROUGHLY = 1e-5  # in float32
+MISSED = 1e-3  # of the mean size by which sums of memberships may miss their bounds unsaid
+NEAR = 1e-3  # of the mean squared distance: margin within which the last moves are sought at first
+
+
+@dataclass(frozen=True)
+class _Pricing:
+    """How prices are found for the rows of a problem."""
+
+    bounds: SizeBounds
+    temperature: float  # of the smooth form of a rule whose memberships jump
+    reach: float  # of the first step
+    tolerance: float  # weight by which a size may miss what its price asks for
+
+    def prices(self, problem: Problem, state: State) -> tuple[Float64, int]:
+        """Prices for the centres of a state, from those of the state on, and rows visited."""
+        if not problem.rule.is_soft and self.temperature == 0:
+            return state.known_scales(), 0
+        rule = problem.rule.smoothed(self.temperature)
+        found = solve_prices(problem, rule, self.bounds, state, self.reach, self.tolerance)
+        return found.prices, found.row_visits
+
+    @property
+    def margin(self) -> float:
+        """Margin of the rows that may have to move."""
+        return MARGIN * self.temperature if self.temperature > 0 else np.inf
+
+
+@dataclass(frozen=True)
+class _SizedStep:
+    """New centres, and prices for them. Hard memberships are first moved until they keep the bounds exactly."""
+
+    pricing: _Pricing
+    needs_labels: bool = False
+    keeps_clusters: bool = True
+
+    def __call__(self, problem: Problem, swept: SweepPass, sums: Statistics, last: tuple[State, Statistics] | None) -> StepResult:
+        sums, visits = _exact(problem, self.pricing, swept.state, sums)
+        new = NEXT_CENTRES(problem, swept, sums, last)
+        prices, visited = self.pricing.prices(problem, State(new.state.centres, swept.state.scales))
+        return StepResult(State(new.state.centres, prices), visits + new.row_visits + visited, sums=sums)
+
+
+def _exact(problem: Problem, pricing: _Pricing, state: State, sums: Statistics) -> tuple[Statistics, int]:
+    """The sums of the cheapest assignment within the bounds, and rows visited to find it."""
+    if problem.rule.is_soft:
+        return sums, 0
+    found = assigned(problem, problem.rule, pricing.bounds, state, pricing.margin)
+    return found.corrected(problem, sums), found.row_visits
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A solver within limits of the clusters' sizes, for a rule that has no prices by itself."""
+
+    limits: SizeLimits
+    plain: Rule
+    n_rows: int  # of the fit: fewer are a sample
+
+    @property
+    def rule(self) -> Rule:
+        """The rule with prices."""
+        rule = self.plain.with_prices()
+        assert rule is not None, "estimators refuse other rules"
+        return rule
+
+    def bounds(self, problem: Problem) -> SizeBounds:
+        """The bounds for the rows of a problem."""
+        return self.limits.over(problem.rows.blocks.weight, soft=problem.rule.is_soft, sampled=problem.n_rows < self.n_rows)
+
+    def __call__(self, problem: Problem, state: State, observer: Observer) -> Solution:
+        """Follow centres and prices from a state, whose prices may be missing, until the centres stand still."""
+        pricing, prices, visits = self.pricing(problem, state)
+        plain = replace(problem, stopping=replace(problem.stopping, acceleration=None))  # a mixture of centres has no prices
+        solution = solve(plain, State(state.centres, prices), observer, _SizedStep(pricing))
+        return replace(solution, row_visits=solution.row_visits + visits)
+
+    def pricing(self, problem: Problem, state: State) -> tuple[_Pricing, Float64, int]:
+        """How prices are found here, those of a state, and rows visited."""
+        bounds, c = self.bounds(problem), len(state.centres)
+        state = State(state.centres, np.zeros(c)) if state.scales is None else state
+        scale, visits = _mean_distance(problem, state), problem.n_rows
+        if problem.rule.is_soft:
+            settled = SETTLED if resolution(problem.rows.blocks.x.dtype) < 1e-10 else SETTLED_ROUGHLY
+            pricing = _Pricing(bounds, 0.0, scale, settled * bounds.total / c)
+            prices, visited = pricing.prices(problem, state)
+            return pricing, prices, visits + visited
+        found, temperature = cooled(problem, problem.rule, bounds, state, scale)
+        tolerance = max(bounds.largest, 1e-3 * bounds.total / c)
+        return _Pricing(bounds, temperature, 8.0 * temperature, tolerance), found.prices, visits + found.row_visits
+
+    def best_of(
+        self,
+        starts: Iterable[Centres],
+        n_starts: int,
+        problem: Problem,
+        observer: Observer,
+        *,
+        given: bool,
+        schedule: SubsampleSchedule | None = None,
+        search: Breathing | None = None,
+    ) -> BestRun:
+        """Solve from every start, or the one that is `given`, and with a `search` from where that for the best plain partition ends too."""
+        within, first, visits = replace(problem, rule=self.rule), list(starts), 0
+        if search is not None:
+            before = observer.of_pilot(self._as_final)
+            found = best_of(first, n_starts, problem, before, stage="plain", schedule=schedule, search=search)
+            first, visits = [*first, found.solution.state.centres], found.row_visits
+        if not given:
+            first, visits = [self._matched(centres, problem) for centres in first], visits + len(first) * problem.n_rows
+        best = best_of(first, len(first), within, observer, schedule=schedule, solver=self)
+        return replace(best, row_visits=visits + best.row_visits)
+
+    def _as_final(self, rule: Rule, state: State, sums: Statistics | None) -> tuple[Rule, State]:
+        """Return an interrupted plain run as one without bounds that hold."""
+        return self.rule, State(state.centres, np.zeros(len(state.centres)))
+
+    def _matched(self, centres: Centres, problem: Problem) -> Centres:
+        """The centres in such an order that of two bounds the larger is for the cluster that has more rows without any."""
+        c = len(self.limits.low)
+        if len(centres) < c:
+            raise ValueError(f"size_min, size_max: rows at {len(centres)} different places cannot start {c} clusters. Take fewer clusters.")
+        order, mass = np.empty(c, dtype=np.intp), problem.sweep(State(centres)).mass
+        order[np.argsort(self.limits.low + self.limits.high, kind="stable")] = np.argsort(mass, kind="stable")
+        return centres[order]
+
+    def concluded(self, best: BestRun, problem: Problem, observer: Observer) -> FitResult:
+        """The last pass over all rows, within the bounds, and how far its cost may be from the least."""
+        bounds, visits = self.bounds(problem), best.row_visits
+        (space, state), moves = portable(best, problem), None
+        if not problem.rule.is_soft:
+            width = NEAR * _mean_distance(problem, best.solution.state)
+            found = assigned(problem, problem.rule, bounds, state, width, space)
+            state = State(state.centres, found.prices)
+            again = assigned(problem, problem.rule, bounds, state, width, space)  # of rows that lie at borders by the final prices too
+            moves, visits = again.moves(bounds), visits + found.row_visits + again.row_visits
+        result = concluded(replace(best, row_visits=visits), problem, observer, (space, state), moves)
+        prices, mass, cost = state.known_scales(), result.assignment.mass, result.assignment.objective / problem.rows.blocks.unit
+        gap = float(prices @ mass) - bounds.dual_part(prices)
+        if moves is not None:
+            net = moves.d2 - np.stack([prices[moves.sources], prices[moves.labels]], axis=1)
+            gap += float(problem.rows.blocks.weight[moves.rows] @ (net[:, 1] - net[:, 0]))
+        missed = np.maximum(bounds.low - mass, mass - bounds.high).max()
+        if problem.rule.is_soft and missed > MISSED * bounds.total / len(mass):
+            warn(
+                f"sizes miss their bounds by {missed * problem.rows.blocks.unit:.3g}, as rounding or equal rows leave no prices for them; "
+                "take float64 rows, wider bounds or fewer clusters."
+            )
+        return replace(result, size_gap=max(gap, 0.0) / abs(cost) if cost else 0.0)
+
+
+def _mean_distance(problem: Problem, state: State) -> float:
+    """The mean squared distance of rows to their clusters, or between centres where rows lie at them."""
+    sums = problem.sweep(state)
+    mean = float(sums.spread.sum() / sums.mass.sum())
+    return mean if mean > 0 else float(state.centres.squared_distances().mean())
