@@ -17,7 +17,7 @@ from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import RULES, Fuzzy, Rule
 from ..solvers.checkpoints import Checkpoint
-from ..solvers.multistart import Pilot
+from ..solvers.multistart import ScalesPilot
 from .plotting import Plotting
 
 StopName = Literal["centres", "memberships"]
@@ -138,7 +138,7 @@ class CMeans(Plotting, BaseCMeans):
             rule = self._settled_rule(geometry)
             if not rule.needs_pilot:
                 return Method(rule)
-            return Method(rule, Pilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry)), pilot_scale))
+            return Method(rule, ScalesPilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry)), pilot_scale))
 
         return Procedure(method, criterion=one_of(self.stop, "stop", name, get_args(StopName)))
 

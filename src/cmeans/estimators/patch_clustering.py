@@ -127,7 +127,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
     def _begin(self, chunk: Chunk) -> ChunkResult:
         patch = _in_full(chunk)
         geometry = self._geometry(patch, lambda kernel: self._span(patch, kernel, patch.blocks))
-        return self._carried(chunk, geometry, *self._found(patch, geometry, self._method(geometry).rule))
+        return self._carried(chunk, geometry, *self._found(patch, geometry, self._method(geometry)))
 
     def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:
         return self._joined(chunk, stream.rule, chunk.blocks, [stream.past])
@@ -168,7 +168,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
                 chunk = patch(number, engine)
                 full = _in_full(chunk)
                 geometry = self._later_geometry(full, self._span(full, first.geometry.kernel, full.blocks))
-                return self._carried(chunk, geometry, *self._found(full, geometry, first.rule))
+                return self._carried(chunk, geometry, *self._found(full, geometry, Method(first.rule)))
 
         level = list(context.engine.run(leaf, len(parts)))
         results = list(level)

@@ -85,6 +85,9 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         How rows belong to clusters. "hard" is streaming kernel k-means.
     m : "auto" or float > 1, default="auto"
         The fuzzifier, settled on the first chunk. See `FuzzyCMeans`.
+    noise : None, "auto" or float between 0 and 1, default=None
+        Whether rows far from all clusters belong to none. As in `FuzzyCMeans`; the distance of the noise cluster is settled on the first
+        rows, with m, and stays as it is. For rule="fuzzy".
     projection : "cholesky", "gradient" or "l1", default="cholesky"
         How old centres get into a chunk's space, for method="projection". By one factorisation of its kernel matrix, by conjugate
         gradients without one, or as combinations of few of its rows (Zhang 2013 Remark 1).
@@ -129,7 +132,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
 
     Attributes
     ----------
-    labels_, memberships_, objective_ : after `fit` of all rows of X, by one last pass at the final centres (Zhang 2013 eq. 13c); after
+    labels_, memberships_, noise_membership_, objective_ : after `fit` of all rows of X, by one last pass at the final centres (Zhang 2013 eq. 13c); after
         `partial_fit` of the last chunk's rows.
     objective_history_, n_iter_, converged_, stop_reason_ : of the sweeps over the last chunk, the past included in the objective;
         after `fit`, `converged_` refers to all chunks.
@@ -138,7 +141,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         centres in directions outside the former landmarks' span.
     mass_ : (c,) the weight of the past in each cluster.
     n_samples_seen_, n_chunks_, row_visits_ : rows and chunks so far, and rows looked at in all.
-    m_, gamma_, kernel_, n_landmarks_, landmarks_, dual_coef_, separation_, n_clusters_ : as elsewhere.
+    m_, noise_distance_, gamma_, kernel_, n_landmarks_, landmarks_, dual_coef_, separation_, n_clusters_ : as elsewhere.
 
     Raises
     ------
@@ -178,6 +181,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         method: StreamMethod = "landmarks",
         rule: StreamRule = "fuzzy",
         m: Auto | float = "auto",
+        noise: Auto | float | None = None,
         projection: Projection = "cholesky",
         meta_membership: MetaMembership = "auto",
         past_weight: PastWeight = "u^m",
@@ -282,8 +286,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
             return first_landmarks(kernel, blocks, population_of(blocks), LandmarkCandidates(limit), chunk.rng("landmarks"))
 
         geometry = self._graph(chunk) if takes_graph(self.kernel) else self._geometry(chunk, space_of)
-        rule = self._method(geometry).rule
-        problem, solution = self._found(chunk, geometry, rule)
+        problem, solution = self._found(chunk, geometry, self._method(geometry))
         reserve = LandmarkCandidates(limit) if growing and isinstance(geometry.space, LandmarkSpace) else None
         return self._absorbed(geometry, problem, solution, None, None, reserve)
 

@@ -181,6 +181,16 @@ def settled_m(value: Any, name: str, estimator_name: str, geometry: Geometry) ->
     return geometry.fuzzifier.automatic if check_m(value, name, estimator_name) is None else float(value)
 
 
+def check_noise(value: Any, estimator_name: str) -> float | None:
+    """Return the share of noise as a number; None for "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return None
+    share = real(value, "noise", estimator_name, above=True, others='"auto", None or ')
+    if share >= 1:
+        raise ValueError(f'{estimator_name}(noise={value!r}): the share of the rows that are noise must be less than 1.')
+    return share
+
+
 def check_m(value: Any, name: str, estimator_name: str) -> float | None:
     """Return the fuzzifier as a number; None for "auto"."""
     if isinstance(value, str) and value == "auto":

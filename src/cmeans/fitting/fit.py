@@ -18,11 +18,12 @@ from ..data.blocks import Blocks
 from ..data.memory_estimate import of_start
 from ..engines import Engine, count_threads
 from ..kernels import Kernel
-from ..rules import Rule
+from ..rules import Fuzzy, Rule
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, memory_logger, verbose_log, with_callbacks
 from ..runtime.progress import Listener, Reporter, current_listeners
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
 from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot
+from ..solvers.noise import NoisePilot
 from ..solvers.observer import AfterSweep, FitRecord, Observer
 from ..solvers.search import Breathing
 from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
@@ -32,7 +33,7 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .arguments import SearchName, checked_landmark_parameters, takes_affinities, takes_kernel_values
+from .arguments import SearchName, check_noise, checked_landmark_parameters, settled_m, takes_affinities, takes_kernel_values
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
@@ -42,7 +43,7 @@ from .validation import CheckedRows, engine_of, integer, one_of, read_rows, real
 
 OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
-OF_ROWS = ("labels_", "memberships_", "_nearest", "objective_", "objective_history_", "separation_")  # attributes
+OF_ROWS = ("labels_", "memberships_", "noise_membership_", "_nearest", "objective_", "objective_history_", "separation_")  # attributes
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,17 @@ class FitSettings:
 
 @dataclass(frozen=True)
 class Method:
-    """The rule whose objective is minimised, perhaps after a fuzzy pilot run that gives its scales."""
+    """The rule whose objective is minimised, perhaps after a pilot run that gives its scales or its noise cluster."""
 
     rule: Rule
     pilot: Pilot | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)  # fitted attributes of this estimator only
+
+
+def fuzzy_method(m: Any, noise: Any, estimator_name: str, geometry: Geometry) -> Method:
+    """Return fuzzy c-means, with a noise cluster where one is asked for."""
+    rule = Fuzzy(settled_m(m, "m", estimator_name, geometry))
+    return Method(rule, None if noise is None else NoisePilot(rule, check_noise(noise, estimator_name)))
 
 
 @dataclass(frozen=True)
@@ -249,7 +256,9 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             if method.pilot is None:
                 best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
             else:
-                best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
+                problem, best = from_pilot(
+                    first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search
+                )
         return geometry, method, certified(concluded(best, problem, observer), best, geometry, problem)
 
     def _schedule(self, settings: FitSettings, geometry: Geometry) -> SubsampleSchedule | None:
@@ -298,10 +307,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         if hook is None or not hook.listens:
             return None
 
-        def after_sweep(state: State, sweeps: int) -> bool:
+        def after_sweep(rule: Rule, state: State, sweeps: int) -> bool:
             def fitted() -> dict[str, Any]:
                 space, centres = geometry.portable(state.centres)
-                return {**self._model_attributes(geometry, method, space, State(centres, state.scales)), "n_iter_": sweeps}
+                state_there = State(centres, state.scales)
+                return {**self._model_attributes(geometry, replace(method, rule=rule), space, state_there), "n_iter_": sweeps}
 
             return hook.sweep_ended(fitted)
 
@@ -312,7 +322,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         attributes = {**model_attributes(geometry, method.rule, space, state), **method.attributes}
         if "m" in vars(self):
             attributes["m_"] = getattr(method.rule, "m", 1.0)
-        if method.pilot is not None:
+        if method.pilot is not None and "pilot_m" in vars(self):
             attributes["pilot_m_"] = getattr(method.pilot.rule, "m", 1.0)
         return attributes
 

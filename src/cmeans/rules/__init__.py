@@ -9,10 +9,11 @@ from .base import NativeFunctions, Rule
 from .entropy import Entropy
 from .fuzzy import Fuzzy
 from .hard import Hard
+from .noise_fuzzy import NoiseFuzzy
 from .possibilistic import Possibilistic
 from .sparse import SparsePossibilistic
 
-__all__ = ["RULES", "Entropy", "Fuzzy", "Hard", "NativeFunctions", "Possibilistic", "Rule", "SparsePossibilistic"]
+__all__ = ["RULES", "Entropy", "Fuzzy", "Hard", "NativeFunctions", "NoiseFuzzy", "Possibilistic", "Rule", "SparsePossibilistic"]
 
 
 def _by_name() -> dict[str, type[Rule]]:

@@ -70,6 +70,11 @@ class SubsampleSchedule:
                 states, visits = [found.solution.state], visits + found.row_visits
         return WarmStart(states[0], best, visits)
 
+    def largest(self, problem: Problem) -> Problem:
+        """Return the problem over the largest of the samples."""
+        positions, weights = sample(self.population, self.sizes[-1], self.rng)
+        return replace(problem, rows=problem.rows.part(self.population.at(positions), weights))
+
     def samples(self) -> Iterator[tuple[IntArray, Float64]]:
         """Row numbers and weights of one sample after the other, drawn as they are needed."""
         for size in self.sizes:
