@@ -6,6 +6,7 @@ n rows, c clusters, s landmarks. `K` (n, n) is a full kernel matrix; `Ks` (n, s)
     Havens, Chitta, Jain, Jin 2011, "Speedup of Fuzzy and Possibilistic Kernel c-Means" (H): eq. 4-11, 19, 20, Algorithms 1-5
     Zhang, Havens 2013, "Scalable Approximation of Kernel Fuzzy c-Means" (Z): eq. 6, 7
     Chitta, Jin, Havens, Jain 2011, "Approximate Kernel k-means" (C): Algorithms 1, 2
+    Dave 1991, "Characterization and detection of noise in clustering" (D): memberships and objective with a noise cluster
     Rose, Gurewitz, Fox 1990, "Statistical mechanics and phase transitions in clustering" (R): the memberships and the critical temperature
 
 Five slips of the print are put right here: the exponent of H (6) and (7) is 1 / (m - 1), as the distances are squared already; the first
@@ -121,6 +122,44 @@ def fuzzy_memberships(d2: Array, m: float, exponent: float | None = None) -> Arr
             with np.errstate(over="ignore"):  # near m = 1 the sum may be infinite, and then u_ij is 0 as it should be
                 u[i, j] = 1 / sum((d2[i, j] / d2[i, k]) ** power for k in range(c))
     return u
+
+
+def noise_memberships(d2: Array, m: float, delta: float) -> Array:
+    """D, distances squared already:  u_ij = 1 / [sum_k (d2_ij / d2_ik)^(1/(m-1)) + (d2_ij / delta)^(1/(m-1))], rows at centres shared."""
+    u = np.zeros_like(d2)
+    for i in range(len(d2)):
+        there = [j for j in range(d2.shape[1]) if d2[i, j] == 0]
+        for j in range(d2.shape[1]):
+            if there:
+                u[i, j] = (j in there) / len(there)
+            else:
+                u[i, j] = 1 / (sum((d2[i, j] / other) ** (1 / (m - 1)) for other in d2[i]) + (d2[i, j] / delta) ** (1 / (m - 1)))
+    return u
+
+
+def noise_penalty(u: Array, m: float, delta: float, weights: Array | None = None) -> float:
+    """D:  delta sum_i w_i u_i0^m,  u_i0 = 1 - sum_j u_ij: what noise adds to the objective."""
+    w = np.ones(len(u)) if weights is None else weights
+    return float(sum(w[i] * delta * max(1 - u[i].sum(), 0.0) ** m for i in range(len(u))))
+
+
+def weighted_quantile(values: Array, weights: Array, share: float) -> float:
+    """The smallest value that at least a share of the weight does not exceed."""
+    for value in sorted(values):
+        if weights[values <= value].sum() >= share * weights.sum():
+            return float(value)
+    raise ValueError("there is always one")
+
+
+def automatic_noise_distance(nearest: Array, weights: Array) -> float:
+    """delta = q50 + 7 (q50 - q25) of the rows of at most delta: from the nearer half outwards, as long as it grows."""
+    delta = weighted_quantile(nearest, weights, 0.5)
+    while True:
+        near = nearest <= delta
+        q25, q50 = (weighted_quantile(nearest[near], weights[near], share) for share in (0.25, 0.5))
+        if q50 + 7 * (q50 - q25) <= delta:
+            return delta
+        delta = q50 + 7 * (q50 - q25)
 
 
 def possibilistic_memberships(d2: Array, eta: Array, m: float, exponent: float | None = None) -> Array:

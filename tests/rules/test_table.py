@@ -63,8 +63,10 @@ def test_native_functions_are_there():
     named = re.findall(r'^    {"(.+?)", ', (FOLDER / "rules.h").read_text(encoding="utf-8"), re.MULTILINE)
     rules = [cmeans.rules.Fuzzy(2.0), cmeans.rules.Fuzzy(1.5), cmeans.rules.Fuzzy(1.5, exponent=3.0), cmeans.rules.Hard()]
     rules += [cmeans.rules.Possibilistic(2.0), cmeans.rules.Possibilistic(1.5), cmeans.rules.SparsePossibilistic(p=0.3)]
+    rules += [cmeans.rules.NoiseFuzzy(1.5, delta=2.0), cmeans.rules.NoiseFuzzy(2.0, delta=3.0)]
     assert {rule.native_functions.name for rule in rules} == set(named)
-    assert rules[-1].native_functions.p == 0.3
+    assert [rule.native_functions.noise for rule in rules[-2:]] == [2.0, 3.0]
+    assert rules[6].native_functions.p == 0.3
     assert rules[1].native_functions.m == 1.5
     assert cmeans.rules.Entropy(1.0).native_functions is None
 

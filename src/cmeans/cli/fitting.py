@@ -220,6 +220,7 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
         "m": fitted.get("m_"),
         "pilot_m": fitted.get("pilot_m_"),
         "eta": getattr(model, "eta_", None),
+        "noise_distance": fitted.get("noise_distance_"),
         "method_options": _own_words(request, model),
         "kernel": model.kernel,
         "gamma": fitted.get("gamma_"),

@@ -75,8 +75,8 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     `init`, `n_init`, `search` and m="auto" are for, over all rows. From its centres delta is settled in rounds of at most ten sweeps, and
     then stays as it is. With d the squared distance of a row to its nearest centre, a number makes delta the quantile of d that so many
     rows lie beyond. "auto" makes it  q50 + 7 (q50 - q25),  median and lower quartile of d among the rows that are no noise, d <= delta. Of
-    round Gaussian clusters without any noise it calls 4% of the rows noise in two dimensions, and hardly any in ten; in one
-    dimension, where it is too narrow, give a number.
+    round Gaussian clusters without any noise it calls 4% of the rows noise in two dimensions, and hardly any in ten. Give a number in
+    one dimension, where that is too narrow, and with narrow kernels, by which nearly all rows are as far from any centre.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from ..data.arrays import in_float64, numpy_dtype, stacked, take, to_numpy
 from ..data.blocks import Blocks
 from ..engines import Engine, ThreadEngine
 from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule
-from ..fitting.fit import FitContext, Procedure
+from ..fitting.fit import FitContext, Method, Procedure
 from ..fitting.space import Geometry
 from ..fitting.stream_fit import StreamingBase, new_seed
 from ..fitting.stream_state import Chunk, ChunkResult, FitSummary, StreamState

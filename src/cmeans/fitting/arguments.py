@@ -187,7 +187,7 @@ def check_noise(value: Any, estimator_name: str) -> float | None:
         return None
     share = real(value, "noise", estimator_name, above=True, others='"auto", None or ')
     if share >= 1:
-        raise ValueError(f'{estimator_name}(noise={value!r}): the share of the rows that are noise must be less than 1.')
+        raise ValueError(f"{estimator_name}(noise={value!r}): the share of the rows that are noise must be less than 1.")
     return share
 
 

@@ -23,7 +23,6 @@ from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, memory_
 from ..runtime.progress import Listener, Reporter, current_listeners
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
 from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot
-from ..solvers.noise import NoisePilot
 from ..solvers.observer import AfterSweep, FitRecord, Observer
 from ..solvers.search import Breathing
 from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
@@ -33,6 +32,7 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
+from ..tuning.noise import NoisePilot
 from .arguments import SearchName, check_noise, checked_landmark_parameters, settled_m, takes_affinities, takes_kernel_values
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts
@@ -256,9 +256,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             if method.pilot is None:
                 best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
             else:
-                problem, best = from_pilot(
-                    first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search
-                )
+                problem, best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
         return geometry, method, certified(concluded(best, problem, observer), best, geometry, problem)
 
     def _schedule(self, settings: FitSettings, geometry: Geometry) -> SubsampleSchedule | None:

@@ -102,6 +102,10 @@ class Rule(ABC):
         """The addition (b,) of each row to the objective beyond sum_j w_ij d2_ij, or None for nothing."""
         return None
 
+    def merged(self, other: Rule, share: float) -> Rule | None:
+        """The rule of two streams merged, of which the `other` brings a share of the weight; None where they do not go together."""
+        return self if self == other else None
+
     def left_out(self, u: Array, d2: Array) -> Array:
         """True (b,) for rows that belong nowhere; asked of rules that leave rows out. Those without any membership."""
         return namespace(u).max(u, axis=1) == 0

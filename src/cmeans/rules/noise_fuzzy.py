@@ -73,6 +73,11 @@ class NoiseFuzzy(Rule):
         noise = 1.0 - xp.sum(u, axis=1)
         return self.weights(xp.where(noise > 0, noise, xp.zeros_like(noise))) * self._delta(u)
 
+    def merged(self, other: Rule, share: float) -> Rule | None:
+        if not isinstance(other, NoiseFuzzy) or other.m != self.m:
+            return None
+        return NoiseFuzzy(self.m, (1.0 - share) * self.delta + share * other.delta)
+
     def left_out(self, u: Array, d2: Array) -> Array:
         return namespace(d2).min(d2, axis=1) > self._delta(d2)
 

@@ -92,7 +92,8 @@ class Breathing:
 
     def _trial(self, problem: Problem) -> Problem:
         """The problem whose solutions are compared."""
-        own = not problem.rule.is_soft or (self.thorough and problem.rule.has_removal_costs)
+        rule = problem.rule  # a hard partition would divide the noise too
+        own = not rule.is_soft or ((self.thorough or rule.noise_distance is not None) and rule.has_removal_costs)
         stopping = replace(problem.stopping, tol=max(problem.stopping.tol, TOLERANCE), criterion="centres")
         return replace(problem, rule=problem.rule if own else Hard(), stopping=stopping)
 
@@ -181,11 +182,12 @@ class _Search:
         with np.errstate(divide="ignore"):
             worst = np.argsort(keys / now.errors, kind="stable")[: now.breadth]
         chosen: dict[int, int] = {}
+        costliest = self.problem.rule.noise_distance or math.inf  # farther rows cost no more than that
         total = np.zeros(len(now.errors))
         for rows, weights, labels, distances in self._parts(now.centres):
             for cluster in worst:
                 members = np.flatnonzero(labels == cluster)
-                mass = np.cumsum(weights[members] * distances[members])
+                mass = np.cumsum(weights[members] * np.minimum(distances[members], costliest))
                 if not (len(mass) and mass[-1] > 0):
                     continue
                 total[cluster] += mass[-1]

@@ -8,15 +8,15 @@ import numpy as np
 
 from ..data.arrays import Float64
 from ..rules import Fuzzy, NoiseFuzzy, Rule
+from ..solvers.fixed_point import solve
+from ..solvers.multistart import BestRun
+from ..solvers.observer import AsFinal, Observer, as_it_is
+from ..solvers.search import Breathing
+from ..solvers.subsampling import SubsampleSchedule
 from ..spaces.centres import Centres
 from ..sweeps.passes import NearestRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .fixed_point import solve
-from .multistart import BestRun
-from .observer import AsFinal, Observer, as_it_is
-from .search import Breathing
-from .subsampling import SubsampleSchedule
 
 HALF = 0.5  # the largest share of noise that is found from the data: more than half of the rows make the clusters
 WIDTH = 7.0  # of clusters, in steps from the lower quartile to the median of their rows' squared distances
@@ -30,7 +30,7 @@ def distance_of_share(
     weight: Float64,  # (n,)
     share: float,
 ) -> float:
-    """Return the least squared distance that at most a `share` of the weight lies beyond: for these rows noise is the largest membership."""
+    """Return the least squared distance that at most a `share` of the weight lies beyond: noise is the largest membership of those rows."""
     return _Sorted.of(d2, weight).quantile(1.0 - share)
 
 
@@ -76,6 +76,15 @@ class _Sorted:
 
 
 @dataclass(frozen=True)
+class _Settled:
+    """The end of the rounds."""
+
+    centres: Centres
+    delta: float  # at these centres
+    row_visits: int
+
+
+@dataclass(frozen=True)
 class NoisePilot:
     """A fuzzy run without noise, from whose centres the distance of the noise cluster is settled."""
 
@@ -92,21 +101,36 @@ class NoisePilot:
         """As of `Pilot`: settle the distance, on a sample where rows are many, then sweep with it as it is."""
         centres, visits = first.solution.state.centres, first.row_visits
         part = problem if schedule is None else schedule.largest(problem)
-        delta = self._distance(part, centres, HALF if self.share is None else self.share)  # HALF: within the clusters, from where on it grows
-        for number in range(ROUNDS):
-            stopping = replace(problem.stopping, max_iter=min(SWEEPS, problem.stopping.max_iter))
-            trial = replace(part, rule=self._rule(delta), stopping=stopping)
-            here = observer.within(f"noise {number}").without_callbacks().at("noise")
-            solution = solve(trial, State(centres), here)
-            centres, visits = solution.state.centres, visits + solution.row_visits + part.n_rows
-            before, delta = delta, self._distance(part, centres, self.share)
-            if abs(delta - before) <= SETTLED * before:
-                break
+        here = observer.without_callbacks()
+        settled = self._settled(part, centres, HALF if self.share is None else self.share, here.within("noise"))
+        visits += settled.row_visits
+        if search is not None and len(centres) > 1:
+            trial = replace(part, rule=self._rule(settled.delta))
+            solution = solve(trial, State(settled.centres), here.within("noise").at("noise"))
+            found = search(trial, replace(solution, sweep=None), here.within("noise").at("noise"))
+            visits += solution.row_visits + found.row_visits
+            if found.solution.state is not solution.state:
+                settled = self._settled(part, found.solution.state.centres, self.share, here.within("found"))
+                visits += settled.row_visits
+        centres, delta = settled.centres, settled.delta
         if schedule is not None:
             delta, visits = self._distance(problem, centres, self.share), visits + problem.n_rows
         final = replace(problem, rule=self._rule(delta))
         solution = solve(final, State(centres), observer.at("fit"))
-        return final, BestRun(solution, None, visits + part.n_rows + solution.row_visits)
+        return final, BestRun(solution, None, visits + solution.row_visits)
+
+    def _settled(self, part: Problem, centres: Centres, share: float | None, observer: Observer) -> _Settled:
+        """Settle the distance; the first is that of this share."""
+        stopping = replace(part.stopping, max_iter=min(SWEEPS, part.stopping.max_iter))
+        delta, visits = self._distance(part, centres, share), part.n_rows
+        for number in range(ROUNDS):
+            trial = replace(part, rule=self._rule(delta), stopping=stopping)
+            solution = solve(trial, State(centres), observer.within(str(number)).at("noise"))
+            centres, visits = solution.state.centres, visits + solution.row_visits + part.n_rows
+            before, delta = delta, self._distance(part, centres, self.share)
+            if abs(delta - before) <= SETTLED * before:
+                break
+        return _Settled(centres, delta, visits)
 
     def _rule(self, delta: float) -> NoiseFuzzy:
         return NoiseFuzzy(self.rule.m, delta)
