@@ -424,3 +424,24 @@ def cluster_costs(d2: Array, weight: Array, m: float = 1.0) -> tuple[Array, Arra
         errors[j] = weight @ parts(d2)[:, j]
         utilities[j] = (parts(np.delete(d2, j, axis=1)).sum(axis=1) * weight).sum() - before
     return errors, utilities
+
+
+def automatic_temperature(K: Array, labels: Array, weights: Array | None = None) -> float:
+    """The least of half the critical temperature (R), min_j U_j / (2 ln 2 max_j W_j), and the median over the clusters of half their own
+    critical temperatures, from a hard partition; W_j the clusters' weights, U_j what their rows would cost more at the next mean."""
+    w = np.ones(len(K)) if weights is None else weights
+    d2 = exact_distances(K, w[:, None] * np.eye(labels.max() + 1)[labels])
+
+    def half_critical(rows: Array) -> float:
+        share = w[rows] / w[rows].sum()
+        centred = np.eye(len(rows)) - np.outer(np.ones(len(rows)), share)
+        root = np.diag(np.sqrt(share))
+        return float(np.linalg.eigvalsh(root @ centred @ K[np.ix_(rows, rows)] @ centred.T @ root)[-1])
+
+    useful, mass, own = [], [], []
+    for j in range(labels.max() + 1):
+        rows = np.flatnonzero(labels == j)
+        useful.append(sum(w[i] * (min(d2[i, k] for k in range(d2.shape[1]) if k != j) - d2[i, j]) for i in rows))
+        mass.append(w[rows].sum())
+        own.append(half_critical(rows))
+    return float(min(half_critical(np.arange(len(K))), np.median(own), min(useful) / (2 * np.log(2) * max(mass))))

@@ -17,7 +17,6 @@ from cmeans.persistence.model_file import OBJECTS
 from cmeans.rules import RULES, Rule
 
 X = np.random.default_rng(0).normal(size=(40, 2))
-NEEDED = {"entropy": {"T": 1.0}}  # parameters of CMeans that have no default
 ON_RULES = "from cmeans.rules.base import Rule\n\n\nclass Halved(Rule):\n    name = 'halved'\n    made_from = ()\n"
 
 
@@ -41,7 +40,7 @@ def test_a_further_file_is_a_further_rule(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", [name for name, cls in RULES.items() if cls.made_from is not None])
 @pytest.mark.filterwarnings("ignore:.*have collapsed:UserWarning")  # one cloud is no two clusters
 def test_rules_that_are_made_by_name(name):
-    model = CMeans(2, rule=name, kernel="linear", random_state=0, **NEEDED.get(name, {})).fit(X)
+    model = CMeans(2, rule=name, kernel="linear", random_state=0).fit(X)
     assert type(model._rule) is RULES[name]
     assert name in METHODS
     assert hasattr(model, "predict_proba") == RULES[name].rows_sum_to_one

@@ -24,7 +24,7 @@ from ..runtime.progress import Listener, Reporter, current_listeners
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
 from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot
 from ..solvers.observer import AfterSweep, FitRecord, Observer
-from ..solvers.search import Breathing
+from ..solvers.search import Breathing, Searching
 from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
 from ..spaces import Space
 from ..sweeps.choice import memory_of
@@ -32,6 +32,7 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
+from ..tuning.annealing import Annealing
 from ..tuning.noise import NoisePilot
 from .arguments import SearchName, check_noise, checked_landmark_parameters, settled_m, takes_affinities, takes_kernel_values
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
@@ -82,6 +83,7 @@ class Procedure:
     most_sweeps: int | None = None  # None: `max_iter`
     bounded: bool = True  # True: a start takes at most `max_iter` sweeps in all
     criterion: str = "centres"  # of `Stopping`
+    can_be_annealed: bool = False  # as its rule can
     starts: tuple[str, ...] = METHODS  # names that `init` may take
     factors: Callable[[Array, Float64], Float64] | None = None  # (d,) from rows and weights: features are multiplied by them first of all
     too_few: str = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
@@ -251,7 +253,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
         first = starts(self.init, settings.n_init, InitContext(type(self).__name__, settings.n_clusters, geometry, starting), settings.rng)
         observer, schedule = self._observer(context, geometry, method), self._schedule(settings, geometry)
-        search = self._breathing(geometry, settings.rng)
+        search = self._searching(geometry, settings.rng)
         with self._interruptible(context, geometry, method):
             if method.pilot is None:
                 best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
@@ -265,8 +267,14 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             return None
         return subsample_schedule(geometry.population, settings.n_clusters, settings.rng)
 
-    def _breathing(self, geometry: Geometry, rng: np.random.RandomState) -> Breathing | None:
+    def _searching(self, geometry: Geometry, rng: np.random.RandomState) -> Searching | None:
         """Return the search for a better optimum; None for a given start, whose own is meant."""
+        if self.search == "annealing":
+            return Annealing(geometry.population, rng, geometry.critical_temperature)
+        return self._breathing(geometry, rng)
+
+    def _breathing(self, geometry: Geometry, rng: np.random.RandomState) -> Breathing | None:
+        """Return the search by clusters that come and go."""
         if self.search is None or (self.search == "auto" and not isinstance(self.init, str)):
             return None
         return Breathing(geometry.population, rng, thorough=self.search == "breathing")
@@ -344,8 +352,12 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         count_threads(self.n_jobs, name)
         checked_checkpoint(self.checkpoint, name)
         engine_of(self)
-        if self.search is not None:
-            one_of(self.search, "search", name, get_args(SearchName))
+        way = None if self.search is None else one_of(self.search, "search", name, get_args(SearchName))
+        if way == "annealing" and not procedure.can_be_annealed:
+            raise ValueError(
+                f'{name}(search="annealing"): only a rule with a temperature can be annealed, as CMeans(rule="entropy") has one; take '
+                'search="breathing".'
+            )
         integer(int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", name, 0)
         n_clusters = integer(self.n_clusters, "n_clusters", name, 1) if procedure.max_clusters is None else procedure.max_clusters
         n_init = integer(self.n_init, "n_init", name, 1)

@@ -56,6 +56,7 @@ class Rule(ABC):
     is_soft : False for one-hot memberships.
     refills_empty_clusters : whether an empty cluster takes the row farthest from its own centre.
     needs_pilot : whether scales come from a fuzzy run that goes first.
+    can_be_annealed : whether the rule has a `temperature`, which search="annealing" brings down.
     leaves_rows_out : whether a row may belong nowhere (`left_out`); its label is then -1.
     """
 
@@ -65,11 +66,12 @@ class Rule(ABC):
     is_soft: ClassVar[bool] = True
     refills_empty_clusters: ClassVar[bool] = False
     needs_pilot: ClassVar[bool] = False
+    can_be_annealed: ClassVar[bool] = False
     leaves_rows_out: ClassVar[bool] = False
 
     @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any], settle_m: Callable[[Any], float]) -> Self:  # noqa: ARG003
-        """The rule of these parameters of `CMeans`, those of `made_from`; `settle_m` checks a fuzzifier, and reads "auto" off the rows."""
+    def from_parameters(cls, parameters: Mapping[str, Any], settle: Callable[[str, Any], float]) -> Self:  # noqa: ARG003
+        """The rule of these parameters of `CMeans`, those of `made_from`; `settle` checks one by name, and reads "auto" off the rows."""
         return cls(**parameters)
 
     @property
@@ -81,6 +83,15 @@ class Rule(ABC):
     def noise_distance(self) -> float | None:
         """The squared distance of a noise cluster, which has what a row's memberships lack of one, from every row; None: there is none."""
         return None
+
+    @property
+    def temperature(self) -> float:
+        """How soft memberships are, in units of squared distances; of rules that can be annealed."""
+        raise NotImplementedError(f"{type(self).__name__}: can_be_annealed is False.")
+
+    def at_temperature(self, temperature: float) -> Rule:
+        """The same rule at another temperature."""
+        raise NotImplementedError(f"{type(self).__name__}: can_be_annealed is False.")
 
     def numbers(self, scales: Float64) -> Float64:
         """(k, c) what native sweeps know of each cluster beside its centre."""

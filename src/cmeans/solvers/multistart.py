@@ -20,7 +20,7 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .fixed_point import Solution, solve
 from .observer import AsFinal, Observer, Progressed, known
-from .search import Breathing
+from .search import Searching
 from .stopping import reason
 from .subsampling import SubsampleSchedule
 
@@ -52,7 +52,7 @@ class Pilot(Protocol):
         """Return the conversion of an interrupted pilot to the final rule; it gives None where there is nothing to convert yet."""
 
     def follow(
-        self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Breathing | None
+        self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Searching | None
     ) -> tuple[Problem, BestRun]:
         """Solve from the pilot's end; return the problem with the rule that it was solved for, and the run."""
 
@@ -77,7 +77,7 @@ class ScalesPilot:
         return State(state.centres, possibilistic_scales(sums.spread, sums.mass, self.eta_scale))
 
     def follow(
-        self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Breathing | None
+        self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Searching | None
     ) -> tuple[Problem, BestRun]:
         """As of `Pilot`. The start comes from the best fuzzy run too, since objectives with different scales do not compare."""
         assert first.sums is not None
@@ -107,7 +107,7 @@ def best_of(
     stage: str = "fit",
     measured: bool = False,
     schedule: SubsampleSchedule | None = None,
-    search: Breathing | None = None,
+    search: Searching | None = None,
 ) -> BestRun:
     """Solve from every start and keep the lowest objective; it is `measured` at the end even where there is but one start.
 
@@ -155,7 +155,7 @@ def from_pilot(
     *,
     pilot: Pilot,
     schedule: SubsampleSchedule | None = None,
-    search: Breathing | None = None,
+    search: Searching | None = None,
 ) -> tuple[Problem, BestRun]:
     """Solve for a rule that another one's best run prepares; return the problem that was solved, and the run."""
     fuzzy, before = replace(problem, rule=pilot.rule), observer.of_pilot(pilot.as_final(problem.rule))

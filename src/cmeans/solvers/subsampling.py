@@ -14,7 +14,7 @@ from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from .fixed_point import Solution, solve
 from .observer import Observer
-from .search import Breathing
+from .search import Searching
 
 STAGES, GROWTH = 4, 4  # so many samples, each so many times the one before, the last a quarter of the rows
 LEAST_ROWS = 20  # a cluster, in the smallest sample
@@ -39,7 +39,7 @@ class SubsampleSchedule:
     rng: np.random.RandomState
 
     def __call__(
-        self, states: Sequence[State], problem: Problem, n_starts: int, observer: Observer, search: Breathing | None = None
+        self, states: Sequence[State], problem: Problem, n_starts: int, observer: Observer, search: Searching | None = None
     ) -> WarmStart:
         """Solve from every state on one sample after the other; the lowest objective on the largest of them is kept, or on the one that
         is searched on.

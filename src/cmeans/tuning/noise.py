@@ -11,7 +11,7 @@ from ..rules import Fuzzy, NoiseFuzzy, Rule
 from ..solvers.fixed_point import solve
 from ..solvers.multistart import BestRun
 from ..solvers.observer import AsFinal, Observer, as_it_is
-from ..solvers.search import Breathing
+from ..solvers.search import Searching
 from ..solvers.subsampling import SubsampleSchedule
 from ..spaces.centres import Centres
 from ..sweeps.passes import NearestRowsPass
@@ -96,7 +96,7 @@ class NoisePilot:
         return as_it_is
 
     def follow(
-        self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Breathing | None
+        self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Searching | None
     ) -> tuple[Problem, BestRun]:
         """As of `Pilot`: settle the distance, on a sample where rows are many, then sweep with it as it is."""
         centres, visits = first.solution.state.centres, first.row_visits
