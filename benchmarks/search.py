@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from cmeans import FuzzyCMeans, KernelKMeans
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans
 
 from .harness import header, load, unit_interval
 
@@ -43,7 +43,7 @@ CLUSTERS = {
 }
 Fit = Callable[[np.ndarray, int, int], float]  # the objective of rows, number of clusters, seed
 LARGE = 50_000  # rows above which the slowest ways are left out: they take minutes a fit
-SLOW = ("KMeans, n_init=100", "n_init=20, search=None")
+SLOW = ("KMeans, n_init=100", "n_init=20, search=None", 'search="annealing"')
 WITHIN = 1.001  # times the best known: found
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 KINDS = {
@@ -51,6 +51,7 @@ KINDS = {
     "rbf": 'Hard clusters, RBF space (`gamma="median"`, 300 landmarks)',
     "fuzzy": 'Fuzzy clusters, plain space (`m="auto"`)',
     "fuzzy-rbf": 'Fuzzy clusters, RBF space (`gamma="median"`, 300 landmarks)',
+    "entropy": 'Maximum entropy, plain space (`CMeans(rule="entropy", T="auto")`)',
 }
 
 
@@ -61,6 +62,16 @@ def own(kind: str, **words: Any) -> Fit:
 
     def fit(x: np.ndarray, n_clusters: int, seed: int) -> float:
         return float(estimator(n_clusters, random_state=seed, **kernel, **words).fit(x).objective_)
+
+    return fit
+
+
+def entropic(**words: Any) -> Fit:
+    """Maximum entropy c-means: the objective plus n T ln c, so that none is below zero."""
+
+    def fit(x: np.ndarray, n_clusters: int, seed: int) -> float:
+        model = CMeans(n_clusters, rule="entropy", T="auto", random_state=seed, **words).fit(x)
+        return float(model.objective_ + len(x) * model.rule_.T * np.log(n_clusters))
 
     return fit
 
@@ -85,6 +96,9 @@ def breathing(x: np.ndarray, n_clusters: int, seed: int) -> float:
 
 def ways(kind: str) -> dict[str, Fit]:
     """What is compared."""
+    if kind == "entropy":
+        ways_out: dict[str, Fit] = {f"n_init={count}, search=None": entropic(search=None, n_init=count) for count in (1, 10)}
+        return ways_out | {f'search="{search}"': entropic(search=search) for search in ("auto", "breathing", "annealing")}
     peers = {f"KMeans, n_init={count}": theirs(count) for count in (1, 10, 100)} if kind == "hard" else {}
     if kind == "hard" and find_spec("bkmeans") is not None:
         peers["bkmeans"] = breathing

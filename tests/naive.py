@@ -6,6 +6,7 @@ n rows, c clusters, s landmarks. `K` (n, n) is a full kernel matrix; `Ks` (n, s)
     Havens, Chitta, Jain, Jin 2011, "Speedup of Fuzzy and Possibilistic Kernel c-Means" (H): eq. 4-11, 19, 20, Algorithms 1-5
     Zhang, Havens 2013, "Scalable Approximation of Kernel Fuzzy c-Means" (Z): eq. 6, 7
     Chitta, Jin, Havens, Jain 2011, "Approximate Kernel k-means" (C): Algorithms 1, 2
+    Dave 1991, "Characterization and detection of noise in clustering" (D): memberships and objective with a noise cluster
     Rose, Gurewitz, Fox 1990, "Statistical mechanics and phase transitions in clustering" (R): the memberships and the critical temperature
 
 Five slips of the print are put right here: the exponent of H (6) and (7) is 1 / (m - 1), as the distances are squared already; the first
@@ -121,6 +122,44 @@ def fuzzy_memberships(d2: Array, m: float, exponent: float | None = None) -> Arr
             with np.errstate(over="ignore"):  # near m = 1 the sum may be infinite, and then u_ij is 0 as it should be
                 u[i, j] = 1 / sum((d2[i, j] / d2[i, k]) ** power for k in range(c))
     return u
+
+
+def noise_memberships(d2: Array, m: float, delta: float) -> Array:
+    """D, distances squared already:  u_ij = 1 / [sum_k (d2_ij / d2_ik)^(1/(m-1)) + (d2_ij / delta)^(1/(m-1))], rows at centres shared."""
+    u = np.zeros_like(d2)
+    for i in range(len(d2)):
+        there = [j for j in range(d2.shape[1]) if d2[i, j] == 0]
+        for j in range(d2.shape[1]):
+            if there:
+                u[i, j] = (j in there) / len(there)
+            else:
+                u[i, j] = 1 / (sum((d2[i, j] / other) ** (1 / (m - 1)) for other in d2[i]) + (d2[i, j] / delta) ** (1 / (m - 1)))
+    return u
+
+
+def noise_penalty(u: Array, m: float, delta: float, weights: Array | None = None) -> float:
+    """D:  delta sum_i w_i u_i0^m,  u_i0 = 1 - sum_j u_ij: what noise adds to the objective."""
+    w = np.ones(len(u)) if weights is None else weights
+    return float(sum(w[i] * delta * max(1 - u[i].sum(), 0.0) ** m for i in range(len(u))))
+
+
+def weighted_quantile(values: Array, weights: Array, share: float) -> float:
+    """The smallest value that at least a share of the weight does not exceed."""
+    for value in sorted(values):
+        if weights[values <= value].sum() >= share * weights.sum():
+            return float(value)
+    raise ValueError("there is always one")
+
+
+def automatic_noise_distance(nearest: Array, weights: Array) -> float:
+    """delta = q50 + 7 (q50 - q25) of the rows of at most delta: from the nearer half outwards, as long as it grows."""
+    delta = weighted_quantile(nearest, weights, 0.5)
+    while True:
+        near = nearest <= delta
+        q25, q50 = (weighted_quantile(nearest[near], weights[near], share) for share in (0.25, 0.5))
+        if q50 + 7 * (q50 - q25) <= delta:
+            return delta
+        delta = q50 + 7 * (q50 - q25)
 
 
 def possibilistic_memberships(d2: Array, eta: Array, m: float, exponent: float | None = None) -> Array:
@@ -385,3 +424,24 @@ def cluster_costs(d2: Array, weight: Array, m: float = 1.0) -> tuple[Array, Arra
         errors[j] = weight @ parts(d2)[:, j]
         utilities[j] = (parts(np.delete(d2, j, axis=1)).sum(axis=1) * weight).sum() - before
     return errors, utilities
+
+
+def automatic_temperature(K: Array, labels: Array, weights: Array | None = None) -> float:
+    """The least of half the critical temperature (R), min_j U_j / (2 ln 2 max_j W_j), and the median over the clusters of half their own
+    critical temperatures, from a hard partition; W_j the clusters' weights, U_j what their rows would cost more at the next mean."""
+    w = np.ones(len(K)) if weights is None else weights
+    d2 = exact_distances(K, w[:, None] * np.eye(labels.max() + 1)[labels])
+
+    def half_critical(rows: Array) -> float:
+        share = w[rows] / w[rows].sum()
+        centred = np.eye(len(rows)) - np.outer(np.ones(len(rows)), share)
+        root = np.diag(np.sqrt(share))
+        return float(np.linalg.eigvalsh(root @ centred @ K[np.ix_(rows, rows)] @ centred.T @ root)[-1])
+
+    useful, mass, own = [], [], []
+    for j in range(labels.max() + 1):
+        rows = np.flatnonzero(labels == j)
+        useful.append(sum(w[i] * (min(d2[i, k] for k in range(d2.shape[1]) if k != j) - d2[i, j]) for i in rows))
+        mass.append(w[rows].sum())
+        own.append(half_critical(rows))
+    return float(min(half_critical(np.arange(len(K))), np.median(own), min(useful) / (2 * np.log(2) * max(mass))))

@@ -18,9 +18,9 @@ Blobs = tuple[np.ndarray, np.ndarray]
 
 SUMMARY = {
     "command", "version", "file", "rows", "columns", "dtype", "scale", "weight", "method", "n_clusters", "n_clusters_found",
-    "m", "pilot_m", "eta", "method_options", "kernel", "gamma", "n_landmarks", "approximation", "seed", "objective", "n_iter", "converged",
-    "clearness", "column_names", "left_out", "id", "categories", "reason", "next", "sizes", "noise", "seconds", "warnings", "outputs",
-    "like", "prices", "size_gap",
+    "m", "pilot_m", "eta", "noise_distance", "method_options", "kernel", "gamma", "n_landmarks", "approximation", "seed", "objective",
+    "n_iter", "converged", "clearness", "column_names", "left_out", "id", "categories", "reason", "next", "sizes", "noise", "seconds",
+    "warnings", "outputs", "like", "prices", "size_gap",
 }  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def test_every_method_from_file_to_files(cmeans: Command, table: Path, blobs: Bl
         assert np.array_equal(np.column_stack([written[f"u{j}"] for j in range(3)]).argmax(1), labels)
     assert len(summary["eta"] or []) == (3 if method == "possibilistic" else 0)
     assert set(summary["method_options"]) == {
-        "fuzzy": {"m", "acceleration"},
+        "fuzzy": {"m", "noise", "acceleration"},
         "possibilistic": {"m", "pilot_m", "eta_scale", "acceleration"},
     }.get(method, set())
     if method != "possibilistic":
@@ -61,6 +61,26 @@ def test_a_rule_without_an_estimator_of_its_own(cmeans: Command, table: Path, tm
     own = CMeans(3, rule="entropy", T=1.5, kernel="linear", random_state=0).fit(rows)
     assert model.objective_ == own.objective_
     assert np.array_equal(pq.read_table(tmp_path / "labels.parquet")["label"].to_numpy(), own.labels_)
+
+
+def test_rows_that_are_noise(cmeans: Command, table: Path, tmp_path: Path) -> None:
+    words = ["-c", 3, "--columns", "a,b,c,d", "--method", "fuzzy"]
+    summary = cmeans("fit", table, *words, "--noise", 0.1, "--out", tmp_path).summary
+    assert 10 <= summary["noise"] <= 20
+    assert summary["method_options"]["noise"] == 0.1
+    written = pq.read_table(tmp_path / "labels.parquet")
+    assert (written["label"].to_numpy() < 0).sum() == summary["noise"]
+    assert load(tmp_path / "model.safetensors").noise_distance_ == summary["noise_distance"] > 0
+    assert cmeans("fit", table, *words, "--noise", "auto", "--out", tmp_path).summary["method_options"]["noise"] == "auto"
+    assert cmeans("fit", table, *words, "--noise", "none", "--out", tmp_path).summary["noise"] == 0
+    bad = {"1.5": "less than 1", "1": "less than 1", "0": "greater than 0", "-0.1": "greater than 0"}
+    for given, told in (bad | dict.fromkeys(("some", "nan", "inf", "0,1", "10%", ""), "give a number or auto or none")).items():
+        ended = cmeans("fit", table, *words, "--noise", given, "--out", tmp_path)
+        assert ended.code == 2
+        assert "--noise " in ended.err
+        assert told in ended.err
+    ended = cmeans("fit", table, "-c", 3, "--columns", "a,b", "--method", "hard", "--noise", 0.1, "--out", tmp_path)
+    assert "--noise: --method hard has none; it belongs to fuzzy" in ended.err
 
 
 def test_only_the_summary_goes_to_stdout(cmeans: Command, table: Path, tmp_path: Path) -> None:

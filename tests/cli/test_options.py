@@ -67,7 +67,7 @@ def test_defaults_where_methods_differ() -> None:
     assert FIT["m"].default == "auto; 2 for possibilistic"
     assert FIT["kernel"].default == "linear; rbf for hard and two-step"
     assert FIT["n_clusters"].default == "required; 20 for adaptive; 100 for sequential"
-    assert FIT["T"].default == "required"
+    assert FIT["T"].default == "none"
     assert FIT["n_jobs"].default == "every usable CPU"
     assert FIT["progressive"].default == "progressive"
     assert FIT["alpha"].help.startswith("adaptive: ")

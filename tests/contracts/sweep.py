@@ -21,7 +21,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.data.outputs import RowOutputs
 from cmeans.kernels import RBF
-from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule, SparsePossibilistic
+from cmeans.rules import Fuzzy, Hard, NoiseFuzzy, Possibilistic, Rule, SparsePossibilistic
 from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.choice import AssignFunction, DeviationsFunction, MeasureFunction, SweepFunction
@@ -40,6 +40,9 @@ RULES: dict[str, Any] = {
     "fuzzy-3": Fuzzy(3.0),
     "fuzzy-12": Fuzzy(12.0),
     "fuzzy-printed": Fuzzy(2.0, exponent=2.0),
+    "noise": NoiseFuzzy(2.0, delta=4.3),
+    "noise-1.3": NoiseFuzzy(1.3, delta=2.6),
+    "noise-3": NoiseFuzzy(3.0, delta=9.4),
     "possibilistic": Possibilistic(2.0),
     "possibilistic-1.7": Possibilistic(1.7),
     "sparse": SparsePossibilistic(),
@@ -176,6 +179,10 @@ class Given:
         d2 = naive.point_distances(X, V)
         if self.rule == Hard():
             u = naive.hard_memberships(d2)
+        elif isinstance(self.rule, NoiseFuzzy):
+            u = naive.noise_memberships(d2, self.m, self.rule.delta)
+            penalty = naive.noise_penalty(u, self.m, self.rule.delta, weight)
+            return Truth(d2, u, naive.sums(X, d2, u, self.m, weight)._replace(penalty=penalty))
         elif self.eta is None:
             u = naive.fuzzy_memberships(d2, self.m, self.power)
         elif isinstance(self.rule, SparsePossibilistic):
@@ -224,6 +231,10 @@ class Given:
         dpenalty = 0.0
         if isinstance(self.rule, SparsePossibilistic):  # d penalty / d u = -d2 at a stationary point
             dpenalty = float((weight * (d2 * du + 4 * eps * self.eta)).sum()) + each * sums.penalty
+        elif isinstance(self.rule, NoiseFuzzy):
+            noise, lack = np.maximum(1 - u.sum(axis=1), 0), du.sum(axis=1) + 4 * eps
+            each_row = m * np.maximum(noise, lack) ** (m - 1) * lack  # of u_i0^m, also where u_i0 itself is rounding
+            dpenalty = float(self.rule.delta * (weight[:, 0] @ each_row)) + each * sums.penalty
         elif self.eta is not None:
             dpenalty = float((weight * self.eta * m * (1 - u) ** (m - 1) * du).sum()) + each * sums.penalty
         return Rounding(
@@ -369,7 +380,10 @@ class SweepContract(ABC):
         ahead = np.sort(u.max(axis=1, keepdims=True) - u, axis=1)[:, 1] if c > 1 else u[:, 0]
         surely = ahead > 4 * given.rounding.u.max(axis=1)
         surely |= (u == 0).all(axis=1) & (given.rounding.u < 0.5).all(axis=1)
-        np.testing.assert_array_equal(labels[surely], np.where(u.max(axis=1) > 0, u.argmax(axis=1), -1)[surely])
+        if given.rule.noise_distance is not None:
+            surely |= noise_of(u, given.rule) > u.max(axis=1)
+            surely &= np.abs(noise_of(u, given.rule) - u.max(axis=1)) > 4 * given.rounding.u.max(axis=1)
+        np.testing.assert_array_equal(labels[surely], largest(u, given.rule)[surely])
         assert surely.mean() > 0.8 or given.name == "ties"
         assert sums.hard is not None
         for j in range(c):
@@ -458,7 +472,12 @@ class SweepContract(ABC):
 
 def largest(u: np.ndarray, rule: Rule) -> np.ndarray:
     """The label of each row."""
-    return np.where(u.max(axis=1) > 0, u.argmax(axis=1), -1) if rule.leaves_rows_out else u.argmax(axis=1)
+    return np.where(u.max(axis=1) > noise_of(u, rule), u.argmax(axis=1), -1) if rule.leaves_rows_out else u.argmax(axis=1)
+
+
+def noise_of(u: np.ndarray, rule: Rule) -> np.ndarray:
+    """The membership of each row in the noise cluster, 0 where there is none."""
+    return np.zeros(len(u)) if rule.noise_distance is None else 1 - u.sum(axis=1)
 
 
 def total(sweep: SweepFunction, rows: RepresentedRows, rule: Rule, state: State, labels: np.ndarray | None = None) -> Statistics:

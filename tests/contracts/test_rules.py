@@ -7,7 +7,7 @@ import pytest
 
 import naive
 import naive_sizes
-from cmeans.rules import Entropy, Fuzzy, Hard, Possibilistic, SizedEntropy, SizedFuzzy, SizedHard, SparsePossibilistic
+from cmeans.rules import Entropy, Fuzzy, Hard, NoiseFuzzy, Possibilistic, SizedEntropy, SizedFuzzy, SizedHard, SparsePossibilistic
 from contracts.rule import RuleContract, distances
 
 SCALES = np.array([0.5, 1.0, 3.0, 20.0])
@@ -32,6 +32,21 @@ class TestVeryFuzzy(RuleContract):
 class TestFuzzyWithThePrintedExponent(RuleContract):
     rule = Fuzzy(2.0, exponent=2.0)
     minimises = False
+
+
+class TestNoiseFuzzy(RuleContract):
+    rule = NoiseFuzzy(2.0, delta=0.7)
+
+    def in_units(self, factor):
+        return NoiseFuzzy(self.rule.m, self.rule.delta * factor)
+
+
+class TestNearlyHardNoise(TestNoiseFuzzy):
+    rule = NoiseFuzzy(1.05, delta=0.1)
+
+
+class TestVeryFuzzyNoise(TestNoiseFuzzy):
+    rule = NoiseFuzzy(3.0, delta=20.0)
 
 
 class TestPossibilistic(RuleContract):
@@ -123,6 +138,17 @@ def test_fuzzy_is_naive(m, exponent):
     np.testing.assert_allclose(
         Fuzzy(m, exponent).memberships(distances(), None), naive.fuzzy_memberships(distances(), m, exponent), rtol=0, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("m", [2, 1.3, 1.05, 4])
+@pytest.mark.parametrize("delta", [1e-3, 0.7, 400.0])
+def test_noise_is_naive(m, delta):
+    rule = NoiseFuzzy(m, delta)
+    u = rule.memberships(distances(), None)
+    np.testing.assert_allclose(u, naive.noise_memberships(distances(), m, delta), rtol=0, atol=1e-12)
+    assert rule.penalty(u, None).sum() == pytest.approx(naive.noise_penalty(u, m, delta), rel=1e-10, abs=1e-15)
+    noise = 1 - u.sum(axis=1)
+    np.testing.assert_array_equal(rule.left_out(u, distances()), noise > u.max(axis=1) + 1e-15)
 
 
 @pytest.mark.parametrize("m", [2, 1.3, 1.05, 4])

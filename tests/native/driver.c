@@ -49,7 +49,7 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c) {
         scales[j] = (real)d, scales[c + j] = (real)(2 * d), scales[2 * c + j] = -2;
     }
     struct rows rows = {x, shift, NULL, weight, NULL, n, d, d, 1};
-    struct centres centres = {a, norms, scales, c, 1.7, 1 / 0.7, 0.5, BITS == 64 ? 64 * 0x1p-52 : 8 * 0x1p-23};
+    struct centres centres = {a, norms, scales, c, 1.7, 1 / 0.7, 0.5, 1.5, BITS == 64 ? 64 * 0x1p-52 : 8 * 0x1p-23};
     for (size_t r = 0; r < sizeof RULES / sizeof *RULES; r++) {
         what = RULES[r].name;
         memset(sums, 0, (size_t)(2 * c + 1 + c * d) * sizeof(double));

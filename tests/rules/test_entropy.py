@@ -9,19 +9,26 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.special import softmax
+from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
-from cmeans import CMeans, load, save
-from cmeans.rules import Entropy, Fuzzy
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, StreamingFuzzyCMeans, load, save
+from cmeans.rules import Entropy, Fuzzy, NoiseFuzzy
+from cmeans.sampling.sampled_rows import GramRows
+from cmeans.spaces.centres import Centres
 from cmeans.sweeps.statistics import Statistics
-from cmeans.tuning.temperature import critical_temperature
+from cmeans.tuning.annealing import parted
+from cmeans.tuning.partition import best_partition
+from cmeans.tuning.temperature import automatic_temperature, critical_temperature
+from limited import limited
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(60, 3)) + 3 * np.repeat([[0, 0, 0], [1, 0, 1], [0, 2, 0]], 20, axis=0)
 W = rng.integers(1, 4, size=60).astype(float)
 LONG = rng.normal(size=(60, 2)) + np.repeat([[0, 0], [5, 0], [10, 0]], 20, axis=0)  # two thirds of T* make the objective negative
 START = np.array([0, 20, 40])
+BAD = (-1, 0, 0.0, np.nan, np.inf, "warm", "", True, [1.0], np.ones(2), b"auto", {})
 K = rbf_kernel(X, gamma=0.1)
 LINEAR, EXACT = {"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.1, "n_landmarks": None}
 
@@ -161,11 +168,11 @@ def test_the_certificate_holds_where_the_objective_is_negative():
 
 def test_a_temperature_where_it_is_needed_and_nowhere_else(tmp_path):
     for words, told in (
-        ({"rule": "entropy"}, r"CMeans\(T=None\): rule='entropy' needs T"),
         ({"rule": "fuzzy", "T": 1.0}, "CMeans\\(T=1.0\\): rule='fuzzy' takes no T; it is for rule=\"entropy\""),
         ({"rule": Fuzzy(2.0), "T": 1.0}, "rule=Fuzzy.* takes no T"),
         ({"rule": Entropy(2.0), "T": 1.0}, "rule=Entropy.* takes no T"),
-        ({"rule": "entropy", "T": -1}, "T, the temperature, must be a finite number greater than 0"),
+        ({"rule": "hard", "T": "auto"}, r"CMeans\(T='auto'\): rule='hard' takes no T"),
+        *(({"rule": "entropy", "T": bad}, r'CMeans\(T=.*T must be "auto" or a number greater than 0') for bad in BAD),
     ):
         with pytest.raises(ValueError, match=told):
             CMeans(3, **words).fit(X)
@@ -176,3 +183,129 @@ def test_a_temperature_where_it_is_needed_and_nowhere_else(tmp_path):
     assert again._rule == Entropy(2.0)
     assert again.T == 2.0
     np.testing.assert_array_equal(again.memberships(X), named.memberships(X))
+
+
+# ---- the automatic temperature, and annealing
+
+
+@pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
+@pytest.mark.parametrize("words", [LINEAR, EXACT], ids=["linear", "exact"])
+def test_the_automatic_temperature_is_naive(words, weights):
+    gram = X @ X.T if words is LINEAR else K
+    rows, share = GramRows(gram), np.ones(60) if weights is None else weights
+    labels, _ = best_partition(rows, share, 3)
+    expected = naive.automatic_temperature(gram, labels, weights)
+    assert automatic_temperature(rows, share, 3) == pytest.approx(expected, rel=1e-9)
+    model = CMeans(3, rule="entropy", random_state=0, **words).fit(X, sample_weight=weights)
+    assert pytest.approx(expected, rel=1e-9) == model.rule_.T
+    assert critical_temperature(gram, share) >= 2 * model.rule_.T
+    asked = CMeans(3, rule="entropy", T="auto", random_state=0, **words).fit(X, sample_weight=weights)
+    assert asked.rule_ == model.rule_
+
+
+def test_the_automatic_temperature_of_one_cluster_or_one_row():
+    """Half the critical one; 1 where there is no distance, and something above zero where two centres have one row between them."""
+    assert pytest.approx(np.linalg.eigvalsh(covariance(X, None))[-1], rel=1e-9) == CMeans(1, rule="entropy").fit(X).rule_.T
+    assert CMeans(1, rule="entropy").fit(np.ones((9, 2))).rule_.T == 1.0
+    with pytest.warns(UserWarning, match="coincide|distinct|collapsed"):
+        assert CMeans(3, rule="entropy", random_state=0).fit(np.repeat(X[:2], 9, axis=0)).rule_.T > 0
+
+
+def test_at_the_automatic_temperature_clusters_of_unequal_size_stay_apart():
+    rows, kinds = unequal()
+    model = CMeans(5, rule="entropy", random_state=0).fit(rows)
+    assert adjusted_rand_score(kinds, model.labels_) > 0.99
+
+
+def unequal(seed=0):
+    rng = np.random.default_rng(seed)
+    kinds = np.repeat(np.arange(5), [500, 300, 120, 50, 30])
+    return 6 * np.eye(5)[kinds] + rng.normal(size=(1000, 5)), kinds
+
+
+def equal():
+    kinds = np.arange(1000) % 5
+    return 6 * np.eye(5)[kinds] + np.random.default_rng(0).normal(size=(1000, 5)), kinds
+
+
+def test_annealing_does_not_depend_on_the_start():
+    """Clusters divide as the temperature falls: from a start of rows of one cluster alone it finds what no sweep from there finds."""
+    rows, kinds = equal()
+    words = {"rule": "entropy", "init": np.arange(0, 25, 5), "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*centres coincide")
+        plain = CMeans(5, search=None, **words).fit(rows)
+    annealed = CMeans(5, search="annealing", **words).fit(rows)
+    assert adjusted_rand_score(kinds, annealed.labels_) > 0.99
+    assert annealed.objective_ < plain.objective_ - 1
+    assert annealed.row_visits_ > plain.row_visits_
+    np.testing.assert_array_equal(CMeans(5, search="annealing", **words).fit(rows).memberships_, annealed.memberships_)
+
+
+@pytest.mark.parametrize("n_landmarks", [60, None])
+def test_annealing_in_kernel_space(n_landmarks):
+    rows, kinds = equal()
+    words = {"kernel": "rbf", "gamma": 0.05, "n_landmarks": n_landmarks}
+    model = CMeans(5, rule="entropy", search="annealing", random_state=0, **words).fit(rows)
+    assert adjusted_rand_score(kinds, model.labels_) > 0.95
+
+
+def test_annealing_many_rows_on_a_sample(monkeypatch):
+    limited(monkeypatch, subsampled_above=500, last_sample_rows=400)
+    rows, kinds = equal()
+    model = CMeans(5, rule="entropy", search="annealing", random_state=0).fit(rows)
+    assert adjusted_rand_score(kinds, model.labels_) > 0.99
+
+
+@pytest.mark.parametrize("T", [1e-6, "auto", 1.99, 40.0])
+def test_annealing_is_no_worse_than_the_start(T):
+    """Above the critical temperature there is nothing to find."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for clusters in (1, 2, 7):
+            plain, annealed = (CMeans(clusters, rule="entropy", T=T, search=s, random_state=0).fit(X) for s in (None, "annealing"))
+            assert annealed.objective_ <= plain.objective_ + 1e-6 * abs(plain.objective_)
+
+
+@pytest.mark.parametrize("rows", [X[:1], X[:3], np.repeat(X[:2], 50, axis=0), np.zeros((9, 2))])
+def test_annealing_few_rows(rows):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for clusters in range(1, min(len(rows), 3) + 1):
+            assert CMeans(clusters, rule="entropy", search="annealing", random_state=0).fit(rows).converged_
+
+
+def test_pairs_that_have_parted():
+    pairs = Centres.orthonormal(np.array([[0.0], [5.0], [9.0], [0.1], [7.0], [12.0]]))
+    np.testing.assert_array_equal(parted(pairs, 1.0, 6).coordinates[:, 0], [0, 5, 9, 12, 7])
+    np.testing.assert_array_equal(parted(pairs, 1.0, 4).coordinates[:, 0], [0, 5, 9, 12])
+    np.testing.assert_array_equal(parted(pairs, 1e-3, 9).coordinates[:, 0], [0, 5, 9, 12, 7, 0.1])
+    assert len(parted(pairs, 1e3, 6)) == 3
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: CMeans(3, rule="fuzzy", search="annealing"),
+        lambda: CMeans(3, rule="hard", search="annealing"),
+        lambda: CMeans(3, rule="possibilistic", search="annealing"),
+        lambda: CMeans(3, rule=Fuzzy(2.0), search="annealing"),
+        lambda: CMeans(3, rule=NoiseFuzzy(2.0, 1.0), search="annealing"),
+        lambda: FuzzyCMeans(3, search="annealing"),
+        lambda: FuzzyCMeans(3, noise="auto", search="annealing"),
+        lambda: KernelKMeans(3, search="annealing"),
+        lambda: PossibilisticCMeans(3, search="annealing"),
+        lambda: StreamingFuzzyCMeans(3, search="annealing"),
+    ],
+)
+def test_rules_without_a_temperature_are_not_annealed(made):
+    with pytest.raises(ValueError, match=r'search="annealing"\): only a rule with a temperature.*take search="breathing"'):
+        made().fit(X)
+
+
+def test_rules_without_a_temperature_have_none():
+    with pytest.raises(NotImplementedError, match="can_be_annealed is False"):
+        _ = Fuzzy(2.0).temperature
+    with pytest.raises(NotImplementedError, match="can_be_annealed is False"):
+        Fuzzy(2.0).at_temperature(1.0)
+    assert Entropy(2.0).at_temperature(1.0) == Entropy(1.0)

@@ -17,7 +17,6 @@ from cmeans.persistence.model_file import OBJECTS
 from cmeans.rules import RULES, Rule
 
 X = np.random.default_rng(0).normal(size=(40, 2))
-NEEDED = {"entropy": {"T": 1.0}}  # parameters of CMeans that have no default
 ON_RULES = "from cmeans.rules.base import Rule\n\n\nclass Halved(Rule):\n    name = 'halved'\n    made_from = ()\n"
 
 
@@ -41,7 +40,7 @@ def test_a_further_file_is_a_further_rule(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", [name for name, cls in RULES.items() if cls.made_from is not None])
 @pytest.mark.filterwarnings("ignore:.*have collapsed:UserWarning")  # one cloud is no two clusters
 def test_rules_that_are_made_by_name(name):
-    model = CMeans(2, rule=name, kernel="linear", random_state=0, **NEEDED.get(name, {})).fit(X)
+    model = CMeans(2, rule=name, kernel="linear", random_state=0).fit(X)
     assert type(model._rule) is RULES[name]
     assert name in METHODS
     assert hasattr(model, "predict_proba") == RULES[name].rows_sum_to_one
@@ -64,8 +63,10 @@ def test_native_functions_are_there():
     rules = [cmeans.rules.Fuzzy(2.0), cmeans.rules.Fuzzy(1.5), cmeans.rules.Fuzzy(1.5, exponent=3.0), cmeans.rules.Hard()]
     rules += [cmeans.rules.Possibilistic(2.0), cmeans.rules.Possibilistic(1.5), cmeans.rules.SparsePossibilistic(p=0.3)]
     priced = [cmeans.rules.SizedHard(), cmeans.rules.SizedFuzzy(1.5), cmeans.rules.SizedEntropy(0.5)]
+    rules += [cmeans.rules.NoiseFuzzy(1.5, delta=2.0), cmeans.rules.NoiseFuzzy(2.0, delta=3.0)]
     assert {rule.native_functions.name for rule in (*rules, *priced)} == set(named)
-    assert rules[-1].native_functions.p == 0.3
+    assert [rule.native_functions.noise for rule in rules[-2:]] == [2.0, 3.0]
+    assert rules[6].native_functions.p == 0.3
     assert rules[1].native_functions.m == 1.5
     assert cmeans.rules.Entropy(1.0).native_functions is None
 

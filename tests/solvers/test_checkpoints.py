@@ -28,6 +28,7 @@ FITS = {
     "hard": lambda **words: cmeans.KernelKMeans(5, n_landmarks=30, n_init=3, **words),
     "fuzzy": lambda **words: cmeans.FuzzyCMeans(5, m=1.5, kernel="rbf", n_landmarks=30, n_init=2, **words),
     "plain": lambda **words: cmeans.FuzzyCMeans(5, kernel="linear", acceleration=None, search=None, **words),
+    "noise": lambda **words: cmeans.FuzzyCMeans(5, noise=0.2, m=1.5, **words),
     "gradient": lambda **words: cmeans.FuzzyCMeans(4, kernel="rbf", n_landmarks=20, landmark_solver="gradient", max_iter=12, **words),
     "exact": lambda **words: cmeans.FuzzyCMeans(4, n_landmarks=None, kernel="laplacian", max_iter=6, **words),
     "possibilistic": lambda **words: cmeans.PossibilisticCMeans(5, kernel="rbf", n_landmarks=30, **words),

@@ -10,7 +10,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF
-from cmeans.rules import Fuzzy, Hard
+from cmeans.rules import Fuzzy, Hard, NoiseFuzzy
 from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.passes import CostPass, NearestRowsPass
@@ -19,6 +19,7 @@ from cmeans.sweeps.state import State
 from contracts.arrays import DTYPES, as_form
 
 RULES = {"hard": (Hard(), 1.0), "fuzzy-1.05": (Fuzzy(1.05), 1.05), "fuzzy-1.3": (Fuzzy(1.3), 1.3), "fuzzy-2": (Fuzzy(2.0), 2.0)}
+NOISE = {f"noise-{m:g}": NoiseFuzzy(m, 3.0) for m in (1.05, 1.3, 2.0)}
 RAGGED = Limits(block_rows=50, narrow_block_rows=50, tasks=7, task_values=1)
 over_rules = pytest.mark.parametrize("rule", RULES)
 
@@ -59,6 +60,22 @@ def test_costs(kind, rule, dtype, n, d, c):
     np.testing.assert_allclose(costs.error, errors, rtol=0, atol=tolerance)
     np.testing.assert_allclose(costs.utility, utilities, rtol=0, atol=tolerance)
     assert costs.utility[[0, -1]] == pytest.approx([0, 0] if m == 1 else utilities[[0, -1]], abs=tolerance)
+
+
+@pytest.mark.parametrize("rule", NOISE)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("n", "d", "c"), [(333, 3, 7), (130, 45, 20), (50, 2, 1)])
+def test_costs_beside_a_noise_cluster(kind, rule, dtype, n, d, c):
+    """As beside a cluster that stays where it is: noise is one more column of distances, which has no error and never goes."""
+    X, V, weight = given(n, d, max(c, 4))
+    V, own = V[:c], NOISE[rule]
+    rows = RepresentedRows(EuclideanSpace(np.zeros(d)), Blocks(X.astype(dtype), weight, limits=RAGGED), 0)
+    costs = folded(rows, own, State(Centres.orthonormal(V)))
+    d2 = np.column_stack([naive.point_distances(X, V), np.full(n, own.delta)])
+    errors, utilities = naive.cluster_costs(d2, weight, own.m)
+    tolerance = (1e-3 if dtype == "float32" else 1e-10) * errors.sum()
+    np.testing.assert_allclose(costs.error, errors[:-1], rtol=0, atol=tolerance)
+    np.testing.assert_allclose(costs.utility, utilities[:-1], rtol=0, atol=tolerance)
 
 
 @over_rules

@@ -222,6 +222,7 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
         "eta": getattr(model, "eta_", None),
         "prices": getattr(model, "prices_", None),
         "size_gap": getattr(model, "size_gap_", None),
+        "noise_distance": fitted.get("noise_distance_"),
         "method_options": _own_words(request, model),
         "kernel": model.kernel,
         "gamma": fitted.get("gamma_"),

@@ -103,7 +103,6 @@ class MethodSpec:
         of_others = {word for other in RULES.values() for word in other.made_from or ()} - own
         of_others |= set() if rule.needs_pilot else {"pilot_m", "eta_scale"}
         method.parameters = {word: parameter for word, parameter in method.parameters.items() if word not in of_others}
-        method.needed += tuple(sorted(word for word in own if method.parameters[word].default is None))
         return method
 
     def made(self, words: Mapping[str, Any]) -> Any:

@@ -21,7 +21,7 @@ from ..rules import Fuzzy, Hard, Rule, SparsePossibilistic
 from ..runtime.user_warnings import warn
 from ..solvers.adaptive import MERGED, Adaptation, halfway_scales, merged, pilot_deviations
 from ..solvers.checkpoints import Checkpoint
-from ..solvers.multistart import BestRun, Pilot, best_of, possibilistic_scales
+from ..solvers.multistart import BestRun, ScalesPilot, best_of, possibilistic_scales
 from ..solvers.observer import nothing_yet
 from ..solvers.sequential import diametral_rows
 from ..solvers.steps import Verdict
@@ -156,7 +156,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         _, _, piloted = self._form(name)
 
         def method(geometry: Geometry) -> Method:
-            return Method(rule, Pilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry))) if piloted else None)
+            return Method(rule, ScalesPilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry))) if piloted else None)
 
         return self._adaptive_procedure(method, self._search)
 

@@ -19,7 +19,9 @@ from ..fitting.arguments import (
     SearchName,
     SizesArgument,
     check_m,
+    check_temperature,
     given_sizes,
+    settled,
     settled_m,
 )
 from ..fitting.fit import BaseCMeans, Method, Procedure
@@ -29,7 +31,7 @@ from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import RULES, Fuzzy, Rule
 from ..solvers.checkpoints import Checkpoint
-from ..solvers.multistart import Pilot
+from ..solvers.multistart import ScalesPilot
 from .plotting import Plotting
 
 StopName = Literal["centres", "memberships"]
@@ -56,9 +58,9 @@ class CMeans(Plotting, BaseCMeans):
         The memberships of a row, given its squared distances.
     m : "auto" or float > 1, default="auto"
         Of the rules given by name ("auto" means 2 for "possibilistic"); a Rule object has its own.
-    T : float > 0 or None, default=None
-        The temperature, in units of squared distances: the larger, the softer memberships are. For rule="entropy"; other rules have
-        none.
+    T : "auto", float > 0 or None, default=None
+        The temperature, in units of squared distances: the larger, the softer memberships are. For rule="entropy", where None is "auto"
+        (see Notes); other rules have none.
     pilot_m, eta_scale : default="auto", 1.0
         For rules that need scales: see `PossibilisticCMeans`.
     size_min, size_max : default=None
@@ -69,8 +71,20 @@ class CMeans(Plotting, BaseCMeans):
         As in `FuzzyCMeans`; hard rules and stop="memberships" go without.
     kernel : default="linear"
         As in `FuzzyCMeans`.
+    search : "auto", "breathing", "annealing" or None, default="auto"
+        As in `KernelKMeans`. "annealing", for rule="entropy": the temperature falls from where all centres coincide to T, so that clusters
+        divide one after the other, whatever the start. It suits clusters of like sizes: large ones divide before small ones part.
 
     All other parameters, attributes and methods are those of `KernelKMeans`.
+
+    Notes
+    -----
+    T="auto" is read off the best hard partition, into `n_clusters`, of a fixed sample, as m="auto" of `FuzzyCMeans` is. With W_j the
+    weight of its cluster j and U_j what the rows of cluster j would cost more at the next mean, T is the least of
+
+    - lambda_max of the covariance of all rows: half of T*, above which all centres coincide (Rose, Gurewitz, Fox 1990);
+    - the median over the clusters of lambda_max of their own covariances;
+    - min_j U_j / (2 ln 2 max_j W_j), as sharing the rows of one cluster by halves between two centres lowers the objective by T W_j ln 2.
 
     Raises
     ------
@@ -94,7 +108,7 @@ class CMeans(Plotting, BaseCMeans):
 
     rule: str | Rule
     m: str | float
-    T: float | None
+    T: str | float | None
     pilot_m: str | float
     eta_scale: float
     stop: str
@@ -105,7 +119,7 @@ class CMeans(Plotting, BaseCMeans):
         *,
         rule: str | Rule = "fuzzy",
         m: Auto | float = "auto",
-        T: float | None = None,
+        T: Auto | float | None = None,
         pilot_m: Auto | float = "auto",
         eta_scale: float = 1.0,
         stop: StopName = "centres",
@@ -155,32 +169,33 @@ class CMeans(Plotting, BaseCMeans):
             rule = self._settled_rule(geometry)
             if not rule.needs_pilot:
                 return Method(rule)
-            return Method(rule, Pilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry)), pilot_scale))
+            return Method(rule, ScalesPilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry)), pilot_scale))
 
         sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
         if sizes is not None:
             self._check_sizes(sizes.given)
-        return Procedure(method, criterion=one_of(self.stop, "stop", name, get_args(StopName)), sizes=sizes)
+        criterion = one_of(self.stop, "stop", name, get_args(StopName))
+        return Procedure(method, criterion=criterion, sizes=sizes, can_be_annealed=cls.can_be_annealed)
 
     def _settled_rule(self, geometry: Geometry) -> Rule:
         if isinstance(self.rule, Rule):
             return self.rule
         cls, estimator_name = self._rule_class(), type(self).__name__
         parameters = {name: getattr(self, name) for name in cls.made_from or ()}
-        return cls.from_parameters(parameters, lambda m: settled_m(m, "m", estimator_name, geometry))
+        return cls.from_parameters(parameters, lambda name, value: settled(name, value, estimator_name, geometry))
 
     def _check_parameters_of_rules(self) -> None:
-        """Check that all parameters of the rule are given, and none of other rules."""
+        """Refuse parameters of other rules, and bad ones of its own."""
         estimator_name = type(self).__name__
         wanted = () if isinstance(self.rule, Rule) else self._rule_class().made_from or ()
+        if "T" in wanted:
+            check_temperature(self.T, "T", estimator_name)
         for name in OF_SOME_RULES:
             given = getattr(self, name) is not None
             if given and name not in wanted:
                 able = " or ".join(f'"{rule}"' for rule in MADE_BY_NAME if name in (RULES[rule].made_from or ()))
                 value = getattr(self, name)
                 raise ValueError(f"{estimator_name}({name}={value!r}): rule={self.rule!r} takes no {name}; it is for rule={able}.")
-            if name in wanted and not given:
-                raise ValueError(f"{estimator_name}({name}=None): rule={self.rule!r} needs {name}; give {name}= with a value.")
 
     def _check_sizes(self, given: str) -> None:
         """Refuse bounds of sizes for rules that cannot keep them."""

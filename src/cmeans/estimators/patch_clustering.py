@@ -12,7 +12,7 @@ from ..data.arrays import in_float64, numpy_dtype, stacked, take, to_numpy
 from ..data.blocks import Blocks
 from ..engines import Engine, ThreadEngine
 from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule, takes_graph
-from ..fitting.fit import FitContext, FitSettings, Procedure
+from ..fitting.fit import FitContext, FitSettings, Method, Procedure
 from ..fitting.space import Geometry
 from ..fitting.stream_fit import StreamingBase, new_seed
 from ..fitting.stream_state import Chunk, ChunkResult, FitSummary, StreamState
@@ -131,7 +131,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
             geometry = self._later_geometry(patch, self._span(patch, self._graph(patch), patch.blocks))
         else:
             geometry = self._geometry(patch, lambda kernel: self._span(patch, kernel, patch.blocks))
-        return self._carried(chunk, geometry, *self._found(patch, geometry, self._method(geometry).rule))
+        return self._carried(chunk, geometry, *self._found(patch, geometry, self._method(geometry)))
 
     def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:
         return self._joined(chunk, stream.rule, chunk.blocks, [stream.past])
@@ -172,7 +172,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
                 chunk = patch(number, engine)
                 full = _in_full(chunk)
                 geometry = self._later_geometry(full, self._span(full, first.geometry.kernel, full.blocks))
-                return self._carried(chunk, geometry, *self._found(full, geometry, first.rule))
+                return self._carried(chunk, geometry, *self._found(full, geometry, Method(first.rule)))
 
         level = list(context.engine.run(leaf, len(parts)))
         results = list(level)

@@ -15,7 +15,7 @@ from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, Possibilistic
 from ..solvers.checkpoints import Checkpoint
-from ..solvers.multistart import Pilot
+from ..solvers.multistart import ScalesPilot
 from .plotting import Plotting
 
 
@@ -122,6 +122,6 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
 
         def method(geometry: Geometry) -> Method:
             rule, pilot = Possibilistic(settled_m(self.m, "m", name, geometry)), Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry))
-            return Method(rule, Pilot(pilot, scale))
+            return Method(rule, ScalesPilot(pilot, scale))
 
         return Procedure(method)

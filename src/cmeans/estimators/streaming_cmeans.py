@@ -85,6 +85,9 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         How rows belong to clusters. "hard" is streaming kernel k-means.
     m : "auto" or float > 1, default="auto"
         The fuzzifier, settled on the first chunk. See `FuzzyCMeans`.
+    noise : None, "auto" or float between 0 and 1, default=None
+        Whether rows far from all clusters belong to none. As in `FuzzyCMeans`; the distance of the noise cluster is settled on the first
+        rows, with m, and stays as it is (`noise_distance_`). For rule="fuzzy".
     projection : "cholesky", "gradient" or "l1", default="cholesky"
         How old centres get into a chunk's space, for method="projection". By one factorisation of its kernel matrix, by conjugate
         gradients without one, or as combinations of few of its rows (Zhang 2013 Remark 1).
@@ -130,7 +133,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     Attributes
     ----------
     labels_, memberships_, objective_ : after `fit` of all rows of X, by one last pass at the final centres (Zhang 2013 eq. 13c); after
-        `partial_fit` of the last chunk's rows.
+        `partial_fit` of the last chunk's rows. So is noise_membership_, where there is a noise cluster.
     objective_history_, n_iter_, converged_, stop_reason_ : of the sweeps over the last chunk, the past included in the objective;
         after `fit`, `converged_` refers to all chunks.
     projection_loss_ : (c,) share of each centre's squared norm, 1 - |a|^2 / |v|^2, that was lost on the way into the last chunk; after
@@ -178,6 +181,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         method: StreamMethod = "landmarks",
         rule: StreamRule = "fuzzy",
         m: Auto | float = "auto",
+        noise: Auto | float | None = None,
         projection: Projection = "cholesky",
         meta_membership: MetaMembership = "auto",
         past_weight: PastWeight = "u^m",
@@ -217,7 +221,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         """Merge another stream into this one, as if its rows had been seen here too.
 
         The clusters of both are paired by the distances of their centres. With the same landmarks (or the linear kernel) the sums add and
-        nothing is lost; else both are carried over to the union of the landmarks, with a warning.
+        nothing is lost; else both are carried over to the union of the landmarks, with a warning. The distance of the noise cluster, where
+        both have one, becomes the mean of theirs by weight.
 
         Raises
         ------
@@ -238,9 +243,12 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
                 f"{estimator_name}.merge: the streams stand on different landmarks, so both were carried over to all "
                 f"{past.space.size} of them; begin streams that will be merged with the same landmarks (landmarks=points)."
             )
+        rule = ours.rule.merged(theirs.rule, 1.0 - ours.past.weight / past.weight)
+        assert rule is not None, "others are refused"
         self._stream = replace(
             ours,
             past=past,
+            rule=rule,
             n_chunks=ours.n_chunks + theirs.n_chunks,
             n_samples=ours.n_samples + theirs.n_samples,
             row_visits=ours.row_visits + theirs.row_visits,
@@ -257,7 +265,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
             ("features", _features(self), _features(other)),
             ("clusters", len(self._stream.past.mass), len(other._stream.past.mass)),
             ("kernel", self.kernel_, other.kernel_),
-            ("rule", self._rule, other._rule),
+            ("rule", self._rule, other._rule if self._rule.merged(other._rule, 0.5) is None else self._rule),
             ("space", type(self._stream.past.space).__name__, type(other._stream.past.space).__name__),
         ):
             if mine != its:
@@ -285,8 +293,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
             geometry = self._later_geometry(chunk, FeatureSpace(self._graph(chunk)))
         else:
             geometry = self._geometry(chunk, space_of)
-        rule = self._method(geometry).rule
-        problem, solution = self._found(chunk, geometry, rule)
+        problem, solution = self._found(chunk, geometry, self._method(geometry))
         reserve = LandmarkCandidates(limit) if growing and isinstance(geometry.space, LandmarkSpace) else None
         return self._absorbed(geometry, problem, solution, None, None, reserve)
 

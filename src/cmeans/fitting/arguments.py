@@ -30,7 +30,7 @@ LandmarkName = Literal["rpcholesky", "k-means++", "uniform"]
 LandmarkSolver = Literal["eigh", "gradient"]
 InitName = Literal["k-means++", "k-means||", "max-min", "random", "random-partition"]
 Acceleration = Literal["anderson"]
-SearchName = Literal["auto", "breathing"]
+SearchName = Literal["auto", "breathing", "annealing"]
 SparsityTest = Literal["global", "local"]
 InnerScaling = Literal["range"]
 StreamRule = Literal["fuzzy", "hard"]
@@ -201,6 +201,33 @@ def matching_points(value: Any, name: str, estimator_name: str, blocks: Blocks) 
 def settled_m(value: Any, name: str, estimator_name: str, geometry: Geometry) -> float:
     """Return the fuzzifier as given, or the one that keeps clusters apart."""
     return geometry.fuzzifier.automatic if check_m(value, name, estimator_name) is None else float(value)
+
+
+def check_noise(value: Any, estimator_name: str) -> float | None:
+    """Return the share of noise as a number; None for "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return None
+    share = real(value, "noise", estimator_name, above=True, others='"auto", None or ')
+    if share >= 1:
+        raise ValueError(f"{estimator_name}(noise={value!r}): the share of the rows that are noise must be less than 1.")
+    return share
+
+
+def settled(name: str, value: Any, estimator_name: str, geometry: Geometry) -> float:
+    """Return a parameter of a rule as given, or as the rows make it."""
+    return settled_temperature(value, name, estimator_name, geometry) if name == "T" else settled_m(value, name, estimator_name, geometry)
+
+
+def settled_temperature(value: Any, name: str, estimator_name: str, geometry: Geometry) -> float:
+    """Return the temperature as given, or the one that keeps clusters apart."""
+    return geometry.temperature if check_temperature(value, name, estimator_name) is None else float(value)
+
+
+def check_temperature(value: Any, name: str, estimator_name: str) -> float | None:
+    """Return the temperature as a number; None for "auto", and where none is given."""
+    if value is None or (isinstance(value, str) and value == "auto"):
+        return None
+    return real(value, name, estimator_name, above=True, others='"auto" or ')
 
 
 def check_m(value: Any, name: str, estimator_name: str) -> float | None:

@@ -18,13 +18,13 @@ from ..data.blocks import Blocks
 from ..data.memory_estimate import of_start
 from ..engines import Engine, count_threads
 from ..kernels import Kernel, PrecomputedGraphKernel
-from ..rules import Rule
+from ..rules import Fuzzy, Rule
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, memory_logger, verbose_log, with_callbacks
 from ..runtime.progress import Listener, Reporter, current_listeners
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
 from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot, lower_cut
 from ..solvers.observer import AfterSweep, FitRecord, Observer
-from ..solvers.search import Breathing
+from ..solvers.search import Breathing, Searching
 from ..solvers.sizes import Sized
 from ..solvers.subsampling import SubsampleSchedule, subsample_schedule
 from ..spaces import Space
@@ -33,7 +33,18 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .arguments import GivenSizes, SearchName, checked_landmark_parameters, graph_parameters, takes_affinities, takes_kernel_values
+from ..tuning.annealing import Annealing
+from ..tuning.noise import NoisePilot
+from .arguments import (
+    GivenSizes,
+    SearchName,
+    check_noise,
+    checked_landmark_parameters,
+    graph_parameters,
+    settled_m,
+    takes_affinities,
+    takes_kernel_values,
+)
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
@@ -43,7 +54,7 @@ from .validation import CheckedRows, engine_of, integer, one_of, read_rows, real
 
 OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
-OF_ROWS = ("labels_", "memberships_", "_nearest", "objective_", "objective_history_", "separation_")  # attributes
+OF_ROWS = ("labels_", "memberships_", "noise_membership_", "_nearest", "objective_", "objective_history_", "separation_")  # attributes
 
 
 @dataclass(frozen=True)
@@ -59,11 +70,17 @@ class FitSettings:
 
 @dataclass(frozen=True)
 class Method:
-    """The rule whose objective is minimised, perhaps after a fuzzy pilot run that gives its scales."""
+    """The rule whose objective is minimised, perhaps after a pilot run that gives its scales or its noise cluster."""
 
     rule: Rule
     pilot: Pilot | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)  # fitted attributes of this estimator only
+
+
+def fuzzy_method(m: Any, noise: Any, estimator_name: str, geometry: Geometry) -> Method:
+    """Return fuzzy c-means, with a noise cluster where one is asked for."""
+    rule = Fuzzy(settled_m(m, "m", estimator_name, geometry))
+    return Method(rule, None if noise is None else NoisePilot(rule, check_noise(noise, estimator_name)))
 
 
 @dataclass(frozen=True)
@@ -76,6 +93,7 @@ class Procedure:
     most_sweeps: int | None = None  # None: `max_iter`
     bounded: bool = True  # True: a start takes at most `max_iter` sweeps in all
     criterion: str = "centres"  # of `Stopping`
+    can_be_annealed: bool = False  # as its rule can
     starts: tuple[str, ...] = METHODS  # names that `init` may take
     factors: Callable[[Array, Float64], Float64] | None = None  # (d,) from rows and weights: features are multiplied by them first of all
     sizes: GivenSizes | None = None  # bounds of the clusters' sizes
@@ -249,7 +267,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
         first = starts(self.init, settings.n_init, InitContext(type(self).__name__, settings.n_clusters, geometry, starting), settings.rng)
         observer, schedule = self._observer(context, geometry, method), self._schedule(settings, geometry)
-        search = self._breathing(geometry, settings.rng)
+        search = self._searching(geometry, settings.rng)
         with self._interruptible(context, geometry, method):
             if sized is not None:
                 given = not isinstance(self.init, str)
@@ -258,7 +276,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             elif method.pilot is None:
                 best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
             else:
-                best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
+                problem, best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
         if sized is not None:
             return geometry, method, certified(sized.concluded(best, problem, observer), best, geometry, problem)
         kernel = geometry.kernel
@@ -286,8 +304,14 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             return None
         return subsample_schedule(geometry.population, settings.n_clusters, settings.rng)
 
-    def _breathing(self, geometry: Geometry, rng: np.random.RandomState) -> Breathing | None:
+    def _searching(self, geometry: Geometry, rng: np.random.RandomState) -> Searching | None:
         """Return the search for a better optimum; None for a given start, whose own is meant."""
+        if self.search == "annealing":
+            return Annealing(geometry.population, rng, geometry.critical_temperature)
+        return self._breathing(geometry, rng)
+
+    def _breathing(self, geometry: Geometry, rng: np.random.RandomState) -> Breathing | None:
+        """Return the search by clusters that come and go."""
         if self.search is None or (self.search == "auto" and not isinstance(self.init, str)):
             return None
         return Breathing(geometry.population, rng, thorough=self.search == "breathing")
@@ -326,10 +350,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         if hook is None or not hook.listens:
             return None
 
-        def after_sweep(state: State, sweeps: int) -> bool:
+        def after_sweep(rule: Rule, state: State, sweeps: int) -> bool:
             def fitted() -> dict[str, Any]:
                 space, centres = geometry.portable(state.centres)
-                return {**self._model_attributes(geometry, method, space, State(centres, state.scales)), "n_iter_": sweeps}
+                state_there = State(centres, state.scales)
+                return {**self._model_attributes(geometry, replace(method, rule=rule), space, state_there), "n_iter_": sweeps}
 
             return hook.sweep_ended(fitted)
 
@@ -340,7 +365,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         attributes = {**model_attributes(geometry, method.rule, space, state), **method.attributes}
         if "m" in vars(self):
             attributes["m_"] = getattr(method.rule, "m", 1.0)
-        if method.pilot is not None:
+        if method.pilot is not None and "pilot_m" in vars(self):
             attributes["pilot_m_"] = getattr(method.pilot.rule, "m", 1.0)
         return attributes
 
@@ -364,8 +389,12 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         count_threads(self.n_jobs, name)
         checked_checkpoint(self.checkpoint, name)
         engine_of(self)
-        if self.search is not None:
-            one_of(self.search, "search", name, get_args(SearchName))
+        way = None if self.search is None else one_of(self.search, "search", name, get_args(SearchName))
+        if way == "annealing" and not procedure.can_be_annealed:
+            raise ValueError(
+                f'{name}(search="annealing"): only a rule with a temperature can be annealed, as CMeans(rule="entropy") has one; take '
+                'search="breathing".'
+            )
         integer(int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", name, 0)
         n_clusters = integer(self.n_clusters, "n_clusters", name, 1) if procedure.max_clusters is None else procedure.max_clusters
         n_init = integer(self.n_init, "n_init", name, 1)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..data.arrays import foreign_like, numpy_dtype, to_numpy
+from ..data.arrays import Array, foreign_like, namespace, numpy_dtype, to_numpy
 from ..data.blocks import blocks_of
 from ..engines import ThreadEngine
 from ..kernels import FeatureKernel, LandmarkGraphKernel
@@ -38,6 +38,8 @@ OPTIONAL = (
     "eta_",
     "memberships_",
     "n_clusters_suggested_",
+    "noise_distance_",
+    "noise_membership_",
     "pilot_m_",
     "prices_",
     "size_gap_",
@@ -99,6 +101,8 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
         model["eta_"] = state.scales
     if rule.has_prices:
         model["prices_"] = state.scales
+    if rule.noise_distance is not None:
+        model["noise_distance_"] = float(rule.noise_distance)
     return model
 
 
@@ -141,6 +145,8 @@ def row_attributes(geometry: Geometry, result: FitResult) -> dict[str, Any]:
     rows: dict[str, Any] = {"labels_": geometry.blocks.returned(assignment.labels)}
     if assignment.memberships is not None:
         rows |= {"memberships_": assignment.memberships, "_nearest": assignment.nearest}
+        if result.rule.noise_distance is not None:
+            rows["noise_membership_"] = noise_of(assignment.memberships)
     if result.size_gap is not None:
         rows["size_gap_"] = result.size_gap
     return {
@@ -157,6 +163,13 @@ def row_attributes(geometry: Geometry, result: FitResult) -> dict[str, Any]:
     }
 
 
+def noise_of(memberships: Array) -> Array:
+    """Memberships (n,) in the noise cluster: what the others (n, c) lack of one."""
+    xp = namespace(memberships)
+    rest = 1.0 - xp.sum(memberships, axis=1)
+    return xp.where(rest > 0, rest, xp.zeros_like(rest))
+
+
 def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -> None:
     """Warn of a run cut short, of clusters without rows, and of coinciding centres."""
     if not result.solution.converged and not result.solution.ended:
@@ -169,7 +182,7 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
         )
     labels, step = result.assignment.labels, geometry.blocks.limits.rows_at_once  # there may be more labels than memory holds
     nowhere = sum(int(np.count_nonzero(part < 0)) for part in blocks_of(labels, step)) / len(labels)
-    if nowhere > MOSTLY:
+    if nowhere > MOSTLY and result.rule.noise_distance is None:
         warn(
             f"{estimator_name}: {100 * nowhere:.0f}% of the rows belong nowhere: their typicality is 0 in every cluster. "
             "Take a smaller sparsity; 0 leaves no row out."

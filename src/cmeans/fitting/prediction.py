@@ -37,10 +37,11 @@ from ..sweeps.final_pass import ArraySink, RowTaker, StreamSink, assign_all, ass
 from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
+from .fitted_attributes import noise_of
 from .validation import check_columns, diagonal_for_prediction, integer, read_rows, weights_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-OF_A_FIT = ("labels_", "memberships_", "_nearest", "feature_names_in_", "_stream")  # not needed for new rows
+OF_A_FIT = ("labels_", "memberships_", "noise_membership_", "_nearest", "feature_names_in_", "_stream")  # not needed for new rows
 HEAVY_WORDS = {"engine", "init", "landmarks", "random_state"}  # nor are the parameters of the fit
 
 
@@ -131,11 +132,11 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     @lazily
     def predict(self, X: Any, *, diag: Any = None) -> Array:
-        """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number."""
+        """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number; -1 for rows that belong to none."""
         check_is_fitted(self)
-        table, known = self._table(X, diag)
-        if self._rule.has_prices and self._rule.labels_need_norms:
-            table, known = self._known_table(X, diag), True
+        # The price of a cluster, or how far noise is, counts beside d2 itself; nearest centres are the same whatever k(x, x) is.
+        with_norms = self._rule.noise_distance is not None or (self._rule.has_prices and self._rule.labels_need_norms)
+        table, known = (self._known_table(X, diag), True) if with_norms else self._table(X, diag)
         with self._engine(table.blocks.x) as engine:
             if known or self._rule.labels_need_norms:
                 labels: Array = assign_all(*self._pass(table), engine, Reporter(current_listeners())).labels
@@ -145,7 +146,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     @available_if(_rows_sum_to_one)
     def predict_proba(self, X: Any, *, diag: Any = None) -> Array:
-        """Memberships (rows, c) of new rows, which sum to one (one-hot for hard rules)."""
+        """Memberships (rows, c) of new rows, which sum to one (one-hot for hard rules), less what is noise where `noise` asks for it."""
         return self.memberships(X, diag=diag)
 
     def predict_to(
@@ -274,13 +275,15 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def outlier_score(self, X: Any, *, diag: Any = None) -> Array:
         """Distance of each row from all clusters (rows,), larger for more unusual rows.
 
-        1 - largest typicality for possibilistic rules; the distance to the nearest centre for the others, whose
-        memberships do not show rows that are far from all centres.
+        The membership in the noise cluster where there is one; 1 - largest typicality for possibilistic rules; the distance to the
+        nearest centre for the others, whose memberships do not show rows that are far from all centres.
         """
         table, parts = self._known_table(X, diag), list[Array]()
 
         def strangeness(out: RowOutputs) -> Array:
             u = out.memberships
+            if self._rule.noise_distance is not None:
+                return noise_of(u)
             if not self._rule.rows_sum_to_one:
                 return 1.0 - namespace(u).max(u, axis=1)
             return foreign_like(np.sqrt(out.nearest).astype(numpy_dtype(u)), u)

@@ -9,16 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..data.arrays import (
-    Float64,
-    IntArray,
-    host_float64,
-    is_foreign,
-    is_sparse,
-    numpy_dtype,
-    resolution,
-    to_numpy,
-)
+from ..data.arrays import Float64, IntArray, host_float64, is_foreign, is_sparse, numpy_dtype, resolution, to_numpy
 from ..data.blocks import LARGEST_SUM, Block, Blocks
 from ..data.limits import DEFAULT
 from ..engines import Engine
@@ -36,7 +27,7 @@ from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, LandmarkSpace, Sp
 from ..spaces.centres import Centres
 from ..tuning.diagnosis import kernel_complaints, out_of_range
 from ..tuning.fuzzifier import Fuzzifier, fuzzifier
-from ..tuning.temperature import critical_temperature
+from ..tuning.temperature import automatic_temperature, critical_temperature
 from .arguments import (
     checked_landmark_parameters,
     given_diagonal,
@@ -122,8 +113,7 @@ class Geometry:
         """Bounds and choice of the fuzzifier for so many clusters of these rows."""
         if self.former is not None:
             return self.former.fuzzifier
-        size = self.blocks.limits.fuzzifier_rows_for(self.judged_rows, self.n_clusters)
-        return fuzzifier(*self._by_inner_products(size), self.n_clusters)
+        return fuzzifier(*self._in_clusters, self.n_clusters)
 
     @property
     def critical_fuzzifier(self) -> float:
@@ -141,6 +131,10 @@ class Geometry:
         size = min(self.judged_rows, self.blocks.limits.least_judged_rows)
         return vars(self).get("fuzzifier") or fuzzifier(*self._by_inner_products(size), n_clusters, starts=3)
 
+    @property
+    def _in_clusters(self) -> tuple[SampledRows, Float64]:
+        return self._by_inner_products(self.blocks.limits.fuzzifier_rows_for(self.judged_rows, self.n_clusters))
+
     def _by_inner_products(self, size: int) -> tuple[SampledRows, Float64]:
         """Return at most so many rows, the same for every random_state, by their inner products, and their weights."""
         positions, weights = self.population.fixed_sample_of(size)
@@ -153,6 +147,13 @@ class Geometry:
         if known is not None and len(known[1].positions) == len(positions):
             return GramRows(known[0]), weights
         return GramRows(checked_gram(self.affinity(positions).between(np.arange(len(positions))), self.kernel)), weights
+
+    @cached_property
+    def temperature(self) -> float:
+        """The temperature of maximum entropy c-means that keeps so many clusters of these rows apart."""
+        if self.former is not None:
+            return self.former.temperature
+        return automatic_temperature(*self._in_clusters, self.n_clusters)
 
     @cached_property
     def critical_temperature(self) -> float:

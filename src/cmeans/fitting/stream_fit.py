@@ -15,12 +15,12 @@ from ..data.arrays import Array, Float64, as_like, host_float64, in_form_of, is_
 from ..data.blocks import Blocks, view_between
 from ..engines import Engine
 from ..kernels import Kernel, LandmarkGraphKernel
-from ..rules import Fuzzy, Hard, Rule
+from ..rules import Hard, Rule
 from ..runtime.callbacks import logger, verbose_log
 from ..runtime.progress import Reporter, current_listeners
 from ..runtime.user_warnings import warn
 from ..solvers.fixed_point import Carried, Solution, solve
-from ..solvers.multistart import FitResult, best_of
+from ..solvers.multistart import FitResult, best_of, from_pilot
 from ..solvers.observer import FitRecord, Observer
 from ..solvers.stopping import reason
 from ..spaces import LandmarkSpace, Space
@@ -30,8 +30,8 @@ from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .arguments import StreamRule, check_m, settled_m, takes_kernel_values
-from .fit import OF_ROWS, BaseCMeans, FitContext, FitSettings, Method, Procedure
+from .arguments import StreamRule, check_m, check_noise, takes_kernel_values
+from .fit import OF_ROWS, BaseCMeans, FitContext, FitSettings, Method, Procedure, fuzzy_method
 from .fitted_attributes import model_attributes, restored_on_failure, warn_of_result
 from .init import InitContext, starts
 from .kernel_width import build_named_kernel
@@ -50,6 +50,7 @@ class StreamingBase(BaseCMeans):
 
     rule: str
     m: str | float
+    noise: str | float | None = None
     _stream: StreamState
 
     @abstractmethod
@@ -69,6 +70,10 @@ class StreamingBase(BaseCMeans):
         self._refuse_kernel_values(name)
         if one_of(self.rule, "rule", name, get_args(StreamRule)) == "fuzzy":
             check_m(self.m, "m", name)
+            if self.noise is not None:
+                check_noise(self.noise, name)
+        elif self.noise is not None:
+            raise ValueError(f'{name}(noise={self.noise!r}): there is no hard rule with noise; take rule="fuzzy", or noise=None.')
         too_few = "the first rows are fewer than the clusters, n_samples={n}; start with a larger chunk, or take fewer clusters."
         return Procedure(self._method, self._by_chunks, bounded=False, too_few=too_few)
 
@@ -202,13 +207,16 @@ class StreamingBase(BaseCMeans):
         """Return the geometry of a further chunk in its space."""
         return Geometry(chunk.blocks, space.kernel, space, chunk.context.settings.n_clusters, getattr(space.kernel, "gamma", None))
 
-    def _found(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> tuple[Problem, Solution]:
-        """Return the best of the starts on a first chunk."""
-        problem, settings = self._chunk_problem(chunk, geometry, rule), chunk.context.settings
+    def _found(self, chunk: Chunk, geometry: Geometry, method: Method) -> tuple[Problem, Solution]:
+        """Return the best of the starts on a first chunk, and the problem with the rule that it leads to."""
+        problem, settings = self._chunk_problem(chunk, geometry, method.rule), chunk.context.settings
         init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
         first = starts(self.init, settings.n_init, init_context, chunk.rng("start"))
-        observer, search = self._chunk_observer(chunk, geometry, rule), self._breathing(geometry, chunk.rng("search"))
-        best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
+        observer, search = self._chunk_observer(chunk, geometry, method.rule), self._breathing(geometry, chunk.rng("search"))
+        if method.pilot is None:
+            best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
+        else:
+            problem, best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, search=search)
         return problem, replace(best.solution, row_visits=best.row_visits)
 
     def _followed(
@@ -232,10 +240,7 @@ class StreamingBase(BaseCMeans):
         require(chunk.context.settings.budget, type(self).__name__, 3 * 8 * n_rows**2, f"{n_rows} rows at once", advice)
 
     def _method(self, geometry: Geometry) -> Method:
-        estimator_name = type(self).__name__
-        if self.rule == Hard.name:
-            return Method(Hard())
-        return Method(Fuzzy(settled_m(self.m, "m", estimator_name, geometry)))
+        return Method(Hard()) if self.rule == Hard.name else fuzzy_method(self.m, self.noise, type(self).__name__, geometry)
 
     def _result_of(self, rows: RepresentedRows | None, context: FitContext, absorbed: ChunkResult, stream: StreamState) -> FitResult:
         """Return the fit result of the centres for rows, in the form that the model keeps."""

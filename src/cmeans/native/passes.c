@@ -6,8 +6,11 @@
 #define SUMMED 16 /* tiles whose sums are taken in the rows' precision, before they are added in float64: SUMMED_ROWS in native_rows.py */
 #define NO_RULE -2
 
-/* The cluster of each row's largest membership, ties to the lowest number; -1 where all are zero and the rule leaves rows out. */
-static void label_by_membership(struct tile *tile, int64_t clusters, int leaves_out) {
+/* The cluster of each row's largest membership, ties to the lowest number; -1 where the rule leaves rows out, and all are zero or noise is
+ * nearer than any centre. */
+static void label_by_membership(struct tile *tile, const struct centres *centres, int leaves_out) {
+    const int64_t clusters = centres->clusters;
+    const lanes noise = all(noise_distance(centres));
     ACROSS(t) {
         lanes factor = load(tile->factor + t), best = multiply(load(tile->u + t), factor);
         mask label = all_whole(0);
@@ -17,8 +20,10 @@ static void label_by_membership(struct tile *tile, int64_t clusters, int leaves_
             label = where_whole(larger, all_whole((whole)j), label);
             best = where(larger, u, best);
         }
-        if (leaves_out)
+        if (leaves_out) {
             label = where_whole(equal(best, all(0)), all_whole(-1), label);
+            label = where_whole(less(noise, load(tile->low + t)), all_whole(-1), label);
+        }
         store_whole(tile->label + t, label);
     }
 }
@@ -53,7 +58,7 @@ int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, cons
             distances(&tile, rows, centres);
             rule->memberships(&tile, centres);
             if (labelling)
-                label_by_membership(&tile, clusters, rule->leaves_rows_out);
+                label_by_membership(&tile, centres, rule->leaves_rows_out);
             *sums->penalty += rule->sums(&tile, centres, sums->mass, sums->spread);
             if (rule->one_cluster)
                 label_moments(&tile, rows, clusters, total);
@@ -112,7 +117,7 @@ int EXPORTED(assign)(const struct rows *rows, const struct centres *centres, con
         load_tile(&tile, rows, start);
         distances(&tile, rows, centres);
         rule->memberships(&tile, centres);
-        label_by_membership(&tile, clusters, rule->leaves_rows_out);
+        label_by_membership(&tile, centres, rule->leaves_rows_out);
         for (int64_t t = 0; t < tile.count; t++) {
             const whole label = tile.label[t];
             for (int64_t j = 0; j < clusters; j++)

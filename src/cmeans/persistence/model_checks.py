@@ -18,7 +18,7 @@ from ..sweeps.state import State
 
 NEEDED = {"_space", "_state", "_rule", "_training_diag", "_n_features_out", "kernel_", "n_features_in_"}
 OF_EMBEDDING = {"kernel_", "eigenvalues_", "n_clusters_suggested_", "landmarks_", "landmark_indices_", "n_features_in_"}
-BY_ROW = {"labels_": np.integer, "memberships_": np.floating, "_nearest": np.floating}
+BY_ROW = {"labels_": np.integer, "memberships_": np.floating, "noise_membership_": np.floating, "_nearest": np.floating}
 
 
 def check_parameters(model: Any) -> None:

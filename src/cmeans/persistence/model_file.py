@@ -65,7 +65,7 @@ OBJECTS: dict[str, type[Any]] = {cls.__name__: cls for cls in _BY_CLASS} | {
 }
 ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__} | {"LandmarkGraph": LandmarkGraph}
 OF_A_FIT = ("engine", "checkpoint")  # parameters of a fit, not of its result
-PER_ROW = {"labels_", "memberships_", "_nearest"}
+PER_ROW = {"labels_", "memberships_", "noise_membership_", "_nearest"}
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = True, metadata: Mapping[str, Any] | None = None) -> None:

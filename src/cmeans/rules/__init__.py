@@ -9,6 +9,7 @@ from .base import NativeFunctions, Rule
 from .entropy import Entropy
 from .fuzzy import Fuzzy
 from .hard import Hard
+from .noise_fuzzy import NoiseFuzzy
 from .possibilistic import Possibilistic
 from .sized_entropy import SizedEntropy
 from .sized_fuzzy import SizedFuzzy
@@ -21,6 +22,7 @@ __all__ = [
     "Fuzzy",
     "Hard",
     "NativeFunctions",
+    "NoiseFuzzy",
     "Possibilistic",
     "Rule",
     "SizedEntropy",

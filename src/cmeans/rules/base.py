@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
-from ..data.arrays import Array, Float64
+from ..data.arrays import Array, Float64, namespace
 
 
 class NativeFunctions(NamedTuple):
@@ -18,12 +19,14 @@ class NativeFunctions(NamedTuple):
     m : exponent of memberships.
     power : of ratios of squared distances.
     p : power of the sparsity term.
+    noise : squared distance of the noise cluster from every row; infinite where there is none.
     """
 
     name: str
     m: float = 1.0
     power: float = 1.0
     p: float = 0.5
+    noise: float = math.inf
 
 
 class SoftnessLimits(Protocol):
@@ -49,11 +52,12 @@ class Rule(ABC):
     ----------
     name : by which `CMeans(rule=...)`, the command and the table `RULES` know a rule of the library; "" for one of your own.
     made_from : names of the parameters of `CMeans` that make it; None where `CMeans` does not make it by name.
-    rows_sum_to_one : True where memberships are a distribution over the clusters.
+    rows_sum_to_one : True where memberships are a distribution over the clusters, and the noise cluster where there is one.
     is_soft : False for one-hot memberships.
     refills_empty_clusters : whether an empty cluster takes the row farthest from its own centre.
     needs_pilot : whether scales come from a fuzzy run that goes first.
-    leaves_rows_out : whether a row may belong nowhere; its label is then -1.
+    can_be_annealed : whether the rule has a `temperature`, which search="annealing" brings down.
+    leaves_rows_out : whether a row may belong nowhere (`left_out`); its label is then -1.
     has_prices : whether its scales are prices of clusters, by which their sizes are kept between bounds.
     """
 
@@ -63,18 +67,33 @@ class Rule(ABC):
     is_soft: ClassVar[bool] = True
     refills_empty_clusters: ClassVar[bool] = False
     needs_pilot: ClassVar[bool] = False
+    can_be_annealed: ClassVar[bool] = False
     leaves_rows_out: ClassVar[bool] = False
     has_prices: ClassVar[bool] = False
 
     @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any], settle_m: Callable[[Any], float]) -> Self:  # noqa: ARG003
-        """The rule of these parameters of `CMeans`, those of `made_from`; `settle_m` checks a fuzzifier, and reads "auto" off the rows."""
+    def from_parameters(cls, parameters: Mapping[str, Any], settle: Callable[[str, Any], float]) -> Self:  # noqa: ARG003
+        """The rule of these parameters of `CMeans`, those of `made_from`; `settle` checks one by name, and reads "auto" off the rows."""
         return cls(**parameters)
 
     @property
     def native_functions(self) -> NativeFunctions | None:
         """The rule's functions in native sweeps; None where only the generic sweep knows it."""
         return None
+
+    @property
+    def noise_distance(self) -> float | None:
+        """The squared distance of a noise cluster, which has what a row's memberships lack of one, from every row; None: there is none."""
+        return None
+
+    @property
+    def temperature(self) -> float:
+        """How soft memberships are, in units of squared distances; of rules that can be annealed."""
+        raise NotImplementedError(f"{type(self).__name__}: can_be_annealed is False.")
+
+    def at_temperature(self, temperature: float) -> Rule:
+        """The same rule at another temperature."""
+        raise NotImplementedError(f"{type(self).__name__}: can_be_annealed is False.")
 
     def numbers(self, scales: Float64) -> Float64:
         """(k, c) what native sweeps know of each cluster beside its centre."""
@@ -95,6 +114,14 @@ class Rule(ABC):
     def penalty(self, u: Array, scales: Float64 | None) -> Array | None:
         """The addition (b,) of each row to the objective beyond sum_j w_ij d2_ij, or None for nothing."""
         return None
+
+    def merged(self, other: Rule, share: float) -> Rule | None:
+        """The rule of two streams merged, of which the `other` brings a share of the weight; None where they do not go together."""
+        return self if self == other else None
+
+    def left_out(self, u: Array, d2: Array) -> Array:
+        """True (b,) for rows that belong nowhere; asked of rules that leave rows out. Those without any membership."""
+        return namespace(u).max(u, axis=1) == 0
 
     @property
     def has_removal_costs(self) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
 from ..data.arrays import Array, Float64, namespace
 from .base import Rule, SoftnessLimits
@@ -45,10 +47,22 @@ class Entropy(Rule):
     T: float
     name = "entropy"
     made_from = ("T",)
+    can_be_annealed = True
 
     def __post_init__(self) -> None:
         if isinstance(self.T, bool) or not isinstance(self.T, numbers.Real) or not 0 < self.T < math.inf:
             raise ValueError(f"Entropy(T={self.T!r}): T, the temperature, must be a finite number greater than 0.")
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any], settle: Callable[[str, Any], float]) -> Self:
+        return cls(settle("T", parameters["T"]))
+
+    @property
+    def temperature(self) -> float:
+        return self.T
+
+    def at_temperature(self, temperature: float) -> Entropy:
+        return Entropy(temperature)
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)
@@ -70,7 +84,7 @@ class Entropy(Rule):
     def advice_on_collapse(self, limits: SoftnessLimits) -> str:
         critical = limits.critical_temperature
         if critical < self.T:
-            return f"T={self.T:g} is beyond T*={critical:.4g}, from where these rows fall together: take a smaller T"
+            return f'T={self.T:g} is beyond T*={critical:.4g}, from where these rows fall together: take a smaller T, or T="auto"'
         return f"T={self.T:g} is not too large for these rows, so they need not: take another init or more sweeps"
 
     def advice_on_coincidence(self, limits: SoftnessLimits) -> str:

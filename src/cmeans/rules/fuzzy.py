@@ -54,8 +54,8 @@ class Fuzzy(Rule):
             raise ValueError(f"Fuzzy(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans.")
 
     @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any], settle_m: Callable[[Any], float]) -> Self:
-        return cls(settle_m(parameters["m"]))
+    def from_parameters(cls, parameters: Mapping[str, Any], settle: Callable[[str, Any], float]) -> Self:
+        return cls(settle("m", parameters["m"]))
 
     @property
     def power(self) -> float:

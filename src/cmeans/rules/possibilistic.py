@@ -50,9 +50,9 @@ class Possibilistic(Rule):
             raise ValueError(f"Possibilistic(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans.")
 
     @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any], settle_m: Callable[[Any], float]) -> Self:
+    def from_parameters(cls, parameters: Mapping[str, Any], settle: Callable[[str, Any], float]) -> Self:
         m = parameters["m"]
-        return cls(settle_m(2.0 if isinstance(m, str) and m == "auto" else m))
+        return cls(settle("m", 2.0 if isinstance(m, str) and m == "auto" else m))
 
     @property
     def native_functions(self) -> NativeFunctions:

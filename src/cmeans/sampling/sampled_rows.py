@@ -31,6 +31,10 @@ class SampledRows(Affinity):
         """Return a matrix with the eigenvalues of  sum_i share_i y_i y_i^T / |y_i|^2,  y_i = x_i - sum_l share_l x_l, and the sum of the
         shares of rows that differ from their mean: others have no direction and no term."""
 
+    @abstractmethod
+    def covariance(self, rows: IntArray, share: Float64) -> Float64:
+        """Return a matrix with the eigenvalues of  sum_i share_i y_i y_i^T,  y_i = x_i - sum_l share_l x_l."""
+
     def distances_to_means(
         self,
         members: Float64,  # (p, c) weights of rows in clusters
@@ -68,10 +72,17 @@ class GramRows(SampledRows):
     def products(self, coefficients: Float64, rows: IntArray) -> Float64:
         return self.gram[rows].T @ coefficients  # it is symmetric
 
-    def scatter_of_directions(self, rows: IntArray, share: Float64) -> tuple[Float64, float]:
+    def covariance(self, rows: IntArray, share: Float64) -> Float64:
+        root = np.sqrt(share)
+        return root[:, None] * self._centred(rows, share) * root[None, :]
+
+    def _centred(self, rows: IntArray, share: Float64) -> Float64:
         gram = self.gram if len(rows) == len(self.gram) else self.gram[np.ix_(rows, rows)]
         means = gram @ share
-        centred = gram - means[:, None] - (means - share @ means)[None, :]
+        return gram - means[:, None] - (means - share @ means)[None, :]
+
+    def scatter_of_directions(self, rows: IntArray, share: Float64) -> tuple[Float64, float]:
+        centred = self._centred(rows, share)
         scale, visible = self._directions(np.diag(centred).copy(), share)
         return scale[:, None] * centred * scale[None, :], visible
 
@@ -100,5 +111,12 @@ class CoordinateRows(SampledRows):
     def scatter_of_directions(self, rows: IntArray, share: Float64) -> tuple[Float64, float]:
         y = self.x[rows] - share @ self.x[rows]
         scale, visible = self._directions(np.einsum("ij,ij->i", y, y), share)
-        y *= scale[:, None]
-        return (y.T @ y if y.shape[1] <= len(y) else y @ y.T), visible
+        return _scatter(scale[:, None] * y), visible
+
+    def covariance(self, rows: IntArray, share: Float64) -> Float64:
+        return _scatter(np.sqrt(share)[:, None] * (self.x[rows] - share @ self.x[rows]))
+
+
+def _scatter(y: Float64) -> Float64:
+    """Return y^T y, or the smaller y y^T, which has the same eigenvalues but for zeros."""
+    return y.T @ y if y.shape[1] <= len(y) else y @ y.T

@@ -212,7 +212,7 @@ class _Loop:
     def _is_ended(self, state: State, sweeps: int) -> bool:
         """True where a callback says so."""
         after_sweep = self.observer.after_sweep
-        return after_sweep is not None and after_sweep(state, sweeps)
+        return after_sweep is not None and after_sweep(self.problem.rule, state, sweeps)
 
 
 def _may_mix(problem: Problem, step: Step) -> bool:

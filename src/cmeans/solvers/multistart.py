@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .fixed_point import Solution, Solver, solve
 from .observer import AsFinal, Observer, Progressed, known
-from .search import Breathing
+from .search import Searching
 from .stopping import reason
 from .subsampling import SubsampleSchedule
 
@@ -44,15 +45,31 @@ class FitResult:
     size_gap: float | None = None  # where sizes are bounded, the share by which the cost may lie above the least for these centres
 
 
+class Pilot(Protocol):
+    """A run of one rule that goes first, and the run of another that it makes possible."""
+
+    @property
+    def rule(self) -> Rule:
+        """The rule of the run that goes first."""
+
+    def as_final(self, final: Rule) -> AsFinal:
+        """Return the conversion of an interrupted pilot to the final rule; it gives None where there is nothing to convert yet."""
+
+    def follow(
+        self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Searching | None
+    ) -> tuple[Problem, BestRun]:
+        """Solve from the pilot's end; return the problem with the rule that it was solved for, and the run."""
+
+
 @dataclass(frozen=True)
-class Pilot:
-    """The fuzzy run that gives another rule its start and its scales."""
+class ScalesPilot:
+    """The fuzzy run that gives another rule its start and its clusters' scales."""
 
     rule: Rule
     eta_scale: float = 1.0
 
     def as_final(self, final: Rule) -> AsFinal:
-        """Return the conversion of an interrupted pilot to the final rule; it gives None before the first sweep is over."""
+        """As of `Pilot`: there are scales once the first sweep is over."""
 
         def converted(rule: Rule, state: State, sums: Statistics | None) -> tuple[Rule, State] | None:
             return None if sums is None else (final, self.state(state, sums))
@@ -62,6 +79,18 @@ class Pilot:
     def state(self, state: State, sums: Statistics) -> State:
         """The centres of the pilot, with the scales that its sums make."""
         return State(state.centres, possibilistic_scales(sums.spread, sums.mass, self.eta_scale))
+
+    def follow(
+        self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Searching | None
+    ) -> tuple[Problem, BestRun]:
+        """As of `Pilot`. The start comes from the best fuzzy run too, since objectives with different scales do not compare."""
+        assert first.sums is not None
+        state, visits = self.state(first.solution.state, first.sums), first.row_visits
+        if schedule is not None:
+            warm = schedule([state], problem, 1, observer.within("fit"))
+            state, visits = warm.state, visits + warm.row_visits
+        solution = solve(problem, state, observer.at("fit"))
+        return problem, BestRun(solution, None, visits + solution.row_visits)
 
 
 @dataclass(frozen=True)
@@ -82,7 +111,7 @@ def best_of(
     stage: str = "fit",
     measured: bool = False,
     schedule: SubsampleSchedule | None = None,
-    search: Breathing | None = None,
+    search: Searching | None = None,
     solver: Solver = solve,
 ) -> BestRun:
     """Solve from every start and keep the lowest objective; it is `measured` at the end even where there is but one start.
@@ -131,20 +160,12 @@ def from_pilot(
     *,
     pilot: Pilot,
     schedule: SubsampleSchedule | None = None,
-    search: Breathing | None = None,
-) -> BestRun:
-    """Solve for a rule that needs scales: they come from the best fuzzy run, and so does the start, since objectives with
-    different scales do not compare."""
+    search: Searching | None = None,
+) -> tuple[Problem, BestRun]:
+    """Solve for a rule that another one's best run prepares; return the problem that was solved, and the run."""
     fuzzy, before = replace(problem, rule=pilot.rule), observer.of_pilot(pilot.as_final(problem.rule))
     first = best_of(starts, n_starts, fuzzy, before, stage="pilot", measured=True, schedule=schedule, search=search)
-    assert first.sums is not None
-    state = pilot.state(first.solution.state, first.sums)
-    visits = first.row_visits
-    if schedule is not None:
-        warm = schedule([state], problem, 1, observer.within("fit"))
-        state, visits = warm.state, visits + warm.row_visits
-    solution = solve(problem, state, observer.at("fit"))
-    return BestRun(solution, None, visits + solution.row_visits)
+    return pilot.follow(first, problem, observer, schedule, search)
 
 
 def concluded(

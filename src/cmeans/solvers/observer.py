@@ -13,7 +13,7 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .checkpoints import CheckpointLog, CheckpointSection
 
-AfterSweep: TypeAlias = Callable[[State, int], bool]  # takes the new state and how many sweeps made it; True ends the run
+AfterSweep: TypeAlias = Callable[[Rule, State, int], bool]  # takes the new state and how many sweeps made it; True ends the run
 AsFinal: TypeAlias = Callable[[Rule, State, Statistics | None], "tuple[Rule, State] | None"]
 
 

@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -43,6 +43,32 @@ class Searched:
     row_visits: int  # of the search and of the sweeps after it
 
 
+class Searching(Protocol):
+    """Looks for a better solution than the one that a run has ended in."""
+
+    def on_sample(self) -> Searching:
+        """Search on a sample of the rows."""
+
+    def stage(self, sizes: list[int], n_clusters: int) -> int:
+        """Return which of some growing samples is searched on."""
+
+    def is_settled_by(self, sizes: list[int], n_clusters: int) -> bool:
+        """True where a sample is so large that all rows would say the same."""
+
+    def __call__(self, problem: Problem, solution: Solution, observer: Observer, reach: int = 1) -> Searched:
+        """Return a better solution, or the same. `reach`: visits of a further start for each of one over these rows alone."""
+
+
+def stage_of(sizes: list[int], n_clusters: int) -> int:
+    """Return which of some growing samples is searched on: the first that shows all clusters well, else the last."""
+    return next((number for number, size in enumerate(sizes) if size >= ROWS * n_clusters), len(sizes) - 1)
+
+
+def is_enough(sizes: list[int], n_clusters: int) -> bool:
+    """True where the largest sample shows all clusters well."""
+    return sizes[-1] >= ROWS * n_clusters
+
+
 @dataclass(frozen=True)
 class Breathing:
     """Search around a solution.
@@ -60,15 +86,15 @@ class Breathing:
         return replace(self, population=None)
 
     def stage(self, sizes: list[int], n_clusters: int) -> int:
-        """Return which of some growing samples is searched on: the first that shows all clusters well, else the last."""
-        return next((number for number, size in enumerate(sizes) if size >= ROWS * n_clusters), len(sizes) - 1)
+        """As of `Searching`."""
+        return stage_of(sizes, n_clusters)
 
     def is_settled_by(self, sizes: list[int], n_clusters: int) -> bool:
-        """True where a sample is so large that all rows would say the same."""
-        return sizes[-1] >= ROWS * n_clusters
+        """As of `Searching`."""
+        return is_enough(sizes, n_clusters)
 
     def __call__(self, problem: Problem, solution: Solution, observer: Observer, reach: int = 1) -> Searched:
-        """Return a better solution, or the same. `reach`: visits of a further start for each of one over these rows alone."""
+        """As of `Searching`."""
         seed = self.rng.randint(2**31)
         if not solution.converged or solution.ended or len(solution.state.centres) < 2:
             return Searched(solution, 0)
@@ -82,19 +108,25 @@ class Breathing:
         if not found.gained and trial.rule is problem.rule:
             return Searched(solution, found.row_visits)
         # Another rule's sweeps may have led out of a poor optimum alone, before any breath.
-        after = solve(problem, State(found.centres), observer.within("found").without_callbacks())
-        visits = found.row_visits + after.row_visits
-        if after.history[-1] >= solution.history[-1] - GAIN * abs(solution.history[-1]):
-            return Searched(solution, visits)
-        if observer.after_sweep is not None:  # callbacks hear of what is kept alone
-            after = solve(problem, State(found.centres), observer.within("heard"))
-        return Searched(after, visits)
+        return better(problem, solution, found.centres, found.row_visits, observer)
 
     def _trial(self, problem: Problem) -> Problem:
         """The problem whose solutions are compared."""
-        own = not problem.rule.is_soft or (self.thorough and problem.rule.has_removal_costs)
+        rule = problem.rule  # a hard partition would divide the noise too
+        own = not rule.is_soft or ((self.thorough or rule.noise_distance is not None) and rule.has_removal_costs)
         stopping = replace(problem.stopping, tol=max(problem.stopping.tol, TOLERANCE), criterion="centres")
         return replace(problem, rule=problem.rule if own else Hard(), stopping=stopping)
+
+
+def better(problem: Problem, solution: Solution, centres: Centres, row_visits: int, observer: Observer) -> Searched:
+    """Return where the problem's own sweeps lead from centres that were found in so many visits, or the solution where it is no worse."""
+    after = solve(problem, State(centres), observer.within("found").without_callbacks())
+    visits = row_visits + after.row_visits
+    if after.history[-1] >= solution.history[-1] - GAIN * abs(solution.history[-1]):
+        return Searched(solution, visits)
+    if observer.after_sweep is not None:  # callbacks hear of what is kept alone
+        after = solve(problem, State(centres), observer.within("heard"))
+    return Searched(after, visits)
 
 
 def _sweep_share(problem: Problem) -> float:
@@ -181,11 +213,12 @@ class _Search:
         with np.errstate(divide="ignore"):
             worst = np.argsort(keys / now.errors, kind="stable")[: now.breadth]
         chosen: dict[int, int] = {}
+        costliest = self.problem.rule.noise_distance or math.inf  # farther rows cost no more than that
         total = np.zeros(len(now.errors))
         for rows, weights, labels, distances in self._parts(now.centres):
             for cluster in worst:
                 members = np.flatnonzero(labels == cluster)
-                mass = np.cumsum(weights[members] * distances[members])
+                mass = np.cumsum(weights[members] * np.minimum(distances[members], costliest))
                 if not (len(mass) and mass[-1] > 0):
                     continue
                 total[cluster] += mass[-1]

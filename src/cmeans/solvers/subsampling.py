@@ -14,7 +14,7 @@ from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from .fixed_point import Solution, Solver, solve
 from .observer import Observer
-from .search import Breathing
+from .search import Searching
 
 STAGES, GROWTH = 4, 4  # so many samples, each so many times the one before, the last a quarter of the rows
 LEAST_ROWS = 20  # a cluster, in the smallest sample
@@ -44,7 +44,7 @@ class SubsampleSchedule:
         problem: Problem,
         n_starts: int,
         observer: Observer,
-        search: Breathing | None = None,
+        search: Searching | None = None,
         solver: Solver = solve,
     ) -> WarmStart:
         """Solve from every state on one sample after the other; the lowest objective on the largest of them is kept, or on the one that
@@ -75,6 +75,11 @@ class SubsampleSchedule:
                 found = search.on_sample()(part, solutions[0], here.at("sample"), GROWTH)
                 states, visits = [found.solution.state], visits + found.row_visits
         return WarmStart(states[0], best, visits)
+
+    def largest(self, problem: Problem) -> Problem:
+        """Return the problem over the largest of the samples."""
+        positions, weights = sample(self.population, self.sizes[-1], self.rng)
+        return replace(problem, rows=problem.rows.part(self.population.at(positions), weights))
 
     def samples(self) -> Iterator[tuple[IntArray, Float64]]:
         """Row numbers and weights of one sample after the other, drawn as they are needed."""

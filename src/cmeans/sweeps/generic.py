@@ -35,7 +35,7 @@ def sweep(
         block_rows.add_moment(w, sums.moment(d2))
         sums.add(w, d2, rule.penalty(u, state.scales), block.weight, weight)
         if labels is not None:
-            here = argmax_labels(u, leaves_rows_out=True)
+            here = argmax_labels(rule, u, d2)
             labels[block.start : block.start + len(here)] = here
             sums.add_hard(block_rows, as_like(here[:, None] == np.arange(len(state.centres))[None, :], d2) * weight[:, None])
         if before is not None:
@@ -81,7 +81,7 @@ def assign(rows: RepresentedRows, space: Space, rule: Rule, state: State, task: 
         xp = namespace(d2)
         here = out.place(block.start, d2.shape[0])
         u = rule.memberships(d2, state.scales)
-        out.labels[here] = labels = argmax_labels(u, leaves_rows_out=rule.leaves_rows_out)
+        out.labels[here] = labels = argmax_labels(rule, u, d2)
         out.memberships[here, ...] = u
         out.nearest[here] = _label_column(d2, labels)
         weight = as_like(block.weight, d2, xp.float64)
@@ -94,12 +94,11 @@ def assign(rows: RepresentedRows, space: Space, rule: Rule, state: State, task: 
     return FinalSums(objective, total_distance, mass)
 
 
-def argmax_labels(u: Array, *, leaves_rows_out: bool) -> IntArray:
-    """The cluster of the largest membership, ties to the lowest number; -1 where all are zero and that may be."""
-    xp = namespace(u)
-    labels: IntArray = to_numpy(xp.argmax(u, axis=1)).astype(np.intp)
-    if leaves_rows_out:
-        labels[to_numpy(xp.max(u, axis=1)) == 0] = -1
+def argmax_labels(rule: Rule, u: Array, d2: Array) -> IntArray:
+    """The cluster of the largest membership, ties to the lowest number; -1 where the rule leaves the row out."""
+    labels: IntArray = to_numpy(namespace(u).argmax(u, axis=1)).astype(np.intp)
+    if rule.leaves_rows_out:
+        labels[to_numpy(rule.left_out(u, d2))] = -1
     return labels
 
 
@@ -172,7 +171,7 @@ def margins(rows: RepresentedRows, space: Space, rule: Rule, state: State, width
     mass, found = np.zeros(c), list[tuple[IntArray, IntArray, Float64]]()
     for block, _, d2 in _measured(rows, space, state, task, plain=space is not rows.space):
         xp = namespace(d2)
-        labels = argmax_labels(rule.memberships(d2, prices), leaves_rows_out=False)
+        labels = argmax_labels(rule, rule.memberships(d2, prices), d2)
         mass += np.bincount(labels, weights=block.weight, minlength=c)
         net = d2 - as_like(prices, d2)[None, :]
         own = as_like(labels[:, None] == np.arange(c)[None, :], d2) > 0

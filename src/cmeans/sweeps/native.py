@@ -33,6 +33,7 @@ class CentresArgument(Structure):
         ("m", REAL),
         ("power", REAL),
         ("p", REAL),
+        ("noise", REAL),
         ("rounding", REAL),
     ]
 
@@ -84,7 +85,7 @@ class CentresCache:
             scales = np.ascontiguousarray(self._rule.numbers(state.scales), dtype)
         f = self.functions
         places = address(values), address(norms), address(scales)
-        argument = CentresArgument(*places, len(state.centres), f.m, f.power, f.p, rounding(dtype))
+        argument = CentresArgument(*places, len(state.centres), f.m, f.power, f.p, f.noise, rounding(dtype))
         argument.kept = values, norms, scales  # as long as a thread uses it
         return argument
 

@@ -33,7 +33,7 @@ def clearness(model: Any, x: Any) -> dict[str, Any] | None:
     labels, n_clusters, unclear = model.labels_, len(model.get_feature_names_out()), None
     if model.rule_.is_soft and "memberships_" in vars(model):
         measure, clear = "mean largest membership", model.memberships_.max(axis=1)
-        unclear = float((clear < 0.5).mean()) if model.rule_.rows_sum_to_one else None
+        unclear = float(((clear < 0.5) & (labels >= 0)).mean()) if model.rule_.rows_sum_to_one else None
     elif not model.rule_.is_soft and as_source(x) is None and n_clusters > 1:
         step = -(-x.shape[0] // SAMPLE)
         nearest = np.partition(np.asarray(model.transform(x[::step]), dtype=np.float64), 1, axis=1)[:, :2]

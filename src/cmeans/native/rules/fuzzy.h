@@ -1,10 +1,18 @@
 /* Fuzzy c-means: memberships from ratios of the smallest distance to the others, up to a factor of the row. */
 
-/* low / d2, 1 where both are zero. */
-INLINE lanes ratio(const struct tile *tile, int64_t j, int t) {
-    lanes d2 = load(tile->d2 + j * TILE + t);
-    return where(equal(d2, all(0)), all(1), divide(load(tile->low + t), d2));
+/* The squared distance of the noise cluster as a number of the rows' type that can be divided by; infinite where there is none. */
+INLINE real noise_distance(const struct centres *centres) {
+    const real noise = (real)centres->noise;
+    return noise < TINY ? TINY : noise;
 }
+
+/* (low / noise)^power: what the noise cluster takes of a row, up to the row's factor. */
+INLINE lanes noise_share(lanes low, lanes noise, real p) { return where(less(noise, all((real)INFINITY)), power(divide(low, noise), p), all(0)); }
+
+/* low / d2, 1 where both are zero. */
+INLINE lanes ratio_to(lanes low, lanes d2) { return where(equal(d2, all(0)), all(1), divide(low, d2)); }
+
+INLINE lanes ratio(const struct tile *tile, int64_t j, int t) { return ratio_to(load(tile->low + t), load(tile->d2 + j * TILE + t)); }
 
 /* u_ij = (1 / d2_ij) / sum_k (1 / d2_ik). */
 static void fuzzy_two_memberships(struct tile *tile, const struct centres *centres) {
@@ -86,16 +94,18 @@ static double any_exponent_sums(struct tile *tile, const struct centres *centres
     return 0;
 }
 
-/* A row costs (sum_k d2_k^-power)^(1-m); without a cluster the sum is over the others, in ratios of the smallest of these. */
+/* A row costs (sum_k d2_k^-power)^(1-m), noise included where there is any; without a cluster the sum is over the others, in ratios of the
+ * smallest of these. */
 static void fuzzy_utilities(struct tile *tile, const struct centres *centres, double *utility) {
     const real p = (real)centres->power, exponent = (real)(centres->m - 1);
+    const lanes noise = all(noise_distance(centres));
     ACROSS(t) {
         const mask label = load_whole(tile->label + t);
-        const lanes low = load(tile->low + t), second = second_smallest(tile, centres->clusters, t);
-        lanes total = all(0), others = all(0);
+        const lanes low = smaller(load(tile->low + t), noise), second = smaller(second_smallest(tile, centres->clusters, t), noise);
+        lanes total = noise_share(low, noise, p), others = noise_share(second, noise, p);
         for (int64_t j = 0; j < centres->clusters; j++) {
-            lanes d2 = load(tile->d2 + j * TILE + t), u = power(ratio(tile, j, t), p);
-            lanes other = power(where(equal(d2, all(0)), all(1), divide(second, d2)), p);
+            lanes d2 = load(tile->d2 + j * TILE + t), u = power(ratio_to(low, d2), p);
+            lanes other = power(ratio_to(second, d2), p);
             store(tile->u + j * TILE + t, u);
             total = add(total, u);
             others = add(others, where(equal_whole(label, all_whole((whole)j)), all(0), other));

@@ -68,7 +68,7 @@ class PartitionProblem:
 
         def step_ended(p: Array, steps: int, objective: float) -> bool:
             reporter.emit(reporter.stage, steps, max_iter, rows.n_rows, rows.n_rows, objective * rows.blocks.unit)
-            return after_sweep is not None and after_sweep(State(self.problem.centres_of(p)), steps)
+            return after_sweep is not None and after_sweep(self.problem.rule, State(self.problem.centres_of(p)), steps)
 
         return step_ended
 

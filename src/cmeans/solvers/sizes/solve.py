@@ -18,7 +18,7 @@ from ...sweeps.statistics import Statistics
 from ..fixed_point import Solution, solve
 from ..multistart import BestRun, FitResult, best_of, concluded, portable
 from ..observer import Observer
-from ..search import Breathing
+from ..search import Searching
 from ..steps import NEXT_CENTRES, StepResult
 from ..subsampling import SubsampleSchedule
 from .assignment import assigned
@@ -127,7 +127,7 @@ class Sized:
         *,
         given: bool,
         schedule: SubsampleSchedule | None = None,
-        search: Breathing | None = None,
+        search: Searching | None = None,
     ) -> BestRun:
         """Solve from every start, or the one that is `given`, and with a `search` from where that for the best plain partition ends too."""
         within, first, visits = replace(problem, rule=self.rule), list(starts), 0
