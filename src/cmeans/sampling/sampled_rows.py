@@ -55,8 +55,8 @@ class GramRows(SampledRows):
     gram: Float64  # (p, p)
     noise = 1e-12
 
-    def between(self, columns: IntArray) -> Float64:
-        return self.gram[:, columns]
+    def between(self, rows: IntArray) -> Float64:
+        return self.gram[rows]
 
     def diag(self) -> Float64:
         return self._diag
@@ -83,8 +83,8 @@ class CoordinateRows(SampledRows):
     x: Float64  # (p, d), best about their mean
     noise = 1e-28
 
-    def between(self, columns: IntArray) -> Float64:
-        return self.x @ self.x[columns].T
+    def between(self, rows: IntArray) -> Float64:
+        return self.x[rows] @ self.x.T
 
     def diag(self) -> Float64:
         return self._diag
