@@ -41,6 +41,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2, help="the same for all (2)")
     parser.add_argument("--limit", type=float, default=300, help="seconds a run may take (300)")
     parser.add_argument("--patience", type=float, default=60, help="seconds for all runs of a peer that no wanted ratio needs (60)")
+    parser.add_argument("--part", default="", metavar="WORD", help="of every_size: only lines whose name holds WORD, the others as stored")
+    parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="of every_size: only these numbers of rows, the others as stored")
     parser.add_argument("--quick", action="store_true", help="a smoke run: few rows, numbers that mean nothing")
     parser.add_argument("--envs", type=Path, default=FOLDER, help=f"where the peers' environments are ({FOLDER})")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "benchmarks.md", help="the page; results go beside it as JSON")
@@ -70,20 +72,27 @@ def main() -> None:
                 environments=arguments.envs.resolve(),
                 scratch=Path(scratch),
             )
-            run_all(arguments.names, settings, path)
+            part = [
+                *(["--only", arguments.part] if arguments.part else []),
+                *(["--sizes", *map(str, arguments.sizes)] if arguments.sizes else []),
+            ]
+            run_all(arguments.names, settings, path, part)
     page.write(json.loads(path.read_text()), arguments.out)
     print(f"\n{arguments.out}")
 
 
-def run_all(names: list[str], settings: Settings, path: Path) -> None:
-    """Job after job; what is done is kept at once."""
+def run_all(names: list[str], settings: Settings, path: Path, part: list[str]) -> None:
+    """Job after job; what is done is kept at once. `part` are options of every_size, which then adds to what is stored of it."""
     results = json.loads(path.read_text()) if path.exists() else {}
     contests = {contest.name: contest for contest in CONTESTS}
     for name in names:
         started, here = time.perf_counter(), machine(settings.threads)
         print(f"\n{name}", flush=True)
-        result = hold(contests[name], settings) if name in contests else own_script(name, settings)
-        took = time.perf_counter() - started
+        stored = results.get(name) if name == "every_size" and part else None
+        result = (
+            hold(contests[name], settings) if name in contests else own_script(name, settings, part if name == "every_size" else [], stored)
+        )
+        took = time.perf_counter() - started + (0.0 if stored is None else stored["took"])
         results[name] = {**result, "machine": here, "runs": settings.runs, "quick": settings.quick is not None, "took": took}
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(results, indent=1) + "\n")
@@ -92,11 +101,14 @@ def run_all(names: list[str], settings: Settings, path: Path) -> None:
         print(f"   {took:.0f} s in all", flush=True)
 
 
-def own_script(name: str, settings: Settings) -> dict:
-    """A script of ours in a process of its own, with as many threads as the contestants have."""
+def own_script(name: str, settings: Settings, options: list[str], stored: dict | None) -> dict:
+    """A script of ours in a process of its own, with as many threads as the contestants have; it may add to what is stored."""
     out = settings.scratch / f"{name}.json"
+    if stored is not None:
+        out.write_text(json.dumps(stored))
     command = [sys.executable, "-m", f"benchmarks.{name}", "--json", str(out), "--threads", str(settings.threads)]
-    command += ["--quick"] if settings.quick else []
+    command += ["--envs", str(settings.environments)] if name == "every_size" else []
+    command += [*options, *(["--quick"] if settings.quick else [])]
     subprocess.run(command, check=True, cwd=ROOT, env=settings.variables())
     return {"point": OWN_SCRIPTS[name], **json.loads(out.read_text())}
 

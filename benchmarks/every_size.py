@@ -1,7 +1,9 @@
 """Fits of 150 to 1,000,000 rows beside scikit-learn and scikit-fuzzy: the peer's time over ours, size by size.
 
     python -m benchmarks.every_size [--quick] [--json FILE] [--only WORD] [--sizes N ...]
+    python -m benchmarks --only every_size [--part WORD] [--sizes N ...]
 
+The second way writes the page. With a word or sizes, all else stays in it as it was measured before, so that it can be made in parts.
 Both take the same rows, start and number of sweeps, or, where a line says so, each its own defaults. Every package has one process for
 all sizes, and they take turns; small fits are repeated until they last long enough. The first fit is that of a fresh process.
 """
@@ -127,7 +129,7 @@ def measure(line: Line, sizes: tuple[int, ...], settings: Settings, folder: Path
             if sum(times["peer"]) > settings.patience:
                 break
         results[n] = {"own": times["own"], "peer": times["peer"], "costs": costs}
-        if n == FIRST or (n == max(sizes) < FIRST):
+        if n == FIRST or (sizes == QUICK_SIZES and n == max(sizes)):
             results[0] = {"own": first_fits(line.own, settings, folder), "peer": first_fits(line.peer, settings, folder)}
     for worker in workers.values():
         worker.close()
@@ -212,7 +214,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
     sizes = tuple(arguments.sizes or (QUICK_SIZES if arguments.quick else SIZES))
-    results = before(arguments.json) if arguments.only else {}
+    results = before(arguments.json) if arguments.only or arguments.sizes else {}
     with tempfile.TemporaryDirectory() as scratch:
         runs = 2 if arguments.quick else arguments.runs
         settings = Settings(runs, arguments.threads, 300.0, 20.0, None, arguments.envs.resolve(), Path(scratch))
@@ -220,16 +222,17 @@ def main() -> None:
             if arguments.only not in line.name:
                 continue
             try:
-                results[line.name] = measure(line, sizes, settings, Path(scratch) / "job")
+                measured = measure(line, sizes, settings, Path(scratch) / "job")
             except (DataError, UnavailableError) as error:
                 print(f"   {line.name}: {error}")
                 continue
             shown = (
                 f"{n or 'first'}: {statistics.median(paired(at)):.3g} ({1e3 * statistics.median(at['own']):.3g} ms)"
-                for n, at in results[line.name].items()
+                for n, at in measured.items()
             )
             print(f"   {line.name}: " + ", ".join(shown), flush=True)
-    finish(report(results, sizes), arguments.json)
+            results.setdefault(line.name, {}).update(measured)
+    finish(report(results, tuple(sorted({n for of in results.values() for n in of} - {0}))), arguments.json)
 
 
 if __name__ == "__main__":

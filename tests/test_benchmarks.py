@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,29 @@ def test_lines_of_every_size_have_names_of_their_own() -> None:
 
     names = [line.name for line in lines()]
     assert len(set(names)) == len(names) > 20
+
+
+def test_every_size_is_measured_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Sizes and lines that are not measured stay as they were, and those measured again are new."""
+    from benchmarks import every_size
+
+    chosen, took = [line.name for line in every_size.lines() if "defaults" in line.name], iter([1.0, 2.0, 3.0, 4.0])
+
+    def measure(line: every_size.Line, sizes: tuple[int, ...], *_: object) -> dict[int, dict[str, object]]:
+        mine = next(took)
+        return {n: {"own": [mine], "peer": [10.0], "costs": {"own": [1.0], "peer": [1.0]}} for n in sizes}
+
+    monkeypatch.setattr(every_size, "measure", measure)
+    for word, sizes in ((chosen[0], ["150", "1000"]), (chosen[1], ["150"]), (chosen[0], ["1000", "1000000"])):
+        options = ["--only", word, "--sizes", *sizes, "--json", str(tmp_path / "out.json")]
+        monkeypatch.setattr("sys.argv", ["every_size", *options])
+        every_size.main()
+    measured = json.loads((tmp_path / "out.json").read_text())
+    assert {name: {n: at["own"] for n, at in of.items()} for name, of in measured["measured"].items()} == {
+        chosen[0]: {"150": [1.0], "1000": [3.0], "1000000": [3.0]},
+        chosen[1]: {"150": [2.0]},
+    }
+    assert measured["tables"][0]["columns"] == ["", "150", "1,000", "1,000,000", "first fit"]
 
 
 @pytest.mark.filterwarnings("ignore")  # possibilistic clusters collapse on such rows, and are told

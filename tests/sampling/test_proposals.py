@@ -80,6 +80,6 @@ def test_a_distance_that_is_not_finite_is_refused(bad, compiled, monkeypatch):
         pytest.skip("there is no native code")
     monkeypatch.setattr(native, "is_available", lambda: compiled)
     gram = np.eye(11)
-    gram[10, 2] = bad
+    gram[10, 2] = gram[2, 10] = bad
     with pytest.raises(ValueError, match="not finite"):
         lowered(MatrixAffinity(gram, np.ones(11), np.arange(11)), np.array([2]), np.full(11, np.inf), np.ones(11))

@@ -11,7 +11,6 @@ from ..data.arrays import Array, is_foreign, is_sparse
 from ..native.calls import ADDRESS, INT, REAL, WHOLE, Structure, address, done, pitch, pointer_to, rows_in_order
 
 LINE = 64  # bytes of a vector of native code
-FEW_COLUMNS = 256  # columns up to which native products are faster than a library's
 
 
 class _ValuesArgument(Structure):

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..data.arrays import Array, is_sparse, namespace, squared_norms
 from .base import Columns, Kernel
-from .native_values import FEW_COLUMNS, NativeValues, serves
+from .native_values import NativeValues, serves
 
 
 class ProductKernel(Kernel):
@@ -88,9 +88,9 @@ class PreparedColumns:
 
     @cached_property
     def _native(self) -> NativeValues | None:
-        """The native function of the points, where it is the faster one."""
+        """The native function of the points, where there is one."""
         function = self.kernel.native_function
-        if function is None or not serves(self.right) or self.right.shape[1] > FEW_COLUMNS:
+        if function is None or not serves(self.right):
             return None
         name, parameter = function
         return NativeValues(name, self.right, parameter)

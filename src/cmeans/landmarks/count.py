@@ -106,10 +106,6 @@ class _StoppingRule:
         )
         return leading <= self._leading_bound
 
-    def _products(self, vectors: Float64) -> Float64:
-        products: Float64 = self._error @ vectors
-        return products
-
 
 def quick_cost(affinity: Affinity, gram: Float64, share: Float64, n_clusters: int) -> float:
     """Mean cost over rows of a partition into `n_clusters`, after a few sweeps of kernel k-means."""

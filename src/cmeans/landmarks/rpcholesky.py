@@ -15,7 +15,7 @@ PROPOSALS = 64  # columns proposed at a time
 NOTHING = 1e-8  # share of its residual before the block below which a column adds only rounding
 LEADING = 0.1  # the same, below which a column is left to later blocks
 CHUNK = 2048  # rows of the factor that are computed together, in the cache
-GROUP = 32  # proposed rows whose kernel values are computed together, for which native code reads the other rows once
+GROUP = 32  # rows whose kernel values are computed together, for which native code reads the other rows once
 ONE_THREAD = ThreadEngine(1)
 
 
@@ -69,22 +69,21 @@ class PartialCholesky:
 
     def _add(self, proposed: IntArray, least: Float64) -> int:
         """Add those of the proposed rows, one after the other, whose residual is still above `least`; return their number."""
-        columns = self._columns(proposed)
         known = [part[:, proposed].T for part in self._parts]
-        gram = columns[:, proposed] - sum(rows @ rows.T for rows in known)
+        gram = self._affinity.among(proposed) - sum(rows @ rows.T for rows in known)
         kept, factor = _pivots(gram, np.maximum(least, self._least[proposed]))
         if not len(kept):  # the residuals of these rows are rounding
             self.residual[proposed] = 0.0
             return 0
-        self._append(columns if len(kept) == len(columns) else columns[kept], [rows[kept] for rows in known], inverse_transposed(factor).T)
+        self._append(self._columns(proposed[kept]), [rows[kept] for rows in known], inverse_transposed(factor).T)
         self.residual[proposed[kept]] = 0.0
         self.chosen.extend(proposed[kept].tolist())
         return len(kept)
 
-    def _columns(self, proposed: IntArray) -> Float64:
-        """Kernel values (b, p) of the proposed rows with all rows."""
-        groups = [proposed[start:stop] for start, stop in spans(len(proposed), GROUP)]
-        parts = list(self._engine.run(lambda group: self._affinity.between(groups[group]).T, len(groups)))
+    def _columns(self, rows: IntArray) -> Float64:
+        """Kernel values (b, p) of the given rows with all rows."""
+        groups = [rows[start:stop] for start, stop in spans(len(rows), GROUP)]
+        parts = list(self._engine.run(lambda group: self._affinity.between(groups[group]), len(groups)))
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def _append(self, columns: Float64, known: list[Float64], inverse: Float64) -> None:

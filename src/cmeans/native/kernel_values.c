@@ -3,8 +3,14 @@
 
 #include "elementary.h"
 
-#define ROWS 4            /* rows at a time */
-#define ROWS_PER_PASS 32  /* rows for which all points are computed before the next rows */
+#if WIDTH == 64 /* as many sums as the machine has registers for */
+#define ROWS 8   /* rows at a time */
+#define PANELS 2 /* and panels of points */
+#else
+#define ROWS 4
+#define PANELS 1
+#endif
+#define ROWS_PER_PASS 64  /* rows for which all points are computed before the next rows */
 #define DEPTH 128         /* columns summed together, so that those of a panel of points stay in the first-level cache */
 #define NO_MEMORY -1
 
@@ -48,40 +54,54 @@ INLINE lanes kernel_of(enum kind kind, lanes sum, double parameter) {
     return sum;
 }
 
-/* Sums of columns `first` ... of ROWS rows from i on and one panel; the function, once they are complete. */
+/* Sums of columns `first` ... of ROWS rows from i on and some panels; the function, once they are complete. */
 /* `left` begins with row number `base`. */
 INLINE void add_columns(enum kind kind, const struct values *v, const real *left, int64_t pitch, int64_t base, int64_t i, int64_t stop,
-                        int64_t panel, int64_t first) {
+                        int64_t panel, int64_t first, int panels) {
     const int64_t depth = v->depth - first < DEPTH ? v->depth - first : DEPTH, wanted = v->points - panel * LANES;
     const real *points = v->panels + (panel * v->depth + first) * LANES, *row[ROWS];
     real *to[ROWS];
-    lanes sums[ROWS];
-#pragma GCC unroll 4
+    lanes sums[ROWS * PANELS];
+#pragma GCC unroll 8
     for (int q = 0; q < ROWS; q++) {
         const int64_t number = i + q < stop ? i + q : stop - 1; /* the last row pads */
         row[q] = left + (number - base) * pitch + first;
         to[q] = v->out + number * v->out_pitch + panel * LANES;
-        sums[q] = first > 0 ? load_some(to[q], wanted) : all(0);
+#pragma GCC unroll 2
+        for (int p = 0; p < panels; p++)
+            sums[q * panels + p] = first > 0 ? load_some(to[q] + p * LANES, wanted - p * LANES) : all(0);
     }
     for (int64_t f = 0; f < depth; f++) {
-        const lanes y = load(points + f * LANES);
-#pragma GCC unroll 4
+        lanes y[PANELS];
+#pragma GCC unroll 2
+        for (int p = 0; p < panels; p++)
+            y[p] = load(points + (p * v->depth + f) * LANES);
+#pragma GCC unroll 8
         for (int q = 0; q < ROWS; q++)
-            sums[q] = with_term(kind, all(row[q][f]), y, sums[q]);
+#pragma GCC unroll 2
+            for (int p = 0; p < panels; p++)
+                sums[q * panels + p] = with_term(kind, all(row[q][f]), y[p], sums[q * panels + p]);
     }
-    for (int q = 0; q < ROWS; q++) {
-        if (first + depth == v->depth)
-            sums[q] = kernel_of(kind, sums[q], v->parameter);
-        if (i + q < stop)
-            store_some(to[q], sums[q], wanted);
-    }
+#pragma GCC unroll 8
+    for (int q = 0; q < ROWS; q++)
+#pragma GCC unroll 2
+        for (int p = 0; p < panels; p++) {
+            if (first + depth == v->depth)
+                sums[q * panels + p] = kernel_of(kind, sums[q * panels + p], v->parameter);
+            if (i + q < stop)
+                store_some(to[q] + p * LANES, sums[q * panels + p], wanted - p * LANES);
+        }
 }
 
 INLINE void fill_rows(enum kind kind, const struct values *v, const real *left, int64_t pitch, int64_t base, int64_t start, int64_t stop) {
+    const int64_t panels = (v->points + LANES - 1) / LANES;
     for (int64_t first = 0; first < v->depth; first += DEPTH)
-        for (int64_t panel = 0; panel * LANES < v->points; panel++)
+        for (int64_t panel = 0; panel < panels; panel += PANELS)
             for (int64_t i = start; i < stop; i += ROWS)
-                add_columns(kind, v, left, pitch, base, i, stop, panel, first);
+                if (PANELS == 1 || panel + PANELS <= panels)
+                    add_columns(kind, v, left, pitch, base, i, stop, panel, first, PANELS);
+                else
+                    add_columns(kind, v, left, pitch, base, i, stop, panel, first, 1);
 }
 
 INLINE void fill(enum kind kind, const struct values *v) {

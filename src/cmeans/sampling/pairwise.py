@@ -20,8 +20,12 @@ class Affinity(ABC):
     """Kernel values k(x_i, x_j) within a fixed set of p rows, numbered 0 ... p - 1."""
 
     @abstractmethod
-    def between(self, columns: IntArray) -> Float64:
-        """k(x_i, x_j) for all i and the given j: a new array (p, len(columns)) float64."""
+    def between(self, rows: IntArray) -> Float64:
+        """k(x_i, x_j) for the given i and all j: a new array (len(rows), p) float64."""
+
+    def among(self, rows: IntArray) -> Float64:
+        """k(x_i, x_j) for the given rows alone: a new array (len(rows), len(rows)) float64."""
+        return self.between(rows)[:, rows]
 
     @abstractmethod
     def diag(self) -> Float64:
@@ -31,7 +35,7 @@ class Affinity(ABC):
         """|phi(x_i) - phi(x_j)|^2 (p, len(columns)), in memory column by column; 0 where it is below rounding."""
         diag = self.diag()
         size = diag[columns][:, None] + diag[None, :]
-        d2 = size - 2.0 * self.between(columns).T
+        d2 = size - 2.0 * self.between(columns)
         d2[np.arange(len(columns)), columns] = 0.0
         if not np.isfinite(d2).all():
             raise ValueError(NOT_FINITE)
@@ -47,11 +51,15 @@ class KernelAffinity(Affinity):
     kernel: Kernel
     x: Array  # (p, d) float64
 
-    def between(self, columns: IntArray) -> Float64:
-        points = take(self.x, columns)
+    def between(self, rows: IntArray) -> Float64:
+        points = take(self.x, rows)
         if self._prepared is not None:
-            return host_float64(self._prepared(points)).T  # a kernel is symmetric
-        return host_float64(self.kernel.prepare(points)(self.x))
+            return host_float64(self._prepared(points))
+        return np.ascontiguousarray(host_float64(self.kernel.prepare(points)(self.x)).T)  # a kernel is symmetric
+
+    def among(self, rows: IntArray) -> Float64:
+        points = take(self.x, rows)
+        return host_float64(self.kernel(points, points))
 
     def diag(self) -> Float64:
         return self._diag
@@ -74,10 +82,10 @@ class MatrixAffinity(Affinity):
     kxx: Float64  # (p,)
     rows: IntArray  # (p,) their numbers among the n
 
-    def between(self, columns: IntArray) -> Float64:
+    def between(self, rows: IntArray) -> Float64:
         if isinstance(self.gram, np.ndarray):
-            return host_float64(self.gram[np.ix_(self.rows, self.rows[columns])])
-        return host_float64(take(self.gram, self.rows[columns])).T[self.rows]  # it is symmetric
+            return host_float64(self.gram[np.ix_(self.rows[rows], self.rows)])
+        return host_float64(take(self.gram, self.rows[rows]))[:, self.rows]
 
     def diag(self) -> Float64:
         return self.kxx
@@ -90,9 +98,9 @@ class LandmarkAffinity(Affinity):
     z: Float64  # (p, k) orthonormal coordinates of the projections
     kxx: Float64  # (p,)
 
-    def between(self, columns: IntArray) -> Float64:
-        values: Float64 = self.z @ self.z[columns].T
-        values[columns, np.arange(len(columns))] = self.kxx[columns]
+    def between(self, rows: IntArray) -> Float64:
+        values: Float64 = self.z[rows] @ self.z.T
+        values[np.arange(len(rows)), rows] = self.kxx[rows]
         return values
 
     def diag(self) -> Float64:

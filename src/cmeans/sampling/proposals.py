@@ -41,7 +41,7 @@ def lowered(
     if not native.is_available():
         after = np.minimum(nearest, affinity.squared_distances(proposed).T)
         return after, after @ weights
-    products = np.ascontiguousarray(affinity.between(proposed).T)
+    products = np.ascontiguousarray(affinity.between(proposed))
     arrays = (np.ascontiguousarray(values) for values in (affinity.diag(), nearest, weights))
     numbers = np.ascontiguousarray(proposed, dtype=np.int64)
     after, potentials = np.empty(products.shape), np.empty(len(proposed))

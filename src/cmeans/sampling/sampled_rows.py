@@ -59,8 +59,8 @@ class GramRows(SampledRows):
     gram: Float64  # (p, p)
     noise = 1e-12
 
-    def between(self, columns: IntArray) -> Float64:
-        return self.gram[:, columns]
+    def between(self, rows: IntArray) -> Float64:
+        return self.gram[rows]
 
     def diag(self) -> Float64:
         return self._diag
@@ -94,8 +94,8 @@ class CoordinateRows(SampledRows):
     x: Float64  # (p, d), best about their mean
     noise = 1e-28
 
-    def between(self, columns: IntArray) -> Float64:
-        return self.x @ self.x[columns].T
+    def between(self, rows: IntArray) -> Float64:
+        return self.x[rows] @ self.x.T
 
     def diag(self) -> Float64:
         return self._diag

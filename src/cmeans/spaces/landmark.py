@@ -29,7 +29,7 @@ from .centres import Centres
 from .conjugate_gradients import conjugate_gradients, solver_tolerance
 from .kernel_centring import Centring
 from .spectrum import estimated_largest_eigenvalue
-from .whiteners import cholesky_whitener, whitener
+from .whiteners import cholesky_whitener, tries_cholesky, whitener
 
 SQUARE = 256  # side of the parts of a Gram matrix that are compared with each other
 LARGEST_KEPT_GRAM = 8192  # landmarks up to which the gradient form keeps K_ss; beyond, its products are computed block by block
@@ -208,7 +208,7 @@ def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: A
     # Values carry rounding of the size of the raw kernel; in a direction of eigenvalue e it adds noise^2 / e to a squared distance.
     noise = 30 * resolution(dtype) * raw
     floor = noise * (noise / size) if size > 0 else 0.0
-    w = cholesky_whitener(gram, max(cut * estimated_largest_eigenvalue(basis_gram), floor))
+    w = cholesky_whitener(gram, max(cut * estimated_largest_eigenvalue(basis_gram), floor)) if tries_cholesky(s) else None
     if w is None:
         return replace(space, whitener=whitener(basis_gram, cut, floor))
     return replace(space, whitener=w if centring is None else centring.whitener(w))

@@ -13,6 +13,7 @@ from ..data.arrays import Float64, binary_exponent
 MORE = 10  # additional vectors, so that the last of those wanted converges
 BLOCKS = 5  # of vectors, each the products of the one before
 POWERS = 12  # of a matrix, from which its largest eigenvalue is known to a factor of two
+ORTHOGONAL = 1e-9  # product of two unit vectors below which an eigenvalue is not counted twice
 SEED = 0
 DENSE = 200  # rows up to which factoring the whole matrix is no slower
 
@@ -67,12 +68,16 @@ def leading_sum(
         values = np.linalg.eigvalsh(product(vectors) + change * vectors)
         return float(np.maximum(values[-count:] - shift, 0.0).sum()), vectors
     block = np.random.RandomState(SEED).standard_normal((n, width)) if near is None else near
-    basis, images = np.empty((n, 0)), np.empty((n, 0))
-    for _ in range(min(BLOCKS if near is None else BLOCKS // 2, n // width)):
-        for _ in range(2):  # the second time for what rounding has left
-            block = np.linalg.qr(block - basis @ (basis.T @ block))[0].astype(np.float64)
-        image = product(block) + change * block
-        basis, images, block = np.hstack([basis, block]), np.hstack([images, image]), image
-    inner = basis.T @ images
+    blocks = min(BLOCKS if near is None else BLOCKS // 2, n // width)
+    whole, images = np.empty((2, n, blocks * width))
+    for start in range(0, blocks * width, width):
+        basis, here = whole[:, :start], slice(start, start + width)
+        block = np.linalg.qr(block - basis @ (basis.T @ block))[0]
+        left = basis.T @ block  # by rounding: much where a block is nearly in the span of those before
+        if np.abs(left).max(initial=0.0) > ORTHOGONAL:
+            block = np.linalg.qr(block - basis @ left)[0]
+        whole[:, here] = block
+        images[:, here] = block = product(block) + change * block
+    inner = whole.T @ images
     values, axes = np.linalg.eigh((inner + inner.T) / 2.0)
-    return float(np.maximum(values[-count:] - shift, 0.0).sum()), basis @ axes[:, -width:]
+    return float(np.maximum(values[-count:] - shift, 0.0).sum()), whole @ axes[:, -width:]

@@ -28,12 +28,17 @@ def whitener(gram: Float64, relative_cut: float, floor: float = 0.0) -> Float64:
     return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 
+def tries_cholesky(count: int) -> bool:
+    """True for a Gram matrix of so many columns that its Cholesky factor is tried first."""
+    return count >= MANY
+
+
 def cholesky_whitener(gram: Float64, smallest: float) -> Float64 | None:
     """Return the same from a Cholesky factor, several times as fast, where G has one and few eigenvalues, if any, lie below `smallest`.
 
     None otherwise, where rounding of the factor comes near the cut, and where G is small. Upper triangular if nothing is cut.
     """
-    if len(gram) < MANY:
+    if not tries_cholesky(len(gram)):
         return None
     factor, failed = scipy.linalg.lapack.dpotrf(gram, lower=1)
     if failed:
