@@ -250,7 +250,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
             else:
                 best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
-        return geometry, method, certified(concluded(best, problem, observer), best, geometry, problem)
+        return geometry, method, certified(concluded(best, problem, observer, renumber=isinstance(self.init, str)), best, geometry, problem)
 
     def _schedule(self, settings: FitSettings, geometry: Geometry) -> SubsampleSchedule | None:
         """Return the subsamples to fit first; None for a given start, which uses all rows."""

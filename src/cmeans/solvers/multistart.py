@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import Float64
+from ..data.arrays import Float64, IntArray
 from ..landmarks.certificate import Approximation
 from ..rules import Rule
 from ..spaces import Space
@@ -142,11 +142,17 @@ def from_pilot(
     return BestRun(solution, None, visits + solution.row_visits)
 
 
-def concluded(best: BestRun, problem: Problem, observer: Observer) -> FitResult:
-    """The last pass over all rows, and why the run ended."""
+def concluded(best: BestRun, problem: Problem, observer: Observer, *, renumber: bool) -> FitResult:
+    """The last pass over all rows, and why the run ended.
+
+    With `renumber` clusters are numbered by decreasing mass; else as the start has them.
+    """
     solution, rows, rule = best.solution, problem.rows, problem.rule
-    space, centres = rows.space.portable(solution.state.centres)
-    state = State(centres, solution.state.scales)
+    last = solution.state
+    if renumber:
+        last = last[by_decreasing_mass(_mass(best, problem), last.centres)]
+    space, centres = rows.space.portable(last.centres)
+    state = State(centres, last.scales)
     assignment = assign_all(rows, space, rule, state, problem.engine, observer.at("fit").reporter, observer.taker)
     return FitResult(
         solution,
@@ -159,6 +165,23 @@ def concluded(best: BestRun, problem: Problem, observer: Observer) -> FitResult:
         assignment.mass > 0,
         best.row_visits + rows.n_rows,
     )
+
+
+def by_decreasing_mass(mass: Float64, centres: Centres) -> IntArray:
+    """Return the order of clusters by decreasing mass, those of equal mass by the norms of their centres: the same in every space of a
+    kernel, so that fits from different starts number the clusters that they share alike."""
+    order: IntArray = np.lexsort((centres.squared_norms(), -mass))
+    return order
+
+
+def _mass(best: BestRun, problem: Problem) -> Float64:
+    """(c,) sum_i w_ij in the last sweep that was made from as many clusters."""
+    last = best.solution.last
+    if best.sums is not None:
+        return best.sums.mass
+    if last is not None and len(last[1].mass) == len(best.solution.state.centres):
+        return last[1].mass
+    return problem.sweep(best.solution.state).mass
 
 
 def possibilistic_scales(spread: Float64, mass: Float64, eta_scale: float) -> Float64:
