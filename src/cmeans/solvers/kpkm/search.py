@@ -161,9 +161,7 @@ class Search:
         finished = solution.converged or self.solver in ("fagp", "agp")
         soft = to_numpy(one_hot(labels, c, like)) if rows.blocks.keep_memberships and not finished else None
         kept = None if finished else labels
-        return Found(
-            soft, kept, centres, sums.objective, [*history, sums.objective], n_iter, visits, finished, solution.ended, sums
-        )
+        return Found(soft, kept, centres, sums.objective, [*history, sums.objective], n_iter, visits, finished, solution.ended, sums)
 
 
 @dataclass(frozen=True)
