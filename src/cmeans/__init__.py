@@ -27,6 +27,7 @@ if _typing.TYPE_CHECKING:
     from .estimators.landmark_graph import LandmarkGraph
     from .persistence.model_file import load, save
     from .selection.select import Selection, select
+    from .selection.stability import Stability, stability
     from .solvers.checkpoints import Checkpoint
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "ProbabilisticKMeans",
     "Selection",
     "SequentialPossibilisticCMeans",
+    "Stability",
     "StreamingFuzzyCMeans",
     "TwoStepKernelKMeans",
     "__version__",
@@ -54,6 +56,7 @@ __all__ = [
     "rules",
     "save",
     "select",
+    "stability",
     "validity",
 ]
 
@@ -62,11 +65,13 @@ _PLACES = {  # of names that are neither modules nor estimators
     "Checkpoint": "solvers.checkpoints",
     "DaskEngine": "engines",
     "Selection": "selection.select",
+    "Stability": "selection.stability",
     "LandmarkGraph": "estimators.landmark_graph",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
     "save": "persistence.model_file",
     "select": "selection.select",
+    "stability": "selection.stability",
 }
 
 

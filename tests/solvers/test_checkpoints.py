@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from sklearn.metrics import adjusted_rand_score
 
 import cmeans
