@@ -23,6 +23,8 @@ from .search import Breathing
 from .stopping import reason
 from .subsampling import SubsampleSchedule
 
+DIGITS = 6  # of masses and norms, relative to the largest, by which clusters are told apart when they are numbered
+
 
 @dataclass(frozen=True)
 class FitResult:
@@ -169,8 +171,10 @@ def concluded(best: BestRun, problem: Problem, observer: Observer, *, renumber: 
 
 def by_decreasing_mass(mass: Float64, centres: Centres) -> IntArray:
     """Return the order of clusters by decreasing mass, those of equal mass by the norms of their centres: the same in every space of a
-    kernel, so that fits from different starts number the clusters that they share alike."""
-    order: IntArray = np.lexsort((centres.squared_norms(), -mass))
+    kernel, so that fits from different starts number the clusters that they share alike. Differences in the last digits decide nothing."""
+    norms = centres.squared_norms()
+    shares, lengths = (np.round(part / (part.max() or 1.0), DIGITS) for part in (mass, norms))
+    order: IntArray = np.lexsort((lengths, -shares))
     return order
 
 
