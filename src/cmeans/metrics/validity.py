@@ -290,6 +290,12 @@ def calinski_harabasz(model: Any, X: Any, *, sample_weight: Any = None, diag: An
     return _calinski_harabasz(*_sums(model, X, sample_weight, diag, "calinski_harabasz"), "calinski_harabasz")
 
 
+def silhouette_and_xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> tuple[float, float]:
+    """`simplified_silhouette` and `xie_beni` from one pass."""
+    sums, centres = _sums(model, X, sample_weight, diag, "indices")
+    return _simplified_silhouette(sums, centres, "indices"), _xie_beni(sums, centres, "indices")
+
+
 def _sums(model: Any, X: Any, sample_weight: Any, diag: Any, function_name: str) -> tuple[ValiditySums, Centres]:
     """Return the sums of the rows, and the centres, of a fitted model of at least two clusters."""
     if getattr(model, "_state", None) is not None and len(model._state.centres) < 2:
@@ -311,7 +317,7 @@ def _xie_beni(sums: ValiditySums, centres: Centres, function_name: str) -> float
 
 
 def _fukuyama_sugeno(sums: ValiditySums, centres: Centres, function_name: str) -> float:
-    return float(sums.spread.sum() - sums.mass @ _from_their_mean(centres, sums.mass))
+    return float(sums.spread.sum() - sums.mass @ centres.squared_distances_from_mean(sums.mass))
 
 
 def _davies_bouldin(sums: ValiditySums, centres: Centres, function_name: str) -> float:
@@ -330,7 +336,7 @@ def _calinski_harabasz(sums: ValiditySums, centres: Centres, function_name: str)
             f"{function_name}: the rows weigh {sums.weight:g} in all, not more than there are clusters ({len(held)}); give weights that "
             "count copies of rows."
         )
-    between = float(sums.mass[held] @ _from_their_mean(centres[held], sums.mass[held])) / (len(held) - 1)
+    between = float(sums.mass[held] @ centres[held].squared_distances_from_mean(sums.mass[held])) / (len(held) - 1)
     within = float(sums.spread[held].sum()) / (sums.weight - len(held))
     return between / within if within > 0 else float("inf")
 
@@ -359,10 +365,3 @@ def _separations(centres: Centres) -> Float64:
     d2[d2 <= rounding(d2.dtype) * float(centres.squared_norms().max())] = 0.0
     np.fill_diagonal(d2, np.inf)
     return d2
-
-
-def _from_their_mean(centres: Centres, mass: Float64) -> Float64:
-    """(c,) |v_j - v|^2 for v = sum_k mass_k v_k / sum_k mass_k; with no mass at all v is the plain mean."""
-    share = mass / mass.sum() if mass.any() else np.full(len(mass), 1.0 / len(mass))
-    mean = Centres.combined([centres[[j]] for j in range(len(centres))], list(share))
-    return (centres - Centres.stack([mean] * len(centres))).squared_norms()

@@ -85,8 +85,8 @@ def stability(model: Any, X: Any, *, n_bootstrap: int = 20, sample_weight: Any =
     Raises
     ------
     ValueError
-        For a model of another library or one that is not fitted (`NotFittedError`), fewer than two refits, weights so small that a
-        sample of rows has none left, and whatever `fit` refuses.
+        For a model of another library or one that is not fitted (`NotFittedError`), fewer than two refits, weights that sum to no more
+        than the number of clusters, and whatever `fit` refuses.
 
     References
     ----------
@@ -111,20 +111,23 @@ def stability(model: Any, X: Any, *, n_bootstrap: int = 20, sample_weight: Any =
     rng = check_random_state(model.random_state if random_state is None else random_state)
     seed = int(rng.randint(2**31))
     rows, weight = _rows_and_weights(model, X, sample_weight)
+    c = len(model._state.centres)
+    if weight.sum() <= c:
+        raise ValueError(
+            f"stability: the rows weigh {weight.sum():g} in all, not more than there are clusters ({c}); give weights that count copies of "
+            "rows, of which samples are drawn."
+        )
     reference = _labels(model.predict(X))
-    return agreement(model, rows, weight, reference, len(model._state.centres), n_bootstrap, seed)
+    return agreement(model, rows, weight, reference, c, n_bootstrap, seed)
 
 
 def agreement(estimator: Any, rows: Any, weight: Float64, reference: IntArray, n_clusters: int, n_bootstrap: int, seed: int) -> Stability:
     """Return how far refits agree with the labels of a reference."""
-    overall, clusters, same = np.empty(n_bootstrap), np.empty((n_bootstrap, n_clusters)), np.zeros(len(reference), np.int32)
+    overall, clusters, same = np.zeros(n_bootstrap), np.zeros((n_bootstrap, n_clusters)), np.zeros(len(reference), np.int32)
     for replicate in range(n_bootstrap):
         drawn = bootstrap_weights(weight, seed, replicate)
-        if np.count_nonzero(drawn) < n_clusters:
-            raise ValueError(
-                f"stability: weights sum to {weight.sum():g}, of which {drawn.sum():g} copies of rows were drawn, too few for {n_clusters} "
-                "clusters; a weight counts copies of a row, so give larger ones."
-            )
+        if not drawn.any():
+            continue  # of very few rows none may be drawn, and nothing agrees with that
         other = refit(estimator, rows, drawn, seed + replicate)
         labels, found = _labels(other.labels_), len(other._state.centres)
         shared = shared_weights(reference, labels, weight, n_clusters, found)

@@ -23,7 +23,7 @@ from .search import Breathing
 from .stopping import reason
 from .subsampling import SubsampleSchedule
 
-DIGITS = 6  # of masses and norms, relative to the largest, by which clusters are told apart when they are numbered
+DIGITS = 6  # of masses and distances, relative to the largest, by which clusters are told apart when they are numbered
 
 
 @dataclass(frozen=True)
@@ -170,11 +170,13 @@ def concluded(best: BestRun, problem: Problem, observer: Observer, *, renumber: 
 
 
 def by_decreasing_mass(mass: Float64, centres: Centres) -> IntArray:
-    """Return the order of clusters by decreasing mass, those of equal mass by the norms of their centres: the same in every space of a
-    kernel, so that fits from different starts number the clusters that they share alike. Differences in the last digits decide nothing."""
-    norms = centres.squared_norms()
-    shares, lengths = (np.round(part / (part.max() or 1.0), DIGITS) for part in (mass, norms))
-    order: IntArray = np.lexsort((lengths, -shares))
+    """Return the order of clusters by decreasing mass, so that fits from different starts number the clusters that they share alike.
+
+    Those of equal mass are ordered by their distance from the mean of all, and then by the sum of their coordinates. Differences in the
+    last digits decide nothing.
+    """
+    keys = centres.coordinates.sum(axis=1), centres.squared_distances_from_mean(mass), -mass
+    order: IntArray = np.lexsort([np.round(key / (np.abs(key).max() or 1.0), DIGITS) for key in keys])
     return order
 
 
