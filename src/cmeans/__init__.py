@@ -26,6 +26,7 @@ if _typing.TYPE_CHECKING:
     )
     from .estimators.landmark_graph import LandmarkGraph
     from .persistence.model_file import load, save
+    from .selection.scorer import silhouette_scorer
     from .selection.select import Selection, select
     from .selection.stability import Stability, stability
     from .solvers.checkpoints import Checkpoint
@@ -56,6 +57,7 @@ __all__ = [
     "rules",
     "save",
     "select",
+    "silhouette_scorer",
     "stability",
     "validity",
 ]
@@ -71,6 +73,7 @@ _PLACES = {  # of names that are neither modules nor estimators
     "open_blocks": "data.files",
     "save": "persistence.model_file",
     "select": "selection.select",
+    "silhouette_scorer": "selection.scorer",
     "stability": "selection.stability",
 }
 

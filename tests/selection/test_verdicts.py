@@ -13,7 +13,14 @@ pytestmark = pytest.mark.slow
 PLAIN = KernelKMeans(kernel="linear", random_state=0)
 SETS = {
     **{name: {15} for name in ("s1", "s2", "s3", "s4", "r15")},
-    **{"a1": {20}, "a2": {35}, "a3": {50}, "d31": {31}, "unbalance": {8}, "wine": {3}, "iris": {2, 3}, "seeds": {2, 3}},
+    "a1": {20},
+    "a2": {35},
+    "a3": {50},
+    "d31": {31},
+    "unbalance": {8},
+    "wine": {3},
+    "iris": {2, 3},
+    "seeds": {2, 3},
 }
 
 

@@ -261,7 +261,11 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return namespace(parts[0]).concat(parts)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
-        """Minus the objective of X at the fitted centres: larger is better."""
+        """Minus the objective of X at the fitted centres: larger is better, among fits of one kernel, m and number of clusters.
+
+        Not to choose any of these by: more clusters always have a larger score, and kernels and m change its unit. See `cmeans.select`,
+        and `cmeans.silhouette_scorer` for scikit-learn's searches.
+        """
         table, heard = self._known_table(X, diag, sample_weight), list[None]()
         with self._engine(table.blocks.x) as engine:
             return -assign_into(
