@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 import cmeans
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, StreamingFuzzyCMeans, stability
 from cmeans.metrics import match_labels
+from cmeans.selection import bootstrap
 from cmeans.selection.bootstrap import bootstrap_weights
 from limited import limited
 
@@ -32,11 +33,10 @@ def same(one, other):
 # ---------------------------------------------------------------------------------------------------------- bootstrap weights
 
 
-def test_weights_depend_on_a_rows_number_alone(monkeypatch):
+def test_weights_depend_on_a_rows_number_alone():
     whole = bootstrap_weights(np.ones(1003), 7, 2)
-    pieces = [
-        cmeans.selection.bootstrap._drawn(np.ones(stop - start), 7, 2, start) for start, stop in ((0, 5), (5, 6), (6, 702), (702, 1003))
-    ]
+    bounds = ((0, 5), (5, 6), (6, 702), (702, 1003))
+    pieces = [bootstrap._drawn(np.ones(stop - start), 7, 2, start) for start, stop in bounds]
     np.testing.assert_array_equal(np.concatenate(pieces), whole)
     for seed, replicate in ((8, 2), (7, 3)):
         assert (bootstrap_weights(np.ones(1003), seed, replicate) != whole).mean() > 0.3

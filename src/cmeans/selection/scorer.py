@@ -8,9 +8,8 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from ..fitting.arguments import takes_kernel_values
+from ..fitting.arguments import takes_affinities, takes_kernel_values
 from ..fitting.fit import BaseCMeans
-from ..kernels import PrecomputedGraphKernel
 from ..metrics.validity import simplified_silhouette
 from .evidence import chance_of, corrected, for_trials, trial_rows
 
@@ -53,11 +52,7 @@ def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
         return silhouette_scorer(estimator[-1], rows)
     if not isinstance(estimator, BaseCMeans):
         raise ValueError(f"silhouette_scorer(estimator={estimator!r}): pass a fitted estimator of this library.")
-    if (
-        takes_kernel_values(estimator.kernel)
-        or estimator.kernel == "precomputed_graph"
-        or isinstance(estimator.kernel, PrecomputedGraphKernel)
-    ):
+    if takes_kernel_values(estimator.kernel) or takes_affinities(estimator.kernel):
         raise ValueError(f"silhouette_scorer(estimator={estimator!r}): rows are needed, not kernel values or a graph; see cmeans.select.")
     n_clusters = int(estimator.n_clusters_)
     if n_clusters < 2:
