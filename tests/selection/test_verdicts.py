@@ -22,6 +22,7 @@ SETS = {
     "iris": {2, 3},
     "seeds": {2, 3},
 }
+OF_SEVERAL_UNITS = {"wine", "iris", "seeds"}
 
 
 def scaled(X):
@@ -36,8 +37,8 @@ def test_known_sets(data_folder):
     """Twelve of thirteen at least."""
     answers = {}
     for name, right in SETS.items():
-        X = scaled(np.load(data_folder / f"{name}.npz")["X"].astype(float))
-        answers[name] = found(X, max(20, max(right) + 10))
+        X = np.load(data_folder / f"{name}.npz")["X"].astype(float)
+        answers[name] = found(scaled(X) if name in OF_SEVERAL_UNITS else X, max(20, max(right) + 10))
     print(answers)
     assert sum(answers[name] in right for name, right in SETS.items()) >= 12, answers
 

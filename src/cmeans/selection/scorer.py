@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from ..fitting.arguments import takes_affinities, takes_kernel_values
 from ..fitting.fit import BaseCMeans
@@ -54,6 +55,7 @@ def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
         raise ValueError(f"silhouette_scorer(estimator={estimator!r}): pass a fitted estimator of this library.")
     if takes_kernel_values(estimator.kernel) or takes_affinities(estimator.kernel):
         raise ValueError(f"silhouette_scorer(estimator={estimator!r}): rows are needed, not kernel values or a graph; see cmeans.select.")
+    check_is_fitted(estimator)
     n_clusters = int(estimator.n_clusters_)
     if n_clusters < 2:
         return 0.0
