@@ -30,6 +30,7 @@ LANDMARKS_A_CLUSTER = 10  # for the most clusters, where their number is "auto"
 NULL_ROWS = 2000  # of a draw without clusters, at most
 DRAWN = 6000  # rows without clusters, of each shape, in all draws together
 FEWEST, MOST = 3, 10  # draws of each shape
+SEARCHED_COLUMNS = 64  # of draws without clusters, up to which each number is searched
 REFIT_ROWS = 1000  # rows on which refits are compared, more where there are many clusters
 REFIT_ROWS_A_CLUSTER = 20
 REFIT_TOL = 1e-3
@@ -167,15 +168,16 @@ def chance_of(estimator: Any, numbers: list[int], drawn: TrialRows, rng: np.rand
 
 
 def _in_a_row(known: Any, numbers: list[int], here: TrialRows, rng: np.random.RandomState) -> Iterator[Any]:
-    """Yield hard fits, each from the clusters of the one before and rows drawn as k-means++ draws them.
+    """Yield hard fits of rows without clusters: in few columns each begins anew and searches, in many each goes on from the clusters of
+    the one before and rows drawn as k-means++ draws them.
 
-    That takes a sixth of the time of fits that begin anew and search, whose silhouettes for rows without clusters it has to 0.002. Where
-    there are clusters it finds worse optima.
+    That takes a sixth of the time, and has silhouettes that are 0.002 lower in the mean. For all it would not do: of 30 clouds in four
+    columns three would be taken for clusters.
     """
     former: Any = None
     for number in numbers:
         init: Any = known.init
-        if former is not None:
+        if former is not None and here.x.shape[1] > SEARCHED_COLUMNS:
             costs, new = former._nearest * here.weights, number - former.n_clusters
             if np.count_nonzero(costs) > new:
                 labels = former.labels_.copy()
