@@ -21,6 +21,8 @@ def select_number(request: FitRequest, clusters: str, by: str, n_bootstrap: int,
     if request.method not in SELECTABLE:
         known = ", ".join(SELECTABLE)
         raise InputError(f"--method {request.method}: methods whose number of clusters is chosen are {known}.")
+    if n_bootstrap == 1 or (by == "stability" and n_bootstrap == 0):
+        raise InputError(f"--refits {n_bootstrap}: agreement of refits needs at least 2 of them; 0, for none, goes with another --by.")
     numbers = numbers_of(clusters)
     model = SELECTABLE[request.method].made({**request.words, "n_clusters": numbers[0]})
     watch = Stopwatch()
