@@ -27,7 +27,9 @@ if _typing.TYPE_CHECKING:
     )
     from .estimators.landmark_graph import LandmarkGraph
     from .persistence.model_file import load, save
+    from .selection.scorer import silhouette_scorer
     from .selection.select import Selection, select
+    from .selection.stability import Stability, stability
     from .solvers.checkpoints import Checkpoint
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "ProbabilisticKMeans",
     "Selection",
     "SequentialPossibilisticCMeans",
+    "Stability",
     "StreamingFuzzyCMeans",
     "TwoStepKernelKMeans",
     "__version__",
@@ -55,6 +58,8 @@ __all__ = [
     "rules",
     "save",
     "select",
+    "silhouette_scorer",
+    "stability",
     "validity",
 ]
 
@@ -63,11 +68,14 @@ _PLACES = {  # of names that are neither modules nor estimators
     "Checkpoint": "solvers.checkpoints",
     "DaskEngine": "engines",
     "Selection": "selection.select",
+    "Stability": "selection.stability",
     "LandmarkGraph": "estimators.landmark_graph",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
     "save": "persistence.model_file",
     "select": "selection.select",
+    "silhouette_scorer": "selection.scorer",
+    "stability": "selection.stability",
 }
 
 

@@ -34,7 +34,19 @@ def test_a_table_for_people(cmeans: Command, table: Path, monkeypatch: pytest.Mo
     assert shown.code == 0, shown.err
     assert "3 clusters in 150 rows" in shown.out
     assert "by chance" in shown.out
+    assert "stability" in shown.out
     assert "cmeans fit" in shown.out
+
+
+def test_refits(cmeans: Command, table: Path) -> None:
+    few = cmeans("select", table, "-c", "2-4", "--by", "stability", "--refits", 3, *WORDS).summary
+    assert len(few["table"]["stability"]) == len(few["table"]["stability_error"]) == 3
+    assert "refits agree" in few["reason"]
+    assert "--refits" not in few["next"][0]["command"]
+    assert "stability" not in cmeans("select", table, "-c", "2-4", "--refits", 0, *WORDS).summary["table"]
+    ended = cmeans("select", table, "--by", "stability", "--refits", 0)
+    assert ended.code == 2
+    assert len(ended.err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("clusters", ["1-5", "5-3", "two", "", "2-"])

@@ -160,7 +160,7 @@ def test_bad_memberships_are_named(index):
 
 def test_one_cluster_cannot_be_normalized():
     assert partition_coefficient([[1.0], [1.0]]) == 1.0
-    with pytest.raises(ValueError, match=r"partition_coefficient\(normalized=True\): memberships have one column"):
+    with pytest.raises(ValueError, match=r"partition_coefficient\(normalized=True\): there is one cluster"):
         partition_coefficient([[1.0], [1.0]], normalized=True)
 
 

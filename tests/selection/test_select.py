@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs, make_moons
 import cmeans
 from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, KernelKMeans, select
 from cmeans.validity import simplified_silhouette
+from limited import limited
 
 BLOBS, _ = make_blobs(600, centers=4, n_features=3, cluster_std=0.8, random_state=3)
 PLAIN = KernelKMeans(kernel="linear", random_state=0)
@@ -92,6 +93,43 @@ def test_the_same_from_a_file_and_again(tmp_path):
         np.testing.assert_array_equal(other.table["corrected"], first.table["corrected"])
 
 
+def test_refits_agree_on_what_is_there():
+    table = select(PLAIN, BLOBS, range(2, 7)).table
+    stability = dict(zip(table["n_clusters"], table["stability"], strict=True))
+    assert stability[4] > 0.97
+    assert max(stability[c] for c in (5, 6)) < 0.95
+    assert (table["stability_error"] >= 0).all()
+    without = select(PLAIN, BLOBS, range(2, 7), n_bootstrap=0).table
+    assert "stability" not in without
+    np.testing.assert_array_equal(without["corrected"], table["corrected"])
+
+
+def test_stability_does_not_depend_on_the_unit_of_weight():
+    tables = [select(PLAIN, BLOBS, (3, 4, 5), sample_weight=np.full(600, w), n_bootstrap=3).table for w in (1.0, 1 / 600)]
+    np.testing.assert_allclose(tables[0]["stability"], tables[1]["stability"], rtol=1e-12)
+
+
+def test_numbers_with_gaps():
+    table = select(PLAIN, BLOBS, (2, 4, 9), n_bootstrap=0).table
+    whole = select(PLAIN, BLOBS, range(2, 10), n_bootstrap=0).table
+    np.testing.assert_allclose(table["chance"], whole["chance"][[0, 2, 7]], atol=0.02)
+
+
+def test_the_same_on_dask(monkeypatch):
+    pytest.importorskip("distributed")
+    da = pytest.importorskip("dask.array")
+    from distributed import Client, LocalCluster
+
+    limited(monkeypatch, loaded_bytes=0)
+    here = select(PLAIN, BLOBS, range(2, 6), n_bootstrap=2, random_state=5)
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster, Client(cluster):
+        there = select(PLAIN, da.from_array(BLOBS, chunks=(250, 3)), range(2, 6), n_bootstrap=2, random_state=5)
+    assert there.n_clusters == here.n_clusters == 4
+    for name in ("corrected", "stability"):
+        np.testing.assert_array_equal(there.table[name], here.table[name])
+    np.testing.assert_array_equal(there.estimator.labels_, here.estimator.labels_)
+
+
 def test_many_rows_are_sampled():
     X, _ = make_blobs(20000, centers=3, n_features=2, cluster_std=0.5, random_state=2)
     selection = select(PLAIN, X, range(2, 6))
@@ -123,7 +161,7 @@ def test_a_grid_of_parameters():
     assert list(selection.table["gamma"]) == [0.05] * 3 + [500.0] * 3
 
 
-@pytest.mark.parametrize("by", ["silhouette", "xie_beni"])
+@pytest.mark.parametrize("by", ["silhouette", "xie_beni", "stability"])
 def test_other_evidence(by):
     assert select(PLAIN, BLOBS, range(2, 7), by=by).n_clusters == 4
 
@@ -146,6 +184,9 @@ def test_few_rows_have_fewer_clusters():
         ({"n_clusters": 3}, r"range\(2, 21\)"),
         ({"n_clusters": [700]}, "600 distinct rows"),
         ({"by": "luck"}, r"by='luck'"),
+        ({"by": "stability", "n_bootstrap": 0}, "at least 2"),
+        ({"n_bootstrap": 1}, "at least 2"),
+        ({"n_bootstrap": -1}, "n_bootstrap=-1"),
         ({"estimator": 3}, "estimator of this library"),
         ({"estimator": AdaptivePossibilisticCMeans(kernel="linear")}, "finds the number of clusters itself"),
         ({"estimator": KernelKMeans(kernel="precomputed_graph")}, "n_clusters_suggested_"),

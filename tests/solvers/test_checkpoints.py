@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 import cmeans
 from cmeans import Checkpoint
@@ -165,7 +166,7 @@ def test_the_best_of_several_starts_is_kept(monkeypatch: pytest.MonkeyPatch) -> 
     model = cmeans.KernelKMeans(5, kernel="linear", n_init=2, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
-    assert np.array_equal(model.predict(X), first.labels_)
+    assert adjusted_rand_score(model.predict(X), first.labels_) == 1.0  # clusters are numbered at the end of a fit
 
 
 def test_the_scales_of_an_interrupted_pilot_are_those_of_the_start_that_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +175,7 @@ def test_the_scales_of_an_interrupted_pilot_are_those_of_the_start_that_is_kept(
     model = cmeans.PossibilisticCMeans(5, kernel="linear", n_init=2, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
-    assert np.array_equal(model.eta_, first.eta_)
+    assert np.array_equal(np.sort(model.eta_), np.sort(first.eta_))
 
 
 def test_an_error_of_the_rows_leaves_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -350,7 +350,7 @@ def test_an_interrupt_leaves_the_centres_so_far_and_no_rows(solver, refit, monke
     with pytest.raises(KeyboardInterrupt), listening(late):
         twice.fit(NOISE)
     assert runs == [1]
-    np.testing.assert_array_equal(twice.predict(NOISE), best.predict(NOISE))
+    assert adjusted_rand_score(twice.predict(NOISE), best.predict(NOISE)) == 1.0  # clusters are numbered at the end of a fit
 
 
 @pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "max-min", "labels", "rows", "points", "model", "memberships"])

@@ -205,7 +205,8 @@ def test_an_interrupt_leaves_the_plain_fit(name, monkeypatch):
     model = made(name)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
-    np.testing.assert_array_equal(model.cluster_centers_, plain.cluster_centers_)
+    by_first = [np.argsort(each.cluster_centers_[:, 0]) for each in (model, plain)]  # clusters are numbered at the end of a fit
+    np.testing.assert_array_equal(model.cluster_centers_[by_first[0]], plain.cluster_centers_[by_first[1]])
     assert not model.converged_
     assert len(model.predict(X)) == len(X)
 

@@ -198,9 +198,10 @@ def select(
     file: File,
     n_clusters: Annotated[str, option(METHOD, "Numbers to choose from: 2-20, or 3,5,8.", "--clusters", "-c", metavar="FROM-TO")] = "2-20",
     by: Annotated[
-        Literal["auto", "silhouette", "xie_beni"],
-        option(METHOD, "What chooses: silhouettes corrected for chance (auto), as they are, or the Xie-Beni index.", "--by"),
+        Literal["auto", "silhouette", "xie_beni", "stability"],
+        option(METHOD, "What chooses: silhouettes corrected for chance (auto), as they are, the Xie-Beni index, or agreement of refits."),
     ] = "auto",
+    refits: Annotated[int, option(METHOD, "Refits to bootstrap samples for each number; 0 for none.", min=0, metavar="N")] = 20,
     columns: Columns = None,
     weight: Weight = None,
     scale: Annotated[Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1].")] = "none",
@@ -213,7 +214,8 @@ def select(
 ) -> dict[str, Any]:
     reading = ReadOptions(file, tuple(columns or ()), weight, array, None if dtype == "keep" else dtype, header)
     words["random_state"] = random_state
-    return select_number(FitRequest(reading, Path(), method, words, scale, arguments=context.obj or ()), n_clusters, by, screen)
+    request = FitRequest(reading, Path(), method, words, scale, arguments=context.obj or ())
+    return select_number(request, n_clusters, by, refits, screen)
 
 
 @command(of_predict)

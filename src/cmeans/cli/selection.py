@@ -16,11 +16,13 @@ from .output.terminal import Screen
 SELECTABLE = {name: method for name, method in METHODS.items() if not method.finds_number}
 
 
-def select_number(request: FitRequest, clusters: str, by: str, screen: Screen) -> dict[str, Any]:
+def select_number(request: FitRequest, clusters: str, by: str, n_bootstrap: int, screen: Screen) -> dict[str, Any]:
     """Judge every number of clusters on a sample of the rows, and return the summary."""
     if request.method not in SELECTABLE:
         known = ", ".join(SELECTABLE)
         raise InputError(f"--method {request.method}: methods whose number of clusters is chosen are {known}.")
+    if n_bootstrap == 1 or (by == "stability" and n_bootstrap == 0):
+        raise InputError(f"--refits {n_bootstrap}: agreement of refits needs at least 2 of them; 0, for none, goes with another --by.")
     numbers = numbers_of(clusters)
     model = SELECTABLE[request.method].made({**request.words, "n_clusters": numbers[0]})
     watch = Stopwatch()
@@ -30,7 +32,8 @@ def select_number(request: FitRequest, clusters: str, by: str, screen: Screen) -
         screen.say(f"judging {numbers[0]} to {numbers[-1]} clusters by {type(model).__name__}")
         with watch.part("select"):
             weight = None if rows.stay else rows.weight
-            found = select(model, rows.x, numbers, by=by, sample_weight=weight, refit=False)  # type: ignore[arg-type]
+            words: dict[str, Any] = {"by": by, "n_bootstrap": n_bootstrap, "sample_weight": weight, "refit": False}
+            found = select(model, rows.x, numbers, **words)
     return {
         "command": "select",
         "version": __version__,
@@ -67,9 +70,9 @@ def _next(arguments: Any, n_clusters: int) -> list[dict[str, str]]:
     words, kept = list(arguments), list[str]()
     while words:
         word = words.pop(0)
-        if word in ("-c", "--clusters", "--by"):
+        if word in ("-c", "--clusters", "--by", "--refits"):
             words = words[1:]
-        elif not word.startswith(("--clusters=", "--by=")) and word not in ("select", "--json", "--quiet", "-q", "--debug"):
+        elif not word.startswith(("--clusters=", "--by=", "--refits=")) and word not in ("select", "--json", "--quiet", "-q", "--debug"):
             kept.append(word)
     command = shlex.join(["cmeans", "fit", *kept, "-c", str(n_clusters), "--out", "clusters"])
     return [{"why": f"fit {n_clusters} clusters", "command": command}]

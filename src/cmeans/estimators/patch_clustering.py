@@ -163,7 +163,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
             own = replace(context, blocks=parts[number].in_memory(), engine=engine, hook=None)
             return Chunk(own, seed, number, Reporter(listeners, "patch", number, len(parts)))
 
-        first = self._begin(patch(0, context.engine))
+        first = self._numbered(self._begin(patch(0, context.engine)))
 
         def leaf(number: int) -> ChunkResult:
             if number == 0:

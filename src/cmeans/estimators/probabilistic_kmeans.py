@@ -168,11 +168,11 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
             best, visits = self._best(search, settings, PartitionProblem(problem, geometry.population), geometry, observer)
         history = [value * blocks.unit for value in best.history[:-1]]
         solution = Solution(State(best.centres), history, best.n_iter, visits, best.finished, best.ended)
-        whole = BestRun(solution, None, visits)
+        whole = BestRun(solution, best.sums, visits)
         if best.labels is None:
-            result = certified(concluded(whole, problem, observer), whole, geometry, problem)
-        else:  # the labels of the last pass are not those of the memberships so far
-            last = concluded(whole, problem, replace(observer, taker=None))
+            result = certified(concluded(whole, problem, observer, renumber=isinstance(self.init, str)), whole, geometry, problem)
+        else:  # the labels of the last pass are not those of the memberships so far, whose columns stay as they are
+            last = concluded(whole, problem, replace(observer, taker=None), renumber=False)
             result = _cut_short(certified(last, whole, geometry, problem), best, problem)
         return geometry, method, replace(result, reason=_reason(search, best))
 

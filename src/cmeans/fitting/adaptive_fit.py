@@ -132,7 +132,11 @@ class BaseAdaptive(BaseCMeans):
         if best.solution.verdict is Verdict.EMPTY:
             raise ValueError(self._too_sparse(rule, best.solution.state))
         whole = replace(whole, rule=found_rule)
-        return geometry, method, certified(concluded(best, whole, observer), best, geometry, whole)
+        return (
+            geometry,
+            method,
+            certified(concluded(best, whole, observer, renumber=isinstance(vars(self).get("init"), str)), best, geometry, whole),
+        )
 
     def _too_sparse(self, rule: SparsePossibilistic, state: State) -> str:
         scales = state.known_scales()

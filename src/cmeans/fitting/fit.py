@@ -287,7 +287,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
 
             problem, best = lower_cut(kernel, geometry.blocks.x, problem, best, observer, rows_of)
             geometry = replace(geometry, kernel=problem.space.kernel, space=problem.space)
-        return geometry, method, certified(concluded(best, problem, observer), best, geometry, problem)
+        return geometry, method, certified(concluded(best, problem, observer, renumber=isinstance(self.init, str)), best, geometry, problem)
 
     def _refines(self, method: Method) -> bool:
         """Return True where a cut of a given graph is sought on the graph itself too: by hard rules, from no given start."""

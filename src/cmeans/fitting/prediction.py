@@ -264,7 +264,11 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return namespace(parts[0]).concat(parts)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
-        """Minus the objective of X at the fitted centres: larger is better."""
+        """Minus the objective of X at the fitted centres: larger is better, among fits of one kernel, m and number of clusters.
+
+        Not to choose any of these by: more clusters always have a larger score, and kernels and m change its unit. See `cmeans.select`,
+        and `cmeans.silhouette_scorer` for scikit-learn's searches.
+        """
         table, heard = self._known_table(X, diag, sample_weight), list[None]()
         with self._engine(table.blocks.x) as engine:
             return -assign_into(
@@ -329,9 +333,9 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         with here, engine_for(x, here) as engine, naming(type(self).__name__):
             yield engine
 
-    def _known_table(self, X: Any, diag: Any, sample_weight: Any = None) -> RepresentedRows:
+    def _known_table(self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None) -> RepresentedRows:
         check_is_fitted(self)
-        table, known = self._table(X, diag, sample_weight)
+        table, known = self._table(X, diag, sample_weight, caller)
         if not known:
             raise ValueError(
                 f'{type(self).__name__}(kernel="precomputed"): distances of new rows need their own k(x, x), which differs from row to '
@@ -339,11 +343,11 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             )
         return table
 
-    def _table(self, X: Any, diag: Any, sample_weight: Any = None) -> tuple[RepresentedRows, bool]:
-        """Return new rows represented in the model's space, and True if their k(x, x) are known."""
+    def _table(self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None) -> tuple[RepresentedRows, bool]:
+        """Return new rows represented in the model's space, and True if their k(x, x) are known; messages about weights name `caller`."""
         estimator_name = type(self).__name__
         given = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed))
-        x, (weight, unit) = given.x, weights_of(given, sample_weight, estimator_name)
+        x, (weight, unit) = given.x, weights_of(given, sample_weight, caller or estimator_name)
         if isinstance(self.kernel_, PrecomputedGraphKernel):
             with naming(estimator_name):
                 weight = self.kernel_.row_weights(x, weight)

@@ -20,7 +20,7 @@ from ..runtime.callbacks import logger, verbose_log
 from ..runtime.progress import Reporter, current_listeners
 from ..runtime.user_warnings import warn
 from ..solvers.fixed_point import Carried, Solution, solve
-from ..solvers.multistart import FitResult, best_of, from_pilot
+from ..solvers.multistart import FitResult, best_of, by_decreasing_mass, from_pilot
 from ..solvers.observer import FitRecord, Observer
 from ..solvers.stopping import reason
 from ..spaces import LandmarkSpace, Space
@@ -168,8 +168,7 @@ class StreamingBase(BaseCMeans):
         held, enough = None, self._rows_to_begin_with(context.settings)
         if stream is None or stream.held is not None:
             absorbed = self._begin(chunk)
-            if stream is not None:
-                absorbed = _renumbered(absorbed, stream, context.engine)
+            absorbed = self._numbered(absorbed) if stream is None else _renumbered(absorbed, stream, context.engine)
             if rows.n_rows < enough:
                 held = WarmupBuffer(np.ascontiguousarray(rows.x) if isinstance(rows.x, np.ndarray) else rows.x, rows.weight)
         else:
@@ -179,6 +178,12 @@ class StreamingBase(BaseCMeans):
             absorbed = replace(absorbed, geometry=geometry, rows=None)
         visits += absorbed.solution.row_visits
         return StreamState(absorbed.past, absorbed.rule, seed, unit, dtype, number + 1, seen, visits, absorbed.reserve, held), absorbed
+
+    def _numbered(self, absorbed: ChunkResult) -> ChunkResult:
+        """Number the clusters of a first chunk by decreasing mass, unless a start was given."""
+        if not isinstance(self.init, str):
+            return absorbed
+        return replace(absorbed, past=absorbed.past[by_decreasing_mass(absorbed.past.mass, absorbed.past.centres)])
 
     def _rows_to_begin_with(self, settings: FitSettings) -> int:
         """Number of rows to hold before the first of them are released."""

@@ -9,11 +9,13 @@ columns of data frames. The names of labels do not matter, except -1 in `labels`
 
 from .fuzzy import generalized_rand_measure
 from .hard import purity, rand_measure, relative_purity, success_rate
+from .matching import match_labels
 from .objectives import error_reduction, percent_error
 
 __all__ = [
     "error_reduction",
     "generalized_rand_measure",
+    "match_labels",
     "percent_error",
     "purity",
     "rand_measure",

@@ -1,6 +1,6 @@
-"""Quality of a clustering without a known truth: crispness of the memberships, compactness and separation of the clusters.
+"""Quality of a clustering without a known truth: compactness of the clusters, and how far they are apart, in a model's own space.
 
-With a truth, see `cmeans.metrics`.
+Every index is made of the sums of one pass over the rows, and of the inner products of the centres. With a truth, see `cmeans.metrics`.
 """
 
 from __future__ import annotations
@@ -8,97 +8,46 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import entr
-from sklearn.utils.validation import check_is_fitted
 
-from ..data.arrays import Float64, host_float64, rounding
-from ..fitting.prediction import Predicting
-from ..fitting.validation import intact, read_weights
+from ..data.arrays import Float64, IntArray, rounding
 from ..spaces.centres import Centres
-
-__all__ = ["partition_coefficient", "partition_entropy", "simplified_silhouette", "xie_beni"]
-
-ROUNDING = 1e-4  # margin by which a membership may exceed 1, as in float32 or after printing
+from .validity_sums import ValiditySums, sums_of_model
 
 
-def partition_coefficient(memberships: Any, *, sample_weight: Any = None, normalized: bool = False) -> float:
-    """Partition coefficient:  PC = sum_ij w_i u_ij^2 / sum_i w_i, the crispness of a fuzzy partition.
-
-    Use it to compare numbers of clusters or values of m on the same rows, larger being crisper. PC falls with c by itself, which
-    `normalized` corrects; and it depends on memberships alone, so that a small m looks good on any rows.
+def indices(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> dict[str, float]:
+    """All indices of a fitted model, by name, from one pass over the rows.
 
     Parameters
     ----------
-    memberships : (n, c) array of any library, numbers from 0 to 1: a model's `memberships_`.
-    sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
-    normalized : bool, default=False
-        (c PC - 1) / (c - 1) instead.
+    model, X, sample_weight, diag : as for each of them, such as `xie_beni`.
 
     Returns
     -------
-    float
-        From 1/c (every row equally in all clusters) to 1 (crisp), normalized from 0 to 1, where rows sum to one. Typicalities need
-        not, and give values from 0 to c.
+    dict
+        The values of `simplified_silhouette`, `fuzzy_silhouette`, `xie_beni`, `fukuyama_sugeno`, `davies_bouldin`, `calinski_harabasz`,
+        `partition_coefficient` and `partition_entropy`.
 
     Raises
     ------
     ValueError
-        If memberships are not 2-D, empty, not finite, negative or above 1, weights are invalid, or `normalized` is True for one cluster.
-
-    References
-    ----------
-    Bezdek: Cluster validity with fuzzy sets. Journal of Cybernetics 3, 1974; Pattern Recognition with Fuzzy Objective Function
-    Algorithms. Plenum, 1981, chapter 4.
-    Normalized: Dave: Validating fuzzy partitions obtained through c-shells clustering. Pattern Recognition Letters 17, 1996.
+        Where any of them raises it.
 
     Examples
     --------
-    >>> from cmeans.validity import partition_coefficient
-    >>> partition_coefficient([[1.0, 0.0], [0.5, 0.5]])
-    0.75
-    >>> partition_coefficient([[1.0, 0.0], [0.5, 0.5]], normalized=True)
-    0.5
+    >>> from sklearn.datasets import load_iris
+    >>> from cmeans import FuzzyCMeans
+    >>> from cmeans.validity import indices
+    >>> X = load_iris().data
+    >>> found = indices(FuzzyCMeans(3, m=2, random_state=0).fit(X), X)
+    >>> round(found["xie_beni"], 3), round(found["partition_coefficient"], 3)
+    (0.137, 0.783)
     """
-    u, w = _checked(memberships, sample_weight, "partition_coefficient")
-    c = u.shape[1]
-    if normalized and c == 1:
-        raise ValueError("partition_coefficient(normalized=True): memberships have one column; normalized needs at least two clusters.")
-    coefficient = float(w @ np.einsum("ij,ij->i", u, u) / w.sum())
-    return (c * coefficient - 1.0) / (c - 1.0) if normalized else coefficient
-
-
-def partition_entropy(memberships: Any, *, sample_weight: Any = None) -> float:
-    """Partition entropy:  PE = - sum_ij w_i u_ij ln u_ij / sum_i w_i  (0 ln 0 = 0), the fuzziness of a partition, in nats.
-
-    Use it as `partition_coefficient`, smaller being crisper; it gives small memberships more weight.
-
-    Parameters
-    ----------
-    memberships : (n, c) array of any library, numbers from 0 to 1: a model's `memberships_`.
-    sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
-
-    Returns
-    -------
-    float
-        From 0 (crisp) to ln c (every row equally in all clusters), where rows sum to one. Typicalities need not: at most c/e.
-
-    Raises
-    ------
-    ValueError
-        If memberships are not 2-D, empty, not finite, negative or above 1, or weights are invalid.
-
-    References
-    ----------
-    Bezdek: Pattern Recognition with Fuzzy Objective Function Algorithms. Plenum, 1981, chapter 4.
-
-    Examples
-    --------
-    >>> from cmeans.validity import partition_entropy
-    >>> round(partition_entropy([[1.0, 0.0], [0.5, 0.5]]), 6)  # ln(2) / 2
-    0.346574
-    """
-    u, w = _checked(memberships, sample_weight, "partition_entropy")
-    return float(w @ entr(u).sum(axis=1) / w.sum()) + 0.0  # not -0.0
+    sums, centres = _sums(model, X, sample_weight, diag, "indices")
+    return {
+        **{name: index(sums, centres, "indices") for name, index in _INDICES.items()},
+        "partition_coefficient": sums.squares / sums.weight,
+        "partition_entropy": sums.entropy / sums.weight + 0.0,
+    }
 
 
 def xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
@@ -110,7 +59,7 @@ def xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None)
     Parameters
     ----------
     model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m = 1).
-    X : (n, d) rows as for `model.transform`: those of the fit, or others.
+    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by block.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
 
@@ -139,15 +88,7 @@ def xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None)
     >>> min(indices, key=indices.get)
     2
     """
-    centres = _check_model(model, "xie_beni")
-    d2 = host_float64(model.transform(X, diag=diag)) ** 2
-    u = host_float64(model.memberships(X, diag=diag))
-    weight, _ = read_weights(sample_weight, len(d2), "xie_beni")
-    separation = _smallest_squared_distance(centres)
-    if separation == 0.0:
-        return float("inf")
-    scatter = weight @ np.einsum("ij,ij->i", host_float64(model._rule.weights(u)), d2)
-    return float(scatter / weight.sum() / separation)
+    return _xie_beni(*_sums(model, X, sample_weight, diag, "xie_beni"), "xie_beni")
 
 
 def simplified_silhouette(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
@@ -158,7 +99,7 @@ def simplified_silhouette(model: Any, X: Any, *, sample_weight: Any = None, diag
     Parameters
     ----------
     model : a fitted estimator of this library, in whose space distances are taken.
-    X : (n, d) rows as for `model.transform`: those of the fit, or others.
+    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by block.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
 
@@ -186,47 +127,241 @@ def simplified_silhouette(model: Any, X: Any, *, sample_weight: Any = None, diag
     >>> max(models, key=lambda c: simplified_silhouette(models[c], X))
     2
     """
-    _check_model(model, "simplified_silhouette")
-    distances = np.partition(host_float64(model.transform(X, diag=diag)), 1, axis=1)[:, :2]
-    weight, _ = read_weights(sample_weight, len(distances), "simplified_silhouette")
-    nearest, second = distances.T
-    values = np.divide(second - nearest, second, out=np.zeros(len(second)), where=second > 0)
-    return float(weight @ values / weight.sum())
+    return _simplified_silhouette(*_sums(model, X, sample_weight, diag, "simplified_silhouette"), "simplified_silhouette")
 
 
-def _smallest_squared_distance(centres: Centres) -> float:
-    """min_{j != k} |v_j - v_k|^2, 0 where it is below rounding."""
-    d2 = centres.squared_distances()
-    np.fill_diagonal(d2, np.inf)
-    smallest = float(d2.min())
-    return smallest if smallest > rounding(d2.dtype) * float(centres.squared_norms().max()) else 0.0
+def fuzzy_silhouette(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
+    """Fuzzy silhouette:  sum_i w_i (u_ip - u_iq) s_i / sum_i w_i (u_ip - u_iq),  p and q the two clusters to which row i belongs most.
+
+    s_i is the row's simplified silhouette, by the two nearest centres. Use it as `simplified_silhouette` where clusters overlap: rows
+    between clusters, which belong to both, hardly count. For hard clusters the two are the same.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m = 1).
+    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by block.
+    sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+    diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
+
+    Returns
+    -------
+    float
+        From 0 to 1, larger being better; 0 where no row belongs to any cluster more than to another.
+
+    Raises
+    ------
+    ValueError
+        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or rows or weights are invalid.
+
+    References
+    ----------
+    Campello, Hruschka: A fuzzy extension of the silhouette width criterion for cluster analysis. Fuzzy Sets and Systems 157(21), 2006,
+    with silhouettes by centres in place of those by all pairs of rows, and alpha = 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from cmeans import FuzzyCMeans
+    >>> from cmeans.validity import fuzzy_silhouette
+    >>> X = load_iris().data
+    >>> round(fuzzy_silhouette(FuzzyCMeans(3, m=2, random_state=0).fit(X), X), 3)
+    0.739
+    """
+    return _fuzzy_silhouette(*_sums(model, X, sample_weight, diag, "fuzzy_silhouette"), "fuzzy_silhouette")
 
 
-def _check_model(model: Any, function_name: str) -> Centres:
-    """Return the centres of a fitted model of at least two clusters."""
-    if not isinstance(model, Predicting):
-        raise ValueError(f"{function_name}(model={model!r}): pass a fitted estimator of this library, which has centres.")
-    check_is_fitted(model)
-    if len(model._state.centres) < 2:
+def fukuyama_sugeno(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
+    """Fukuyama-Sugeno index:  FS = sum_ij w_i u_ij^m (|phi(x_i) - v_j|^2 - |v_j - v|^2),  v = sum_ij w_i u_ij^m v_j / sum_ij w_i u_ij^m.
+
+    Use it to choose the number of clusters, smaller being better: compactness minus separation. It is a sum over rows, in squared units
+    of the space, and keeps falling with c on many data. v, the mean of the centres by mass, is the mean of the rows for hard
+    clusters at rest; the literature has that mean, or the centres' plain one, for all.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m = 1).
+    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by block.
+    sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+    diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
+
+    Returns
+    -------
+    float, negative where clusters are apart
+
+    Raises
+    ------
+    ValueError
+        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or rows or weights are invalid.
+
+    References
+    ----------
+    Fukuyama, Sugeno: A new method of choosing the number of clusters for the fuzzy c-means method. 5th Fuzzy Systems Symposium, 1989.
+    Pal, Bezdek: On cluster validity for the fuzzy c-means model. IEEE Trans. Fuzzy Systems 3(3), 1995.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from cmeans import FuzzyCMeans
+    >>> from cmeans.validity import fukuyama_sugeno
+    >>> X = load_iris().data
+    >>> round(fukuyama_sugeno(FuzzyCMeans(3, m=2, random_state=0).fit(X), X), 1)
+    -437.9
+    """
+    return _fukuyama_sugeno(*_sums(model, X, sample_weight, diag, "fukuyama_sugeno"), "fukuyama_sugeno")
+
+
+def davies_bouldin(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
+    """Davies-Bouldin index:  DB = mean_j max_{k != j} (s_j + s_k) / |v_j - v_k|,  s_j = sum_i w_ij |phi(x_i) - v_j| / sum_i w_ij.
+
+    w_ij = w_i u_ij^m: a row counts in each cluster as much as it belongs there. Use it to choose the number of clusters, smaller being
+    better: each cluster is compared with the one that it is worst told from. For hard clusters at rest in the plain space it is
+    `sklearn.metrics.davies_bouldin_score`. Clusters without rows are left out.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m = 1).
+    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by block.
+    sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+    diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
+
+    Returns
+    -------
+    float of at least 0; infinite where two centres coincide (to rounding)
+
+    Raises
+    ------
+    ValueError
+        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or rows or weights are invalid.
+        Also if all rows are in one cluster.
+
+    References
+    ----------
+    Davies, Bouldin: A cluster separation measure. IEEE Trans. Pattern Analysis and Machine Intelligence 1(2), 1979.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from cmeans import KernelKMeans
+    >>> from cmeans.validity import davies_bouldin
+    >>> X = load_iris().data
+    >>> round(davies_bouldin(KernelKMeans(3, kernel="linear", random_state=0).fit(X), X), 3)
+    0.662
+    """
+    return _davies_bouldin(*_sums(model, X, sample_weight, diag, "davies_bouldin"), "davies_bouldin")
+
+
+def calinski_harabasz(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
+    """Calinski-Harabasz index:  CH = (sum_j M_j |v_j - v|^2 / (c - 1)) / (sum_ij w_ij |phi(x_i) - v_j|^2 / (n - c)),  M_j = sum_i w_ij.
+
+    w_ij = w_i u_ij^m, v = sum_j M_j v_j / sum_j M_j, n = sum_i w_i. Use it to choose the number of clusters, larger being better: variance
+    between clusters against variance within. For hard clusters at rest in the plain space it is
+    `sklearn.metrics.calinski_harabasz_score`. Clusters without rows are not counted.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m = 1).
+    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by block.
+    sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+    diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
+
+    Returns
+    -------
+    float of at least 0; infinite where all rows are at their centres
+
+    Raises
+    ------
+    ValueError
+        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or rows or weights are invalid.
+        Also if all rows are in one cluster, or weights sum to no more than the number of clusters: they count copies of rows.
+
+    References
+    ----------
+    Calinski, Harabasz: A dendrite method for cluster analysis. Communications in Statistics 3(1), 1974.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from cmeans import KernelKMeans
+    >>> from cmeans.validity import calinski_harabasz
+    >>> X = load_iris().data
+    >>> round(calinski_harabasz(KernelKMeans(3, kernel="linear", random_state=0).fit(X), X), 1)
+    561.6
+    """
+    return _calinski_harabasz(*_sums(model, X, sample_weight, diag, "calinski_harabasz"), "calinski_harabasz")
+
+
+def silhouette_and_xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> tuple[float, float]:
+    """`simplified_silhouette` and `xie_beni` from one pass."""
+    sums, centres = _sums(model, X, sample_weight, diag, "indices")
+    return _simplified_silhouette(sums, centres, "indices"), _xie_beni(sums, centres, "indices")
+
+
+def _sums(model: Any, X: Any, sample_weight: Any, diag: Any, function_name: str) -> tuple[ValiditySums, Centres]:
+    """Return the sums of the rows, and the centres, of a fitted model of at least two clusters."""
+    if getattr(model, "_state", None) is not None and len(model._state.centres) < 2:
         raise ValueError(f"{function_name}(model={model!r}): the model has one cluster, and the index needs two; fit at least two.")
-    return model._state.centres
+    return sums_of_model(model, X, sample_weight, diag, function_name)
 
 
-def _checked(memberships: Any, sample_weight: Any, function_name: str) -> tuple[Float64, Float64]:
-    """Return memberships (n, c) and weights (n,), in float64."""
-    try:
-        u = host_float64(intact(memberships, "memberships", function_name))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{function_name}: memberships must be a table of numbers: {error}.") from None
-    if u.ndim != 2:
-        raise ValueError(f"{function_name}: memberships have shape {u.shape}; a 2-D array (n, c), one row for each row of X, is needed.")
-    if u.size == 0:
-        raise ValueError(f"{function_name}: memberships have shape {u.shape}; at least one row and one cluster are needed.")
-    bad = ~((u >= 0.0) & (u <= 1.0 + ROUNDING))  # NaN too
-    if bad.any():
-        row, column = (int(number) for number in np.argwhere(bad)[0])
+def _simplified_silhouette(sums: ValiditySums, centres: Centres, function_name: str) -> float:
+    return sums.silhouette / sums.weight
+
+
+def _fuzzy_silhouette(sums: ValiditySums, centres: Centres, function_name: str) -> float:
+    return sums.clear_silhouette / sums.clearness if sums.clearness > 0 else 0.0
+
+
+def _xie_beni(sums: ValiditySums, centres: Centres, function_name: str) -> float:
+    separation = float(_separations(centres).min())
+    return float(sums.spread.sum()) / sums.weight / separation if separation > 0 else float("inf")
+
+
+def _fukuyama_sugeno(sums: ValiditySums, centres: Centres, function_name: str) -> float:
+    return float(sums.spread.sum() - sums.mass @ centres.squared_distances_from_mean(sums.mass))
+
+
+def _davies_bouldin(sums: ValiditySums, centres: Centres, function_name: str) -> float:
+    held = _held(sums, function_name)
+    widths = sums.deviation[held] / sums.mass[held]
+    apart = np.sqrt(_separations(centres[held]))
+    if (apart == 0).any():
+        return float("inf")
+    return float(((widths[:, None] + widths[None, :]) / apart).max(axis=1).mean())
+
+
+def _calinski_harabasz(sums: ValiditySums, centres: Centres, function_name: str) -> float:
+    held = _held(sums, function_name)
+    if sums.weight <= len(held):
         raise ValueError(
-            f"{function_name}: memberships[{row}, {column}] is {u[row, column]:g}; memberships lie between 0 and 1 "
-            "(a model's memberships_, not the distances of its transform)."
+            f"{function_name}: the rows weigh {sums.weight:g} in all, not more than there are clusters ({len(held)}); give weights that "
+            "count copies of rows."
         )
-    return u, read_weights(sample_weight, len(u), function_name)[0]
+    between = float(sums.mass[held] @ centres[held].squared_distances_from_mean(sums.mass[held])) / (len(held) - 1)
+    within = float(sums.spread[held].sum()) / (sums.weight - len(held))
+    return between / within if within > 0 else float("inf")
+
+
+_INDICES = {
+    "simplified_silhouette": _simplified_silhouette,
+    "fuzzy_silhouette": _fuzzy_silhouette,
+    "xie_beni": _xie_beni,
+    "fukuyama_sugeno": _fukuyama_sugeno,
+    "davies_bouldin": _davies_bouldin,
+    "calinski_harabasz": _calinski_harabasz,
+}
+
+
+def _held(sums: ValiditySums, function_name: str) -> IntArray:
+    """Return the numbers of the clusters that hold rows."""
+    held: IntArray = np.flatnonzero(sums.mass > 0)
+    if len(held) < 2:
+        raise ValueError(f"{function_name}: {len(held)} of {len(sums.mass)} clusters hold rows of X, and the index needs two.")
+    return held
+
+
+def _separations(centres: Centres) -> Float64:
+    """|v_j - v_k|^2 (c, c), 0 where it is below rounding, infinite on the diagonal."""
+    d2 = centres.squared_distances()
+    d2[d2 <= rounding(d2.dtype) * float(centres.squared_norms().max())] = 0.0
+    np.fill_diagonal(d2, np.inf)
+    return d2

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,32 +12,12 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state
 
-from ..data.arrays import Float64, numpy_dtype
-from ..data.blocks import Block, Blocks
-from ..estimators import KernelKMeans
-from ..fitting.arguments import takes_kernel_values
+from ..fitting.arguments import takes_affinities
 from ..fitting.fit import BaseCMeans
-from ..fitting.validation import read_rows, weights_of
-from ..kernels import PrecomputedGraphKernel
-from ..metrics.validity import simplified_silhouette, xie_beni
-from ..sampling.population import population_of, sample
-from ..spaces import LandmarkSpace
-from ..spaces.landmark import landmark_space
-from .null import SHAPES, null_of_products, null_of_rows
+from ..fitting.validation import integer
+from .evidence import evidence, for_trials, trial_rows
 
-Evidence = Literal["auto", "silhouette", "xie_beni"]
-
-ROWS = 5000  # judged at most, more where there are many clusters
-ROWS_A_CLUSTER = 100
-PRODUCTS = 2000  # rows judged at most by kernel values
-CELLS = 20_000_000  # numbers of the rows judged
-LANDMARKS_A_CLUSTER = 10  # for the most clusters, where their number is "auto"
-NULL_ROWS = 2000  # of a draw without clusters, at most
-DRAWN = 6000  # rows without clusters, of each shape, in all draws together
-FEWEST, MOST = 3, 10  # draws of each shape
-OF_SPACE = (*("kernel", "gamma", "degree", "coef0", "kernel_params", "n_landmarks", "landmarks", "landmark_tol"), "n_jobs", "random_state")
-OF_NAMES = {"init": "k-means++", "landmarks": "rpcholesky"}
-DEVIATIONS = 3.0  # above the mean of the best that draws without clusters reach, that clusters have to show
+Evidence = Literal["auto", "silhouette", "xie_beni", "stability"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +32,9 @@ class Selection:
         The other parameters that were chosen, of `param_grid`.
     table : dict of arrays, one entry a candidate
         "n_clusters" and the names of `param_grid`, "objective", "silhouette" (simplified), "chance" (the mean silhouette of rows without
-        clusters), "corrected" ((silhouette - chance) / (1 - chance)), "xie_beni" and "seconds". `pandas.DataFrame(table)` shows it.
+        clusters), "corrected" ((silhouette - chance) / (1 - chance)), "xie_beni", "stability" (adjusted Rand index with refits on
+        bootstrap weights) and "stability_error" (its standard error) where refits were asked for, and "seconds".
+        `pandas.DataFrame(table)` shows it.
     reason : str
         Why, in a sentence.
     estimator : the estimator with what was chosen, fitted to all rows unless `refit` is False.
@@ -78,6 +59,7 @@ def select(
     n_clusters: Iterable[int] = range(2, 21),
     *,
     by: Evidence = "auto",
+    n_bootstrap: int = 20,
     param_grid: Mapping[str, Sequence[Any]] | None = None,
     sample_weight: Any = None,
     random_state: Any = None,
@@ -101,8 +83,12 @@ def select(
     estimator : an estimator of this library with `n_clusters`; its parameters stay as they are.
     X : rows as its `fit` takes them, files and kernel matrices too.
     n_clusters : numbers to choose from, default 2 to 20. Those that are not below the number of distinct rows are left out.
-    by : {"auto", "silhouette", "xie_beni"}, default="auto"
-        What chooses among the numbers, where there are clusters: the corrected silhouette, the silhouette as it is, or the Xie-Beni index.
+    by : {"auto", "silhouette", "xie_beni", "stability"}, default="auto"
+        What chooses among the numbers, where there are clusters: the corrected silhouette, the silhouette as it is, the Xie-Beni index, or
+        the stability: the largest number whose refits agree as well as those of the best, to its standard error.
+    n_bootstrap : int, default=20
+        Refits for each number, on at most 1,000 rows (20 for each of the most clusters, if that is more), from three starts and without a
+        search. 0: none, and no such columns. See `stability` for a fitted model's, cluster by cluster.
     param_grid : dict of lists, optional
         Further parameters to choose, such as {"m": [1.5, 2], "gamma": [0.1, 1]}: all combinations are fitted with every number.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
@@ -120,13 +106,14 @@ def select(
     ------
     ValueError
         For an estimator that finds the number itself or is not of this library, numbers below 2 or none that is below the number of rows,
-        an unknown `by`, and whatever `fit` refuses.
+        an unknown `by`, one refit alone or none for by="stability", and whatever `fit` refuses.
 
     Notes
     -----
     What it gets wrong: clusters of which pairs lie much closer than others may be taken as one (Iris has 2 by this evidence, and 3
     species); values that are few and discrete look like clusters; strokes and rings are no clusters of a plain space, so take
-    kernel="landmark_graph" for them; clusters of less than a hundredth of the rows may not be seen.
+    kernel="landmark_graph" for them; clusters of less than a hundredth of the rows may not be seen. Stability is shown and does not
+    decide: two or three groups of clusters are as stable as the clusters, and one cloud cut along its length is stable too.
 
     References
     ----------
@@ -145,24 +132,24 @@ def select(
     >>> selection.estimator.predict(X).max()
     np.int64(3)
     """
-    _check(estimator, by)
+    _check(estimator, by, n_bootstrap)
     numbers = _numbers(n_clusters)
     rng = check_random_state(estimator.random_state if random_state is None else random_state)
-    drawn = _drawn(estimator, X, sample_weight, numbers[-1], rng)
+    drawn = trial_rows(estimator, X, sample_weight, numbers[-1], rng)
     if numbers[0] >= len(drawn.weights):
         raise ValueError(f"select(n_clusters={n_clusters!r}): there are {len(drawn.weights)} distinct rows; take fewer clusters than that.")
     numbers = [number for number in numbers if number < len(drawn.weights)]
     grid = list(ParameterGrid(dict(param_grid or {})))
-    trials = [_plain(estimator).set_params(**params) for params in grid]
+    trials = [for_trials(estimator).set_params(**params) for params in grid]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of trials; the fit to all rows warns for itself
-        tables, limits = zip(*[_evidence(trial, numbers, drawn, rng) for trial in trials], strict=True)
+        tables, limits = zip(*[evidence(trial, numbers, drawn, n_bootstrap, rng) for trial in trials], strict=True)
     shown = {name: np.repeat(np.array([params[name] for params in grid]), len(numbers)) for name in grid[0]}
     table = {"n_clusters": np.tile(numbers, len(grid)), **shown, **{name: np.concatenate([t[name] for t in tables]) for name in tables[0]}}
     judged = table[{"auto": "corrected"}.get(by, by)]
     top = int(np.argmax(table["corrected"] - np.repeat(limits, len(numbers))))
     limit = limits[top // len(numbers)]
-    best = top if table["corrected"][top] <= limit else int(np.argmin(judged) if by == "xie_beni" else np.argmax(judged))
+    best = top if table["corrected"][top] <= limit else _best(table, judged, by)
     number = 1 if table["corrected"][top] <= limit else int(table["n_clusters"][best])
     params = grid[best // len(numbers)]
     chosen = clone(estimator).set_params(n_clusters=number, **params)
@@ -170,135 +157,26 @@ def select(
     return Selection(number, params, table, _reason(number, table, best, limit, by), chosen)
 
 
-def corrected(silhouette: Any, chance: Any) -> Any:
-    """The silhouette corrected for chance: 0 for rows without clusters, 1 for clusters that are points."""
-    return (silhouette - chance) / (1.0 - chance)
+def _best(table: dict[str, Any], judged: Any, by: str) -> int:
+    """Return the place of the best candidate."""
+    if by != "stability":
+        return int(np.argmin(judged) if by == "xie_beni" else np.argmax(judged))
+    top = int(np.argmax(judged))
+    level = np.flatnonzero(judged >= judged[top] - table["stability_error"][top])
+    return int(level[np.argmax(table["n_clusters"][level])])
 
 
-@dataclass(frozen=True)
-class _Sample:
-    """Rows on which candidates are judged, and what rows without clusters would look like."""
-
-    x: Any
-    weights: Float64
-    products: bool  # x holds the rows' kernel values
-
-    @property
-    def diag(self) -> Any:
-        return np.diag(self.x).copy() if self.products else None
-
-    def without_clusters(self, rng: np.random.RandomState) -> Iterator[list[_Sample]]:
-        """For each shape, draw some samples that have the mean and covariance of this one."""
-        few = self.part(NULL_ROWS, rng)
-        null = (null_of_products if self.products else null_of_rows)(few.x, few.weights)
-        times = int(np.clip(DRAWN // len(few.weights), FEWEST, MOST))
-        generator = np.random.default_rng(rng.randint(2**31))
-        for shape in SHAPES:
-            yield [replace(few, x=null.draw(shape, generator)) for _ in range(times)]
-
-    def part(self, size: int, rng: np.random.RandomState) -> _Sample:
-        """Return some of the rows."""
-        if len(self.weights) <= size:
-            return self
-        rows = np.sort(rng.choice(len(self.weights), size, replace=False))
-        return replace(self, x=self.x[np.ix_(rows, rows)] if self.products else self.x[rows], weights=self.weights[rows])
-
-    def in_coordinates(self, estimator: Any, most_clusters: int) -> tuple[Any, _Sample]:
-        """Return an estimator and rows of the same problem, so that the landmarks of a space are found once, not for each candidate."""
-        if self.products:
-            return estimator, self
-        judge = _hard(estimator).set_params(n_clusters=most_clusters, max_iter=1, search=None)
-        if judge.n_landmarks == "auto":
-            judge.n_landmarks = min(LANDMARKS_A_CLUSTER * most_clusters, len(self.weights))
-        space = judge.fit(self.x, sample_weight=self.weights)._space
-        if not isinstance(space, LandmarkSpace):
-            return estimator, self
-        whole = landmark_space(space.kernel, space.points, space.gram, numpy_dtype(self.x))
-        known = clone(estimator).set_params(kernel="linear", n_landmarks="auto")
-        return known, replace(self, x=whole.coordinates(Block(self.x, self.weights, 0)), products=False)
-
-    def fitted(self, estimator: Any, n_clusters: int) -> Any:
-        return clone(estimator).set_params(n_clusters=n_clusters).fit(self.x, sample_weight=self.weights)
-
-    def silhouette(self, model: Any) -> float:
-        return simplified_silhouette(model, self.x, sample_weight=self.weights, diag=self.diag)
-
-
-def _drawn(estimator: Any, X: Any, sample_weight: Any, most_clusters: int, rng: np.random.RandomState) -> _Sample:
-    """Return a fair sample of the rows."""
-    products = takes_kernel_values(estimator.kernel)
-    given = read_rows(clone(estimator), X, fitting=True, sparse=not products)
-    weight, unit = weights_of(given, sample_weight, "select")
-    blocks = Blocks(given.x, weight, unit=unit)
-    population = population_of(blocks, comparable=not products)
-    size = max(ROWS, ROWS_A_CLUSTER * most_clusters)
-    size = min(size, PRODUCTS if products else max(CELLS // max(1, blocks.x.shape[1]), 10 * most_clusters))
-    positions, weights = sample(population, size, rng)
-    order = np.argsort(population.at(positions), kind="stable")
-    rows = population.at(positions)[order]
-    x = blocks.take(rows).x
-    return _Sample(np.ascontiguousarray(np.asarray(x)[:, rows]) if products else x, weights[order], products)
-
-
-def _judged(estimator: Any, numbers: list[int], drawn: _Sample) -> dict[str, Float64]:
-    """What a sample says of every number of clusters."""
-    known, here = drawn.in_coordinates(estimator, numbers[-1])
-    parts = []
-    for number in numbers:
-        started = time.perf_counter()
-        model = here.fitted(known, number)
-        index = xie_beni(model, here.x, sample_weight=here.weights, diag=here.diag)
-        parts.append((model.objective_, here.silhouette(model), index, time.perf_counter() - started))
-    return dict(zip(("objective", "silhouette", "xie_beni", "seconds"), np.array(parts).T, strict=True))
-
-
-def _evidence(estimator: Any, numbers: list[int], drawn: _Sample, rng: np.random.RandomState) -> tuple[dict[str, Float64], float]:
-    """Return the columns of the table for one setting of the parameters, and the corrected silhouette that chance alone reaches."""
-    table = _judged(estimator, numbers, drawn)
-    chance, limit = _chance(estimator, numbers, drawn, rng)
-    columns = {**table, "chance": chance, "corrected": corrected(table["silhouette"], chance)}
-    return {name: columns[name] for name in ("objective", "silhouette", "chance", "corrected", "xie_beni", "seconds")}, limit
-
-
-def _chance(estimator: Any, numbers: list[int], drawn: _Sample, rng: np.random.RandomState) -> tuple[Float64, float]:
-    """Return the mean silhouettes (k,) of hard clusters of rows without any, and the most that such rows reach after correction."""
-    means, tops = [], []
-    for samples in drawn.without_clusters(rng):
-        lines = []
-        for one in samples:
-            known, here = one.in_coordinates(_hard(estimator), numbers[-1])
-            lines.append([here.silhouette(here.fitted(known, number)) for number in numbers])
-        values = np.array(lines)
-        means.append(values.mean(axis=0))
-        # Each is corrected by the others, as the rows are by all.
-        tops += [corrected(line, np.delete(values, place, axis=0).mean(axis=0)).max() for place, line in enumerate(values)]
-    return np.max(means, axis=0), float(np.mean(tops) + DEVIATIONS * np.std(tops))
-
-
-def _plain(estimator: Any) -> Any:
-    """Return an estimator for a sample in memory, of which nothing is kept or said."""
-    given = estimator.get_params(deep=False)
-    words: dict[str, Any] = {"engine": None, "checkpoint": None, "verbose": 0}
-    # Starts and landmarks that are arrays belong to all rows, or to one number of clusters.
-    words |= {name: word for name, word in OF_NAMES.items() if not isinstance(given.get(name), str)}
-    return clone(estimator).set_params(**{name: value for name, value in words.items() if name in given})
-
-
-def _hard(estimator: Any) -> KernelKMeans:
-    """Return k-means in the space of an estimator."""
-    own = estimator.get_params(deep=False)
-    return KernelKMeans(**{name: own[name] for name in OF_SPACE if name in own})
-
-
-def _check(estimator: Any, by: str) -> None:
+def _check(estimator: Any, by: str, n_bootstrap: Any) -> None:
     if not isinstance(estimator, BaseCMeans):
         raise ValueError(f"select(estimator={estimator!r}): pass an estimator of this library.")
     if estimator._procedure().max_clusters is not None:
         raise ValueError(f"select(estimator={type(estimator).__name__}): it finds the number of clusters itself; fit it.")
-    if estimator.kernel == "precomputed_graph" or isinstance(estimator.kernel, PrecomputedGraphKernel):
+    if takes_affinities(estimator.kernel):
         raise ValueError("select: a part of the rows of a graph has another graph; see the fit's n_clusters_suggested_.")
     if by not in get_args(Evidence):
         raise ValueError(f"select(by={by!r}): known are {list(get_args(Evidence))}.")
+    if integer(n_bootstrap, "n_bootstrap", "select", 0) == 1 or (by == "stability" and n_bootstrap == 0):
+        raise ValueError(f"select(by={by!r}, n_bootstrap={n_bootstrap}): agreement of refits needs at least 2 of them.")
 
 
 def _numbers(n_clusters: Iterable[int]) -> list[int]:
@@ -323,6 +201,8 @@ def _reason(number: int, table: dict[str, Any], best: int, limit: float, by: str
     said = f"{number} clusters: their silhouette is {seen}"
     if by == "xie_beni":
         return f"{said}; their Xie-Beni index is the smallest, {table['xie_beni'][best]:.3g}."
+    if by == "stability":
+        return f"{said}; refits agree on them to {table['stability'][best]:.3f} +- {table['stability_error'][best]:.3f}."
     values, name = (s, "As it is") if by == "silhouette" else (after, "Corrected for chance")
     others = np.flatnonzero(numbers != number)
     if not len(others):

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import Array, Float64, is_foreign, one_hot
+from ..data.arrays import Array, Float64, IntArray, is_foreign, one_hot
 from ..kernels import PrecomputedGraphKernel
 from ..landmarks.certificate import Approximation
 from ..landmarks.cut_refinement import refined_cut
@@ -26,6 +26,8 @@ from .observer import AsFinal, Observer, Progressed, known
 from .search import Searching
 from .stopping import reason
 from .subsampling import SubsampleSchedule
+
+DIGITS = 6  # of masses and distances, relative to the largest, by which clusters are told apart when they are numbered
 
 
 @dataclass(frozen=True)
@@ -169,11 +171,21 @@ def from_pilot(
 
 
 def concluded(
-    best: BestRun, problem: Problem, observer: Observer, at: tuple[Space, State] | None = None, moves: Moves | None = None
+    best: BestRun,
+    problem: Problem,
+    observer: Observer,
+    *,
+    renumber: bool,
+    at: tuple[Space, State] | None = None,
+    moves: Moves | None = None,
 ) -> FitResult:
-    """The last pass over all rows, and why the run ended; `at`: the portable space and the state in it, where it is not the run's last."""
+    """The last pass over all rows, and why the run ended.
+
+    With `renumber` clusters are numbered by decreasing mass; else as the start has them. `at`: the portable space and the state in it,
+    where it is not the run's last.
+    """
     solution, rows, rule = best.solution, problem.rows, problem.rule
-    space, state = portable(best, problem) if at is None else at
+    space, state = portable(best, problem, renumber=renumber) if at is None else at
     assignment = assign_all(rows, space, rule, state, problem.engine, observer.at("fit").reporter, observer.taker, moves)
     return FitResult(
         solution,
@@ -188,10 +200,34 @@ def concluded(
     )
 
 
-def portable(best: BestRun, problem: Problem) -> tuple[Space, State]:
+def portable(best: BestRun, problem: Problem, *, renumber: bool = False) -> tuple[Space, State]:
     """The space that a model keeps, and the last state of a run in it."""
-    space, centres = problem.rows.space.portable(best.solution.state.centres)
-    return space, State(centres, best.solution.state.scales)
+    last = best.solution.state
+    if renumber:
+        last = last[by_decreasing_mass(_mass(best, problem), last.centres)]
+    space, centres = problem.rows.space.portable(last.centres)
+    return space, State(centres, last.scales)
+
+
+def by_decreasing_mass(mass: Float64, centres: Centres) -> IntArray:
+    """Return the order of clusters by decreasing mass, so that fits from different starts number the clusters that they share alike.
+
+    Those of equal mass are ordered by their distance from the mean of all, and then by the sum of their coordinates. Differences in the
+    last digits decide nothing.
+    """
+    keys = centres.coordinates.sum(axis=1), centres.squared_distances_from_mean(mass), -mass
+    order: IntArray = np.lexsort([np.round(key / (np.abs(key).max() or 1.0), DIGITS) for key in keys])
+    return order
+
+
+def _mass(best: BestRun, problem: Problem) -> Float64:
+    """(c,) sum_i w_ij in the last sweep that was made from as many clusters."""
+    last = best.solution.last
+    if best.sums is not None:
+        return best.sums.mass
+    if last is not None and len(last[1].mass) == len(best.solution.state.centres):
+        return last[1].mass
+    return problem.sweep(best.solution.state).mass
 
 
 def possibilistic_scales(spread: Float64, mass: Float64, eta_scale: float) -> Float64:

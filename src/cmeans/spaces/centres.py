@@ -91,6 +91,12 @@ class Centres:
         norms = self.squared_norms()
         return np.maximum(norms[:, None] + norms[None, :] - self.inner(self) - self.inner(self).T, 0.0)
 
+    def squared_distances_from_mean(self, weights: Float64) -> Float64:
+        """|v_j - v|^2 (c,) for v = sum_k weight_k v_k / sum_k weight_k; v is the plain mean where no weight is positive."""
+        shares = weights / weights.sum() if weights.any() else np.full(len(self), 1.0 / len(self))
+        mean = self._map(lambda part: np.broadcast_to(shares @ part, part.shape))
+        return (self - mean).squared_norms()
+
     def spread(self) -> float:
         """max_j |v_j - mean_k v_k|^2: zero when all centres coincide."""
         mean = self._map(lambda part: np.broadcast_to(part.mean(axis=0), part.shape))

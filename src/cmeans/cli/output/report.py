@@ -147,7 +147,9 @@ def of_report(summary: Mapping[str, Any]) -> Iterator[Part]:
 
 def of_select(summary: Mapping[str, Any]) -> Iterator[Part]:
     """Yield what numbers of clusters were judged, and the choice."""
-    names = {"n_clusters": "clusters", "silhouette": "silhouette", "chance": "by chance", "corrected": "corrected", "xie_beni": "Xie-Beni"}
+    known = {"n_clusters": "clusters", "silhouette": "silhouette", "chance": "by chance", "corrected": "corrected", "xie_beni": "Xie-Beni"}
+    known |= {"stability": "stability", "stability_error": "+-"}
+    names = {name: title for name, title in known.items() if name in summary["table"]}
     rows = zip(*(summary["table"][name] for name in names), strict=True)
     yield f"{summary['n_clusters']} cluster{'s' if summary['n_clusters'] != 1 else ''} in {summary['rows']:,} rows of {summary['file']}"
     yield ""

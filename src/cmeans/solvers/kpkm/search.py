@@ -17,6 +17,7 @@ from ...sweeps.final_pass import assign_all
 from ...sweeps.passes import TotalNormPass
 from ...sweeps.problem import Problem, Stopping
 from ...sweeps.state import State
+from ...sweeps.statistics import Statistics
 from ..fixed_point import solve
 from ..observer import Observer, Progressed
 from ..search import Breathing
@@ -42,6 +43,7 @@ class Found:
     row_visits: int
     finished: bool  # at a partition that nothing leads down from
     ended: bool  # by a callback
+    sums: Statistics | None = None  # at the centres, where the search came to a partition
 
 
 @dataclass(frozen=True)
@@ -153,13 +155,13 @@ class Search:
                 moved = transfer(problem, labels, c, PASSES)
                 labels, visits = moved.labels, visits + moved.row_visits
         centres = problem.centres_of(Partition(labels, c, like))
-        objective = problem.sweep(State(centres)).objective
+        sums = problem.sweep(State(centres))
         history = history[:-1] or [value / rows.blocks.unit for value in solution.history]
         n_iter = n_iter or solution.n_iter
         finished = solution.converged or self.solver in ("fagp", "agp")
         soft = to_numpy(one_hot(labels, c, like)) if rows.blocks.keep_memberships and not finished else None
         kept = None if finished else labels
-        return Found(soft, kept, centres, objective, [*history, objective], n_iter, visits, finished, solution.ended)
+        return Found(soft, kept, centres, sums.objective, [*history, sums.objective], n_iter, visits, finished, solution.ended, sums)
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ class Sized:
             state = State(state.centres, found.prices)
             again = assigned(problem, problem.rule, bounds, state, width, space)  # of rows that lie at borders by the final prices too
             moves, visits = again.moves(bounds), visits + found.row_visits + again.row_visits
-        result = concluded(replace(best, row_visits=visits), problem, observer, (space, state), moves)
+        result = concluded(replace(best, row_visits=visits), problem, observer, renumber=False, at=(space, state), moves=moves)
         prices, mass, cost = state.known_scales(), result.assignment.mass, result.assignment.objective / problem.rows.blocks.unit
         gap = float(prices @ mass) - bounds.dual_part(prices)
         if moves is not None:

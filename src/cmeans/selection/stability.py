@@ -1,0 +1,173 @@
+"""Stability: how far fits to other samples of the same kind agree with a fit."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..data.arrays import Array, Float64, IntArray, is_foreign, to_numpy
+from ..data.row_source import StoredRows
+from ..engines.dask.dask_api import is_collection
+from ..fitting.arguments import takes_kernel_values
+from ..fitting.fit import BaseCMeans
+from ..fitting.validation import integer, read_rows, weights_of
+from ..metrics.matching import adjusted_rand, jaccard, numbers_as_in, shared_weights
+from .bootstrap import bootstrap_weights
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What `stability` found; agreement is 1 where every refit says the same.
+
+    Attributes
+    ----------
+    overall : float
+        Mean adjusted Rand index of the model's labels with those of each refit: 0 by chance.
+    error : float
+        Standard error of `overall`, from the spread of the refits.
+    clusters : (c,) float
+        Mean Jaccard index of each cluster with the one of a refit that is matched with it: the weight of the rows in both over that of
+        the rows in either. NaN for clusters without rows.
+    clusters_error : (c,) float
+        Standard errors of `clusters`.
+    rows : (n,) float
+        Share of the refits in which a row is in the cluster that is matched with its own.
+    n_bootstrap : int
+        Number of refits.
+    """
+
+    overall: float
+    error: float
+    clusters: Float64
+    clusters_error: Float64
+    rows: Float64 = field(repr=False)
+    n_bootstrap: int
+
+    def __str__(self) -> str:
+        lines = [f"agreement of {self.n_bootstrap} refits: {self.overall:.3f} +- {self.error:.3f} (0 by chance)"]
+        pairs = zip(self.clusters, self.clusters_error, strict=True)
+        return "\n".join([*lines, *(f"cluster {j}: {value:.3f} +- {error:.3f}" for j, (value, error) in enumerate(pairs))])
+
+
+def stability(model: Any, X: Any, *, n_bootstrap: int = 20, sample_weight: Any = None, random_state: Any = None) -> Stability:
+    """Agreement of a model with refits to bootstrap samples of the rows.
+
+    A cluster that is in the data comes again in every sample of it; one that an estimator has made by dividing another, or by joining two,
+    comes now here and now there. Values of `clusters` above 0.85 tell of clusters that are there, below 0.6 of such as may not be
+    (Hennig 2007). Few clusters, one above all, come again easily where there are none: see `select` for the number.
+
+    Row i has a weight drawn from the Poisson distribution of mean w_i in each refit, which is the bootstrap without copies of rows. The
+    draws depend on the seed, the number of the refit and that of the row alone, so that rows in memory, in files and on Dask workers
+    give the same. Refits begin anew, each with a seed of its own, and choose their landmarks and gamma anew; a given start of the model
+    is not used, since it would have all of them end where the model did. All rows are then compared, drawn or not.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this library.
+    X : rows as its `fit` takes them, files and kernel matrices too: those of the fit, or others.
+    n_bootstrap : int, default=20
+        Number of refits.
+    sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row, so they must not be shares of a total.
+    random_state : int, RandomState or None
+        Seed of draws and refits. None: the model's.
+
+    Returns
+    -------
+    Stability
+
+    Raises
+    ------
+    ValueError
+        For a model of another library or one that is not fitted (`NotFittedError`), fewer than two refits, weights that sum to no more
+        than the number of clusters, and whatever `fit` refuses.
+
+    References
+    ----------
+    Hennig: Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis 52, 2007 (Jaccard by cluster).
+    Ben-Hur, Elisseeff, Guyon: A stability based method for discovering structure in clustered data. Pacific Symposium on Biocomputing,
+    2002.
+    Hubert, Arabie: Comparing partitions. Journal of Classification 2, 1985.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from cmeans import KernelKMeans, stability
+    >>> X, _ = make_blobs(300, centers=3, random_state=3)
+    >>> true, split = (stability(KernelKMeans(c, kernel="linear", random_state=0).fit(X), X) for c in (3, 4))
+    >>> bool(true.clusters.min() > 0.9), bool(split.clusters.min() < 0.7)
+    (True, True)
+    """
+    if not isinstance(model, BaseCMeans):
+        raise ValueError(f"stability(model={model!r}): pass a fitted estimator of this library.")
+    check_is_fitted(model)
+    n_bootstrap = integer(n_bootstrap, "n_bootstrap", "stability", 2)
+    rng = check_random_state(model.random_state if random_state is None else random_state)
+    seed = int(rng.randint(2**31))
+    rows, weight = _rows_and_weights(model, X, sample_weight)
+    c = len(model._state.centres)
+    if weight.sum() <= c:
+        raise ValueError(
+            f"stability: the rows weigh {weight.sum():g} in all, not more than there are clusters ({c}); give weights that count copies of "
+            "rows, of which samples are drawn."
+        )
+    reference = _labels(model.predict(X))
+    return agreement(model, rows, weight, reference, c, n_bootstrap, seed)
+
+
+def agreement(estimator: Any, rows: Any, weight: Float64, reference: IntArray, n_clusters: int, n_bootstrap: int, seed: int) -> Stability:
+    """Return how far refits agree with the labels of a reference."""
+    overall, clusters, same = np.zeros(n_bootstrap), np.zeros((n_bootstrap, n_clusters)), np.zeros(len(reference), np.int32)
+    for replicate in range(n_bootstrap):
+        drawn = bootstrap_weights(weight, seed, replicate)
+        if not drawn.any():
+            continue  # of very few rows none may be drawn, and nothing agrees with that
+        other = refit(estimator, rows, drawn, seed + replicate)
+        labels, found = _labels(other.labels_), len(other._state.centres)
+        shared = shared_weights(reference, labels, weight, n_clusters, found)
+        overall[replicate], clusters[replicate] = adjusted_rand(shared), jaccard(shared)
+        same += np.append(numbers_as_in(shared), -1)[labels] == reference
+    root = np.sqrt(n_bootstrap)
+    return Stability(
+        float(overall.mean()),
+        float(overall.std(ddof=1) / root),
+        clusters.mean(axis=0),
+        clusters.std(axis=0, ddof=1) / root,
+        same / n_bootstrap,
+        n_bootstrap,
+    )
+
+
+def refit(estimator: Any, rows: Any, weight: Float64, seed: int) -> Any:
+    """Return a fit of its own of an estimator's parameters: from no given start, saved and announced nowhere."""
+    words: dict[str, Any] = {"checkpoint": None, "verbose": 0, "random_state": seed % 2**32}
+    given = estimator.get_params(deep=False)
+    if not isinstance(given.get("init", ""), str):
+        words["init"] = "k-means++"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the model has warned for itself
+        return clone(estimator).set_params(**{name: word for name, word in words.items() if name in given}).fit(rows, sample_weight=weight)
+
+
+def _rows_and_weights(model: BaseCMeans, X: Any, sample_weight: Any) -> tuple[Any, Float64]:
+    """Return rows that bring no weights of their own, and all weights (n,), in the user's unit."""
+    given = read_rows(clone(model), X, fitting=True, sparse=not takes_kernel_values(model.kernel))
+    weight, unit = weights_of(given, sample_weight, "stability")
+    if given.weight is None:
+        return X if is_collection(X) else given.x, weight * unit
+    rows = copy.copy(given.x)
+    if isinstance(rows, StoredRows):
+        rows.weight = None
+    return rows, weight * unit
+
+
+def _labels(labels: Array) -> IntArray:
+    """Return labels (n,) as they lie, on the host."""
+    here = labels.compute() if is_collection(labels) else labels
+    return to_numpy(here) if is_foreign(here) else np.asarray(here)
