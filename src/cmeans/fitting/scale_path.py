@@ -16,7 +16,7 @@ from .adaptive_fit import AdaptiveProblem
 WIDER = math.sqrt(2.0)  # factor of scales from one stage to the next
 NARROW = 2.0  # alpha of the first stage, over the concentration of distances
 STAGES = 9  # at most: alpha ends at an eighth of the concentration
-APART = 0.1  # mean silhouette below which no clusters are apart
+APART = 0.2  # mean silhouette below which no clusters are apart
 FAR = 2.5  # standard deviations of a cluster's distances beyond their mean within which its rows are, at least
 LEAST_REACH = 3.0  # squared radius over the squared mean distance, at least: centres on their way are no means of their rows
 

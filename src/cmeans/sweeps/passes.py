@@ -99,7 +99,7 @@ class FuzzyDeviationPass(Pass[Float64]):
 
 @dataclass(frozen=True)
 class SilhouettePass(Pass[Float64]):
-    """(2,) sums of the weighted simplified silhouettes of rows, by two centres or more with scales, and of their weights."""
+    """(2,) sums of the weighted simplified silhouettes of rows, by squared distances to two centres or more, and of their weights."""
 
     state: State
 
