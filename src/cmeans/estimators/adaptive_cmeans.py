@@ -113,11 +113,14 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     >>> from cmeans import AdaptivePossibilisticCMeans
     >>> from cmeans.datasets import make_s_set
     >>> X, y = make_s_set(n_clusters=7, n_samples=2000, noise=0.05, random_state=3)
-    >>> model = AdaptivePossibilisticCMeans(max_clusters=14, random_state=0).fit(X)
+    >>> model = AdaptivePossibilisticCMeans(alpha=1, max_clusters=14, random_state=0).fit(X)
     >>> model.n_clusters_
     7
     >>> bool((model.labels_[y == -1] == -1).mean() > 0.5)
     True
+    >>> X, y = make_s_set(n_clusters=7, n_samples=2000, random_state=1)
+    >>> AdaptivePossibilisticCMeans(random_state=0).fit(X).n_clusters_
+    7
     """
 
     alpha: str | float

@@ -32,13 +32,13 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
     n_clusters : int, default=8
         Number of clusters.
     m : float > 1, default=1.2
-        How softly typicality falls with distance; it is 1/2 at the distance sqrt(eta_j) whatever m. With the literature's 2 far rows keep so
-        much of it that clusters unite on most data of more than a few columns.
+        How softly typicality falls with distance; it is 1/2 at the distance sqrt(eta_j) whatever m. With the literature's 2 far rows
+        keep so much of it that clusters unite on most data of more than a few columns.
     pilot_m : "auto" or float > 1, default="auto"
         The fuzzifier of the fuzzy run that goes first. As in `FuzzyCMeans`; the value used is `pilot_m_`.
     eta_scale : float > 0, default=0.5
-        Width of the clusters relative to those of the fuzzy run: it multiplies all eta_j (Theta in the papers). Wider clusters unite sooner,
-        narrower ones give fewer rows a large typicality. `PossibilisticCMeans(m=2, eta_scale=1)` is the form of the literature.
+        Width of the clusters relative to those of the fuzzy run: it multiplies all eta_j (Theta in the papers). Wider clusters unite
+        sooner, narrower ones give fewer rows a large typicality. `m=2, eta_scale=1` is the form of the literature.
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`, of both runs. Where several fixed points are near it may lead to another one than plain sweeps do.
     kernel : default="linear"
