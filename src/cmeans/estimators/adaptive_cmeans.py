@@ -110,6 +110,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
 
     Examples
     --------
+    >>> from sklearn.datasets import make_blobs
     >>> from cmeans import AdaptivePossibilisticCMeans
     >>> from cmeans.datasets import make_s_set
     >>> X, y = make_s_set(n_clusters=7, n_samples=2000, noise=0.05, random_state=3)
@@ -118,9 +119,9 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     7
     >>> bool((model.labels_[y == -1] == -1).mean() > 0.5)
     True
-    >>> X, y = make_s_set(n_clusters=7, n_samples=2000, random_state=1)
+    >>> X, y = make_blobs(500, n_features=30, centers=6, random_state=0)
     >>> AdaptivePossibilisticCMeans(random_state=0).fit(X).n_clusters_
-    7
+    6
     """
 
     alpha: str | float
