@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive
+from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive, best_separated
 from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest, check_m
 from ..fitting.fit import Method, Procedure
 from ..fitting.init import InitContext, starts
-from ..fitting.scale_path import best_separated
 from ..fitting.space import Geometry
 from ..fitting.validation import one_of, real
 from ..kernels import Kernel, Linear
