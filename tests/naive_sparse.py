@@ -16,7 +16,7 @@ as much as a tenth of an average cluster's: then it keeps its scale. d_slope is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import exp, inf, log, sqrt
 from typing import NamedTuple
@@ -206,9 +206,11 @@ def sweep(X: Array, V: Array, eta: Array, etahat: float, recipe: Recipe) -> Swee
     return Sweep(moved, adapted(X, labels, eta, recipe.adaptation), labels, u, lam, change)
 
 
-def adaptive(X: Array, V: Array, eta: Array, recipe: Recipe, *, tol: float = 1e-4, max_sweeps: int = 1000) -> Found:
+def adaptive(
+    X: Array, V: Array, eta: Array, recipe: Recipe, *, tol: float = 1e-4, max_sweeps: int = 1000, etahat: float | None = None
+) -> Found:
     """S, SAPCM (APCM without sparsity) from given centres and scales, until no centre moves by `tol` and no cluster goes."""
-    etahat = float(min(eta))
+    etahat = float(min(eta)) if etahat is None else etahat
     done, before = 0, None
     while done < max_sweeps and len(V):
         step = sweep(X, V, eta, etahat, recipe)
@@ -315,6 +317,51 @@ def fuzzy_pilot(X: Array, V: Array, *, m: float = 2.0, sweeps: int = 500, merge_
     eta = pilot_scales(pilot.d2, pilot.memberships)
     kept = apart(pilot.centers, merge_tol * float(min(eta)) ** 2)
     return pilot.centers[kept], eta[kept]
+
+
+# ------------------------------------------------------------------------------------------------------ from narrow to wide scales
+
+
+def concentration(X: Array, labels: Array) -> float:
+    """Mean distance of rows from the mean of their cluster, over twice the standard deviation; squares are averaged over all rows."""
+    mean_square = variance = 0.0
+    for j in set(labels.tolist()):
+        own = X[labels == j]
+        distances = [sqrt((x - sum(own) / len(own)) @ (x - sum(own) / len(own))) for x in own]
+        mean = sum(distances) / len(own)
+        mean_square += len(own) * mean**2
+        variance += sum((distance - mean) ** 2 for distance in distances)
+    return sqrt(mean_square / variance) / 2
+
+
+def silhouette(X: Array, V: Array, gamma: Array) -> float:
+    """Mean of (b - a) / max(a, b), squared distances to the centre of the largest exp(-d2 / gamma) and to the nearest other one."""
+    if len(V) == 1:
+        return 0.0
+    total = 0.0
+    for row in naive.point_distances(X, V):
+        own = min(range(len(V)), key=lambda j: row[j] / gamma[j])
+        a, b = row[own], min(row[j] for j in range(len(V)) if j != own)
+        total += (b - a) / max(a, b) if max(a, b) > 0 else 0.0
+    return total / len(X)
+
+
+def best_separated(X: Array, V: Array, eta: Array, spread: float, recipe: Recipe, *, tol: float = 1e-4) -> tuple[Found, float]:
+    """The stage of the largest silhouette, the last if that is below 0.2, and its alpha: alpha falls from twice the concentration
+    `spread` by sqrt(2) eight times, or until one cluster is left; a radius is 2.5 standard deviations beyond the mean distance, or more."""
+    etahat, alpha, stages = float(min(eta)), 2 * max(1.0, spread), []
+    for _ in range(9):
+        radius = max((1 + 2.5 / (2 * max(spread, 0.5))) ** 2, 3.0)
+        stage = replace(recipe, adaptation="journal", alpha=alpha, reach=radius / (etahat / alpha) ** 2)
+        found = adaptive(X, V, eta, stage, tol=tol, etahat=etahat)
+        V, eta = found.centers, found.eta
+        stages.append((silhouette(X, V, bandwidths(eta, etahat, stage)), found, alpha))
+        if len(V) == 1:
+            break
+        alpha /= sqrt(2)
+    largest = max(value for value, _, _ in stages)
+    _, found, alpha = stages[-1] if largest < 0.2 else next(stage for stage in stages if stage[0] == largest)
+    return found, alpha
 
 
 # -------------------------------------------------------------------------------------------------------------------- sequential

@@ -96,3 +96,29 @@ def test_the_page_of_shapes() -> None:
     assert "within .02, on 5 of 5 sets" in written
     assert "| moons | 0.1 | 1.5 | 15 |" in written
     assert "better by more than that on none." in written
+
+
+@pytest.mark.filterwarnings("ignore")  # of rows that belong nowhere
+def test_the_page_of_the_number_found() -> None:
+    from benchmarks import number_found
+
+    x, y = number_found.mixture(3, 10, 20.0, 0)
+    found = number_found.measure(x[:300], y[:300])
+    assert found["clusters"] == 3
+    ari, clusters, left_out, _ = found["found"][number_found.DEFAULT]
+    assert (clusters, left_out) == (3, pytest.approx(0, abs=0.1))
+    assert ari > 0.9
+    written = number_found.page({"iris": found}, "a machine")
+    assert "| iris (300, 10, 3) | " in written
+    assert "## Why many columns are hard" in written
+
+
+def test_sets_for_the_number_found_are_what_they_are_named() -> None:
+    from benchmarks import number_found
+
+    for name in ("customers, 2,000", "counts 6 in 30", "embeddings 6 in 64", "mixture 4 in 20"):
+        x, y = number_found.SETS[name]()
+        assert len(x) == len(y) == 2000
+        assert len(np.unique(y)) == {"customers, 2,000": 5, "mixture 4 in 20": 4}.get(name, 6)
+        if " in " in name:
+            assert x.shape[1] == int(name.split()[-1])

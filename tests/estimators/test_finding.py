@@ -80,6 +80,11 @@ def test_it_finds_the_clusters(name):
     assert model.n_clusters_ == 6
     assert model.converged_
     assert rate(model, X, y) > 0.95
+    if name == ADAPTIVE:
+        nowhere = model.labels_ == -1
+        assert nowhere[y >= 0].mean() <= 0.02
+        assert nowhere[y < 0].mean() >= 5 * nowhere[y >= 0].mean()
+        model = made(name, alpha=1.0).fit(X)  # leaves out more, of the clusters' own rows too
     assert np.sum(model.labels_[y < 0] == -1) >= (y < 0).sum() / 2
 
 

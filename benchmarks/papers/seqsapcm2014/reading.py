@@ -21,7 +21,7 @@ TESTS = ("local", "global")
 BY_DEFAULT = {  # in a head, in a sentence
     "twice": ("`Adaptive...(twice the number)`", "from twice the number"),
     "twenty": ("`Adaptive...()`, 20", "from 20"),
-    "alpha": ('`Adaptive...(alpha="auto")`, 20', ""),
+    "alpha": ("`Adaptive...(alpha=1, pilot_m=2)`, 20", ""),
     "sequential": ("`Sequential...()`", "sequentially"),
 }
 JUST_BELOW = runs.SHARES.index(1 - 1e-6)  # the bound of lambda

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive
-from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest, check_m, settled_m
+from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive, best_separated
+from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest, check_m
 from ..fitting.fit import Method, Procedure
 from ..fitting.init import InitContext, starts
 from ..fitting.space import Geometry
@@ -19,21 +18,22 @@ from ..kernels import Kernel, Linear
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, Hard, Rule, SparsePossibilistic
 from ..runtime.user_warnings import warn
-from ..solvers.adaptive import MERGED, Adaptation, halfway_scales, merged, pilot_deviations
+from ..solvers.adaptive import MERGED, Adaptation, PilotWidths, halfway_scales, merged, pilot_widths
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import BestRun, ScalesPilot, best_of, possibilistic_scales
 from ..solvers.observer import nothing_yet
 from ..solvers.sequential import diametral_rows
-from ..solvers.steps import Verdict
 from ..spaces.centres import Centres
 from ..sweeps.problem import Stopping
 from ..sweeps.state import State
 from .plotting import Plotting
 
 AdaptationName = Literal["journal", "conference", "squared"]
-WIDER = math.sqrt(2.0)  # factor of scales under which well-founded clusters remain apart
 PILOT_SWEEPS = 30  # need not converge: it gives a start and scales, no result
 SHARE = 0.9  # K of the automatic sparsity
+LEAST_START = 10  # clusters of a start that are not too many for any number of rows
+ROWS_A_CLUSTER = 10  # distinct rows for each cluster of a start with more of them
+MANY_COLUMNS = 2.0  # concentration of distances from which on one cluster may be an effect of the columns
 
 
 class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
@@ -51,10 +51,11 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     Parameters
     ----------
     max_clusters : int, default=20
-        Clusters to start from, more than there are. With alpha=1 about twice as many is best. Small inputs start with their rows.
+        Clusters to start from, more than there are. A start by name has ten at most, or a tenth of the distinct rows if that is more.
     sparsity : "auto" or float >= 0, default="auto"
         lambda: 0 leaves no row out, larger values more of them. "auto" takes K min_j eta_j / (p (1-p) e^(2-p)) anew in every sweep, so that
-        nothing depends on units; K = 0.9, and 0.2 for adaptation="squared". 0 is APCM: every row belongs somewhere.
+        nothing depends on units; K = 0.9, and 0.2 for adaptation="squared". With alpha="auto" lambda is smaller where it takes that for
+        every cluster to reach 2.5 standard deviations of its distances beyond their mean. 0 is APCM: every row belongs somewhere.
     p : float in (0, 1), default=0.5
         Power of the sparsity term.
     sparsity_test : "global" or "local", default="global"
@@ -64,14 +65,19 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         (Xenaki et al. 2016): s_j min_k s_k(start) / alpha, free of units. "conference" (2013/14): s_j itself, which stands for a squared
         length and so needs features in [0, 10] (kernels other than linear: a tenth of the rows' diameter times s_j). "squared": the mean
         squared deviation. None: eta_j stays (with sparsity=0 this is the possibilistic c-means of Krishnapuram & Keller 1996, PCM-96).
-    alpha : "auto" or float > 0, default=1.0
-        Of the journal form: larger means narrower clusters, and fewer that become one. "auto" begins with 1 and lowers it by sqrt(2)
-        until that changes the number of clusters no more, which then depends little on `max_clusters` (at some times the cost).
+    alpha : "auto" or float > 0, default="auto"
+        Of the journal form: larger means narrower clusters, and fewer that become one. "auto" begins narrow, widens clusters by
+        sqrt(2) at a time, in nine stages at most, and keeps those of the largest mean silhouette, (b - a) / max(a, b) of a row's squared
+        distances to its own centre and to the nearest other one; the widest, mostly one cluster, if that is below 0.2. It begins at the
+        mean of distances within the clusters of the fuzzy run over their standard deviation, at least 2: sqrt(2 d) for d columns alike,
+        where distances are long and differ little. What is found depends little on `max_clusters`; clusters that touch may become one.
+        1 is the papers' own value, for few columns and about twice as many initial clusters as there are; it leaves more rows out.
     beta : float in (0, 1), default=0.1
         Typicality halfway to the nearest other centre with which the other adaptive forms start.
-    pilot_m : "auto" or float > 1, default=2.0
+    pilot_m : "auto" or float > 1, default="auto"
         The fuzzifier of the fuzzy run that goes first. That gives start and scales for "journal" and None, and makes 30 sweeps at most.
-        Superfluous centres should meet in it; with "auto" they stay apart, and more clusters remain than there are.
+        "auto" is midway between 1 and the value from which on all centres coincide, 2 at most. Superfluous centres may meet in it, and
+        should: with the smaller m="auto" of `FuzzyCMeans`, which keeps every pair apart, more clusters remain than there are.
     scaling : "range" or None, default="range"
         Whether each feature is brought to a range of 10 inside the fit. (Not for precomputed kernels.) `predict` takes, and
         `cluster_centers_` has, the units of X; eta_, the objective and the distances of `transform` are in those of the scaled rows.
@@ -103,14 +109,18 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
 
     Examples
     --------
+    >>> from sklearn.datasets import make_blobs
     >>> from cmeans import AdaptivePossibilisticCMeans
     >>> from cmeans.datasets import make_s_set
     >>> X, y = make_s_set(n_clusters=7, n_samples=2000, noise=0.05, random_state=3)
-    >>> model = AdaptivePossibilisticCMeans(max_clusters=14, random_state=0).fit(X)
+    >>> model = AdaptivePossibilisticCMeans(alpha=1, max_clusters=14, random_state=0).fit(X)
     >>> model.n_clusters_
     7
     >>> bool((model.labels_[y == -1] == -1).mean() > 0.5)
     True
+    >>> X, y = make_blobs(500, n_features=30, centers=6, random_state=0)
+    >>> AdaptivePossibilisticCMeans(random_state=0).fit(X).n_clusters_
+    6
     """
 
     alpha: str | float
@@ -125,9 +135,9 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         p: float = 0.5,
         sparsity_test: SparsityTest = "global",
         adaptation: AdaptationName | None = "journal",
-        alpha: Auto | float = 1.0,
+        alpha: Auto | float = "auto",
         beta: float = 0.1,
-        pilot_m: Auto | float = 2.0,
+        pilot_m: Auto | float = "auto",
         scaling: InnerScaling | None = "range",
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
@@ -156,14 +166,17 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         _, _, piloted = self._form(name)
 
         def method(geometry: Geometry) -> Method:
-            return Method(rule, ScalesPilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry))) if piloted else None)
+            if not piloted:
+                return Method(rule, None)
+            m = check_m(self.pilot_m, "pilot_m", name)
+            return Method(rule, ScalesPilot(Fuzzy(geometry.merging_fuzzifier if m is None else m)))
 
         return self._adaptive_procedure(method, self._search)
 
-    def _form(self, estimator_name: str) -> tuple[float, float, bool]:
-        """Return alpha, beta, and True where a fuzzy pilot run comes first."""
+    def _form(self, estimator_name: str) -> tuple[float | None, float, bool]:
+        """Return alpha, None for "auto", beta, and True where a fuzzy pilot run comes first."""
         automatic = isinstance(self.alpha, str) and self.alpha == "auto"
-        alpha = 1.0 if automatic else real(self.alpha, "alpha", estimator_name, above=True, others='"auto" or ')
+        alpha = None if automatic else real(self.alpha, "alpha", estimator_name, above=True, others='"auto" or ')
         beta = real(self.beta, "beta", estimator_name)
         if not 0 < beta < 1:
             raise ValueError(f"{estimator_name}(beta={self.beta!r}): beta must lie between 0 and 1, both left out.")
@@ -174,51 +187,52 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
 
     def _search(self, given: AdaptiveProblem, method: Method) -> tuple[BestRun, SparsePossibilistic]:
         alpha, beta, _ = self._form(type(self).__name__)
-        if method.pilot is not None:
-            state, step, visits = self._after_pilot(given, method.pilot.rule, alpha)
-        else:
+        if method.pilot is None:
             given, state, step, visits = self._from_halfway(given, beta)
+        else:
+            state, widths, visits = self._after_pilot(given, method.pilot.rule)
+            if self.adaptation is None:
+                step = Adaptation(None)
+            elif alpha is None:
+                return self._at_the_best_scale(given, state, widths, visits)
+            else:
+                state, step = State(state.centres, state.known_scales() / alpha), Adaptation(1, widths.narrowest / alpha)
         solution = given.solve(state, step)
-        found = BestRun(solution, None, visits + solution.row_visits)
-        if self.alpha == "auto" and self.adaptation == "journal":
-            found, step = self._widened(given, found, step)
-        return given.settled(found, step), given.rule
+        return given.settled(BestRun(solution, None, visits + solution.row_visits), step), given.rule
 
-    def _widened(self, given: AdaptiveProblem, found: BestRun, step: Adaptation) -> tuple[BestRun, Adaptation]:
-        """Widen scales as long as that merges clusters: the remaining number does not depend on the initial one."""
-        for number in itertools.count(1):
-            before = found.solution
-            if len(before.state.centres) <= 1 or before.ended or before.verdict is Verdict.EMPTY:
-                break
-            state, wider = before.state, replace(step, length=WIDER * step.length)
-            solution = given.solve(State(state.centres, WIDER * state.known_scales()), wider, f"widened {number}")
-            visits = found.row_visits + solution.row_visits
-            if len(solution.state.centres) == len(state.centres) and solution.verdict is not Verdict.EMPTY:
-                return replace(found, row_visits=visits), step
-            found, step = BestRun(solution, None, visits), wider
-        return found, step
+    def _at_the_best_scale(
+        self, given: AdaptiveProblem, state: State, widths: PilotWidths, visits: int
+    ) -> tuple[BestRun, SparsePossibilistic]:
+        stage, nothing = best_separated(given, state, widths)
+        found = replace(stage.found, row_visits=visits + stage.found.row_visits)
+        if nothing and len(state.centres) > 1 and widths.concentration > MANY_COLUMNS:
+            warn(
+                f"{type(self).__name__}: no clusters stand apart. In so many columns distances within clusters are nearly as long as those "
+                "between them: take fewer columns (principal components), or FuzzyCMeans with the number that cmeans.select gives."
+            )
+        return stage.given.settled(found, stage.step), stage.given.rule
 
-    def _after_pilot(self, given: AdaptiveProblem, rule: Rule, alpha: float) -> tuple[State, Adaptation, int]:
-        """Return the start from a fuzzy run: its distinct centres, and its clusters' mean deviations."""
+    def _after_pilot(self, given: AdaptiveProblem, rule: Rule) -> tuple[State, PilotWidths, int]:
+        """Return the start from a fuzzy run: its distinct centres, with scales for alpha = 1, and how wide its clusters are."""
         settings = given.settings
         stopping = Stopping(min(PILOT_SWEEPS, settings.stopping.max_iter), settings.stopping.tol)
         problem = replace(given.part, rule=rule, stopping=stopping)
         observer = given.observer.of_pilot(nothing_yet)
         pilot = best_of(self._starts(given, rule), settings.n_init, problem, observer, stage="pilot")
         fuzzy = pilot.solution.state
-        deviation, narrowest = pilot_deviations(problem, fuzzy)
+        widths = pilot_widths(problem, fuzzy)
         if self.adaptation is None:
             sums = problem.sweep(fuzzy)
-            state, step = State(fuzzy.centres, possibilistic_scales(sums.spread, sums.mass, 1.0)), Adaptation(None)
+            state = State(fuzzy.centres, possibilistic_scales(sums.spread, sums.mass, 1.0))
         else:
-            state, step = State(fuzzy.centres, deviation * narrowest / alpha), Adaptation(1, narrowest / alpha)
-        state = merged(state, MERGED * narrowest**2)
+            state = State(fuzzy.centres, widths.deviation * widths.narrowest)
+        state = merged(state, MERGED * widths.narrowest**2)
         if len(state.centres) == 1 < len(fuzzy.centres):
             warn(
                 f"{type(self).__name__}: the {len(fuzzy.centres)} centres of the fuzzy run that goes first have fallen together: with "
                 f'pilot_m={getattr(rule, "m", 1.0):g} it is too fuzzy for these rows. Take pilot_m="auto".'
             )
-        return state, step, pilot.row_visits + problem.n_rows
+        return state, widths, pilot.row_visits + problem.n_rows
 
     def _from_halfway(self, given: AdaptiveProblem, beta: float) -> tuple[AdaptiveProblem, State, Adaptation, int]:
         """Return the papers' start: scales from the distances between the first centres."""
@@ -241,5 +255,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
 
     def _starts(self, given: AdaptiveProblem, rule: Rule) -> Iterator[Centres]:
         settings, problem = given.settings, replace(given.whole, rule=rule)
-        context = InitContext(type(self).__name__, settings.n_clusters, given.geometry, problem, at_most=True)
+        rows = len(given.geometry.population)
+        most = max(LEAST_START, rows // ROWS_A_CLUSTER) if isinstance(self.init, str) else settings.n_clusters
+        context = InitContext(type(self).__name__, min(settings.n_clusters, most), given.geometry, problem, at_most=True)
         return starts(self.init, settings.n_init, context, settings.rng)

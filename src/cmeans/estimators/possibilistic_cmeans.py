@@ -31,12 +31,14 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    m : float > 1, default=2.0
-        How softly typicality falls with distance; it is 1/2 at the distance sqrt(eta_j) whatever m.
+    m : float > 1, default=1.2
+        How softly typicality falls with distance; it is 1/2 at the distance sqrt(eta_j) whatever m. With the literature's 2 far rows
+        keep so much of it that clusters unite on most data of more than a few columns.
     pilot_m : "auto" or float > 1, default="auto"
         The fuzzifier of the fuzzy run that goes first. As in `FuzzyCMeans`; the value used is `pilot_m_`.
-    eta_scale : float > 0, default=1.0
-        Width of the clusters relative to those of the fuzzy run: it multiplies all eta_j (Theta in the papers).
+    eta_scale : float > 0, default=0.5
+        Width of the clusters relative to those of the fuzzy run: it multiplies all eta_j (Theta in the papers). Wider clusters unite
+        sooner, narrower ones give fewer rows a large typicality. `m=2, eta_scale=1` is the form of the literature.
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`, of both runs. Where several fixed points are near it may lead to another one than plain sweeps do.
     kernel : default="linear"
@@ -82,9 +84,9 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
         self,
         n_clusters: int = 8,
         *,
-        m: float = 2.0,
+        m: float = 1.2,
         pilot_m: Auto | float = "auto",
-        eta_scale: float = 1.0,
+        eta_scale: float = 0.5,
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
         degree: int = 3,

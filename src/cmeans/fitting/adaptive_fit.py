@@ -1,8 +1,9 @@
-"""Base class of the estimators that find their own number of clusters: checked parameters, and scales that adapt."""
+"""Base class of the estimators that find their own number of clusters: checked parameters, scales that adapt, and the best of several."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -13,11 +14,12 @@ from ..data.scaling import factors_to_ten
 from ..kernels import Linear
 from ..rules import SparsePossibilistic
 from ..sampling.population import sample
-from ..solvers.adaptive import Adaptation
+from ..solvers.adaptive import Adaptation, PilotWidths
 from ..solvers.fixed_point import Solution, solve
 from ..solvers.multistart import BestRun, FitResult, concluded
 from ..solvers.observer import Observer
 from ..solvers.steps import Verdict
+from ..sweeps.passes import SilhouettePass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from .arguments import InnerScaling, SparsityTest, takes_kernel_values
@@ -29,6 +31,12 @@ from .validation import integer, one_of, real
 SQUARED_SHARE = 0.2  # K of the automatic sparsity where scales are mean squares: more, and rows within the radius make it smaller yet
 REACH = 3.0  # squared radius of every cluster over its squared deviation, at least, in the conference form
 TENTH = 0.1  # of the longest distance: the unit of length for kernels without features in [0, 10]
+WIDER = math.sqrt(2.0)  # factor of scales from one stage to the next
+NARROW = 2.0  # alpha of the first stage, over the concentration of distances
+STAGES = 9  # at most: alpha ends at an eighth of the concentration
+APART = 0.2  # mean silhouette below which no clusters are apart
+FAR = 2.5  # standard deviations of a cluster's distances beyond their mean within which its rows are, at least
+LEAST_REACH = 3.0  # squared radius over the squared mean distance, at least: centres on their way are no means of their rows
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,70 @@ class AdaptiveProblem:
         """Factor from a mean deviation to a squared length in the conference form: 1 for plain features, which the papers scale to
         [0, 10]; a tenth of the rows' diameter in the space of any other kernel."""
         return 1.0 if isinstance(self.geometry.kernel, Linear) or diameter == 0 else TENTH * diameter
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Clusters at one scale."""
+
+    given: AdaptiveProblem
+    step: Adaptation
+    found: BestRun
+    silhouette: float  # mean over the rows; 0 for one cluster and for none
+
+    @property
+    def is_empty(self) -> bool:
+        return self.found.solution.verdict is Verdict.EMPTY
+
+
+def best_separated(given: AdaptiveProblem, state: State, widths: PilotWidths) -> tuple[Stage, bool]:
+    """Return the clusters of the largest mean silhouette, and True where none are apart: then they are the last, the widest.
+
+    The start has scales for alpha = 1. Row visits are those of all stages.
+    """
+    stages = list(_stages(given, state, widths))
+    best = max(stages, key=lambda stage: stage.silhouette)  # of equal ones the narrowest
+    nothing = best.silhouette < APART
+    if nothing:
+        best = ([stage for stage in stages if not stage.is_empty] or stages)[-1]
+    return replace(best, found=replace(best.found, row_visits=sum(stage.found.row_visits for stage in stages))), nothing
+
+
+def _stages(given: AdaptiveProblem, state: State, widths: PilotWidths) -> Iterator[Stage]:
+    alpha = NARROW * max(1.0, widths.concentration)
+    state = State(state.centres, state.known_scales() / alpha)
+    for number in range(STAGES):
+        step = Adaptation(1, widths.narrowest / alpha)
+        wide = _reaching(given, step, widths.concentration)
+        solution = wide.solve(state, step, f"stage {number}")
+        stage = Stage(wide, step, BestRun(solution, None, solution.row_visits), 0.0)
+        if not stage.is_empty:
+            state = solution.state
+            stage = _judged(stage)
+        yield stage
+        if solution.ended or (len(state.centres) == 1 and not stage.is_empty):
+            break
+        alpha, state = alpha / WIDER, State(state.centres, WIDER * state.known_scales())
+
+
+def _judged(stage: Stage) -> Stage:
+    """Return the stage with its silhouette."""
+    part, state = stage.given.part, stage.found.solution.state
+    if len(state.centres) == 1:
+        return stage
+    total, weight = part.engine.fold(part.rows, SilhouettePass(state))
+    return replace(stage, found=replace(stage.found, row_visits=stage.found.row_visits + part.n_rows), silhouette=float(total / weight))
+
+
+def _reaching(given: AdaptiveProblem, step: Adaptation, concentration: float) -> AdaptiveProblem:
+    """Return the problem with an automatic sparsity that leaves out rows far beyond a cluster's own alone.
+
+    A cluster's radius is at least its mean distance plus so many standard deviations, which are mean / (2 concentration) each.
+    """
+    if given.rule.sparsity is not None:
+        return given
+    squared = max((1.0 + FAR / (2.0 * max(concentration, 0.5))) ** 2, LEAST_REACH)
+    return replace(given, rule=replace(given.rule, reach=squared / step.length**2))
 
 
 Search = Callable[[AdaptiveProblem, Method], tuple[BestRun, SparsePossibilistic]]  # to the clusters, and the rule that found them

@@ -121,6 +121,11 @@ class Geometry:
         return self._estimated_fuzzifier(1).critical
 
     @property
+    def merging_fuzzifier(self) -> float:
+        """The fuzzifier that keeps all centres from falling together, the same way; superfluous ones may meet."""
+        return self._estimated_fuzzifier(1).automatic
+
+    @property
     def advised_fuzzifier(self) -> float:
         """The fuzzifier that keeps centres apart, the same way."""
         return self._estimated_fuzzifier(self.n_clusters).automatic

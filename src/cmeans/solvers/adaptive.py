@@ -19,6 +19,7 @@ MERGED = 1e-3  # |v_j - v_k|^2, as a share of the smallest scale, below which tw
 COINCIDENT = 1e-7  # deviation, as a share of the scale's root, that is none
 NEGLIGIBLE = 0.1  # of an average cluster's weight: less of coincident rows makes no cluster
 NARROWEST = 0.01  # of the median deviation: clusters of a fuzzy run narrower than that are rows that coincide
+LEAST_SPREAD = 0.01  # standard deviation of distances within clusters, as a share of their mean: less comes of a few rows a cluster
 
 
 @dataclass(frozen=True)
@@ -108,20 +109,42 @@ def halfway_scales(centres: Centres, beta: float) -> Float64:
     return halfway / -math.log(beta)
 
 
-def pilot_deviations(problem: Problem, state: State) -> tuple[Float64, float]:
-    """(c,) mean distance within fuzzy clusters, sum_i u_ij |x_i - v_j| / sum_i u_ij, and the smallest of them.
+@dataclass(frozen=True)
+class PilotWidths:
+    """How wide the clusters of a fuzzy run are."""
 
-    Clusters of rows that coincide are left out of the smallest: they say nothing of how narrow clusters are.
+    deviation: Float64  # (c,) mean distance within fuzzy clusters, sum_i u_ij |x_i - v_j| / sum_i u_ij
+    narrowest: float  # the smallest of them but those of rows that coincide, which say nothing of how narrow clusters are
+    concentration: float  # mean distance within hard clusters over twice the standard deviation: 0.96 for a normal cluster in two columns
+
+
+def pilot_widths(problem: Problem, state: State) -> PilotWidths:
+    """Widths of fuzzy clusters.
+
+    In d columns distances of a normal cluster's rows from its mean are about sqrt(d) standard deviations of a column, give or take
+    sqrt(1/2), so that their concentration is sqrt(d/2): there clusters can be far apart, by the latter, and near, by the former.
     """
     weighted, mass = problem.engine.fold(problem.rows, FuzzyDeviationPass(problem.rule, state))
     deviation: Float64 = weighted / np.where(mass > 0, mass, 1.0)
     if not deviation.any():
-        return np.ones(len(deviation)), 1.0
+        length = _quarter(state.centres)
+        return PilotWidths(np.full(len(deviation), length), length, 1.0)
     deviation = np.maximum(deviation, NARROWEST * float(np.median(deviation[deviation > 0])))
     labelling = SweepPass(problem.rule, state, labelling=True)
-    within = hard_deviations(problem, _hard(problem.engine.fold(problem.rows, labelling)), labelling, 1)
+    hard = _hard(problem.engine.fold(problem.rows, labelling))
+    within, squared = (hard_deviations(problem, hard, labelling, power) for power in (1, 2))
     wide = within > NARROWEST * float(np.median(within[within > 0])) if within.any() else within >= 0
-    return deviation, float(deviation[wide].min())
+    mean_square = float(hard.mass @ within**2)
+    variance = max(float(hard.mass @ squared) - mean_square, LEAST_SPREAD**2 * mean_square)
+    concentration = math.sqrt(mean_square / variance) / 2.0 if variance > 0 else 1.0
+    return PilotWidths(deviation, float(deviation[wide].min()), concentration)
+
+
+def _quarter(centres: Centres) -> float:
+    """A quarter of the smallest distance between centres that do not coincide, which is narrow; 1 where all do."""
+    d2 = centres.squared_distances()
+    different = d2[d2 > COINCIDENT * d2.max()]
+    return math.sqrt(float(different.min())) / 4.0 if len(different) else 1.0
 
 
 def hard_deviations(problem: Problem, hard: HardStatistics, swept: SweepPass, power: int) -> Float64:

@@ -15,7 +15,7 @@ from ..sweeps.statistics import Statistics
 from .anderson import Anderson, Mixing
 from .observer import UNOBSERVED, Observer, Progressed
 from .steps import NEXT_CENTRES, Step, Verdict
-from .stopping import is_at_rest, is_rounding_only, rounding_of
+from .stopping import cycle_length, is_at_rest, is_rounding_only, rounding_of
 from .sweeps_in_a_row import Course, SweepsInARow
 
 Carried: TypeAlias = Callable[[State], Statistics]  # the sums over rows that have gone by, which every sweep's are added to
@@ -178,6 +178,8 @@ class _Loop:
         movements = (*now.movements, movement)
         self._report(len(history), sums.objective, movement)
         floor = None if ends else is_rounding_only(problem.stopping, movements, history, problem.rows, sums.magnitude)
+        if not ends and not self.step.keeps_clusters and cycle_length(history) is not None:
+            return replace(now, state=new, row_visits=visits, history=history, verdict=Verdict.CYCLE, converged=True)
         start = new
         if mixing is not None:
             start, mixing = self._anderson.next(mixing, at, new, sums)

@@ -71,7 +71,7 @@ def grow(
         trials += 1
         trial = solve(_seeded(found.state, far, first_scale), trials)
         visits += 0 if trial.verdict is Verdict.EMPTY else trial.row_visits
-        if len(trial.state.centres) > len(found.state.centres) and trial.verdict is Verdict.GOES_ON:
+        if len(trial.state.centres) > len(found.state.centres) and trial.verdict in (Verdict.GOES_ON, Verdict.CYCLE):
             found, failures = trial, 0
         else:
             failures += 1

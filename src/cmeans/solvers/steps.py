@@ -20,6 +20,7 @@ class Verdict(Enum):
 
     GOES_ON = "goes on"
     STUCK = "stuck"  # no way leads on from here
+    CYCLE = "cycle"  # the same states come again and again
     EMPTY = "empty"  # every membership is zero where the run starts
 
 

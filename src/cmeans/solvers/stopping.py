@@ -14,10 +14,13 @@ from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
+from .steps import Verdict
 
 if TYPE_CHECKING:
     from .fixed_point import Solution
 
+LONGEST_CYCLE = 100  # sweeps of a cycle that is seen
+SAME = 1e-10  # relative difference of objectives that are the same
 PATIENCE = 10  # sweeps that must look like the ten before them, until it is rounding that moves the centres
 
 
@@ -66,6 +69,17 @@ def only_rounds(movements: Sequence[float], history: Sequence[float], rounding: 
     return max(values) - min(values) <= 2.0 * rounding * magnitude  # each may be off either way
 
 
+def cycle_length(history: Sequence[float]) -> int | None:
+    """Return the length of the cycle in which the objective has gone twice, through different values; None where there is none."""
+    values = np.array(history[-2 * LONGEST_CYCLE :])
+    near = SAME * abs(float(values[-1]))
+    for length in range(2, len(values) // 2 + 1):
+        late, before = values[-length:], values[-2 * length : -length]
+        if abs(late[-1] - before[-1]) <= near and np.abs(late - before).max() <= near < np.ptp(late):
+            return length
+    return None
+
+
 def rounding_of(rows: RepresentedRows) -> float:
     """Return the share by which sums over these rows may differ without meaning anything."""
     return rows.space.jitter * (1e-6 if resolution(rows.blocks.x.dtype) > 1e-10 else 1e-11)
@@ -89,6 +103,12 @@ def reason(solution: Solution, stopping: Stopping, last: float) -> str:
         return (
             f"converged: centres move by {solution.floor:.2g} of the typical distance, above tol={stopping.tol:g}, but that is rounding "
             f"(after {solution.n_iter} sweeps)"
+        )
+    if solution.verdict is Verdict.CYCLE:
+        values = np.array(solution.history[-(cycle_length(solution.history) or 1) :])
+        return (
+            f"ended in a cycle of {len(values)} sweeps after {solution.n_iter}: rows go to and fro between clusters whose scales follow "
+            f"them, and the objective between {values.min():.6g} and {values.max():.6g}; nothing is gained by more sweeps"
         )
     if solution.converged:
         return f"converged: {stopping.criterion} stand still to tol={stopping.tol:g} after {solution.n_iter} sweeps"

@@ -133,6 +133,23 @@ def fuzzy_deviations(rows: RepresentedRows, rule: Rule, state: State, task: int)
     return total
 
 
+def silhouettes(rows: RepresentedRows, state: State, task: int) -> Float64:
+    """(2,) sums over the rows of one task of  weight (b - a) / max(a, b)  and of  weight:  a is the squared distance to the
+    row's own cluster, whose |x - v_j|^2 / eta_j is least, and b that to the nearest other centre."""
+    total = np.zeros(2)
+    for block, _, d2 in _measured(rows, rows.space, state, task, plain=False):
+        xp = namespace(d2)
+        own = xp.argmin(d2 / as_like(state.known_scales(), d2)[None, :], axis=1)
+        is_own = xp.stack([own == j for j in range(len(state.centres))], axis=1)
+        a = xp.sum(xp.where(is_own, d2, xp.zeros_like(d2)), axis=1)
+        b = xp.min(xp.where(is_own, xp.full_like(d2, xp.inf), d2), axis=1)
+        larger = xp.where(a > b, a, b)
+        width = (b - a) / xp.where(larger > 0, larger, xp.ones_like(larger))
+        weight = block.weight.astype(np.float64)
+        total += np.array([weight @ to_numpy(width).astype(np.float64), weight.sum()])
+    return total
+
+
 def cluster_costs(rows: RepresentedRows, rule: Rule, state: State, task: int) -> ClusterCosts:
     """Errors and utilities of the clusters in the rows of one task."""
     costs = ClusterCosts(np.zeros(len(state.centres)), np.zeros(len(state.centres)))

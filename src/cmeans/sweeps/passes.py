@@ -30,7 +30,7 @@ from .choice import (
     prices_for,
     sweep_for,
 )
-from .generic import fuzzy_deviations, gather, nearest, nearest_distances
+from .generic import fuzzy_deviations, gather, nearest, nearest_distances, silhouettes
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, Margins, PriceStatistics, Statistics
@@ -99,6 +99,16 @@ class FuzzyDeviationPass(Pass[Float64]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> Float64:
         return fuzzy_deviations(rows, self.rule, self.state, task)
+
+
+@dataclass(frozen=True)
+class SilhouettePass(Pass[Float64]):
+    """(2,) sums of the weighted simplified silhouettes of rows, by squared distances to two centres or more, and of their weights."""
+
+    state: State
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Float64:
+        return silhouettes(rows, self.state, task)
 
 
 @dataclass(frozen=True)
