@@ -131,6 +131,15 @@ def test_hard_clusters_over_many_landmarks(client):
     np.testing.assert_array_equal(there.labels_, here.labels_)
 
 
+def test_equal_rows_are_joined_here_where_that_is_asked_for(client):
+    whole = np.round(X)
+    words = {"join_equal_rows": True, "kernel": "linear"}
+    there, here = (model("FuzzyCMeans", **words).fit(x, sample_weight=WEIGHT) for x in (rows(whole), whole))
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    np.testing.assert_array_equal(there.cluster_centers_, here.cluster_centers_)
+    assert there.row_visits_ == here.row_visits_
+
+
 def test_progressive_samples_come_here(client, monkeypatch):
     limited(monkeypatch, subsampled_above=1000)
     words = {"init": "k-means++", "kernel": "rbf", "n_landmarks": 30, "progressive": True}

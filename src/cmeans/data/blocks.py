@@ -82,6 +82,7 @@ class Blocks:
     factors: Float64 | None = None  # (d,) by which features are multiplied as they are read
     limits: Limits = DEFAULT  # that all work over these rows keeps to
     n_threads: int = 1  # that read samples of rows that are not in memory
+    numbers: IntArray | None = None  # (n,) of the rows among those of a fit, where equal ones were joined
 
     @property
     def n_rows(self) -> int:
@@ -167,7 +168,12 @@ class Blocks:
     def part(self, rows: IntArray, weights: Float64) -> Blocks:
         """Return the given rows alone, with the given weights."""
         kxx = None if self.kxx is None else take(self.kxx, rows)
-        return replace(self, x=self._selected(rows), weight=weights, kxx=kxx)
+        numbers = None if self.numbers is None else self.numbers[rows]
+        return replace(self, x=self._selected(rows), weight=weights, kxx=kxx, numbers=numbers)
+
+    def given_numbers(self, rows: IntArray) -> IntArray:
+        """Return the numbers that rows had before equal ones were joined."""
+        return rows if self.numbers is None else self.numbers[rows]
 
     def scaled(self, x: Array) -> Array:
         """Convert rows or points (b, d) from the user's units to those of the blocks."""

@@ -32,7 +32,7 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .arguments import SearchName, checked_landmark_parameters, takes_affinities, takes_kernel_values
+from .arguments import SearchName, checked_landmark_parameters, equal_rows_joined, joins_equal_rows, takes_affinities, takes_kernel_values
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
@@ -131,6 +131,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     acceleration: str | None = None
     progressive: bool = False
     search: str | None = None
+    join_equal_rows: bool | str = False
 
     def _store(self, parameters: dict[str, Any]) -> None:
         """Keep the parameters of a constructor as they came (its `locals()`)."""
@@ -185,12 +186,16 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             hook = SweepHook(self, X, y, sample_weight, most)
             log = self._checkpoint_log(settings, blocks)
             settings = settings if log is None else replace(settings, rng=log.rng)
-            with self._engine(given.x) as engine:
-                context = FitContext(procedure, settings, given, blocks, engine, hook, current_listeners(), log, record, taker)
+            joined = equal_rows_joined(self, blocks, settings.n_clusters, estimator_name)
+            swept = blocks if joined is None else joined.blocks
+            with self._engine(swept.x) as engine:
+                context = FitContext(procedure, settings, given, swept, engine, hook, current_listeners(), log, record, taker)
                 geometry, method, result = (procedure.cluster or self._by_sweeps)(context)
             if log is not None:
                 log.write()
-            self._keep(geometry, method, result)
+            if joined is not None:
+                result = replace(result, assignment=joined.everywhere(result.assignment, blocks, taker, is_soft=result.rule.is_soft))
+            self._keep(geometry, method, result, blocks)
             if self.verbose:
                 logger.info("%s: %s, objective %.8g", estimator_name, self.stop_reason_, self.objective_)
             warn_of_result(geometry, result, estimator_name)
@@ -316,10 +321,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             attributes["pilot_m_"] = getattr(method.pilot.rule, "m", 1.0)
         return attributes
 
-    def _keep(self, geometry: Geometry, method: Method, result: FitResult) -> None:
+    def _keep(self, geometry: Geometry, method: Method, result: FitResult, blocks: Blocks) -> None:
+        """Keep the attributes of a fit; `blocks`: the rows that were given."""
         method = replace(method, rule=result.rule)
         attributes = self._model_attributes(geometry, method, result.space, result.state)
-        for name, value in {**attributes, **row_attributes(geometry, result)}.items():
+        for name, value in {**attributes, **row_attributes(geometry, result, blocks)}.items():
             setattr(self, name, value)
 
     def _checked(self) -> tuple[Procedure, FitSettings]:
@@ -333,6 +339,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         check_kernel(self, name)
         checked_landmark_parameters(self, name)
         check_init(self.init, name, procedure.starts)
+        joins_equal_rows(self.join_equal_rows, name)
         count_threads(self.n_jobs, name)
         checked_checkpoint(self.checkpoint, name)
         engine_of(self)

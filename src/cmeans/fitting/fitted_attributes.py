@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..data.arrays import foreign_like, numpy_dtype, to_numpy
-from ..data.blocks import blocks_of
+from ..data.blocks import Blocks, blocks_of
 from ..engines import ThreadEngine
 from ..kernels import LandmarkGraphKernel
 from ..landmarks.certificate import certify
@@ -83,14 +83,14 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
         model["cluster_centers_"] = foreign_like(geometry.blocks.unscaled(space.points(state.centres)).astype(numpy_dtype(x)), x)
     if isinstance(space, LandmarkSpace):
         model["dual_coef_"] = space.raw_coefficients(state.centres)
-        model["landmark_indices_"] = geometry.landmark_rows
+        model["landmark_indices_"] = geometry.given_landmark_rows
         if not precomputed:
             model["landmarks_"] = geometry.blocks.unscaled(space.points)
     if isinstance(space, FeatureSpace):
         kernel = space.kernel
         model |= {"eigenvalues_": kernel.eigenvalues, "n_clusters_suggested_": suggested_clusters(kernel.eigenvalues)}
         if isinstance(kernel, LandmarkGraphKernel):
-            model |= {"landmarks_": geometry.blocks.unscaled(kernel.points), "landmark_indices_": geometry.landmark_rows}
+            model |= {"landmarks_": geometry.blocks.unscaled(kernel.points), "landmark_indices_": geometry.given_landmark_rows}
     if geometry.blocks.factors is not None:
         model["_factors"] = geometry.blocks.factors
     if rule.needs_pilot:
@@ -131,10 +131,10 @@ def _sums_of_a_fixed_point(best: BestRun) -> Statistics | None:
     return sums if same else None
 
 
-def row_attributes(geometry: Geometry, result: FitResult) -> dict[str, Any]:
-    """Attributes from the solver and the final pass."""
+def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dict[str, Any]:
+    """Attributes from the solver and the final pass over all rows that were given."""
     solution, assignment = result.solution, result.assignment
-    rows: dict[str, Any] = {"labels_": geometry.blocks.returned(assignment.labels)}
+    rows: dict[str, Any] = {"labels_": blocks.returned(assignment.labels)}
     if assignment.memberships is not None:
         rows |= {"memberships_": assignment.memberships, "_nearest": assignment.nearest}
     return {

@@ -113,7 +113,7 @@ class StreamingBase(BaseCMeans):
                 reporter = Reporter(context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}")
                 stream, absorbed = self._absorb(stream, context, reporter)
                 result = self._result_of(absorbed.rows, replace(context, blocks=absorbed.geometry.blocks), absorbed, stream)
-            self._keep(absorbed.geometry, Method(absorbed.rule), result)
+            self._keep(absorbed.geometry, Method(absorbed.rule), result, absorbed.geometry.blocks)
             self._keep_stream(stream, absorbed.loss)
             if self.verbose:
                 logger.info("%s: chunk %d: %s, objective %.8g", estimator_name, stream.n_chunks, self.stop_reason_, self.objective_)
