@@ -14,12 +14,9 @@ from ..data.arrays import Array, IntArray, as_like, is_foreign, is_sparse
 from ..data.blocks import Blocks
 from ..kernels import LandmarkGraphKernel, Precomputed, PrecomputedGraphKernel, checked_params
 from ..kernels.landmark_graph import GraphParameters
-from ..sampling.joined_rows import JoinedRows, joined_if_worth_it, joined_rows
-from ..spaces.centres import Centres
 from .validation import checked_square_diagonal, host_array, intact, integer, one_of, real
 
 if TYPE_CHECKING:
-    from .fit import BaseCMeans
     from .space import Geometry, SpaceParameters
 
 # Values that parameters of several estimators take by name
@@ -35,51 +32,11 @@ InnerScaling = Literal["range"]
 StreamRule = Literal["fuzzy", "hard"]
 
 
-def joins_equal_rows(value: Any, estimator_name: str) -> bool | None:
-    """Return whether equal rows are to be joined; None: where it pays."""
-    if isinstance(value, str) and value == "auto":
-        return None
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    raise ValueError(f'{estimator_name}(join_equal_rows={value!r}): give "auto", True or False.')
-
-
-def equal_rows_joined(parameters: BaseCMeans, blocks: Blocks, n_clusters: int, estimator_name: str) -> JoinedRows | None:
-    """Return the rows of a fit with equal ones joined, where that is asked for, or pays; else None."""
-    asked = joins_equal_rows(parameters.join_equal_rows, estimator_name)
-    if asked is False:
-        return None
-    obstacle = _obstacle_to_joining(parameters, blocks, n_clusters, estimator_name)
-    if obstacle is None:
-        joined = joined_if_worth_it(blocks) if asked is None else joined_rows(blocks)
-        count = parameters.n_landmarks
-        if joined is None or not isinstance(count, int) or count <= joined.blocks.n_rows:
-            return joined
-        obstacle = f"n_landmarks={count} are more than the {joined.blocks.n_rows} distinct rows"
-    if asked is None:
-        return None
-    raise ValueError(f'{estimator_name}(join_equal_rows=True): {obstacle}; take join_equal_rows="auto".')
-
-
-def _obstacle_to_joining(parameters: BaseCMeans, blocks: Blocks, n_clusters: int, estimator_name: str) -> str | None:
-    """Return a reason why equal rows cannot be joined."""
-    if takes_kernel_values(parameters.kernel) or takes_affinities(parameters.kernel):
-        return "rows of kernel values or affinities stand for all rows"
-    if not isinstance(parameters.landmarks, str) and not _are_points(parameters.landmarks, estimator_name):
-        return "landmarks holds numbers of rows before they are joined (give points)"
-    if isinstance(parameters.init, (str, Centres)) or is_sparse(parameters.init) or hasattr(parameters.init, "predict"):
-        return None
-    shape = host_array(parameters.init, "init", estimator_name).shape
-    if len(shape) == 1 or (shape[0] == blocks.n_rows and shape != (n_clusters, blocks.x.shape[1])):
-        return "init speaks of single rows before they are joined (give points)"
-    return None
-
-
 def given_landmarks(value: Any, estimator_name: str, blocks: Blocks, number: int | str | None) -> tuple[IntArray | None, Array] | None:
     """Return landmarks given as row numbers (rows, points) or as points (None, points); None where `value` is the name of a method."""
     if isinstance(value, str):
         return None
-    if _are_points(value, estimator_name):
+    if are_points(value, estimator_name):
         rows, points = None, matching_points(value, "landmarks", estimator_name, blocks)
     else:
         rows = row_numbers(value, estimator_name, blocks.n_rows)
@@ -180,13 +137,13 @@ def row_numbers(value: Any, estimator_name: str, n_rows: int, name: str = "landm
 
 def check_landmarks(value: Any, estimator_name: str, *, rows_only: bool) -> None:
     """Refuse values that are neither row numbers nor points, whatever the rows are."""
-    if not rows_only and _are_points(value, estimator_name):
+    if not rows_only and are_points(value, estimator_name):
         _points(value, "landmarks", estimator_name)
     else:
         _numbers(value, estimator_name, "landmarks")
 
 
-def _are_points(value: Any, estimator_name: str) -> bool:
+def are_points(value: Any, estimator_name: str) -> bool:
     return is_sparse(value) or is_foreign(value) or host_array(value, "landmarks", estimator_name).ndim == 2
 
 

@@ -11,7 +11,7 @@ from typing import Any, Self, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import ClassifierTags, Tags, check_random_state
+from sklearn.utils import ClassifierTags, Tags
 
 from ..data.arrays import Array, Float64, itemsize
 from ..data.blocks import Blocks
@@ -21,6 +21,7 @@ from ..kernels import Kernel
 from ..rules import Rule
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, memory_logger, verbose_log, with_callbacks
 from ..runtime.progress import Listener, Reporter, current_listeners
+from ..sampling.population import Population
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
 from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot
 from ..solvers.observer import AfterSweep, FitRecord, Observer
@@ -32,13 +33,16 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .arguments import SearchName, checked_landmark_parameters, equal_rows_joined, joins_equal_rows, takes_affinities, takes_kernel_values
+from .arguments import SearchName, checked_landmark_parameters, takes_affinities, takes_kernel_values
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
+from .rows.joining import equal_rows_joined, joins_equal_rows
+from .rows.swept import for_linked_rows, swept_rows
+from .rows.told import NOTHING, Told
 from .space import Geometry, build_geometry, check_kernel
-from .validation import CheckedRows, engine_of, integer, one_of, read_rows, real, weights_of
+from .validation import CheckedRows, checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
 
 OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
@@ -144,7 +148,17 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         """Check the parameters that are the estimator's own, as far as is possible without rows, and return what they ask for."""
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        known_labels: Any = None,
+        label_strength: Any = None,
+        must_link: Any = None,
+        cannot_link: None = None,
+    ) -> Self:
         """Find the clusters of X.
 
         Parameters
@@ -157,6 +171,18 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             A Dask array or data frame is clustered where its partitions are (`cmeans.DaskEngine`).
         y : not used to cluster; callbacks that score see it.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+        known_labels : (n,) whole numbers, default=None
+            Clusters that rows are known to belong to, 0 ... n_clusters - 1; -1: not known. Clusters have these numbers, those of which no
+            row is known the others. They begin at the means of their known rows, and are not searched for (`search`).
+        label_strength : float or (n,) in [0, 1], default=None
+            Share s of a row's weight that belongs to its known cluster whatever its distances are; the rule divides the rest, and the
+            row's memberships are (1 - s) u + s. None: 1, known rows keep their labels.
+        must_link : (k, 2) row numbers of pairs, or (n,) numbers of groups, -1 for rows in none, default=None
+            Rows that must share a cluster: they are one row whose squared distance to a centre is the weighted mean of theirs. What is
+            known of one of them is known of all. Rows must be in memory.
+        cannot_link : None
+            Not supported, and refused: with such pairs it is NP-hard to say if there is any partition at all (Davidson & Ravi 2005). Give
+            `known_labels` of such rows.
 
         Returns
         -------
@@ -167,9 +193,9 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         ValueError
             For bad parameters, rows or weights, naming the argument, what came and what to do. The model is then what it was before.
         """
-        return self._fitted(X, y, sample_weight)
+        return self._fitted(X, y, sample_weight, told=Told(known_labels, label_strength, must_link, cannot_link))
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None) -> Self:
+    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, told: Told = NOTHING) -> Self:
         estimator_name, record = type(self).__name__, FitRecord()
         with restored_on_failure(self, record), verbose_log(self.verbose, estimator_name):
             procedure, settings = self._checked()
@@ -180,6 +206,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             factors = None if procedure.factors is None else procedure.factors(given.x, weight)
             blocks = Blocks(given.x, weight, unit=unit, factors=factors, limits=self._limits, n_threads=self._threads(given.x))
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
+            blocks = told.of(blocks, self, settings.n_clusters, estimator_name, fits=procedure.cluster is None)
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
             most = settings.stopping.max_iter * (settings.n_init + (self.search is not None)) if procedure.bounded else None
@@ -235,39 +262,40 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 context.record.kept = True
             raise
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Find the clusters of X and return their labels: `fit(X).labels_`."""
-        return self.fit(X, y, sample_weight=sample_weight).labels_
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **told: Any) -> Array:
+        """Find the clusters of X and return their labels: `fit(X).labels_`; further arguments are those of `fit`."""
+        return self.fit(X, y, sample_weight=sample_weight, **told).labels_
 
     def _by_sweeps(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         """Sweep from every start, and return the best result."""
         settings, engine = context.settings, context.engine
         geometry = build_geometry(self, type(self).__name__, context.blocks, settings.n_clusters, settings.rng, engine)
+        geometry = for_linked_rows(geometry)
         method = context.procedure.method(geometry)
-        rows = self._rows_for(context, geometry, method.rule)
-        problem = Problem(rows, method.rule, engine, settings.stopping)
-        starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
-        first = starts(self.init, settings.n_init, InitContext(type(self).__name__, settings.n_clusters, geometry, starting), settings.rng)
-        observer, schedule = self._observer(context, geometry, method), self._schedule(settings, geometry)
-        search = self._breathing(geometry, settings.rng)
+        given = self._rows_for(context, geometry, method.rule)
+        swept = swept_rows(geometry, given, Problem(given, method.rule, engine, settings.stopping), settings.n_clusters)
+        problem, init = swept.problem, InitContext(type(self).__name__, settings.n_clusters, geometry, swept.starting(method.pilot))
+        first = starts(self.init, settings.n_init, init, settings.rng)
+        observer, schedule = self._observer(context, geometry, method), self._schedule(settings, swept.population, problem.space)
+        search = self._breathing(problem.rows.blocks, swept.population, settings.rng)
         with self._interruptible(context, geometry, method):
             if method.pilot is None:
                 best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
             else:
                 best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
-        return geometry, method, certified(concluded(best, problem, observer), best, geometry, problem)
+        return geometry, method, certified(swept.of_all_rows(concluded(best, problem, observer)), best, geometry, problem)
 
-    def _schedule(self, settings: FitSettings, geometry: Geometry) -> SubsampleSchedule | None:
+    def _schedule(self, settings: FitSettings, population: Population, space: Space) -> SubsampleSchedule | None:
         """Return the subsamples to fit first; None for a given start, which uses all rows."""
-        if not self.progressive or not isinstance(self.init, str) or not geometry.space.sweeps_products:
+        if not self.progressive or not isinstance(self.init, str) or not space.sweeps_products:
             return None
-        return subsample_schedule(geometry.population, settings.n_clusters, settings.rng)
+        return subsample_schedule(population, settings.n_clusters, settings.rng)
 
-    def _breathing(self, geometry: Geometry, rng: np.random.RandomState) -> Breathing | None:
-        """Return the search for a better optimum; None for a given start, whose own is meant."""
-        if self.search is None or (self.search == "auto" and not isinstance(self.init, str)):
+    def _breathing(self, blocks: Blocks, population: Population | None, rng: np.random.RandomState) -> Breathing | None:
+        """Return the search for a better optimum; None for a given start, whose own is meant, and for clusters of known rows."""
+        if self.search is None or blocks.known is not None or (self.search == "auto" and not isinstance(self.init, str)):
             return None
-        return Breathing(geometry.population, rng, thorough=self.search == "breathing")
+        return Breathing(population, rng, thorough=self.search == "breathing")
 
     def _rows_for(
         self,
@@ -277,7 +305,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         remembered: int = 0,
     ) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
-        space, blocks, c = geometry.space, geometry.blocks, context.settings.n_clusters
+        space, blocks, c = geometry.space, geometry.blocks.free, context.settings.n_clusters
         remembered += memory_of(space, blocks, rule, c) + space.bytes_of_rows
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
@@ -370,14 +398,3 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         tags.classifier_tags = ClassifierTags(multi_class=True)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def checked_random_state(value: Any, estimator_name: str) -> np.random.RandomState:
-    """Return the generator for the parameter `random_state`."""
-    try:
-        rng: np.random.RandomState = check_random_state(value)
-        return rng
-    except ValueError:
-        raise ValueError(
-            f"{estimator_name}(random_state={value!r}): give a whole number from 0 to 2^32 - 1, a RandomState, or None."
-        ) from None

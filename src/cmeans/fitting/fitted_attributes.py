@@ -117,7 +117,9 @@ def certified(result: FitResult, best: BestRun, geometry: Geometry, problem: Pro
     if sums is None:
         sums, visits = problem.sweep(state, best.solution.sweep), visits + problem.n_rows
     gram, judged = (None, None) if geometry.columns_only is not None else geometry.judged
-    approximation = certify(space, geometry.blocks, geometry.population, result.rule, state, sums, gram, judged)
+    approximation = certify(
+        space, geometry.blocks, geometry.population, result.rule, state, sums, gram, judged, float(problem.known is not None)
+    )
     return replace(result, approximation=approximation, row_visits=visits)
 
 

@@ -197,7 +197,10 @@ class StreamingBase(BaseCMeans):
         problem, settings = self._chunk_problem(chunk, geometry, rule), chunk.context.settings
         init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
         first = starts(self.init, settings.n_init, init_context, chunk.rng("start"))
-        observer, search = self._chunk_observer(chunk, geometry, rule), self._breathing(geometry, chunk.rng("search"))
+        observer, search = (
+            self._chunk_observer(chunk, geometry, rule),
+            self._breathing(geometry.blocks, geometry.population, chunk.rng("search")),
+        )
         best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
         return problem, replace(best.solution, row_visits=best.row_visits)
 

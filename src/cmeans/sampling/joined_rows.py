@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from .. import native
 from ..data.arrays import Array, Float64, IntArray, is_foreign, is_sparse, is_stored, stacked, take, to_numpy
@@ -25,22 +26,22 @@ LEAST_FEWER = 2  # times fewer, as found, pay for working with them
 
 
 @dataclass(frozen=True)
-class JoinedRows:
-    """The distinct rows of an input, in the order in which they come, and which of them each row is."""
+class GroupedRows:
+    """Rows that stand for several rows of an input each: the distinct ones, in the order in which they come, or the means of groups."""
 
-    blocks: Blocks  # (p, d) distinct rows, in memory, with the sums of the weights of equal rows
+    blocks: Blocks  # (p, d) in memory, with the sums of the weights of the rows that they stand for
     member: Members  # (n,)
 
     def of(self, values: Array) -> Array:
-        """Return values (n, ...) of all rows, from those of the distinct ones (p, ...)."""
+        """Return values (n, ...) of all rows, from those of the rows (p, ...) that stand for them."""
         if not isinstance(values, np.ndarray):
             return take(values, self.member.astype(np.intp))
         everywhere = np.empty((len(self.member), *values.shape[1:]), values.dtype)
         return np.take(values, self.member, axis=0, out=everywhere, mode="clip")  # "raise" would be copied once more
 
     def everywhere(self, assignment: Assignment, given: Blocks, taker: RowTaker | None, *, is_soft: bool) -> Assignment:
-        """Return labels and memberships of all rows, from those of the distinct ones; of rows that are not in memory labels alone, and
-        all else to a taker."""
+        """Return labels and memberships of all rows, from those of the rows that stand for them; of rows that are not in memory labels
+        alone, and all else to a taker."""
         labels, u, nearest = assignment.labels, assignment.memberships, assignment.nearest
         assert u is not None, "distinct rows are in memory"
         assert nearest is not None
@@ -57,7 +58,7 @@ class JoinedRows:
         return replace(assignment, labels=everywhere, memberships=None, nearest=None)
 
 
-def joined_if_worth_it(blocks: Blocks) -> JoinedRows | None:
+def joined_if_worth_it(blocks: Blocks) -> GroupedRows | None:
     """Return the rows with equal ones joined where that pays: those of images, counts, categories. A sample says if it is tried at all."""
     n, limits = blocks.n_rows, blocks.limits
     if n <= limits.canonical_rows or is_foreign(blocks.x) or (is_stored(blocks.x) and blocks.x.elsewhere):
@@ -75,9 +76,10 @@ def _estimated_distinct(rows: Array) -> float:
     return len(counts) + once * (once - 1) / (2 * (twice + 1))
 
 
-def joined_rows(blocks: Blocks, most: int | None = None) -> JoinedRows | None:
+def joined_rows(blocks: Blocks, most: int | None = None) -> GroupedRows | None:
     """Return the rows with equal ones joined; None where there are more than `most` distinct rows."""
     most = blocks.n_rows if most is None else most
+    marks = np.empty((blocks.n_rows, 0)) if blocks.known is None else blocks.known.marks
     if is_sparse(blocks.x) and blocks.x.shape[1] > 1:
         joined = joined_rows(replace(blocks, x=_projections(blocks.x)), most)
         if joined is None:
@@ -86,16 +88,25 @@ def joined_rows(blocks: Blocks, most: int | None = None) -> JoinedRows | None:
         if not (take(x, joined.member.astype(np.intp)) != blocks.x).nnz:
             return replace(joined, blocks=replace(joined.blocks, x=x))
     member = blocks.by_row(np.int32)
-    table = _table_of(blocks)
+    table = _table_of(blocks, marks.shape[1])
     for start, stop in spans(blocks.n_rows, blocks.limits.rows_at_once):
-        x = rows_between(blocks.x, start, stop)
-        table.add(to_numpy(x) if is_foreign(x) else x, blocks.weight[start:stop], start, member[start:stop])
+        x = _marked(rows_between(blocks.x, start, stop), marks[start:stop])
+        table.add(x, blocks.weight[start:stop], start, member[start:stop])
         if table.found > most:
             return None
     x, first, weight = table.distinct()
-    if is_foreign(blocks.x) or is_sparse(blocks.x):
-        x = take(blocks.x, first)
-    return JoinedRows(replace(blocks, x=x, weight=weight, numbers=first), member)
+    x = take(blocks.x, first) if is_foreign(blocks.x) or is_sparse(blocks.x) else np.ascontiguousarray(x[:, : blocks.x.shape[1]])
+    known = None if blocks.known is None else blocks.known[first]
+    return GroupedRows(replace(blocks, x=x, weight=weight, known=known, numbers=first), member)
+
+
+def _marked(x: Array, marks: Float64) -> Array:
+    """Return rows with the marks that equal ones must share, as further columns."""
+    x = to_numpy(x) if is_foreign(x) else x
+    if not marks.shape[1]:
+        return x
+    marks = marks.astype(x.dtype)
+    return sparse.csr_array(sparse.hstack([sparse.csr_array(x), sparse.csr_array(marks)])) if is_sparse(x) else np.column_stack([x, marks])
 
 
 def _projections(x: Array) -> Float64:
@@ -116,9 +127,9 @@ class _Table(Protocol):
         """Return the distinct rows (p, d), the numbers of the first rows equal to them, and their weights."""
 
 
-def _table_of(blocks: Blocks) -> _Table:
+def _table_of(blocks: Blocks, marks: int) -> _Table:
     dense = not is_sparse(blocks.x)
-    return _NativeTable(blocks.x.shape[1]) if dense and native.is_available() else _SortedTable()
+    return _NativeTable(blocks.x.shape[1] + marks) if dense and native.is_available() else _SortedTable()
 
 
 class _SortedTable:

@@ -148,6 +148,8 @@ def concluded(best: BestRun, problem: Problem, observer: Observer) -> FitResult:
     space, centres = rows.space.portable(solution.state.centres)
     state = State(centres, solution.state.scales)
     assignment = assign_all(rows, space, rule, state, problem.engine, observer.at("fit").reporter, observer.taker)
+    if problem.known is not None:
+        assignment = assignment.with_sums(problem.known.final(rule, solution.state), rows.blocks.unit)
     return FitResult(
         solution,
         [*solution.history, assignment.objective],

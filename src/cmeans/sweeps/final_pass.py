@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, dense_like, numpy_dtype
+from ..data.known_labels import KnownLabels
 from ..data.outputs import RowOutputs
 from ..engines import Engine, Pass
 from ..rules import Rule
@@ -17,9 +18,9 @@ from ..runtime.progress import SILENT, Reporter
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
 from .choice import AssignFunction, assign_for
-from .generic import FinalSums
 from .represented_rows import RepresentedRows
 from .state import State
+from .statistics import FinalSums
 
 Part = TypeVar("Part")
 Put = Callable[[Any], None]
@@ -111,6 +112,7 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
     rule: Rule
     state: State
     space: Space | None  # of the centres, where it is not the rows' own
+    known: KnownLabels | None = None  # what is known of the rows, which is written over what the rule says
 
     def prepare(self, rows: RepresentedRows) -> AssignFunction:
         return assign_for(rows, self.space or rows.space, self.rule, len(self.state.centres))
@@ -118,7 +120,13 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
     def work(self, rows: RepresentedRows, task: int, prepared: AssignFunction) -> tuple[FinalSums, Any, int]:
         first, last = rows.blocks.task_range(task, rows.space.size)
         out = self.sink.room(first, last)
-        return prepared(rows, self.space or rows.space, self.rule, self.state, task, out), self.sink.made(out), last - first
+        sums = prepared(rows, self.space or rows.space, self.rule, self.state, task, out)
+        if self.known is not None:
+            self.known[first:last].overwrite(out.between(first, last))
+        return sums, self.sink.made(out), last - first
+
+    def part(self, start: int, stop: int) -> FinalPass:
+        return self if self.known is None else replace(self, known=self.known[start:stop])
 
 
 @dataclass(frozen=True)
@@ -131,6 +139,11 @@ class Assignment:
     objective: float
     total_distance: float  # sum_ij weight_i d2_ij
     mass: Float64  # (c,) sum_i weight_i u_ij
+
+    def with_sums(self, sums: FinalSums, unit: float) -> Assignment:
+        """Return the same with further sums, in the rows' unit of weight."""
+        objective, distance = self.objective + sums.objective * unit, self.total_distance + sums.total_distance
+        return replace(self, objective=objective, total_distance=distance, mass=self.mass + sums.mass)
 
 
 def assign_all(
@@ -178,7 +191,7 @@ def assign_into(
     sink: Sink[Any], rows: RepresentedRows, space: Space, rule: Rule, state: State, engine: Engine, reporter: Reporter = SILENT
 ) -> FinalSums:
     """The last pass over all rows, with its sums; the objective is in the user's unit of weight."""
-    final = FinalPass(sink, rule, state, None if space is rows.space else space)
+    final = FinalPass(sink, rule, state, None if space is rows.space else space, rows.blocks.known)
     total: FinalSums | None = None
     done = 0
     for sums, part, count in engine.map(rows, final):
