@@ -21,6 +21,15 @@ class KnownLabels:
     def __getitem__(self, which: Any) -> KnownLabels:
         return KnownLabels(self.labels[which], self.strength[which])
 
+    def __add__(self, other: KnownLabels) -> KnownLabels:
+        """Return what is known of these rows followed by others."""
+        return KnownLabels(np.concatenate([self.labels, other.labels]), np.concatenate([self.strength, other.strength]))
+
+    @classmethod
+    def of_nothing(cls, n_rows: int) -> KnownLabels:
+        """Return labels of rows none of which is known."""
+        return cls(np.full(n_rows, -1, np.intp), np.zeros(n_rows))
+
     def free(self, weight: Float64) -> Float64:
         """Return the part of the sample weights (n,) that is divided by the rule."""
         return weight * (1.0 - self.strength)
@@ -28,10 +37,6 @@ class KnownLabels:
     def fixed(self, weight: Float64) -> Float64:
         """Return the part of the sample weights (n,) that belongs to the known clusters."""
         return weight * self.strength
-
-    def clusters(self, n_clusters: int) -> IntArray:
-        """Return the numbers of the clusters of which rows are known."""
-        return np.flatnonzero(np.bincount(self.labels[self.strength > 0], minlength=n_clusters))
 
     @property
     def marks(self) -> Float64:

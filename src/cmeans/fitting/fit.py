@@ -136,6 +136,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     progressive: bool = False
     search: str | None = None
     join_equal_rows: bool | str = False
+    _takes_labels = False  # True of an estimator with a `cluster` of its own that uses known labels
 
     def _store(self, parameters: dict[str, Any]) -> None:
         """Keep the parameters of a constructor as they came (its `locals()`)."""
@@ -172,8 +173,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         y : not used to cluster; callbacks that score see it.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
         known_labels : (n,) whole numbers, default=None
-            Clusters that rows are known to belong to, 0 ... n_clusters - 1; -1: not known. Clusters have these numbers, those of which no
-            row is known the others. They begin at the means of their known rows, and are not searched for (`search`).
+            Clusters that rows are known to belong to, 0 ... n_clusters - 1; -1: not known. Clusters have these numbers, begin at the means
+            of their known rows, and are not searched for (`search`).
         label_strength : float or (n,) in [0, 1], default=None
             Share s of a row's weight that belongs to its known cluster whatever its distances are; the rule divides the rest, and the
             row's memberships are (1 - s) u + s. None: 1, known rows keep their labels.
@@ -206,7 +207,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             factors = None if procedure.factors is None else procedure.factors(given.x, weight)
             blocks = Blocks(given.x, weight, unit=unit, factors=factors, limits=self._limits, n_threads=self._threads(given.x))
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
-            blocks = told.of(blocks, self, settings.n_clusters, estimator_name, fits=procedure.cluster is None)
+            blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=procedure.cluster is None)
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
             most = settings.stopping.max_iter * (settings.n_init + (self.search is not None)) if procedure.bounded else None

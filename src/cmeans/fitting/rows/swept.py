@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from ...data.arrays import Partition
 from ...data.blocks import Blocks
-from ...data.known_labels import KnownLabels
 from ...engines import Engine
 from ...rules import Hard
 from ...sampling.joined_rows import GroupedRows
@@ -49,10 +48,12 @@ def for_linked_rows(geometry: Geometry) -> Geometry:
     return geometry.over(geometry.space.factored(), geometry.landmark_rows)
 
 
-def known_sums(space: Space, blocks: Blocks, known: KnownLabels, n_clusters: int, engine: Engine) -> KnownSums:
-    """Return the sums of the part of some rows that belongs to known clusters, by one pass over them."""
-    fixed = replace(blocks, weight=known.fixed(blocks.weight), known=None)
-    sums = engine.fold(RepresentedRows(space, fixed, 0), PartitionPass(Hard(), Partition(known.labels, n_clusters, blocks.x)))
+def sums_of_known(space: Space, blocks: Blocks, n_clusters: int, engine: Engine) -> KnownSums | None:
+    """Return the sums of the part of some rows that belongs to known clusters, by one pass over them; None where nothing is known."""
+    if blocks.known is None:
+        return None
+    fixed = replace(blocks, weight=blocks.known.fixed(blocks.weight), known=None)
+    sums = engine.fold(RepresentedRows(space, fixed, 0), PartitionPass(Hard(), Partition(blocks.known.labels, n_clusters, blocks.x)))
     return KnownSums(space, sums.weight, sums.mass, sums.moment, sums.spread)
 
 
@@ -62,7 +63,7 @@ def swept_rows(geometry: Geometry, given: RepresentedRows, problem: Problem, n_c
     if blocks.groups is not None:
         space, linked = linked_rows(space, blocks, engine)
         blocks = linked.blocks
-    known = None if blocks.known is None else known_sums(space, blocks, blocks.known, n_clusters, engine)
+    known = sums_of_known(space, blocks, n_clusters, engine)
     rows = given if linked is None else RepresentedRows(space, blocks.free, 0)
     same = blocks.free is geometry.blocks
     population = geometry.population if same else population_of(blocks.free, comparable=linked is None and not geometry.is_precomputed)

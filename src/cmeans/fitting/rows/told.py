@@ -28,8 +28,8 @@ class Told:
     must_link: Any = None
     cannot_link: Any = None
 
-    def of(self, blocks: Blocks, parameters: BaseCMeans, n_clusters: int, estimator_name: str, *, fits: bool) -> Blocks:
-        """Return the rows with what is told of them, checked; `fits`: the estimator can do with it."""
+    def of(self, blocks: Blocks, parameters: BaseCMeans, n_clusters: int, estimator_name: str, *, by_sweeps: bool) -> Blocks:
+        """Return the rows with what is told of them, checked; `by_sweeps`: the estimator sweeps over all rows at once."""
         if self.cannot_link is not None:
             raise ValueError(
                 f"{estimator_name}: cannot_link is not supported: with such pairs it is NP-hard to say if there is any partition at all. "
@@ -37,10 +37,11 @@ class Told:
             )
         known = _known_labels(self.known_labels, self.label_strength, blocks.n_rows, n_clusters, estimator_name)
         groups = _groups(self.must_link, blocks.n_rows, estimator_name)
-        for name, value in (("known_labels", known), ("must_link", groups)):
+        for name, value, fits in (("known_labels", known, by_sweeps or parameters._takes_labels), ("must_link", groups, by_sweeps)):
             if value is not None and not fits:
+                others = "CMeans and StreamingFuzzyCMeans" if name == "known_labels" else "and CMeans"
                 raise ValueError(
-                    f"{estimator_name}: {name} is for KernelKMeans, FuzzyCMeans, PossibilisticCMeans and CMeans; use one of these, or "
+                    f"{estimator_name}: {name} is for KernelKMeans, FuzzyCMeans, PossibilisticCMeans, {others}; use one of these, or "
                     "leave it out."
                 )
         if known is not None and parameters.search == "breathing":
