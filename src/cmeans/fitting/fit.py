@@ -182,8 +182,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             Rows that must share a cluster: they are one row whose squared distance to a centre is the weighted mean of theirs. What is
             known of one of them is known of all. Rows must be in memory.
         cannot_link : None
-            Not supported, and refused: with such pairs it is NP-hard to say if there is any partition at all (Davidson & Ravi 2005). Give
-            `known_labels` of such rows.
+            Refused: with such pairs it is NP-hard to say if there is any partition (Davidson & Ravi 2005). Give `known_labels` of them.
 
         Returns
         -------
