@@ -49,9 +49,8 @@ def photographs() -> dict[str, np.ndarray]:
 
 def joined() -> None:
     """Print the table of photographs."""
-    print(
-        "| photograph, distinct rows | fit | sweeps | without, s | joined, s | times | objectives differ by |\n|---|---|---|---|---|---|---|"
-    )
+    print("| photograph, distinct rows | fit | sweeps | without, s | joined, s | times | objectives differ by |")
+    print("|---|---|---|---|---|---|---|")
     for name, x in photographs().items():
         rows = np.random.RandomState(0).choice(len(x), 40, replace=False)
         start = x[rows[:COLOURS]] + 0.01 * np.arange(COLOURS)[:, None]

@@ -154,12 +154,28 @@ def test_groups_are_pairs_by_another_name() -> None:
 def test_nothing_told_changes_nothing(make: str) -> None:
     X, _ = blobs()
     plain = MAKES[make](C, random_state=0).fit(X)
-    for told in ({"known_labels": np.full(N, -1), "search": None}, {"must_link": np.empty((0, 2), int)}, {"must_link": np.arange(N)}):
-        words = {"search": told.pop("search")} if "search" in told else {}
-        model = MAKES[make](C, random_state=0, **words).fit(X, **told)
-        if not words:
-            np.testing.assert_array_equal(model.memberships_, plain.memberships_)
-        assert model.objective_ == pytest.approx(plain.objective_, rel=0.2)
+    nothing = (
+        {"known_labels": np.full(N, -1)},
+        {"known_labels": np.zeros(N, int), "label_strength": 0},
+        {"must_link": np.empty((0, 2), int)},
+        {"must_link": np.arange(N)},
+        {"must_link": np.full(N, -1)},
+    )
+    for told in nothing:
+        np.testing.assert_array_equal(MAKES[make](C, random_state=0).fit(X, **told).memberships_, plain.memberships_)
+
+
+@pytest.mark.parametrize("power", [-200, 100])
+def test_weights_far_from_one(power: int) -> None:
+    X, y = blobs()
+    known, strength, _ = told_of(y)
+    weight = np.random.default_rng(0).uniform(0.5, 2, N)
+    plain, far = (
+        FuzzyCMeans(C, m=1.5, random_state=0).fit(X, sample_weight=w, known_labels=known, label_strength=strength)
+        for w in (weight, np.ldexp(weight, power))
+    )
+    assert far.objective_ == pytest.approx(np.ldexp(plain.objective_, power), rel=1e-9)
+    np.testing.assert_array_equal(far.labels_, plain.labels_)
 
 
 def test_all_labels_known_gives_their_means() -> None:

@@ -136,7 +136,8 @@ def _known_labels(labels: Any, strength: Any, n_rows: int, n_clusters: int, esti
         )
     numbers = numbers.astype(np.intp)
     shares = np.ones(n_rows) if strength is None else _strengths(strength, n_rows, estimator_name)
-    return KnownLabels(numbers, np.where(numbers >= 0, shares, 0.0))
+    known = KnownLabels(numbers, np.where(numbers >= 0, shares, 0.0))
+    return known if known.strength.any() else None
 
 
 def _strengths(value: Any, n_rows: int, estimator_name: str) -> Float64:
