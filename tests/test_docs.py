@@ -14,7 +14,7 @@ ROOMS = ("datasets", "inspection", "kernels", "metrics", "rules", "validity")
 PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]
 
 
-@pytest.mark.parametrize("page", ["index", "choosing"])
+@pytest.mark.parametrize("page", ["index", "choosing", "real_data"])
 def test_the_python_of_a_page(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     """One block after the other, as a reader would; "print(...)  # this" prints this."""
     blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / f"{page}.md").read_text(), flags=re.S | re.M)

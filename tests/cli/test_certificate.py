@@ -66,6 +66,9 @@ def test_the_words_of_acceleration_reach_the_estimator(cmeans: Command, table: P
         (("--progressive",), "progressive", True),
         (("--all-rows",), "progressive", False),
         ((), "progressive", True),
+        (("--join-equal-rows", "true"), "join_equal_rows", True),
+        (("--join-equal-rows", "false"), "join_equal_rows", False),
+        ((), "join_equal_rows", "auto"),
         (("--landmark-tol", "0.2"), "landmark_tol", 0.2),
         ((), "landmark_tol", 0.02),
     ):
@@ -79,6 +82,8 @@ def test_the_words_of_acceleration_reach_the_estimator(cmeans: Command, table: P
         (("--acceleration", "fast"), "--acceleration"),
         (("--method", "hard", "--acceleration", "anderson"), "--acceleration"),
         (("--method", "adaptive", "--progressive"), "--progressive"),
+        (("--join-equal-rows", "sometimes"), "--join-equal-rows"),
+        (("--method", "adaptive", "--join-equal-rows", "true"), "--join-equal-rows"),
         (("--landmark-tol", "-1"), "--landmark-tol"),
         (("--landmark-tol", "nan"), "landmark"),
     ],

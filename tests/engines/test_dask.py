@@ -146,6 +146,30 @@ def test_hard_clusters_over_many_landmarks(client):
     np.testing.assert_array_equal(there.labels_, here.labels_)
 
 
+def test_equal_rows_are_joined_here_where_that_is_asked_for(client):
+    whole = np.round(X)
+    words = {"join_equal_rows": True, "kernel": "linear"}
+    there, here = (model("FuzzyCMeans", **words).fit(x, sample_weight=WEIGHT) for x in (rows(whole), whole))
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    np.testing.assert_array_equal(there.cluster_centers_, here.cluster_centers_)
+    assert there.row_visits_ == here.row_visits_
+
+
+@pytest.mark.parametrize(("name", "space"), pairs(FOUR, SPACES))
+def test_known_labels_of_rows_on_workers(client, name, space):
+    nearest = ((X[:, None] - MIDDLES) ** 2).sum(axis=2).argmin(axis=1)
+    known, strength = np.where(rng.random(N) < 0.1, nearest, -1), rng.random(N)
+    there, here = (
+        model(name, **SPACES[space]).fit(x, sample_weight=WEIGHT, known_labels=known, label_strength=strength) for x in (rows(), X)
+    )
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-9)
+    sure = model(name, **SPACES[space]).fit(rows(), known_labels=da.from_array(known, chunks=1000))
+    np.testing.assert_array_equal(sure.labels_[known >= 0], known[known >= 0])
+    with pytest.raises(ValueError, match="must_link needs rows in memory; load a Dask array"):
+        model(name, **SPACES[space]).fit(rows(), must_link=[[0, 1]])
+
+
 def test_progressive_samples_come_here(client, monkeypatch):
     limited(monkeypatch, subsampled_above=1000)
     words = {"init": "k-means++", "kernel": "rbf", "n_landmarks": 30, "progressive": True}

@@ -155,6 +155,16 @@ def fit(
             shown=False,
         ),
     ] = None,
+    known_labels: Annotated[
+        str | None,
+        option(
+            DATA,
+            "Column of clusters that rows are known to belong to: whole numbers, -1 where it is not known.",
+            "--known-labels",
+            metavar="COLUMN",
+            shown="none",
+        ),
+    ] = None,
     array: Array = None,
     header: HeaderLine = None,
     method: Annotated[
@@ -187,7 +197,7 @@ def fit(
     kind = None if dtype == "keep" else dtype
     reading = ReadOptions(file, tuple(columns or ()), weight, array, kind, header, name=identifier, categorical=categories)
     words["random_state"] = random_state
-    request = FitRequest(reading, out, method, words, scale, top_k, threshold, checkpoint, scheduler, context.obj, report)
+    request = FitRequest(reading, out, method, words, scale, known_labels, top_k, threshold, checkpoint, scheduler, context.obj, report)
     return run_fit(request, screen)
 
 

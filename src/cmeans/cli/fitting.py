@@ -41,6 +41,7 @@ class FitRequest:
     method: str
     words: dict[str, Any] = field(default_factory=dict)
     scale: str = "none"
+    known_labels: str | None = None  # a column of them
     top_k: int | None = None  # number of memberships to write; None: all
     threshold: float | None = None
     checkpoint: Checkpoint | None = None
@@ -138,7 +139,8 @@ def prepared_rows(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[
     reading, categories = request.reading, Categories()
     if reading.categorical:
         categories = learn_categories(tables_of(reading, "--categorical"), reading.categorical)
-    rows = read_rows(reading, most=0 if stays else None if budget is None else budget // SHARE, categories=categories)
+    most = 0 if stays else None if budget is None else budget // SHARE
+    rows = read_rows(reading, most=most, categories=categories, labelled=request.known_labels)
     if rows.left_out:
         screen.say(f"left out, being no numbers: {described(rows.left_out)}; --categorical takes categories, --id the names of rows")
     if rows.stay:
@@ -164,7 +166,13 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
     screen.say(f"fitting {type(model).__name__} to {n:,} rows and {d:,} columns of {rows.x.dtype.name}")
     with screen.progress(model.tol), screen.telling("cmeans.memory"):
         written = {"memberships": method.soft, "top_k": request.top_k, "threshold": request.threshold}
-        model.fit_predict_to(rows.x, labels, sample_weight=None if rows.stay else rows.weight, **written)
+        try:
+            model.fit_predict_to(rows.x, labels, sample_weight=None if rows.stay else rows.weight, known_labels=rows.labels, **written)
+        except ValueError as error:
+            _, found, text = str(error).partition("known_labels")
+            if rows.labels is None or not found:
+                raise
+            raise InputError(f"--known-labels {request.known_labels}: known_labels{text}") from error
     if model.converged_:  # else there is a warning
         screen.say(model.stop_reason_)
     if model.approximation_ is not None:
@@ -214,6 +222,7 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
         "dtype": rows.x.dtype.name,
         "scale": request.scale,
         "weight": request.reading.weight,
+        "known_labels": request.known_labels,
         "method": request.method,
         "n_clusters": request.words.get("n_clusters"),
         "n_clusters_found": model.n_clusters_,

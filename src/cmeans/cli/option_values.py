@@ -46,7 +46,7 @@ PANELS = {  # of the help, in their order, and the parameters in each
     ),
     PROBABILISTIC: ("solver", "step", "quantile", "polish"),
     KERNEL: ("kernel", "gamma", "degree", "coef0", "n_landmarks", "landmarks", "landmark_tol", "landmark_solver"),
-    RUN: ("init", "n_init", "max_iter", "tol", "acceleration", "progressive", "memory_budget", "n_jobs"),
+    RUN: ("init", "n_init", "max_iter", "tol", "acceleration", "progressive", "join_equal_rows", "memory_budget", "n_jobs"),
     SCREEN: (),
 }
 NO_OPTIONS = {"kernel_params", "engine", "checkpoint", "chunk_size", "random_state", "verbose"}  # or options of the command itself
@@ -60,6 +60,7 @@ _RENAMED = {
     "n_jobs": "--jobs",
     "T": "--temperature",
 }
+SWITCHED = {"true": True, "false": False}  # values of parameters that are True, False or have a name
 _NUMBER = {"max_clusters": "n_clusters"}  # one option for both
 
 
@@ -157,6 +158,8 @@ class ParameterOption:
         """Return what was given on the command line as the estimator takes it."""
         if given == "none" and "none" in self.names:
             return None
+        if given in SWITCHED and self.kind is str:
+            return SWITCHED[given]
         if not isinstance(given, str) or given in self.names or self.number is None:
             return given
         if self.several and "," in given:
@@ -202,6 +205,8 @@ def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
     names = [value for value in dict.fromkeys(names) if value not in _NOT_FROM_FILES]
     number = None if str in kinds else int if int in kinds else float if float in kinds else None
     kind = bool if bool in kinds else str if str in kinds else None
+    if kind is bool and names:
+        names, kind = [*names, *SWITCHED], str
     if kind is bool:
         defaults = {name if default == "True" else f"no {name}": keys for default, keys in defaults.items()}
     by_number = sorted(defaults.items(), key=lambda default: -len(default[1]))  # what most methods have comes first

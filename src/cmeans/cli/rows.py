@@ -17,7 +17,7 @@ from ..data.files.discovery import found
 from ..data.files.opening import open_file, open_rows
 from ..data.files.schema import Field, Header, PathWord, ReadOptions
 from ..data.files.tables import FileTable
-from ..data.row_source import ColumnLabel, RowsError, as_source
+from ..data.row_source import ColumnLabel, RowsError, StoredRows, as_source
 from ..data.scaling import cuts, extremes, mean_and_deviation
 from ..fitting.memory import free_memory
 from ..storage.overwriting import lies_in
@@ -123,13 +123,18 @@ class InputRows:
     weight: NDArray[np.float64] | None = None
     stay: bool = False  # in their files, which bring the weights
     left_out: tuple[Field, ...] = ()  # text and dates beside the numbers
+    labels: NDArray[np.float64] | None = None  # (n,) known ones, of a column that is no data
 
 
 def read_rows(
-    reading: ReadOptions, known: Sequence[ColumnLabel] | None = None, most: int | None = None, categories: Categories | None = None
+    reading: ReadOptions,
+    known: Sequence[ColumnLabel] | None = None,
+    most: int | None = None,
+    categories: Categories | None = None,
+    labelled: ColumnLabel | None = None,
 ) -> InputRows:
     """Return the requested rows, in memory if they take no more than `most` bytes. `known`: the columns of a model, used where
-    `reading` names none."""
+    `reading` names none; `labelled`: a column of known labels, which is no data."""
     most = free_memory() // SHARE if most is None else most
     asked = replace(reading, known=known, spell=as_option, adapt=None if categories is None else categories.encoded)
     first, left_out = open_file(found(reading.file)[0], asked), tuple[Field, ...]()
@@ -137,18 +142,47 @@ def read_rows(
     if reading.name is not None and not isinstance(first, FileTable):
         raise _numbers_alone(reading, f"--id {reading.name}")
     name = None if reading.name is None else header.fields[_naming(header, reading)].label
+    labels = None if labelled is None else _label_column(reading, header, labelled)
+    no_data = {"--id": name, "--known-labels": labels}
     if reading.columns:
         picked = with_categories(header, header.pick(reading.columns))
-        if name in header.labels(picked):
-            raise InputError(f"--id: column {name!r} is also in --columns; it names the rows or it is data.")
+        for option, label in no_data.items():
+            if label is not None and label in header.labels(picked):
+                what = "names the rows" if option == "--id" else "holds their labels"
+                raise InputError(f"{option}: column {label!r} is also in --columns; it {what} or it is data.")
         asked = replace(asked, columns=header.labels(picked))
     elif known is None:
         left_out = _beside_numbers(header, name)
-        asked = replace(asked, leave_out=[*([] if name is None else [name]), *(field.label for field in left_out)])
+        aside = [label for label in no_data.values() if label is not None]
+        asked = replace(asked, leave_out=[*aside, *(field.label for field in left_out)])
     opened, columns = open_rows(asked, in_memory=most)
     stored = as_source(opened)
     x = opened if stored is None else stored.loaded(most)
-    return InputRows(x, columns, None if stored is None else stored.weight, as_source(x) is not None, left_out)
+    weight, known_labels = None if stored is None else stored.weight, None if labels is None else _labels(reading, labels)
+    return InputRows(x, columns, weight, as_source(x) is not None, left_out, known_labels)
+
+
+def _label_column(reading: ReadOptions, header: Header, column: ColumnLabel) -> ColumnLabel:
+    """Return the name, or position, of the column of known labels."""
+    try:
+        field = header.fields[header.position(column)]
+    except RowsError as error:
+        raise RowsError(f"--known-labels {column}: {error}") from error
+    if not field.numeric:
+        raise InputError(f"--known-labels {column}: holds {field.kind}; give whole numbers from 0, -1 where a label is not known.")
+    if reading.weight is not None and header.position(reading.weight) == header.position(column):
+        raise InputError(f"--known-labels {column}: is --weight too; it holds the labels of the rows or their weights.")
+    return field.label
+
+
+def _labels(reading: ReadOptions, column: ColumnLabel) -> NDArray[np.float64]:
+    """Return the column of known labels."""
+    try:
+        opened, _ = open_rows(replace(reading, columns=(column,), weight=None, dtype="float64", name=None, categorical=(), spell=as_option))
+    except RowsError as error:
+        raise RowsError(f"--known-labels {column}: {error}") from error
+    values = opened.read(0, len(opened)) if isinstance(opened, StoredRows) else opened.toarray()
+    return np.asarray(values, np.float64)[:, 0]
 
 
 def tables_of(reading: ReadOptions, option: str) -> list[FileTable]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import Array, Float64, IntArray, as_like, foreign_like, is_sparse, is_stored, take
+from .known_labels import KnownLabels
 from .limits import DEFAULT, Limits
 from .outputs import label_type
 from .scratch import ScratchRows, room
@@ -82,6 +83,9 @@ class Blocks:
     factors: Float64 | None = None  # (d,) by which features are multiplied as they are read
     limits: Limits = DEFAULT  # that all work over these rows keeps to
     n_threads: int = 1  # that read samples of rows that are not in memory
+    known: KnownLabels | None = None  # (n,) clusters that rows are known to belong to
+    groups: IntArray | None = None  # (n,) numbers of groups of rows that must share a cluster
+    numbers: IntArray | None = None  # (n,) of the rows among those of a fit, where equal ones were joined
 
     @property
     def n_rows(self) -> int:
@@ -107,6 +111,11 @@ class Blocks:
     def whereabouts(self) -> str:
         """Remark for messages on rows that are not in memory."""
         return f"; they stay in {self.x.where}" if is_stored(self.x) else ""
+
+    @property
+    def free(self) -> Blocks:
+        """The same rows with the part of their weights that a rule divides, where the clusters of some are known."""
+        return self if self.known is None else replace(self, weight=self.known.free(self.weight))
 
     def in_memory(self) -> Blocks:
         """Return the same blocks with the rows in memory."""
@@ -167,7 +176,13 @@ class Blocks:
     def part(self, rows: IntArray, weights: Float64) -> Blocks:
         """Return the given rows alone, with the given weights."""
         kxx = None if self.kxx is None else take(self.kxx, rows)
-        return replace(self, x=self._selected(rows), weight=weights, kxx=kxx)
+        known = None if self.known is None else self.known[rows]
+        numbers = None if self.numbers is None else self.numbers[rows]
+        return replace(self, x=self._selected(rows), weight=weights, kxx=kxx, known=known, groups=None, numbers=numbers)
+
+    def given_numbers(self, rows: IntArray) -> IntArray:
+        """Return the numbers that rows had before equal ones were joined."""
+        return rows if self.numbers is None else self.numbers[rows]
 
     def scaled(self, x: Array) -> Array:
         """Convert rows or points (b, d) from the user's units to those of the blocks."""

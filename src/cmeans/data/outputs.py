@@ -26,6 +26,11 @@ class RowOutputs:
         memberships = xp.empty((n_rows, n_clusters), dtype=like.dtype, device=device(like))
         return cls(np.empty(n_rows, dtype=np.intp), memberships, np.empty(n_rows), start)
 
+    def between(self, start: int, stop: int) -> RowOutputs:
+        """Return the arrays of rows start ... stop - 1, which are written to in place."""
+        here = self.place(start, stop - start)
+        return RowOutputs(self.labels[here], self.memberships[here, ...], self.nearest[here], start)
+
     def place(self, start: int, n_rows: int) -> slice:
         """Return the slice of the arrays for `n_rows` rows from number `start` on."""
         return slice(start - self.start, start - self.start + n_rows)

@@ -34,6 +34,7 @@ class StoredRows(ABC):
     files: tuple[str, ...] = ()  # that the rows come from, where they come from files
     again: Callable[[], StoredRows] | None = None  # opens the same rows in another process, where possible
     ndim = 2
+    elsewhere = False  # True of rows that other machines hold
 
     def __init__(self, where: str, columns: Iterable[ColumnLabel], dtype: npt.DTypeLike, n_rows: int) -> None:
         """`where`: the file or folder, for messages; `dtype`: float32 or float64."""
@@ -135,7 +136,7 @@ class _View(StoredRows):
 
     def __init__(self, rows: StoredRows, n_rows: int) -> None:
         super().__init__(rows.where, rows.columns, rows.dtype, n_rows)
-        self.weight, self.files = rows.weight, rows.files
+        self.weight, self.files, self.elsewhere = rows.weight, rows.files, rows.elsewhere
         self._rows = rows
 
     def memory(self, n_threads: int) -> int:

@@ -16,10 +16,9 @@ from ..data.blocks import Blocks, engine_for
 from ..data.limits import Limits
 from ..engines import Engine, ThreadEngine, count_threads
 from ..fitting.arguments import Auto, LandmarkName, check_landmarks, number_of_landmarks
-from ..fitting.fit import checked_random_state
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.space import graph_geometry
-from ..fitting.validation import integer, one_of, read_rows, weights_of
+from ..fitting.validation import checked_random_state, integer, one_of, read_rows, weights_of
 from ..kernels import LandmarkGraphKernel
 from ..kernels.landmark_graph import GraphParameters
 from ..landmarks.graph import FeaturesPass, Sought, suggested_clusters

@@ -103,6 +103,7 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
         tol: float = 1e-4,
         acceleration: Acceleration | None = "anderson",
         progressive: bool = True,
+        join_equal_rows: Auto | bool = "auto",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
         engine: Any = None,

@@ -208,6 +208,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     ) -> None:
         self._store(locals())
 
+    _takes_labels = True
+
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         self._checked_stream_parameters(name)
@@ -328,6 +330,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         past = StreamSummary.of(geometry.space, solution)
         if self.past_weight == "u":
             belonging = assign_all(problem.rows, geometry.space, problem.rule, solution.state, problem.engine).mass
+            belonging = belonging if problem.known is None else belonging + problem.known.mass
             past = past.weighing(belonging if carried is None else belonging + carried.belonging(solution.state))
         if self.method == "projection":
             past = past.portable()  # the next chunk needs no more, and a chunk's factor is as large as its kernel matrix

@@ -42,7 +42,7 @@ def given_landmarks(value: Any, estimator_name: str, blocks: Blocks, number: int
     """Return landmarks given as row numbers (rows, points) or as points (None, points); None where `value` is the name of a method."""
     if isinstance(value, str):
         return None
-    if _are_points(value, estimator_name):
+    if are_points(value, estimator_name):
         rows, points = None, matching_points(value, "landmarks", estimator_name, blocks)
     else:
         rows = row_numbers(value, estimator_name, blocks.n_rows)
@@ -159,13 +159,13 @@ def row_numbers(value: Any, estimator_name: str, n_rows: int, name: str = "landm
 
 def check_landmarks(value: Any, estimator_name: str, *, rows_only: bool) -> None:
     """Refuse values that are neither row numbers nor points, whatever the rows are."""
-    if not rows_only and _are_points(value, estimator_name):
+    if not rows_only and are_points(value, estimator_name):
         _points(value, "landmarks", estimator_name)
     else:
         _numbers(value, estimator_name, "landmarks")
 
 
-def _are_points(value: Any, estimator_name: str) -> bool:
+def are_points(value: Any, estimator_name: str) -> bool:
     return is_sparse(value) or is_foreign(value) or host_array(value, "landmarks", estimator_name).ndim == 2
 
 

@@ -11,7 +11,7 @@ from typing import Any, Self, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import ClassifierTags, Tags, check_random_state
+from sklearn.utils import ClassifierTags, Tags
 
 from ..data.arrays import Array, Float64, itemsize
 from ..data.blocks import Blocks
@@ -21,6 +21,7 @@ from ..kernels import Kernel, PrecomputedGraphKernel
 from ..rules import Fuzzy, Rule
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, memory_logger, verbose_log, with_callbacks
 from ..runtime.progress import Listener, Reporter, current_listeners
+from ..sampling.population import Population
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
 from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot, lower_cut
 from ..solvers.observer import AfterSweep, FitRecord, Observer
@@ -49,8 +50,11 @@ from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_o
 from .init import METHODS, InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
+from .rows.joining import equal_rows_joined, joins_equal_rows
+from .rows.swept import for_linked_rows, swept_rows
+from .rows.told import NOTHING, Told
 from .space import Geometry, SpaceRequest, build_geometry, check_kernel
-from .validation import CheckedRows, engine_of, integer, one_of, read_rows, real, weights_of
+from .validation import CheckedRows, checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
 
 OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
@@ -151,6 +155,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     acceleration: str | None = None
     progressive: bool = False
     search: str | None = None
+    join_equal_rows: bool | str = False
+    _takes_labels = False  # True of an estimator with a `cluster` of its own that uses known labels
 
     def _store(self, parameters: dict[str, Any]) -> None:
         """Keep the parameters of a constructor as they came (its `locals()`)."""
@@ -163,7 +169,17 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         """Check the parameters that are the estimator's own, as far as is possible without rows, and return what they ask for."""
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        known_labels: Any = None,
+        label_strength: Any = None,
+        must_link: Any = None,
+        cannot_link: None = None,
+    ) -> Self:
         """Find the clusters of X.
 
         Parameters
@@ -176,6 +192,17 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             A Dask array or data frame is clustered where its partitions are (`cmeans.DaskEngine`).
         y : not used to cluster; callbacks that score see it.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+        known_labels : (n,) whole numbers, default=None
+            Clusters that rows are known to belong to, 0 ... n_clusters - 1; -1: not known. Clusters have these numbers, begin at the means
+            of their known rows, and are not searched for (`search`).
+        label_strength : float or (n,) in [0, 1], default=None
+            Share s of a row's weight that belongs to its known cluster whatever its distances are; the rule divides the rest, and the
+            row's memberships are (1 - s) u + s. None: 1, known rows keep their labels.
+        must_link : (k, 2) row numbers of pairs, or (n,) numbers of groups, -1 for rows in none, default=None
+            Rows that must share a cluster: they are one row whose squared distance to a centre is the weighted mean of theirs. What is
+            known of one of them is known of all. Rows must be in memory.
+        cannot_link : None
+            Refused: with such pairs it is NP-hard to say if there is any partition (Davidson & Ravi 2005). Give `known_labels` of them.
 
         Returns
         -------
@@ -186,9 +213,9 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         ValueError
             For bad parameters, rows or weights, naming the argument, what came and what to do. The model is then what it was before.
         """
-        return self._fitted(X, y, sample_weight)
+        return self._fitted(X, y, sample_weight, told=Told(known_labels, label_strength, must_link, cannot_link))
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None) -> Self:
+    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, told: Told = NOTHING) -> Self:
         estimator_name, record = type(self).__name__, FitRecord()
         with restored_on_failure(self, record), verbose_log(self.verbose, estimator_name):
             procedure, settings = self._checked()
@@ -199,18 +226,23 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             factors = None if procedure.factors is None else procedure.factors(given.x, weight)
             blocks = Blocks(given.x, weight, unit=unit, factors=factors, limits=self._limits, n_threads=self._threads(given.x))
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
+            blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=procedure.cluster is None)
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
             most = settings.stopping.max_iter * (settings.n_init + (self.search is not None)) if procedure.bounded else None
             hook = SweepHook(self, X, y, sample_weight, most)
             log = self._checkpoint_log(settings, blocks)
             settings = settings if log is None else replace(settings, rng=log.rng)
-            with self._engine(given.x) as engine:
-                context = FitContext(procedure, settings, given, blocks, engine, hook, current_listeners(), log, record, taker)
+            joined = equal_rows_joined(self, blocks, settings.n_clusters, estimator_name)
+            swept = blocks if joined is None else joined.blocks
+            with self._engine(swept.x) as engine:
+                context = FitContext(procedure, settings, given, swept, engine, hook, current_listeners(), log, record, taker)
                 geometry, method, result = (procedure.cluster or self._by_sweeps)(context)
             if log is not None:
                 log.write()
-            self._keep(geometry, method, result)
+            if joined is not None:
+                result = replace(result, assignment=joined.everywhere(result.assignment, blocks, taker, is_soft=result.rule.is_soft))
+            self._keep(geometry, method, result, blocks)
             if self.verbose:
                 logger.info("%s: %s, objective %.8g", estimator_name, self.stop_reason_, self.objective_)
             warn_of_result(geometry, result, estimator_name)
@@ -250,28 +282,28 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 context.record.kept = True
             raise
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Find the clusters of X and return their labels: `fit(X).labels_`."""
-        return self.fit(X, y, sample_weight=sample_weight).labels_
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **told: Any) -> Array:
+        """Find the clusters of X and return their labels: `fit(X).labels_`; further arguments are those of `fit`."""
+        return self.fit(X, y, sample_weight=sample_weight, **told).labels_
 
     def _by_sweeps(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         """Sweep from every start, and return the best result."""
         settings, engine = context.settings, context.engine
-        geometry = build_geometry(self._space_request(context, context.blocks))
+        geometry = for_linked_rows(build_geometry(self._space_request(context, context.blocks)))
         method, sized = context.procedure.method(geometry), None
         if context.procedure.sizes is not None:
             limits = context.procedure.sizes.limits(geometry.blocks, settings.n_clusters, soft=method.rule.is_soft)
             sized = Sized(limits, method.rule, geometry.blocks.n_rows)
-        rows = self._rows_for(context, geometry, method.rule)
-        problem = Problem(rows, method.rule, engine, settings.stopping)
-        starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
-        first = starts(self.init, settings.n_init, InitContext(type(self).__name__, settings.n_clusters, geometry, starting), settings.rng)
-        observer, schedule = self._observer(context, geometry, method), self._schedule(settings, geometry)
-        search = self._searching(geometry, settings.rng)
+        given = self._rows_for(context, geometry, method.rule)
+        swept = swept_rows(geometry, given, Problem(given, method.rule, engine, settings.stopping), settings.n_clusters)
+        problem, init = swept.problem, InitContext(type(self).__name__, settings.n_clusters, geometry, swept.starting(method.pilot))
+        first = starts(self.init, settings.n_init, init, settings.rng)
+        observer, schedule = self._observer(context, geometry, method), self._schedule(settings, swept.population, problem.space)
+        search = self._searching(geometry, swept.population, settings.rng)
         with self._interruptible(context, geometry, method):
             if sized is not None:
-                given = not isinstance(self.init, str)
-                best = sized.best_of(first, settings.n_init, problem, observer, given=given, schedule=schedule, search=search)
+                named = isinstance(self.init, str)
+                best = sized.best_of(first, settings.n_init, problem, observer, given=not named, schedule=schedule, search=search)
                 problem = replace(problem, rule=sized.rule)
             elif method.pilot is None:
                 best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
@@ -279,42 +311,45 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 problem, best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
         if sized is not None:
             return geometry, method, certified(sized.concluded(best, problem, observer), best, geometry, problem)
-        kernel = geometry.kernel
-        if isinstance(kernel, PrecomputedGraphKernel) and self._refines(method):
+        if isinstance(geometry.kernel, PrecomputedGraphKernel) and self._refines(method, geometry):
 
             def rows_of(space: Space) -> RepresentedRows:
                 return self._rows_for(context, replace(geometry, kernel=space.kernel, space=space), method.rule)
 
-            problem, best = lower_cut(kernel, geometry.blocks.x, problem, best, observer, rows_of)
+            problem, best = lower_cut(geometry.kernel, geometry.blocks.x, problem, best, observer, rows_of)
             geometry = replace(geometry, kernel=problem.space.kernel, space=problem.space)
-        return geometry, method, certified(concluded(best, problem, observer, renumber=isinstance(self.init, str)), best, geometry, problem)
+        renumber = isinstance(self.init, str) and geometry.blocks.known is None
+        result = swept.of_all_rows(concluded(best, problem, observer, renumber=renumber))
+        return geometry, method, certified(result, best, geometry, problem)
 
-    def _refines(self, method: Method) -> bool:
+    def _refines(self, method: Method, geometry: Geometry) -> bool:
         """Return True where a cut of a given graph is sought on the graph itself too: by hard rules, from no given start."""
-        named = isinstance(self.kernel, str) and isinstance(self.init, str)
-        return named and not method.rule.is_soft and graph_parameters(self, type(self).__name__).refine
+        named, told = isinstance(self.kernel, str) and isinstance(self.init, str), geometry.blocks
+        if not named or method.rule.is_soft or told.known is not None or told.groups is not None:
+            return False
+        return graph_parameters(self, type(self).__name__).refine
 
     def _space_request(self, context: FitContext, blocks: Blocks) -> SpaceRequest:
         settings = context.settings
         return SpaceRequest(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine, settings.budget)
 
-    def _schedule(self, settings: FitSettings, geometry: Geometry) -> SubsampleSchedule | None:
+    def _schedule(self, settings: FitSettings, population: Population, space: Space) -> SubsampleSchedule | None:
         """Return the subsamples to fit first; None for a given start, which uses all rows."""
-        if not self.progressive or not isinstance(self.init, str) or not geometry.space.sweeps_products:
+        if not self.progressive or not isinstance(self.init, str) or not space.sweeps_products:
             return None
-        return subsample_schedule(geometry.population, settings.n_clusters, settings.rng)
+        return subsample_schedule(population, settings.n_clusters, settings.rng)
 
-    def _searching(self, geometry: Geometry, rng: np.random.RandomState) -> Searching | None:
-        """Return the search for a better optimum; None for a given start, whose own is meant."""
-        if self.search == "annealing":
-            return Annealing(geometry.population, rng, geometry.critical_temperature)
-        return self._breathing(geometry, rng)
+    def _searching(self, geometry: Geometry, population: Population, rng: np.random.RandomState) -> Searching | None:
+        """Return the search for a better optimum; None for a given start, whose own is meant, and for clusters of known rows."""
+        if self.search == "annealing" and geometry.blocks.known is None:
+            return Annealing(population, rng, geometry.critical_temperature)
+        return self._breathing(geometry.blocks, population, rng)
 
-    def _breathing(self, geometry: Geometry, rng: np.random.RandomState) -> Breathing | None:
+    def _breathing(self, blocks: Blocks, population: Population | None, rng: np.random.RandomState) -> Breathing | None:
         """Return the search by clusters that come and go."""
-        if self.search is None or (self.search == "auto" and not isinstance(self.init, str)):
+        if self.search is None or blocks.known is not None or (self.search == "auto" and not isinstance(self.init, str)):
             return None
-        return Breathing(geometry.population, rng, thorough=self.search == "breathing")
+        return Breathing(population, rng, thorough=self.search == "breathing")
 
     def _rows_for(
         self,
@@ -324,7 +359,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         remembered: int = 0,
     ) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
-        space, blocks, c = geometry.space, geometry.blocks, context.settings.n_clusters
+        space, blocks, c = geometry.space, geometry.blocks.free, context.settings.n_clusters
         remembered += memory_of(space, blocks, rule, c) + space.bytes_of_rows
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
@@ -369,10 +404,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             attributes["pilot_m_"] = getattr(method.pilot.rule, "m", 1.0)
         return attributes
 
-    def _keep(self, geometry: Geometry, method: Method, result: FitResult) -> None:
+    def _keep(self, geometry: Geometry, method: Method, result: FitResult, blocks: Blocks) -> None:
+        """Keep the attributes of a fit; `blocks`: the rows that were given."""
         method = replace(method, rule=result.rule)
         attributes = self._model_attributes(geometry, method, result.space, result.state)
-        for name, value in {**attributes, **row_attributes(geometry, result)}.items():
+        for name, value in {**attributes, **row_attributes(geometry, result, blocks)}.items():
             setattr(self, name, value)
 
     def _checked(self) -> tuple[Procedure, FitSettings]:
@@ -386,6 +422,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         check_kernel(self, name)
         checked_landmark_parameters(self, name)
         check_init(self.init, name, procedure.starts)
+        joins_equal_rows(self.join_equal_rows, name)
         count_threads(self.n_jobs, name)
         checked_checkpoint(self.checkpoint, name)
         engine_of(self)
@@ -420,14 +457,3 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         tags.classifier_tags = ClassifierTags(multi_class=True)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def checked_random_state(value: Any, estimator_name: str) -> np.random.RandomState:
-    """Return the generator for the parameter `random_state`."""
-    try:
-        rng: np.random.RandomState = check_random_state(value)
-        return rng
-    except ValueError:
-        raise ValueError(
-            f"{estimator_name}(random_state={value!r}): give a whole number from 0 to 2^32 - 1, a RandomState, or None."
-        ) from None

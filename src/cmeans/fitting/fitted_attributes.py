@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..data.arrays import Array, foreign_like, namespace, numpy_dtype, to_numpy
-from ..data.blocks import blocks_of
+from ..data.blocks import Blocks, blocks_of
 from ..engines import ThreadEngine
 from ..kernels import FeatureKernel, LandmarkGraphKernel
 from ..landmarks.certificate import certify
@@ -87,14 +87,14 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
         model["cluster_centers_"] = foreign_like(geometry.blocks.unscaled(space.points(state.centres)).astype(numpy_dtype(x)), x)
     if isinstance(space, LandmarkSpace):
         model["dual_coef_"] = space.raw_coefficients(state.centres)
-        model["landmark_indices_"] = geometry.landmark_rows
+        model["landmark_indices_"] = geometry.given_landmark_rows
         if not precomputed:
             model["landmarks_"] = geometry.blocks.unscaled(space.points)
     kernel = space.kernel
     if isinstance(kernel, FeatureKernel):
         model |= {"eigenvalues_": kernel.eigenvalues, "n_clusters_suggested_": suggested_clusters(kernel.eigenvalues)}
     if isinstance(space, FeatureSpace) and isinstance(kernel, LandmarkGraphKernel) and kernel.points is not None:
-        model |= {"landmarks_": geometry.blocks.unscaled(kernel.points), "landmark_indices_": geometry.landmark_rows}
+        model |= {"landmarks_": geometry.blocks.unscaled(kernel.points), "landmark_indices_": geometry.given_landmark_rows}
     if geometry.blocks.factors is not None:
         model["_factors"] = geometry.blocks.factors
     if rule.needs_pilot:
@@ -125,7 +125,9 @@ def certified(result: FitResult, best: BestRun, geometry: Geometry, problem: Pro
     if sums is None:
         sums, visits = problem.sweep(state, best.solution.sweep), visits + problem.n_rows
     gram, judged = (None, None) if geometry.columns_only is not None else geometry.judged
-    approximation = certify(space, geometry.blocks, geometry.population, result.rule, state, sums, gram, judged)
+    approximation = certify(
+        space, geometry.blocks, geometry.population, result.rule, state, sums, gram, judged, float(problem.known is not None)
+    )
     return replace(result, approximation=approximation, row_visits=visits)
 
 
@@ -139,10 +141,10 @@ def _sums_of_a_fixed_point(best: BestRun) -> Statistics | None:
     return sums if same else None
 
 
-def row_attributes(geometry: Geometry, result: FitResult) -> dict[str, Any]:
-    """Attributes from the solver and the final pass."""
+def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dict[str, Any]:
+    """Attributes from the solver and the final pass over all rows that were given."""
     solution, assignment = result.solution, result.assignment
-    rows: dict[str, Any] = {"labels_": geometry.blocks.returned(assignment.labels)}
+    rows: dict[str, Any] = {"labels_": blocks.returned(assignment.labels)}
     if assignment.memberships is not None:
         rows |= {"memberships_": assignment.memberships, "_nearest": assignment.nearest}
         if result.rule.noise_distance is not None:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ..data.arrays import Array, IntArray, Partition, as_like, is_sparse, one_hot
+from ..data.arrays import Array, IntArray, Partition, as_like, host_float64, is_sparse, namespace, one_hot
 from ..data.blocks import Block, blocks_of
 from ..runtime.user_warnings import warn
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
@@ -16,6 +16,7 @@ from ..sampling.kmeanspp import kmeans_plus_plus, max_min
 from ..sampling.population import draw, sample
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
+from ..sweeps.statistics import KnownSums
 from .arguments import InitName, matching_points, row_numbers
 from .prediction import Predicting
 from .space import Geometry
@@ -55,10 +56,10 @@ def check_init(init: Any, estimator_name: str, known: tuple[str, ...]) -> None:
 
 
 def starts(init: Any, n_init: int, context: InitContext, rng: np.random.RandomState) -> Iterator[Centres]:
-    """Yield `n_init` random starts, or the one that is given."""
+    """Yield `n_init` random starts, or the one that is given. Clusters of known rows begin at their means."""
     if isinstance(init, str):
         for _ in range(n_init):
-            yield _drawn(init, context, rng)
+            yield _drawn(init, context, rng) if context.problem.known is None else _drawn_beside(context.problem.known, init, context, rng)
     else:
         yield _given(init, context)
 
@@ -82,6 +83,31 @@ def _drawn(init: str, context: InitContext, rng: np.random.RandomState) -> Centr
         rows = population.at(positions[method(geometry.affinity(positions), weights, count, rng)])
     _warn_if_fewer(len(rows), context)
     return _at_rows(rows, geometry)
+
+
+def _drawn_beside(known: KnownSums, init: str, context: InitContext, rng: np.random.RandomState) -> Centres:
+    """Draw the centres of the clusters of which no row is known, far from those of the others."""
+    geometry, population, centres = context.geometry, context.geometry.population, known.centres()
+    others, met = np.flatnonzero(known.mass <= 0), np.flatnonzero(known.mass > 0)
+    if not len(others):
+        return centres
+    if not len(met):
+        return _drawn(init, context, rng)
+    if init in ("random", "random-partition"):
+        return centres.replaced(others, _drawn(init, context, rng)[np.arange(len(others))])
+    positions, weights = sample(population, population.limits.seeding_rows_for(len(others)), rng)
+    rows = population.at(positions)
+    represented = geometry.space.rows(geometry.blocks.take(rows)).plain()
+    distances = represented.squared_distances(geometry.space.view(centres[met], represented.kxx))
+    nearest = host_float64(namespace(distances).min(distances, axis=1))
+    method = max_min if init == "max-min" else kmeans_plus_plus
+    drawn = rows[method(geometry.affinity(positions), weights, len(others), rng, nearest=nearest)]
+    if len(drawn) < len(others):
+        raise ValueError(
+            f"{context.estimator_name}(n_clusters={context.n_clusters}): rows of {len(met)} clusters are known, and only {len(drawn)} "
+            f"distinct rows lie away from their means, where {len(others)} further clusters could begin; take fewer clusters."
+        )
+    return centres.replaced(others, _at_rows(drawn, geometry))
 
 
 def given_partition(init: Any, context: InitContext) -> Array | None:

@@ -38,6 +38,7 @@ from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from .fitted_attributes import noise_of
+from .rows.told import NOTHING, Told
 from .validation import check_columns, diagonal_for_prediction, integer, read_rows, weights_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -110,7 +111,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     memberships_: Array
 
     @abstractmethod
-    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None) -> Self:
+    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, told: Told = NOTHING) -> Self:
         """Find the clusters of X; `taker` is given the results of rows that are not in memory."""
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -211,6 +212,9 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         top_k: int | None = None,
         threshold: float | None = None,
         sample_weight: Any = None,
+        known_labels: Any = None,
+        label_strength: Any = None,
+        must_link: Any = None,
     ) -> IntArray:
         """Find the clusters of X, and write labels and memberships of its rows to a file: `fit` and `predict_to` together.
 
@@ -219,7 +223,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         Parameters
         ----------
-        X, sample_weight : as for `fit`.
+        X, sample_weight, known_labels, label_strength, must_link : as for `fit`.
         out, memberships, top_k, threshold : as for `predict_to`.
 
         Returns
@@ -244,7 +248,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         caller = f"{type(self).__name__}.fit_predict_to"
         refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
         with ResultsFile(out, caller, memberships, top_k, threshold, late=True) as file:
-            self._fitted(X, None, sample_weight, file)
+            self._fitted(X, None, sample_weight, file, Told(known_labels, label_strength, must_link))
             if file.counts is None and "memberships_" in vars(self):
                 labels, u = to_numpy(self.labels_), to_numpy(self.memberships_)
                 made, put = file.begin(len(labels), u.shape[1], u.dtype, self._rule.is_soft)

@@ -87,6 +87,11 @@ class Geometry:
         """True where rows are kernel values already."""
         return isinstance(self.kernel, Precomputed)
 
+    @property
+    def given_landmark_rows(self) -> IntArray | None:
+        """Row numbers of the landmarks among the rows that were given."""
+        return None if self.landmark_rows is None else self.blocks.given_numbers(self.landmark_rows)
+
     def affinity(self, positions: IntArray) -> Affinity:
         """Kernel values among members of the population."""
         return self.metric.among(self.population.at(positions))

@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ..data.arrays import Array, Float64, as_like, host_float64, in_form_of, is_foreign, namespace, numpy_dtype, to_numpy
 from ..data.blocks import Blocks, view_between
+from ..data.known_labels import KnownLabels
 from ..engines import Engine
 from ..kernels import Kernel, LandmarkGraphKernel
 from ..rules import Hard, Rule
@@ -36,6 +37,9 @@ from .fitted_attributes import model_attributes, restored_on_failure, warn_of_re
 from .init import InitContext, starts
 from .kernel_width import build_named_kernel
 from .memory import require
+from .rows.numbering import numbers_of_labels, tied_numbers
+from .rows.swept import sums_of_known
+from .rows.told import Told
 from .space import Geometry, estimator_graph
 from .stream_state import Chunk, ChunkResult, FitSummary, StreamState, WarmupBuffer
 from .validation import integer, one_of, read_rows, weights_of
@@ -77,7 +81,9 @@ class StreamingBase(BaseCMeans):
         too_few = "the first rows are fewer than the clusters, n_samples={n}; start with a larger chunk, or take fewer clusters."
         return Procedure(self._method, self._by_chunks, bounded=False, too_few=too_few)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, known_labels: Any = None, label_strength: Any = None
+    ) -> Self:
         """Cluster the next rows of a stream together with what is kept of those before.
 
         `labels_`, `memberships_` and `objective_` are then those of these rows. A chunk that is refused, and one without rows,
@@ -88,6 +94,8 @@ class StreamingBase(BaseCMeans):
         X : (n, d) rows, as `fit` takes them; the first chunk needs at least n_clusters of them.
         y : not used.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+        known_labels, label_strength : as for `fit`, of these rows. The first time that rows of a label come, the cluster to which most of
+            them belong takes its number, unless that is a label's already; from then on it keeps it. `StreamingFuzzyCMeans` only.
 
         Returns
         -------
@@ -99,9 +107,9 @@ class StreamingBase(BaseCMeans):
             For bad parameters, rows or weights, naming the argument, what came and what to do.
         """
         with restored_on_failure(self, FitRecord()):
-            return self._take(X, sample_weight)
+            return self._take(X, sample_weight, Told(known_labels, label_strength))
 
-    def _take(self, X: Any, sample_weight: Any) -> Self:
+    def _take(self, X: Any, sample_weight: Any, told: Told) -> Self:
         estimator_name = type(self).__name__
         stream = vars(self).get("_stream")
         procedure, settings = self._checked()
@@ -112,13 +120,14 @@ class StreamingBase(BaseCMeans):
         blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
         if stream is None:
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
+        blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=False)
         with verbose_log(self.verbose, estimator_name):
             with self._engine(given.x) as engine:
                 context = FitContext(procedure, settings, given, blocks, engine, None, current_listeners(), None, FitRecord())
                 reporter = Reporter(context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}")
                 stream, absorbed = self._absorb(stream, context, reporter)
                 result = self._result_of(absorbed.rows, replace(context, blocks=absorbed.geometry.blocks), absorbed, stream)
-            self._keep(absorbed.geometry, Method(absorbed.rule), result)
+            self._keep(absorbed.geometry, Method(absorbed.rule), result, absorbed.geometry.blocks)
             self._keep_stream(stream, absorbed.loss)
             if self.verbose:
                 logger.info("%s: chunk %d: %s, objective %.8g", estimator_name, stream.n_chunks, self.stop_reason_, self.objective_)
@@ -165,19 +174,24 @@ class StreamingBase(BaseCMeans):
         if isinstance(self.init, str) or stream is not None:
             rows = _with_weight(rows)
         chunk = Chunk(replace(context, blocks=rows), seed, number, reporter)
-        held, enough = None, self._rows_to_begin_with(context.settings)
+        enough = self._rows_to_begin_with(context.settings)
+        held, tied = None, tied_numbers(stream, rows.known)
         if stream is None or stream.held is not None:
             absorbed = self._begin(chunk)
-            absorbed = self._numbered(absorbed) if stream is None else _renumbered(absorbed, stream, context.engine)
-            if rows.n_rows < enough:
-                held = WarmupBuffer(np.ascontiguousarray(rows.x) if isinstance(rows.x, np.ndarray) else rows.x, rows.weight)
+            if stream is None:
+                absorbed = self._numbered(absorbed) if rows.known is None else absorbed
+            else:
+                absorbed = _renumbered(absorbed, stream, rows.known, context.engine)
+            held = WarmupBuffer.of(rows) if rows.n_rows < enough else None
         else:
-            absorbed = self._go_on(stream, chunk)
+            order = numbers_of_labels(stream, rows, lambda part: _memberships(stream.past, stream.rule, part, context.engine))
+            absorbed = self._go_on(replace(stream, past=stream.past[order]), chunk)
         if absorbed.geometry.blocks is not blocks:
             geometry = replace(absorbed.geometry, blocks=blocks, former=None)
             absorbed = replace(absorbed, geometry=geometry, rows=None)
         visits += absorbed.solution.row_visits
-        return StreamState(absorbed.past, absorbed.rule, seed, unit, dtype, number + 1, seen, visits, absorbed.reserve, held), absorbed
+        counts = number + 1, seen, visits
+        return StreamState(absorbed.past, absorbed.rule, seed, unit, dtype, *counts, absorbed.reserve, held, tied), absorbed
 
     def _numbered(self, absorbed: ChunkResult) -> ChunkResult:
         """Number the clusters of a first chunk by decreasing mass, unless a start was given."""
@@ -217,7 +231,8 @@ class StreamingBase(BaseCMeans):
         problem, settings = self._chunk_problem(chunk, geometry, method.rule), chunk.context.settings
         init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
         first = starts(self.init, settings.n_init, init_context, chunk.rng("start"))
-        observer, search = self._chunk_observer(chunk, geometry, method.rule), self._breathing(geometry, chunk.rng("search"))
+        observer = self._chunk_observer(chunk, geometry, method.rule)
+        search = self._breathing(geometry.blocks, geometry.population, chunk.rng("search"))
         if method.pilot is None:
             best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
         else:
@@ -233,8 +248,9 @@ class StreamingBase(BaseCMeans):
 
     def _chunk_problem(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Problem:
         given = replace(chunk.context.given, x=geometry.blocks.x)
+        settings, engine = chunk.context.settings, chunk.context.engine
         rows = self._rows_for(replace(chunk.context, given=given), geometry, rule)
-        return Problem(rows, rule, chunk.context.engine, chunk.context.settings.stopping)
+        return Problem(rows, rule, engine, settings.stopping, sums_of_known(geometry.space, geometry.blocks, settings.n_clusters, engine))
 
     def _chunk_observer(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Observer:
         return Observer(chunk.reporter, self._after_sweep(chunk.context.hook, geometry, Method(rule)))
@@ -252,8 +268,11 @@ class StreamingBase(BaseCMeans):
         past, rule, solution, blocks = absorbed.past, absorbed.rule, absorbed.solution, context.blocks
         space, centres = past.space.portable(past.centres)
         if rows is None:
-            rows = RepresentedRows(space, blocks, 0, training=False)
+            rows = RepresentedRows(space, blocks.free, 0, training=False)
         assignment = assign_all(rows, space, rule, State(centres), context.engine, Reporter(context.listeners))
+        known = sums_of_known(space, blocks, len(centres), context.engine)
+        if known is not None:
+            assignment = assignment.with_sums(known.final(rule, State(centres)), blocks.unit)
         return FitResult(
             solution,
             solution.history,
@@ -306,12 +325,15 @@ def _with_weight(blocks: Blocks) -> Blocks:
     return blocks if len(rows) == blocks.n_rows else blocks.part(rows, blocks.weight[rows])
 
 
-def _renumbered(absorbed: ChunkResult, former: StreamState, engine: Engine) -> ChunkResult:
-    """Renumber newly found clusters like the former ones that share most of the held rows with them."""
+def _renumbered(absorbed: ChunkResult, former: StreamState, known: KnownLabels | None, engine: Engine) -> ChunkResult:
+    """Renumber newly found clusters like the former ones that share most of the held rows with them; those of known labels have theirs."""
     assert former.held is not None
     rows = Blocks(former.held.x, former.held.weight, limits=absorbed.geometry.blocks.limits)
     before, now = (_memberships(past, rule, rows, engine) for past, rule in ((former.past, former.rule), (absorbed.past, absorbed.rule)))
-    old, new = linear_sum_assignment((before * rows.weight[:, None]).T @ now, maximize=True)
+    shared = (before * rows.weight[:, None]).T @ now
+    for label in () if known is None else np.unique(known.labels[known.strength > 0]):
+        shared[label, label] += 2 * rows.weight.sum()  # more than all others can share
+    old, new = linear_sum_assignment(shared, maximize=True)
     others = np.setdiff1d(np.arange(now.shape[1]), new)
     return replace(absorbed, past=absorbed.past[np.concatenate([new[np.argsort(old)], others])])
 
@@ -331,7 +353,11 @@ def _cut(blocks: Blocks, step: int, least: int) -> list[Blocks]:
     projected into a short last one."""
     count = min(-(-blocks.n_rows // step), max(1, blocks.n_rows // least))
     bounds = np.linspace(0, blocks.n_rows, count + 1).astype(int)
-    cuts = [replace(blocks, x=view_between(blocks.x, a, b), weight=blocks.weight[a:b]) for a, b in itertools.pairwise(bounds)]
+    known = blocks.known
+    cuts = [
+        replace(blocks, x=view_between(blocks.x, a, b), weight=blocks.weight[a:b], known=None if known is None else known[a:b])
+        for a, b in itertools.pairwise(bounds)
+    ]
     return [part for part in cuts if part.weight.any()]
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, stacked
+from ..data.arrays import Array, Float64, IntArray, stacked
 from ..data.blocks import Blocks
+from ..data.known_labels import KnownLabels
 from ..rules import Rule
 from ..runtime.progress import Reporter
 from ..solvers.fixed_point import Solution
@@ -25,14 +26,34 @@ class WarmupBuffer:
 
     x: Array  # (n, d)
     weight: Float64  # (n,)
+    labels: IntArray | None = None  # (n,) known ones, where there are any
+    strength: Float64 | None = None  # (n,) of them
 
     def __post_init__(self) -> None:
         if self.x.ndim != 2 or self.weight.shape != (self.x.shape[0],) or not (self.weight >= 0).all():
             raise ValueError(f"WarmupBuffer: weights {self.weight.shape} do not fit rows {tuple(self.x.shape)}, or are negative")
+        if any(part is not None and part.shape != self.weight.shape for part in (self.labels, self.strength)):
+            raise ValueError(f"WarmupBuffer: known labels do not fit {self.x.shape[0]} rows")
+        if self.strength is not None and not ((self.strength >= 0) & (self.strength <= 1)).all():
+            raise ValueError("WarmupBuffer: strengths of labels are no shares")
+
+    @classmethod
+    def of(cls, rows: Blocks) -> WarmupBuffer:
+        """Return rows to be kept."""
+        x = np.ascontiguousarray(rows.x) if isinstance(rows.x, np.ndarray) else rows.x
+        return cls(x, rows.weight) if rows.known is None else cls(x, rows.weight, rows.known.labels, rows.known.strength)
 
     def before(self, blocks: Blocks) -> Blocks:
         """Return these rows followed by `blocks`."""
-        return replace(blocks, x=stacked(self.x, blocks.x), weight=np.concatenate([self.weight, blocks.weight]))
+        known = self.known
+        if known is not None or blocks.known is not None:
+            known = (known or KnownLabels.of_nothing(len(self.weight))) + (blocks.known or KnownLabels.of_nothing(blocks.n_rows))
+        return replace(blocks, x=stacked(self.x, blocks.x), weight=np.concatenate([self.weight, blocks.weight]), known=known)
+
+    @property
+    def known(self) -> KnownLabels | None:
+        """What is known of the rows."""
+        return None if self.labels is None or self.strength is None else KnownLabels(self.labels, self.strength)
 
 
 @dataclass(frozen=True)
@@ -49,6 +70,7 @@ class StreamState:
     row_visits: int = 0
     reserve: LandmarkCandidates | None = None  # landmarks that may still be chosen
     held: WarmupBuffer | None = None  # the first rows, until there are enough of them to begin with
+    tied: IntArray | None = None  # numbers of clusters that are those of known labels, where there are any
 
     def __post_init__(self) -> None:
         counts = (self.n_chunks, self.n_samples, self.row_visits)
@@ -56,6 +78,9 @@ class StreamState:
             raise ValueError(f"StreamState: dtype {self.dtype!r}, unit {self.unit} or seed {self.seed} are none of a stream")
         if any(not 0 <= count < 2**53 for count in counts):
             raise ValueError(f"StreamState: counts of {counts}")
+        for numbers in (self.tied, None if self.held is None else self.held.labels):
+            if numbers is not None and not ((numbers >= -1) & (numbers < len(self.past.mass))).all():
+                raise ValueError(f"StreamState: labels of {len(self.past.mass)} clusters are none of them")
         if self.held is not None and str(self.held.x.dtype).rpartition(".")[2] != self.dtype:
             raise ValueError(f"StreamState: rows of {self.held.x.dtype} are held in a stream of {self.dtype}")
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from ..data.arrays import (
@@ -163,6 +164,17 @@ def real(value: Any, name: str, estimator_name: str, *, least: float = 0.0, abov
         wanted = "a finite number" if least == -np.inf else f"a number {'greater than' if above else 'of at least'} {least:g}"
         raise ValueError(f"{estimator_name}({name}={value!r}): {name} must be {others}{wanted}.")
     return float(value)
+
+
+def checked_random_state(value: Any, estimator_name: str) -> np.random.RandomState:
+    """Return the generator for the parameter `random_state`."""
+    try:
+        rng: np.random.RandomState = check_random_state(value)
+        return rng
+    except ValueError:
+        raise ValueError(
+            f"{estimator_name}(random_state={value!r}): give a whole number from 0 to 2^32 - 1, a RandomState, or None."
+        ) from None
 
 
 def one_of(value: Any, name: str, estimator_name: str, known: tuple[str, ...]) -> str:

@@ -75,6 +75,7 @@ def certify(
     sums: Statistics,  # of a sweep from `state`
     gram: Float64 | None,  # kernel matrix of the judged rows, where it is known
     judged: JudgedSample | None,
+    least_weight: float = 0.0,  # of a row in all clusters together: 1 where rows may be held in a cluster by what is known of them
 ) -> Approximation | None:
     """Return the certificate of a partition; None for kernels that are not positive semidefinite, where the bounds do not hold."""
     fixed, weights = population.fixed_sample
@@ -85,7 +86,7 @@ def certify(
     error, norms, projections, represented = _residuals(space, block)
     if not _semidefinite(space, error, norms, gram):
         return None
-    total_weight = _total_weights(space, represented, rule, state)
+    total_weight = np.maximum(_total_weights(space, represented, rule, state), least_weight)
     mean = _Mean(share, exact=len(rows) == len(population))
     moved = space.centres(sums.mass, sums.moment) - state.centres
     slack = rounding(blocks.x.dtype) * total * mean.estimate(_rounding_sizes(space, block, norms))

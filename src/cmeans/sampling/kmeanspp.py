@@ -18,6 +18,7 @@ def kmeans_plus_plus(
     rng: np.random.RandomState,
     *,
     candidates: int | None = None,
+    nearest: Float64 | None = None,  # (p,) squared distances from what is taken already
 ) -> IntArray:
     """Return up to `count` rows far from each other: each is drawn in proportion to its squared distance from those before it.
 
@@ -25,8 +26,7 @@ def kmeans_plus_plus(
     (greedy k-means++, Arthur & Vassilvitskii 2007). Fewer rows are returned when no further row differs from those taken.
     """
     tries = 2 + int(math.log(max(count, 1))) if candidates is None else candidates
-    chosen = [drawn(weights, rng)]
-    nearest = _distances_to(affinity, chosen[0], weights)
+    chosen, nearest = _first(affinity, weights, rng) if nearest is None else ([], nearest)
     while len(chosen) < count:
         mass = np.cumsum(weights * nearest)
         if not mass[-1] > 0:
@@ -45,17 +45,24 @@ def max_min(
     weights: Float64,  # (p,)
     count: int,
     rng: np.random.RandomState,
+    *,
+    nearest: Float64 | None = None,  # (p,) squared distances from what is taken already
 ) -> IntArray:
     """Return up to `count` rows far apart: after a drawn row, always the one that is farthest from those taken so far.
 
     (Gonzalez 1985; Max-Min in Xenaki, Koutroumbas, Rontogiannis 2014.) Fewer are returned when no further row differs.
     """
-    chosen = [drawn(weights, rng)]
-    nearest = _distances_to(affinity, chosen[0], weights)
+    chosen, nearest = _first(affinity, weights, rng) if nearest is None else ([], nearest)
     while len(chosen) < count and nearest.max() > 0:
         chosen.append(int(np.argmax(nearest)))
         nearest = lowered(affinity, np.array(chosen[-1:]), nearest, weights)[0][0]
     return np.array(chosen, dtype=np.intp)
+
+
+def _first(affinity: Affinity, weights: Float64, rng: np.random.RandomState) -> tuple[list[int], Float64]:
+    """Draw the first row; return it with the squared distances (p,) from it."""
+    row = drawn(weights, rng)
+    return [row], _distances_to(affinity, row, weights)
 
 
 def _distances_to(affinity: Affinity, row: int, weights: Float64) -> Float64:

@@ -148,7 +148,7 @@ def sample(population: Population, size: int, rng: np.random.RandomState) -> tup
     if p <= size:
         return np.arange(p), population.weights
     if 4 * size <= p and population.weights.min() == population.weights.max():
-        return _distinct(p, size, rng), np.ones(size)
+        return distinct_numbers(p, size, rng), np.ones(size)
     order = rng.permutation(p)
     ends = population.weights[order]
     np.cumsum(ends, out=ends)
@@ -158,7 +158,7 @@ def sample(population: Population, size: int, rng: np.random.RandomState) -> tup
     return chosen, counts.astype(np.float64)
 
 
-def _distinct(p: int, size: int, rng: np.random.RandomState) -> IntArray:
+def distinct_numbers(p: int, size: int, rng: np.random.RandomState) -> IntArray:
     """Draw `size` different numbers below p, sorted, all sets equally likely, in time and memory that do not grow with p."""
     chosen = np.empty(0, dtype=np.intp)
     while len(chosen) < size:

@@ -214,18 +214,24 @@ def checked_checkpoint(value: Any, estimator_name: str) -> Checkpoint | None:
 
 
 def fingerprint(blocks: Blocks) -> dict[str, Any]:
-    """Return what identifies an input: its size, type and first rows, and the sum of its weights."""
+    """Return what identifies an input: its size, type and first rows, the sum of its weights, and what is told of its rows."""
     n, d = blocks.x.shape
     first = blocks.cut(0, min(int(n), LOOKED_AT)).x
     parts = (first.indptr, first.indices, first.data) if is_sparse(first) else (host_float64(first),)
-    digest = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest()
+    told = {} if blocks.known is None else {"known labels": _digest(blocks.known.labels, blocks.known.strength)}
+    told |= {} if blocks.groups is None else {"linked rows": _digest(blocks.groups)}
     return {
+        **told,
         "rows": int(n),
         "columns": int(d),
         "dtype": str(blocks.x.dtype).rpartition(".")[2],
-        "first rows": digest,
+        "first rows": _digest(*parts),
         "weight": float(blocks.weight.sum()),
     }
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest()
 
 
 def formatted(parameters: Mapping[str, Any]) -> dict[str, str]:

@@ -89,7 +89,8 @@ def solve(
     `carried` are the sums over rows that are not there any more, with which a stream's next rows are clustered.
     """
     function = sweep_for(problem.rows, problem.rule, len(state.centres))
-    unseen = observer.is_silent and step is NEXT_CENTRES and carried is None and problem.stopping.criterion == "centres"
+    nothing_added = carried is None and problem.known is None
+    unseen = observer.is_silent and step is NEXT_CENTRES and nothing_added and problem.stopping.criterion == "centres"
     in_a_row = unseen and not _may_mix(problem, step)
     loop = _Loop(problem, observer, step, carried, function, SweepsInARow.of(problem, state, function) if in_a_row else None)
     section = observer.section()
@@ -160,7 +161,7 @@ class _Loop:
         compared = now.before if problem.stopping.criterion == "memberships" else None
         swept = SweepPass(problem.rule, at, compared, self.step.needs_labels, self.function)
         sums = problem.engine.fold(problem.rows, swept, self._reports(now))
-        sums = sums if self.carried is None else sums + self.carried(at)
+        sums = problem.with_known(sums if self.carried is None else sums + self.carried(at), at)
         visits = now.row_visits + problem.n_rows
         if mixing is not None:
             accepted, mixing = self._anderson.judge(mixing, sums)

@@ -58,11 +58,7 @@ class SubsampleSchedule:
         for number, (numbers, weights) in enumerate(self.samples()):
             uncertainty = np.sqrt(len(states[0].centres) / len(numbers))
             # Rows kept for a sample are gone before the next is made.
-            part = replace(
-                problem,
-                rows=problem.rows.part(numbers, weights),
-                stopping=replace(stopping, tol=max(stopping.tol, RESOLVED * uncertainty)),
-            )
+            part = problem.on_sample(numbers, weights, replace(stopping, tol=max(stopping.tol, RESOLVED * uncertainty)))
             here = observer.without_callbacks().within(f"sample {number}")
             solutions = [_without_sweep(solver(part, state, here.at("sample", run, n_starts))) for run, state in enumerate(states)]
             states = [solution.state for solution in solutions]

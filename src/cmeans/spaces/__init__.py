@@ -6,6 +6,7 @@ from .euclidean import EuclideanSpace
 from .exact import ExactSpace
 from .feature import FeatureSpace
 from .landmark import LandmarkSpace, checked_gram, gram_matrix, landmark_space
+from .products import ProductSpace
 from .spanning import spanning_space
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "FeatureSpace",
     "LandmarkSpace",
     "ProductRows",
+    "ProductSpace",
     "RowValues",
     "Rows",
     "Space",

@@ -14,7 +14,7 @@ from ..kernels import Columns, Kernel, Precomputed
 from .base import ProductRows, Rows, Space, View, columns_of, kernel_room, mean_products
 from .centres import Centres
 from .conjugate_gradients import conjugate_gradients
-from .landmark import LARGEST_KEPT_GRAM, LandmarkSpace
+from .landmark import LARGEST_KEPT_GRAM, LandmarkSpace, landmark_space
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,11 @@ class ExactSpace(Space):
 
     def portable(self, centres: Centres) -> tuple[Space, Centres]:
         return LandmarkSpace(self.kernel, self._points), centres
+
+    def factored(self) -> LandmarkSpace:
+        """Return the same space with its Gram matrix factored: rows in it need not be training rows."""
+        gram = host_float64(self._columns(self.data.cut(0, self.size).x)) if isinstance(self.kernel, Precomputed) else None
+        return landmark_space(self.kernel, self._points, gram, self.data.x.dtype)
 
     def _from_products(self, t: Float64) -> Centres:
         product = self._gram_product

@@ -177,9 +177,12 @@ def _fits(value: Any, kind: Any) -> bool:
         return any(_fits(value, part) for part in parts)
     if get_origin(kind) is tuple:
         return isinstance(value, list) and len(value) == len(parts) and all(map(_fits, value, parts))
-    if kind is Any or get_origin(kind) is np.ndarray:  # an array of any library, which is stored as one of NumPy's; float64 ones
-        known = isinstance(value, np.ndarray) or (kind is Any and is_sparse(value))
-        return known and (kind is Any or value.dtype == np.float64) and bool(np.isfinite(value.data if is_sparse(value) else value).all())
+    if get_origin(kind) is np.ndarray:  # of a number type
+        (number,) = get_args(parts[1])
+        return isinstance(value, np.ndarray) and value.dtype == number and bool(np.isfinite(value).all())
+    if kind is Any:  # an array of any library, which is stored as one of NumPy's
+        known = isinstance(value, np.ndarray) or is_sparse(value)
+        return known and bool(np.isfinite(value.data if is_sparse(value) else value).all())
     if kind is float:
         return type(value) in (int, float) and math.isfinite(value)
     return isinstance(value, kind) and not (kind is int and isinstance(value, bool))

@@ -15,11 +15,10 @@ from ..rules import Rule
 from ..spaces import Space
 from . import generic
 from .bounded import BoundedSweep
-from .generic import FinalSums
 from .native import NativeAssign, NativeCosts, NativeDeviations, NativeMargins, NativeMeasure, NativeNearest, NativePrices, NativeSweep
 from .represented_rows import RepresentedRows
 from .state import State
-from .statistics import ClusterCosts, Margins, PriceStatistics, Statistics
+from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics
 
 LARGEST_CENTRES = 4 * 2**20  # bytes of centres above which a matrix product of the whole block is faster
 

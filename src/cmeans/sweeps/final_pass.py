@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, IntArray, dense_like, numpy_dtype
+from ..data.known_labels import KnownLabels
 from ..data.outputs import RowOutputs
 from ..engines import Engine, Pass
 from ..rules import Rule
@@ -18,9 +19,9 @@ from ..runtime.progress import SILENT, Reporter
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
 from .choice import AssignFunction, assign_for
-from .generic import FinalSums
 from .represented_rows import RepresentedRows
 from .state import State
+from .statistics import FinalSums
 
 Part = TypeVar("Part")
 Put = Callable[[Any], None]
@@ -139,6 +140,7 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
     state: State
     space: Space | None  # of the centres, where it is not the rows' own
     moves: Moves | None = None
+    known: KnownLabels | None = None  # what is known of the rows, which is written over what the rule says
 
     def prepare(self, rows: RepresentedRows) -> AssignFunction:
         return assign_for(rows, self.space or rows.space, self.rule, len(self.state.centres))
@@ -149,10 +151,13 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
         sums = prepared(rows, space, self.rule, self.state, task, out)
         if self.moves is not None:
             sums += self.moves.between(first, last).made(out, first, rows.blocks.weight[first:last], len(self.state.centres))
+        if self.known is not None:
+            self.known[first:last].overwrite(out.between(first, last))
         return sums, self.sink.made(out), last - first
 
     def part(self, start: int, stop: int) -> FinalPass:
-        return self if self.moves is None else replace(self, moves=self.moves.between(start, stop))
+        moves = None if self.moves is None else self.moves.between(start, stop)
+        return replace(self, moves=moves, known=None if self.known is None else self.known[start:stop])
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,11 @@ class Assignment:
     objective: float
     total_distance: float  # sum_ij weight_i d2_ij
     mass: Float64  # (c,) sum_i weight_i u_ij
+
+    def with_sums(self, sums: FinalSums, unit: float) -> Assignment:
+        """Return the same with further sums, in the rows' unit of weight."""
+        objective, distance = self.objective + sums.objective * unit, self.total_distance + sums.total_distance
+        return replace(self, objective=objective, total_distance=distance, mass=self.mass + sums.mass)
 
 
 def assign_all(
@@ -220,7 +230,7 @@ def assign_into(
     moves: Moves | None = None,
 ) -> FinalSums:
     """The last pass over all rows, with its sums; the objective is in the user's unit of weight."""
-    final = FinalPass(sink, rule, state, None if space is rows.space else space, moves)
+    final = FinalPass(sink, rule, state, None if space is rows.space else space, moves, rows.blocks.known)
     total: FinalSums | None = None
     done = 0
     for sums, part, count in engine.map(rows, final):

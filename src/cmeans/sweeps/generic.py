@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Rows, Space
 from .represented_rows import RepresentedBlock, RepresentedRows, RowsInSpace
 from .state import State
-from .statistics import ClusterCosts, HardStatistics, Margins, PriceStatistics, Statistics
+from .statistics import ClusterCosts, FinalSums, HardStatistics, Margins, PriceStatistics, Statistics
 
 
 def sweep(
@@ -47,7 +46,7 @@ def sweep(
 
 
 def gather(rows: RepresentedRows, rule: Rule, memberships: Array, task: int) -> Statistics:
-    """The same sums from given memberships (n, c): how a run starts from a partition."""
+    """The same sums from given memberships (n, c): how a run starts from a partition. Distances are those from the space's origin."""
     sums = _Sums(memberships.shape[1], rows.space.moment_width)
     for block in rows.task(task):
         block_rows = block.rows.prepared()
@@ -57,20 +56,8 @@ def gather(rows: RepresentedRows, rule: Rule, memberships: Array, task: int) -> 
         w = rule.weights(u)
         w = w if (block.weight == 1.0).all() else w * weight[:, None]
         block_rows.add_moment(w, sums.moment(w))
-        sums.add(w, None, None, block.weight, weight)
+        sums.add(w, kxx[:, None], None, block.weight, weight)
     return sums.statistics()
-
-
-@dataclass(frozen=True)
-class FinalSums:
-    """Sums of the last pass."""
-
-    objective: float
-    total_distance: float  # sum_ij weight_i d2_ij
-    mass: Float64  # (c,) sum_i weight_i u_ij
-
-    def __add__(self, other: FinalSums) -> FinalSums:
-        return FinalSums(self.objective + other.objective, self.total_distance + other.total_distance, self.mass + other.mass)
 
 
 def assign(rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs) -> FinalSums:
@@ -274,11 +261,10 @@ class _Sums:
             self._spread = xp.zeros(self._shape[0], dtype=xp.float64, device=device(like))
         return self._moment
 
-    def add(self, w: Array, d2: Array | None, penalty: Array | None, weight: Float64, weight_like: Array) -> None:
+    def add(self, w: Array, d2: Array, penalty: Array | None, weight: Float64, weight_like: Array) -> None:
         xp = namespace(w)
         self._mass += xp.sum(w, axis=0, dtype=xp.float64)
-        if d2 is not None:
-            self._spread += xp.sum(w * d2, axis=0, dtype=xp.float64)
+        self._spread += xp.sum(w * d2, axis=0, dtype=xp.float64)
         self._weight += float(weight.sum())
         if penalty is not None:
             self._penalty = self._penalty + xp.sum(penalty * weight_like, dtype=xp.float64)

@@ -13,11 +13,10 @@ from ..native.calls import ADDRESS, INT, REAL, TEXT, WHOLE, Structure, address, 
 from ..rules import NativeFunctions, Rule
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
-from .generic import FinalSums
 from .native_rows import RowsArgument
 from .represented_rows import RepresentedRows
 from .state import State
-from .statistics import ClusterCosts, HardStatistics, Margins, PriceStatistics, Statistics
+from .statistics import ClusterCosts, FinalSums, HardStatistics, Margins, PriceStatistics, Statistics
 
 STATES = 2  # whose centres are kept as C reads them: the change of memberships compares two
 

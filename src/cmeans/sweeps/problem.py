@@ -17,7 +17,7 @@ from .choice import SweepFunction
 from .passes import PartitionPass, SweepPass
 from .represented_rows import RepresentedRows
 from .state import State
-from .statistics import Statistics
+from .statistics import KnownSums, Statistics
 
 Result = TypeVar("Result")
 
@@ -46,6 +46,7 @@ class Problem:
     rule: Rule
     engine: Engine
     stopping: Stopping = Stopping()
+    known: KnownSums | None = None  # the sums of what is known of the rows; `rows` weigh what is left to the rule
 
     @property
     def space(self) -> Space:
@@ -63,7 +64,17 @@ class Problem:
 
     def sweep(self, state: State, function: SweepFunction | None = None) -> Statistics:
         """The sums of one sweep; `function` of the sweeps before, where they were over these rows."""
-        return self.engine.fold(self.rows, SweepPass(self.rule, state, function=function))
+        return self.with_known(self.engine.fold(self.rows, SweepPass(self.rule, state, function=function)), state)
+
+    def with_known(self, sums: Statistics, state: State) -> Statistics:
+        """Return the sums of a sweep from a state with what is known of the rows."""
+        return sums if self.known is None else sums + self.known.sums(self.rule, state)
+
+    def on_sample(self, numbers: IntArray, weights: Float64, stopping: Stopping) -> Problem:
+        """Return the problem over some of the rows, which stand for all."""
+        part, total = self.rows.part(numbers, weights), float(self.rows.blocks.weight.sum())
+        known = None if self.known is None else self.known * (float(weights.sum()) / total)
+        return replace(self, rows=part, stopping=stopping, known=known)
 
     def sums_of(self, memberships: Array | Partition) -> Statistics:
         """The sums that given memberships (n, c) make, without distances."""

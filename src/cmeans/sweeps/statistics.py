@@ -8,7 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray, host_float64
+from ..rules import Rule
+from ..spaces import Space
+from ..spaces.centres import Centres
+from .state import State
 
 
 @dataclass(frozen=True)
@@ -119,3 +123,55 @@ class Statistics:
         """True where every sum is a number: NaN or infinity from a kernel shows here first."""
         total = self.objective + float(self.mass.sum()) + float(self.moment.sum())  # which may overflow by itself
         return math.isfinite(total) or bool(np.isfinite(self.objective) and np.isfinite(self.mass).all() and np.isfinite(self.moment).all())
+
+
+@dataclass(frozen=True)
+class FinalSums:
+    """Sums of the last pass."""
+
+    objective: float
+    total_distance: float  # sum_ij weight_i d2_ij
+    mass: Float64  # (c,) sum_i weight_i u_ij
+
+    def __add__(self, other: FinalSums) -> FinalSums:
+        return FinalSums(self.objective + other.objective, self.total_distance + other.total_distance, self.mass + other.mass)
+
+
+@dataclass(frozen=True)
+class KnownSums:
+    """What rows add to the sums of a sweep, whose weight belongs to a known cluster each, whatever the centres are.
+
+    A row of weight w and strength s is two rows: one of weight (1 - s) w, whose memberships the rule finds, and one of weight s w that
+    belongs fully to its known cluster. For m = 2 that is the objective of Pedrycz & Waletzky 1997 (eq. 1), alpha = s / (1 - s).
+    """
+
+    space: Space
+    weight: float
+    mass: Float64  # (c,)
+    moment: Float64  # (c, moment_width)
+    square: Float64  # (c,) sums of weight k(x, x)
+
+    def __mul__(self, factor: float) -> KnownSums:
+        return KnownSums(self.space, self.weight * factor, self.mass * factor, self.moment * factor, self.square * factor)
+
+    def sums(self, rule: Rule, state: State) -> Statistics:
+        """Return what the rows add to the sums of a sweep."""
+        penalty = rule.penalty(np.eye(len(self.mass)), state.scales)  # of a row that belongs to one cluster alone
+        added = 0.0 if penalty is None else float(self.mass @ host_float64(penalty))
+        spread = self._distances(state.centres).diagonal()
+        return Statistics(self.weight, self.mass, self.moment, spread, added)
+
+    def final(self, rule: Rule, state: State) -> FinalSums:
+        """Return what the rows add to the sums of the last pass."""
+        sums = self.sums(rule, state)
+        return FinalSums(sums.objective, float(self._distances(state.centres).sum()), self.mass)
+
+    def centres(self) -> Centres:
+        """Return the means of the known rows of each cluster (any value where it has none)."""
+        return self.space.centres(self.mass, self.moment)
+
+    def _distances(self, centres: Centres) -> Float64:
+        """(c, c) sums of the squared distances of the known rows of each cluster to each centre."""
+        products = self.moment[:, : self.space.size] @ self.space.coefficients(centres).T
+        distances: Float64 = self.square[:, None] - 2.0 * products + self.mass[:, None] * centres.squared_norms()[None, :]
+        return np.maximum(distances, 0.0)

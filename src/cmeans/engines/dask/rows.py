@@ -22,6 +22,8 @@ class DaskRows(StoredRows):
     Partitions are futures with the graph that made them: partitions lost with a worker are computed again.
     """
 
+    elsewhere = True
+
     def __init__(self, x: Any, client: Any, estimator_name: str, memory_per_worker: int | None = None) -> None:
         where, (dtype, columns) = "a Dask data frame" if is_frame(x) else "a Dask array", type_and_columns(x, estimator_name)
         parts = started(client, x, as_rows, np.dtype(dtype), estimator_name)

@@ -1,0 +1,60 @@
+"""Labels that are known of some rows, which travel with the rows as weights do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import Float64, IntArray, as_like, is_foreign, namespace, to_numpy
+from .outputs import RowOutputs
+
+
+@dataclass(frozen=True)
+class KnownLabels:
+    """The known cluster of each row, and how firmly the row is held there."""
+
+    labels: IntArray  # (n,) -1: not known
+    strength: Float64  # (n,) share of the row's weight that belongs to its known cluster, 0 where there is none
+
+    def __getitem__(self, which: Any) -> KnownLabels:
+        return KnownLabels(self.labels[which], self.strength[which])
+
+    def __add__(self, other: KnownLabels) -> KnownLabels:
+        """Return what is known of these rows followed by others."""
+        return KnownLabels(np.concatenate([self.labels, other.labels]), np.concatenate([self.strength, other.strength]))
+
+    @classmethod
+    def of_nothing(cls, n_rows: int) -> KnownLabels:
+        """Return labels of rows none of which is known."""
+        return cls(np.full(n_rows, -1, np.intp), np.zeros(n_rows))
+
+    def free(self, weight: Float64) -> Float64:
+        """Return the part of the sample weights (n,) that is divided by the rule."""
+        return weight * (1.0 - self.strength)
+
+    def fixed(self, weight: Float64) -> Float64:
+        """Return the part of the sample weights (n,) that belongs to the known clusters."""
+        return weight * self.strength
+
+    @property
+    def marks(self) -> Float64:
+        """(n, 2) numbers that are equal where all that is known of two rows is."""
+        return np.column_stack([self.labels.astype(np.float64), self.strength])
+
+    def overwrite(self, out: RowOutputs) -> None:
+        """Write what is known over what the rule says of the same rows: u becomes (1 - strength) u + strength."""
+        rows = np.flatnonzero(self.strength > 0)
+        if not len(rows):
+            return
+        known = self[rows]
+        u = np.asarray(to_numpy(out.memberships)[rows], np.float64) * (1.0 - known.strength)[:, None]
+        u[np.arange(len(rows)), known.labels] += known.strength
+        if is_foreign(out.memberships):
+            out.memberships[namespace(out.memberships).asarray(rows), ...] = as_like(u, out.memberships)
+        else:
+            out.memberships[rows] = u
+        labels = np.where(known.strength < 1, u.argmax(axis=1), known.labels)
+        out.nearest[rows[labels != out.labels[rows]]] = np.inf  # it is not for being near that they are in this cluster
+        out.labels[rows] = labels

@@ -1,0 +1,70 @@
+"""The problem that the sweeps of a fit solve: what is known of rows taken out of their weights, linked rows as one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...data.arrays import Partition
+from ...data.blocks import Blocks
+from ...engines import Engine
+from ...rules import Hard
+from ...sampling.joined_rows import GroupedRows
+from ...sampling.linked_rows import linked_rows
+from ...sampling.population import Population, population_of
+from ...solvers.multistart import FitResult, Pilot
+from ...spaces import ExactSpace, Space
+from ...sweeps.passes import PartitionPass
+from ...sweeps.problem import Problem
+from ...sweeps.represented_rows import RepresentedRows
+from ...sweeps.statistics import KnownSums
+from ..space import Geometry
+
+
+@dataclass(frozen=True)
+class SweptRows:
+    """A problem, and what stands between it and the rows of the geometry."""
+
+    problem: Problem
+    given: RepresentedRows  # of the geometry, of which starts are made
+    population: Population  # of the problem's rows
+    linked: GroupedRows | None
+
+    def starting(self, pilot: Pilot | None) -> Problem:
+        """Return the problem whose rule turns partitions of the given rows into centres."""
+        return replace(self.problem, rows=self.given, rule=self.problem.rule if pilot is None else pilot.rule)
+
+    def of_all_rows(self, result: FitResult) -> FitResult:
+        """Return the result with labels and memberships of the given rows."""
+        if self.linked is None:
+            return result
+        given = self.given.blocks
+        return replace(result, assignment=self.linked.everywhere(result.assignment, given, None, is_soft=result.rule.is_soft))
+
+
+def for_linked_rows(geometry: Geometry) -> Geometry:
+    """Return the geometry in a space in which means of rows are rows."""
+    if geometry.blocks.groups is None or not isinstance(geometry.space, ExactSpace):
+        return geometry
+    return geometry.over(geometry.space.factored(), geometry.landmark_rows)
+
+
+def sums_of_known(space: Space, blocks: Blocks, n_clusters: int, engine: Engine) -> KnownSums | None:
+    """Return the sums of the part of some rows that belongs to known clusters, by one pass over them; None where nothing is known."""
+    if blocks.known is None:
+        return None
+    fixed = replace(blocks, weight=blocks.known.fixed(blocks.weight), known=None)
+    sums = engine.fold(RepresentedRows(space, fixed, 0), PartitionPass(Hard(), Partition(blocks.known.labels, n_clusters, blocks.x)))
+    return KnownSums(space, sums.weight, sums.mass, sums.moment, sums.spread)
+
+
+def swept_rows(geometry: Geometry, given: RepresentedRows, problem: Problem, n_clusters: int) -> SweptRows:
+    """Return `problem`, over the given rows, with what is known of them, and with linked rows as one."""
+    space, blocks, engine, linked = geometry.space, geometry.blocks, problem.engine, None
+    if blocks.groups is not None:
+        space, linked = linked_rows(space, blocks, engine)
+        blocks = linked.blocks
+    known = sums_of_known(space, blocks, n_clusters, engine)
+    rows = given if linked is None else RepresentedRows(space, blocks.free, 0)
+    same = blocks.free is geometry.blocks
+    population = geometry.population if same else population_of(blocks.free, comparable=linked is None and not geometry.is_precomputed)
+    return SweptRows(replace(problem, rows=rows, known=known), given, population, linked)

@@ -1,0 +1,1 @@
+"""Fits of streams: chunk after chunk."""

@@ -1,0 +1,77 @@
+"""Rows that are given by their products with the basis of a space: any mean of rows is such a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, IntArray, host_float64
+from ..data.blocks import Block
+from ..kernels import Kernel
+from .base import ProductRows, Rows, Space
+from .centres import Centres
+
+
+@dataclass(frozen=True)
+class ProductSpace(Space):
+    """A space whose rows x are g, products with its basis, and come with k(x, x).
+
+    Rows of weights w_i that are one row have the weighted means of g and of k(x, x): its squared distance to a centre is the mean of
+    theirs, not that of the mean of the rows.
+    """
+
+    of: Space
+
+    @property
+    def kernel(self) -> Kernel:  # type: ignore[override]
+        return self.of.kernel
+
+    @property
+    def size(self) -> int:
+        return self.of.size
+
+    @property
+    def factored_size(self) -> int:
+        return self.of.factored_size
+
+    @property
+    def jitter(self) -> float:
+        return self.of.jitter
+
+    @property
+    def keeps_rows_cheaply(self) -> bool:
+        return False
+
+    @property
+    def represents_by_views(self) -> bool:
+        return True
+
+    def rows(self, block: Block, room: Array | None = None) -> Rows:
+        assert block.kxx is not None, "rows of products come with k(x, x)"
+        return ProductRows(block.x, block.kxx)
+
+    def centres(self, mass: Float64, moment: Float64) -> Centres:
+        return self.of.centres(mass, moment)
+
+    def coefficients(self, centres: Centres) -> Float64:
+        return self.of.coefficients(centres)
+
+    def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
+        g = host_float64(block.x)
+        return self.of.centres(np.ones(len(g)), g)
+
+    def inner_products(self, centres: Centres, block: Block) -> Float64:
+        return self.of.inner_products(centres, block)
+
+    def norms(self, centres: Centres) -> Float64:
+        return self.of.norms(centres)
+
+    def as_rows(self, centres: Centres) -> Rows:
+        return self.of.as_rows(centres)
+
+    def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
+        return self.of.project(centres, origin, basis)
+
+    def portable(self, centres: Centres) -> tuple[Space, Centres]:
+        return self.of.portable(centres)
