@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cmeans import CMeans
-from cmeans.fitting.fit import Procedure
+from cmeans.fitting.procedure import Procedure
 from cmeans.kernels import Kernel
 from cmeans.metrics import purity
 from cmeans.rules import Fuzzy, Possibilistic, Rule

@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 
 from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive, best_separated
 from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest, check_m
-from ..fitting.fit import Method, Procedure
+from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, starts
-from ..fitting.space import Geometry
+from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import one_of, real
 from ..kernels import Kernel, Linear
 from ..kernels.names import KernelName

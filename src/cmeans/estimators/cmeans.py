@@ -24,8 +24,9 @@ from ..fitting.arguments import (
     settled,
     settled_m,
 )
-from ..fitting.fit import BaseCMeans, Method, Procedure
-from ..fitting.space import Geometry
+from ..fitting.fit import BaseCMeans
+from ..fitting.geometry import Geometry
+from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import one_of, real
 from ..kernels import Kernel
 from ..kernels.names import KernelName

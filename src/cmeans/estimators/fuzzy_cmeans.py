@@ -19,7 +19,8 @@ from ..fitting.arguments import (
     check_noise,
     given_sizes,
 )
-from ..fitting.fit import BaseCMeans, Procedure, fuzzy_method
+from ..fitting.fit import BaseCMeans
+from ..fitting.procedure import Procedure, fuzzy_method
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..solvers.checkpoints import Checkpoint

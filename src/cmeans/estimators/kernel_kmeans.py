@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, SizesArgument, given_sizes
-from ..fitting.fit import BaseCMeans, Method, Procedure
+from ..fitting.fit import BaseCMeans
+from ..fitting.procedure import Method, Procedure
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard

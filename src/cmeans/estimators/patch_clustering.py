@@ -12,10 +12,11 @@ from ..data.arrays import in_float64, numpy_dtype, stacked, take, to_numpy
 from ..data.blocks import Blocks
 from ..engines import Engine, ThreadEngine
 from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule, takes_graph
-from ..fitting.fit import FitContext, FitSettings, Method, Procedure
-from ..fitting.space import Geometry
-from ..fitting.stream_fit import StreamingBase, new_seed
-from ..fitting.stream_state import Chunk, ChunkResult, FitSummary, StreamState
+from ..fitting.geometry import Geometry
+from ..fitting.procedure import FitContext, FitSettings, Method, Procedure
+from ..fitting.streams.chunks import new_seed
+from ..fitting.streams.stream_fit import StreamingBase
+from ..fitting.streams.stream_state import Chunk, ChunkResult, FitSummary, StreamState
 from ..fitting.validation import integer, one_of
 from ..kernels import Kernel
 from ..kernels.names import KernelName

@@ -8,8 +8,9 @@ from typing import Any
 
 from ..data.arrays import Array
 from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, check_m, settled_m
-from ..fitting.fit import BaseCMeans, Method, Procedure
-from ..fitting.space import Geometry
+from ..fitting.fit import BaseCMeans
+from ..fitting.geometry import Geometry
+from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import real
 from ..kernels import Kernel
 from ..kernels.names import KernelName

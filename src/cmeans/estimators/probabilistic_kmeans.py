@@ -11,10 +11,12 @@ import numpy as np
 from ..data.arrays import Array, Partition, foreign_like, itemsize, numpy_dtype, to_numpy
 from ..data.blocks import Blocks, spans
 from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName
-from ..fitting.fit import BaseCMeans, FitContext, FitSettings, Method, Procedure
+from ..fitting.fit import BaseCMeans
 from ..fitting.fitted_attributes import certified
+from ..fitting.geometry import Geometry
 from ..fitting.init import METHODS, InitContext, given_partition, starts
-from ..fitting.space import Geometry, build_geometry
+from ..fitting.procedure import FitContext, FitSettings, Method, Procedure
+from ..fitting.space import build_geometry
 from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel
 from ..kernels.names import KernelName

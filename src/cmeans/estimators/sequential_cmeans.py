@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive
 from ..fitting.arguments import Auto, GammaName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest
-from ..fitting.fit import Method, Procedure
+from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel
 from ..kernels.names import KernelName

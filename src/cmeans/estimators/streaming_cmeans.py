@@ -21,11 +21,12 @@ from ..fitting.arguments import (
     given_landmarks,
     takes_graph,
 )
-from ..fitting.fit import FitSettings, Procedure
 from ..fitting.fitted_attributes import restored_on_failure
-from ..fitting.space import Geometry, euclidean_space
-from ..fitting.stream_fit import StreamingBase
-from ..fitting.stream_state import Chunk, ChunkResult, StreamState
+from ..fitting.geometry import Geometry
+from ..fitting.procedure import FitSettings, Procedure
+from ..fitting.space import euclidean_space
+from ..fitting.streams.stream_fit import StreamingBase
+from ..fitting.streams.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel, Linear
 from ..kernels.names import KernelName

@@ -24,11 +24,13 @@ from ..fitting.arguments import (
     takes_kernel_values,
     whole_diagonal,
 )
-from ..fitting.fit import BaseCMeans, FitContext, Method, Procedure
+from ..fitting.fit import BaseCMeans
+from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, checked_labels, starts
 from ..fitting.kernel_width import build_named_kernel
 from ..fitting.prediction import Predicting
-from ..fitting.space import Geometry, SpaceRequest, estimator_graph, euclidean_space
+from ..fitting.procedure import FitContext, Method, Procedure
+from ..fitting.space import SpaceRequest, estimator_graph, euclidean_space
 from ..fitting.validation import host_array
 from ..kernels import FeatureKernel, Kernel, Linear, Precomputed
 from ..kernels.names import KernelName

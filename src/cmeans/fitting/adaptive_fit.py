@@ -23,9 +23,11 @@ from ..sweeps.passes import SilhouettePass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from .arguments import InnerScaling, SparsityTest, takes_kernel_values
-from .fit import BaseCMeans, FitContext, FitSettings, Method, Procedure
+from .fit import BaseCMeans
 from .fitted_attributes import certified
-from .space import Geometry, build_geometry
+from .geometry import Geometry
+from .procedure import FitContext, FitSettings, Method, Procedure
+from .space import build_geometry
 from .validation import integer, one_of, real
 
 SQUARED_SHARE = 0.2  # K of the automatic sparsity where scales are mean squares: more, and rows within the radius make it smaller yet

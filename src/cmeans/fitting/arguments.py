@@ -21,7 +21,8 @@ from ..solvers.sizes import SizeLimits
 from .validation import checked_square_diagonal, host_array, intact, integer, one_of, real
 
 if TYPE_CHECKING:
-    from .space import Geometry, SpaceParameters
+    from .geometry import Geometry
+    from .space import SpaceParameters
 
 # Values that parameters of several estimators take by name
 Auto = Literal["auto"]

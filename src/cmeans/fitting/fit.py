@@ -6,24 +6,24 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Self, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import ClassifierTags, Tags
 
-from ..data.arrays import Array, Float64, itemsize
+from ..data.arrays import Array, itemsize
 from ..data.blocks import Blocks
 from ..data.memory_estimate import of_start
-from ..engines import Engine, count_threads
+from ..engines import count_threads
 from ..kernels import Kernel, PrecomputedGraphKernel
-from ..rules import Fuzzy, Rule
+from ..rules import Rule
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, memory_logger, verbose_log, with_callbacks
-from ..runtime.progress import Listener, Reporter, current_listeners
+from ..runtime.progress import Reporter, current_listeners
 from ..sampling.population import Population
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
-from ..solvers.multistart import FitResult, Pilot, best_of, concluded, from_pilot, lower_cut
+from ..solvers.multistart import FitResult, best_of, concluded, from_pilot, lower_cut
 from ..solvers.observer import AfterSweep, FitRecord, Observer
 from ..solvers.search import Breathing, Searching
 from ..solvers.sizes import Sized
@@ -35,97 +35,28 @@ from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..tuning.annealing import Annealing
-from ..tuning.noise import NoisePilot
 from .arguments import (
-    GivenSizes,
     SearchName,
-    check_noise,
     checked_landmark_parameters,
     graph_parameters,
-    settled_m,
     takes_affinities,
     takes_kernel_values,
 )
 from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
-from .init import METHODS, InitContext, check_init, starts
+from .geometry import Geometry
+from .init import InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
+from .procedure import FitContext, FitSettings, Method, Procedure
 from .rows.joining import equal_rows_joined, joins_equal_rows
 from .rows.swept import for_linked_rows, swept_rows
 from .rows.told import NOTHING, Told
-from .space import Geometry, SpaceRequest, build_geometry, check_kernel
-from .validation import CheckedRows, checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
+from .space import SpaceRequest, build_geometry, check_kernel
+from .validation import checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
 
 OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
 OF_ROWS = ("labels_", "memberships_", "noise_membership_", "_nearest", "objective_", "objective_history_", "separation_")  # attributes
-
-
-@dataclass(frozen=True)
-class FitSettings:
-    """Checked parameters of a fit."""
-
-    n_clusters: int  # to start from
-    n_init: int
-    stopping: Stopping
-    budget: int | None
-    rng: np.random.RandomState
-
-
-@dataclass(frozen=True)
-class Method:
-    """The rule whose objective is minimised, perhaps after a pilot run that gives its scales or its noise cluster."""
-
-    rule: Rule
-    pilot: Pilot | None = None
-    attributes: Mapping[str, Any] = field(default_factory=dict)  # fitted attributes of this estimator only
-
-
-def fuzzy_method(m: Any, noise: Any, estimator_name: str, geometry: Geometry) -> Method:
-    """Return fuzzy c-means, with a noise cluster where one is asked for."""
-    rule = Fuzzy(settled_m(m, "m", estimator_name, geometry))
-    return Method(rule, None if noise is None else NoisePilot(rule, check_noise(noise, estimator_name)))
-
-
-@dataclass(frozen=True)
-class Procedure:
-    """All that one estimator adds to the fit that estimators share, from its checked parameters."""
-
-    method: Callable[[Geometry], Method]  # the objective; the geometry serves parameters that the data determine
-    cluster: Callable[[FitContext], tuple[Geometry, Method, FitResult]] | None = None  # None: sweeps from every start
-    max_clusters: int | None = None  # upper bound of a number that is found; None: `n_clusters` are made
-    most_sweeps: int | None = None  # None: `max_iter`
-    bounded: bool = True  # True: a start takes at most `max_iter` sweeps in all
-    criterion: str = "centres"  # of `Stopping`
-    can_be_annealed: bool = False  # as its rule can
-    starts: tuple[str, ...] = METHODS  # names that `init` may take
-    factors: Callable[[Array, Float64], Float64] | None = None  # (d,) from rows and weights: features are multiplied by them first of all
-    sizes: GivenSizes | None = None  # bounds of the clusters' sizes
-    too_few: str = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
-
-    def clusters_for(self, n_clusters: int, n_rows: int, estimator_name: str) -> int:
-        """Return the number of clusters to start from on these rows."""
-        if self.max_clusters is not None:
-            return min(n_clusters, n_rows)
-        if n_clusters > n_rows:
-            raise ValueError(f"{estimator_name}(n_clusters={n_clusters}): {self.too_few.format(n=n_rows)}")
-        return n_clusters
-
-
-@dataclass(frozen=True)
-class FitContext:
-    """One fit: its settings, rows, engine and listeners."""
-
-    procedure: Procedure
-    settings: FitSettings
-    given: CheckedRows
-    blocks: Blocks
-    engine: Engine
-    hook: SweepHook | None
-    listeners: tuple[Listener, ...]
-    log: CheckpointLog | None
-    record: FitRecord
-    taker: RowTaker | None = None  # of the rows' results in the last pass
 
 
 class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
@@ -227,6 +158,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             blocks = Blocks(given.x, weight, unit=unit, factors=factors, limits=self._limits, n_threads=self._threads(given.x))
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
             blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=procedure.cluster is None)
+            if procedure.sizes is not None and (blocks.known is not None or blocks.groups is not None):
+                raise ValueError(
+                    f"{estimator_name}({procedure.sizes.given}): sizes are bounded of rows that are free to move; leave out known_labels= "
+                    "and must_link=, or the bounds."
+                )
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
             most = settings.stopping.max_iter * (settings.n_init + (self.search is not None)) if procedure.bounded else None

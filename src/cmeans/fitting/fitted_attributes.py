@@ -26,7 +26,7 @@ from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from ..tuning.diagnosis import COLLAPSED, coincident_pairs, separation
-from .space import Geometry
+from .geometry import Geometry
 
 MOSTLY = 0.6  # share of rows without a cluster from which on a warning is issued
 OPTIONAL = (

@@ -18,8 +18,8 @@ from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.statistics import KnownSums
 from .arguments import InitName, matching_points, row_numbers
+from .geometry import Geometry
 from .prediction import Predicting
-from .space import Geometry
 from .validation import host_array, intact
 
 METHODS: tuple[str, ...] = get_args(InitName)

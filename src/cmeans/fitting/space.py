@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray, host_float64, is_foreign, is_sparse, numpy_dtype, resolution, to_numpy
-from ..data.blocks import LARGEST_SUM, Block, Blocks
-from ..data.limits import DEFAULT
+from ..data.arrays import IntArray, host_float64, is_foreign, to_numpy
+from ..data.blocks import Blocks
 from ..engines import Engine
 from ..kernels import Kernel, LandmarkGraphKernel, Linear, Precomputed, PrecomputedGraphKernel
 from ..kernels.landmark_graph import GraphParameters
@@ -19,15 +17,8 @@ from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
 from ..landmarks.graph import AUTOMATIC, Sought, landmark_centres, landmark_graph
 from ..landmarks.precomputed_graph import precomputed_graph
 from ..landmarks.select import choose, spanning_rows
-from ..runtime.user_warnings import warn
-from ..sampling.pairwise import Affinity, Metric
-from ..sampling.population import JudgedSample, Population, population_of, some_rows
-from ..sampling.sampled_rows import CoordinateRows, GramRows, SampledRows
-from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, LandmarkSpace, Space, checked_gram, landmark_space, solver_tolerance
-from ..spaces.centres import Centres
-from ..tuning.diagnosis import kernel_complaints, out_of_range
-from ..tuning.fuzzifier import Fuzzifier, fuzzifier
-from ..tuning.temperature import automatic_temperature, critical_temperature
+from ..sampling.population import some_rows
+from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, landmark_space, solver_tolerance
 from .arguments import (
     checked_landmark_parameters,
     given_diagonal,
@@ -40,6 +31,7 @@ from .arguments import (
     takes_kernel_values,
     whole_diagonal,
 )
+from .geometry import Geometry
 from .kernel_width import build_named_kernel, checked_kernel_parameters
 from .memory import free_memory
 from .validation import diagonal
@@ -59,165 +51,6 @@ class SpaceParameters(Protocol):
     landmarks: Any
     landmark_tol: float
     landmark_solver: str
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """A space over rows, with the data for drawing from them and for keeping the result."""
-
-    blocks: Blocks
-    kernel: Kernel
-    space: Space
-    n_clusters: int  # that are sought
-    gamma: float | None = None
-    landmark_rows: IntArray | None = None  # row numbers of the landmarks, where they are rows
-    basis: Block | None = None  # the landmarks as rows of data, where the points themselves are column numbers
-    columns_only: LandmarkSpace | None = None  # set where a precomputed kernel has only its landmarks' columns
-    former: Geometry | None = None  # the same rows in another space, whose samples need not be computed again
-    judged_rows: int = DEFAULT.fixed_rows  # rows on which the kernel and its landmarks are judged
-
-    @cached_property
-    def population(self) -> Population:
-        """The rows that may be drawn; of kernel values and affinities equal ones are not sought."""
-        comparable = not self.is_precomputed and not isinstance(self.kernel, PrecomputedGraphKernel)
-        return population_of(self.blocks, comparable=comparable) if self.former is None else self.former.population
-
-    @property
-    def is_precomputed(self) -> bool:
-        """True where rows are kernel values already."""
-        return isinstance(self.kernel, Precomputed)
-
-    @property
-    def given_landmark_rows(self) -> IntArray | None:
-        """Row numbers of the landmarks among the rows that were given."""
-        return None if self.landmark_rows is None else self.blocks.given_numbers(self.landmark_rows)
-
-    def affinity(self, positions: IntArray) -> Affinity:
-        """Kernel values among members of the population."""
-        return self.metric.among(self.population.at(positions))
-
-    @property
-    def metric(self) -> Metric:
-        """Distances and kernel values between rows."""
-        return Metric(self.kernel, self.blocks, self.columns_only, self.space.known if isinstance(self.space, FeatureSpace) else None)
-
-    def over(self, space: Space, landmark_rows: IntArray | None) -> Geometry:
-        """Return the same rows in another space."""
-        return replace(self, space=space, landmark_rows=landmark_rows, former=self)
-
-    def portable(self, centres: Centres) -> tuple[Space, Centres]:
-        """Return centres in a space that a model can keep."""
-        space, centres = self.space.portable(centres)
-        if self.is_precomputed and self.columns_only is None and isinstance(space, LandmarkSpace):
-            assert self.landmark_rows is not None
-            space = replace(space, points=self.landmark_rows)  # columns by their numbers among all, also where the space is a sample's
-        return space, centres
-
-    @cached_property
-    def fuzzifier(self) -> Fuzzifier:
-        """Bounds and choice of the fuzzifier for so many clusters of these rows."""
-        if self.former is not None:
-            return self.former.fuzzifier
-        return fuzzifier(*self._in_clusters, self.n_clusters)
-
-    @property
-    def critical_fuzzifier(self) -> float:
-        """The fuzzifier beyond which all centres fall together, where it is known; else estimated in little time."""
-        return self._estimated_fuzzifier(1).critical
-
-    @property
-    def merging_fuzzifier(self) -> float:
-        """The fuzzifier that keeps all centres from falling together, the same way; superfluous ones may meet."""
-        return self._estimated_fuzzifier(1).automatic
-
-    @property
-    def advised_fuzzifier(self) -> float:
-        """The fuzzifier that keeps centres apart, the same way."""
-        return self._estimated_fuzzifier(self.n_clusters).automatic
-
-    def _estimated_fuzzifier(self, n_clusters: int) -> Fuzzifier:
-        if self.former is not None:
-            return self.former._estimated_fuzzifier(n_clusters)
-        size = min(self.judged_rows, self.blocks.limits.least_judged_rows)
-        return vars(self).get("fuzzifier") or fuzzifier(*self._by_inner_products(size), n_clusters, starts=3)
-
-    @property
-    def _in_clusters(self) -> tuple[SampledRows, Float64]:
-        return self._by_inner_products(self.blocks.limits.fuzzifier_rows_for(self.judged_rows, self.n_clusters))
-
-    def _by_inner_products(self, size: int) -> tuple[SampledRows, Float64]:
-        """Return at most so many rows, the same for every random_state, by their inner products, and their weights."""
-        positions, weights = self.population.fixed_sample_of(size)
-        if isinstance(self.kernel, Linear) and FEW_COLUMNS * self.blocks.x.shape[1] <= len(positions):
-            rows = self.blocks.take(self.population.at(positions)).x
-            if not is_sparse(rows):
-                x = host_float64(rows)
-                return CoordinateRows(x - weights @ x / weights.sum()), weights
-        known = vars(self).get("judged")
-        if known is not None and len(known[1].positions) == len(positions):
-            return GramRows(known[0]), weights
-        return GramRows(checked_gram(self.affinity(positions).between(np.arange(len(positions))), self.kernel)), weights
-
-    @cached_property
-    def temperature(self) -> float:
-        """The temperature of maximum entropy c-means that keeps so many clusters of these rows apart."""
-        if self.former is not None:
-            return self.former.temperature
-        return automatic_temperature(*self._in_clusters, self.n_clusters)
-
-    @cached_property
-    def critical_temperature(self) -> float:
-        """The temperature of maximum entropy c-means from which on all centres coincide."""
-        return critical_temperature(*self.sampled)
-
-    @cached_property
-    def sampled(self) -> tuple[Float64, Float64]:
-        """Return the kernel matrix and weights of a fair sample of at most 1,000 rows, the same for every random_state."""
-        if self.former is not None:
-            return self.former.sampled
-        positions, weights = self.population.fixed_sample
-        return checked_gram(self.affinity(positions).between(np.arange(len(positions))), self.kernel), weights
-
-    @cached_property
-    def judged(self) -> tuple[Float64, JudgedSample]:
-        """Return the kernel matrix of the rows on which the kernel is judged, and which they are."""
-        if self.former is not None:
-            return self.former.judged
-        rows = self.population.judged_sample(self.judged_rows)
-        if len(rows.within) == len(self.population.fixed_sample[0]):
-            return self.sampled[0], rows
-        return checked_gram(self.affinity(rows.positions).between(np.arange(len(rows.positions))), self.kernel), rows
-
-    def refuse_range(self, estimator_name: str) -> None:
-        """Refuse rows whose squares are too small or too large for their type."""
-        self._refuse_range(self.metric.among(some_rows(self.blocks)).diag(), estimator_name)
-
-    def _refuse_range(self, values: Float64, estimator_name: str) -> None:
-        dtype, weight = numpy_dtype(self.blocks.x), self.blocks.weight
-        total = float(weight.sum()) if dtype == np.float64 else float(weight.mean()) * min(len(weight), LARGEST_SUM)
-        fault = out_of_range(values, dtype, total)
-        if fault is None and not values.any() and self.kernel.zero_at_zero_alone and self._any_number():
-            fault = "its values on these rows are all 0, though the rows are not: their products are smaller than any number"
-        if fault is not None:
-            raise ValueError(
-                f"{estimator_name}(kernel={self.kernel!r}): {fault}. Scale X, or divide the kernel by the size of its values: clusters "
-                "do not "
-                "depend on it."
-            )
-
-    def _any_number(self) -> bool:
-        """True where a row of the sample differs from 0, or, where rows are centred first, from the others."""
-        x = host_float64(self.blocks.take(some_rows(self.blocks)).x)
-        return bool((x != x[0] if self.metric.shifted else x != 0).any())
-
-    def complain(self, estimator_name: str) -> None:
-        """Warn of a kernel that cannot show clusters on these rows; refuse one whose values cannot be computed with."""
-        gram, rows = self.judged
-        self._refuse_range(gram, estimator_name)
-        for complaint in kernel_complaints(
-            gram, rows.weights, known_definite=self.kernel.positive_definite, rounding=resolution(self.blocks.x.dtype)
-        ):
-            warn(f"{estimator_name}: {complaint}")
 
 
 @dataclass(frozen=True)

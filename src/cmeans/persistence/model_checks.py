@@ -8,8 +8,8 @@ import numpy as np
 
 from ..data.arrays import is_sparse
 from ..estimators.landmark_graph import LandmarkGraph
-from ..fitting.stream_fit import StreamingBase
-from ..fitting.stream_state import StreamState
+from ..fitting.streams.stream_fit import StreamingBase
+from ..fitting.streams.stream_state import StreamState
 from ..kernels import LandmarkGraphKernel, Precomputed
 from ..landmarks.certificate import Approximation
 from ..rules import Rule

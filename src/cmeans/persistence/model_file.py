@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import estimators
 from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.fitted_attributes import PRIVATE, is_fitted_name
-from ..fitting.stream_state import StreamState, WarmupBuffer
+from ..fitting.streams.stream_state import StreamState, WarmupBuffer
 from ..kernels import (
     RBF,
     ComplexWaveletSSIM,

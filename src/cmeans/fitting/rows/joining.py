@@ -49,6 +49,8 @@ def _obstacle_to_joining(parameters: BaseCMeans, blocks: Blocks, n_clusters: int
         return "rows of kernel values or affinities stand for all rows"
     if blocks.groups is not None:
         return "must_link joins rows already"
+    if vars(parameters).get("size_min") is not None or vars(parameters).get("size_max") is not None:
+        return "size_min and size_max may have to divide equal rows"
     if not isinstance(parameters.landmarks, str) and not are_points(parameters.landmarks, estimator_name):
         return "landmarks holds numbers of rows before they are joined (give points)"
     if isinstance(parameters.init, (str, Centres)) or is_sparse(parameters.init) or hasattr(parameters.init, "predict"):

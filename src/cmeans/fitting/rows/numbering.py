@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from ...data.arrays import Float64, IntArray
 from ...data.blocks import Blocks
 from ...data.known_labels import KnownLabels
-from ..stream_state import StreamState
+from ..streams.stream_state import StreamState
 
 
 def tied_numbers(stream: StreamState | None, known: KnownLabels | None) -> IntArray | None:

@@ -17,7 +17,7 @@ from ...sweeps.passes import PartitionPass
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.statistics import KnownSums
-from ..space import Geometry
+from ..geometry import Geometry
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, stacked
-from ..data.blocks import Blocks
-from ..data.known_labels import KnownLabels
-from ..rules import Rule
-from ..runtime.progress import Reporter
-from ..solvers.fixed_point import Solution
-from ..streaming import LandmarkCandidates, StreamSummary
-from ..sweeps.represented_rows import RepresentedRows
-from .fit import FitContext
-from .space import Geometry
+from ...data.arrays import Array, Float64, IntArray, stacked
+from ...data.blocks import Blocks
+from ...data.known_labels import KnownLabels
+from ...rules import Rule
+from ...runtime.progress import Reporter
+from ...solvers.fixed_point import Solution
+from ...streaming import LandmarkCandidates, StreamSummary
+from ...sweeps.represented_rows import RepresentedRows
+from ..geometry import Geometry
+from ..procedure import FitContext
 
 PURPOSES = ("start", "landmarks", "search")
 

@@ -2,47 +2,54 @@
 
 from __future__ import annotations
 
-import itertools
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self, get_args
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
-from ..data.arrays import Array, Float64, as_like, host_float64, in_form_of, is_foreign, namespace, numpy_dtype, to_numpy
-from ..data.blocks import Blocks, view_between
-from ..data.known_labels import KnownLabels
-from ..engines import Engine
-from ..kernels import Kernel, LandmarkGraphKernel
-from ..rules import Hard, Rule
-from ..runtime.callbacks import logger, verbose_log
-from ..runtime.progress import Reporter, current_listeners
-from ..runtime.user_warnings import warn
-from ..solvers.fixed_point import Carried, Solution, solve
-from ..solvers.multistart import FitResult, best_of, by_decreasing_mass, from_pilot
-from ..solvers.observer import FitRecord, Observer
-from ..solvers.stopping import reason
-from ..spaces import LandmarkSpace, Space
-from ..spaces.centres import Centres
-from ..streaming import StreamSummary
-from ..sweeps.final_pass import assign_all
-from ..sweeps.problem import Problem
-from ..sweeps.represented_rows import RepresentedRows
-from ..sweeps.state import State
-from .arguments import StreamRule, check_m, check_noise, takes_kernel_values
-from .fit import OF_ROWS, BaseCMeans, FitContext, FitSettings, Method, Procedure, fuzzy_method
-from .fitted_attributes import model_attributes, restored_on_failure, warn_of_result
-from .init import InitContext, starts
-from .kernel_width import build_named_kernel
-from .memory import require
-from .rows.numbering import numbers_of_labels, tied_numbers
-from .rows.swept import sums_of_known
-from .rows.told import Told
-from .space import Geometry, estimator_graph
+from ...data.arrays import Float64, numpy_dtype
+from ...data.blocks import Blocks
+from ...kernels import Kernel, LandmarkGraphKernel
+from ...rules import Hard, Rule
+from ...runtime.callbacks import logger, verbose_log
+from ...runtime.progress import Reporter, current_listeners
+from ...solvers.fixed_point import Carried, Solution, solve
+from ...solvers.multistart import FitResult, best_of, by_decreasing_mass, from_pilot
+from ...solvers.observer import FitRecord, Observer
+from ...spaces import Space
+from ...spaces.centres import Centres
+from ...sweeps.final_pass import assign_all
+from ...sweeps.problem import Problem
+from ...sweeps.represented_rows import RepresentedRows
+from ...sweeps.state import State
+from ..arguments import StreamRule, check_m, check_noise, takes_kernel_values
+from ..fit import OF_ROWS, BaseCMeans
+from ..fitted_attributes import model_attributes, restored_on_failure, warn_of_result
+from ..geometry import Geometry
+from ..init import InitContext, starts
+from ..kernel_width import build_named_kernel
+from ..memory import require
+from ..procedure import FitContext, FitSettings, Method, Procedure, fuzzy_method
+from ..rows.numbering import numbers_of_labels, tied_numbers
+from ..rows.swept import sums_of_known
+from ..rows.told import Told
+from ..space import estimator_graph
+from ..validation import integer, one_of, read_rows, weights_of
+from .chunks import (
+    cut,
+    has_no_rows,
+    like_first,
+    memberships,
+    new_seed,
+    of_all_chunks,
+    reason_of_chunk,
+    renumbered,
+    warn_of_loss,
+    with_weight,
+)
 from .stream_state import Chunk, ChunkResult, FitSummary, StreamState, WarmupBuffer
-from .validation import integer, one_of, read_rows, weights_of
 
 LARGEST_SEED = 2**31 - 1
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
@@ -113,7 +120,7 @@ class StreamingBase(BaseCMeans):
         estimator_name = type(self).__name__
         stream = vars(self).get("_stream")
         procedure, settings = self._checked()
-        if _has_no_rows(X):
+        if has_no_rows(X):
             return self
         given = read_rows(self, X, fitting=stream is None)
         weight, unit = weights_of(given, sample_weight, estimator_name)
@@ -132,18 +139,18 @@ class StreamingBase(BaseCMeans):
             if self.verbose:
                 logger.info("%s: chunk %d: %s, objective %.8g", estimator_name, stream.n_chunks, self.stop_reason_, self.objective_)
         warn_of_result(absorbed.geometry, result, estimator_name)
-        _warn_of_loss(self.projection_loss_, estimator_name)
+        warn_of_loss(self.projection_loss_, estimator_name)
         return self
 
     def _by_chunks(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         estimator_name, blocks, settings = type(self).__name__, context.blocks, context.settings
-        parts = _cut(blocks, self._rows_at_once(estimator_name), settings.n_clusters)
+        parts = cut(blocks, self._rows_at_once(estimator_name), settings.n_clusters)
         summary = self._summed_up(parts, context)
         result = self._result_of(None, context, summary.absorbed, summary.stream)
         if len(parts) > 1 and not summary.absorbed.solution.ended:
-            result = _of_all_chunks(result, settings, summary)
+            result = of_all_chunks(result, settings, summary)
         self._keep_stream(summary.stream, summary.loss)
-        _warn_of_loss(self.projection_loss_, estimator_name)
+        warn_of_loss(self.projection_loss_, estimator_name)
         return replace(summary.absorbed.geometry, blocks=blocks, former=None), Method(result.rule), result
 
     def _summed_up(self, parts: list[Blocks], context: FitContext) -> FitSummary:
@@ -168,11 +175,11 @@ class StreamingBase(BaseCMeans):
         else:
             seed, unit, dtype = stream.seed, stream.unit, stream.dtype
             number, before, visits = stream.n_chunks, stream.n_samples, stream.row_visits
-            blocks = replace(blocks, x=_like_first(blocks.x, stream), weight=blocks.weight * (blocks.unit / unit), unit=unit)
+            blocks = replace(blocks, x=like_first(blocks.x, stream), weight=blocks.weight * (blocks.unit / unit), unit=unit)
         seen = before + blocks.n_rows
         rows = blocks if stream is None or stream.held is None else stream.held.before(blocks)
         if isinstance(self.init, str) or stream is not None:
-            rows = _with_weight(rows)
+            rows = with_weight(rows)
         chunk = Chunk(replace(context, blocks=rows), seed, number, reporter)
         enough = self._rows_to_begin_with(context.settings)
         held, tied = None, tied_numbers(stream, rows.known)
@@ -181,10 +188,10 @@ class StreamingBase(BaseCMeans):
             if stream is None:
                 absorbed = self._numbered(absorbed) if rows.known is None else absorbed
             else:
-                absorbed = _renumbered(absorbed, stream, rows.known, context.engine)
+                absorbed = renumbered(absorbed, stream, rows.known, context.engine)
             held = WarmupBuffer.of(rows) if rows.n_rows < enough else None
         else:
-            order = numbers_of_labels(stream, rows, lambda part: _memberships(stream.past, stream.rule, part, context.engine))
+            order = numbers_of_labels(stream, rows, lambda part: memberships(stream.past, stream.rule, part, context.engine))
             absorbed = self._go_on(replace(stream, past=stream.past[order]), chunk)
         if absorbed.geometry.blocks is not blocks:
             geometry = replace(absorbed.geometry, blocks=blocks, former=None)
@@ -276,7 +283,7 @@ class StreamingBase(BaseCMeans):
         return FitResult(
             solution,
             solution.history,
-            _reason(solution, context.settings),
+            reason_of_chunk(solution, context.settings),
             assignment,
             space,
             State(centres),
@@ -317,91 +324,3 @@ class StreamingBase(BaseCMeans):
             raise ValueError(
                 f'{estimator_name}(kernel="precomputed"): a stream computes the kernel of rows it has just seen; pass rows and a kernel.'
             )
-
-
-def _with_weight(blocks: Blocks) -> Blocks:
-    """Return the rows of positive weight."""
-    rows = np.flatnonzero(blocks.weight > 0)
-    return blocks if len(rows) == blocks.n_rows else blocks.part(rows, blocks.weight[rows])
-
-
-def _renumbered(absorbed: ChunkResult, former: StreamState, known: KnownLabels | None, engine: Engine) -> ChunkResult:
-    """Renumber newly found clusters like the former ones that share most of the held rows with them; those of known labels have theirs."""
-    assert former.held is not None
-    rows = Blocks(former.held.x, former.held.weight, limits=absorbed.geometry.blocks.limits)
-    before, now = (_memberships(past, rule, rows, engine) for past, rule in ((former.past, former.rule), (absorbed.past, absorbed.rule)))
-    shared = (before * rows.weight[:, None]).T @ now
-    for label in () if known is None else np.unique(known.labels[known.strength > 0]):
-        shared[label, label] += 2 * rows.weight.sum()  # more than all others can share
-    old, new = linear_sum_assignment(shared, maximize=True)
-    others = np.setdiff1d(np.arange(now.shape[1]), new)
-    return replace(absorbed, past=absorbed.past[np.concatenate([new[np.argsort(old)], others])])
-
-
-def _memberships(past: StreamSummary, rule: Rule, rows: Blocks, engine: Engine) -> Float64:
-    space, centres = past.space.portable(past.centres)
-    return host_float64(assign_all(RepresentedRows(space, rows, 0, training=False), space, rule, State(centres), engine).memberships)
-
-
-def new_seed(settings: FitSettings) -> int:
-    """Return the seed for all random draws of a stream."""
-    return int(settings.rng.randint(LARGEST_SEED))
-
-
-def _cut(blocks: Blocks, step: int, least: int) -> list[Blocks]:
-    """Return consecutive chunks of about `step` rows and at least `least`, those with any weight; of even size, since little can be
-    projected into a short last one."""
-    count = min(-(-blocks.n_rows // step), max(1, blocks.n_rows // least))
-    bounds = np.linspace(0, blocks.n_rows, count + 1).astype(int)
-    known = blocks.known
-    cuts = [
-        replace(blocks, x=view_between(blocks.x, a, b), weight=blocks.weight[a:b], known=None if known is None else known[a:b])
-        for a, b in itertools.pairwise(bounds)
-    ]
-    return [part for part in cuts if part.weight.any()]
-
-
-def _reason(solution: Solution, settings: FitSettings) -> str:
-    """Return the reason why the sweeps over one chunk ended."""
-    if solution.converged or solution.ended:
-        return reason(solution, settings.stopping, solution.history[-1])
-    max_iter, tol = settings.stopping.max_iter, settings.stopping.tol
-    return f"stopped at max_iter={max_iter} with centres still moving; raise max_iter or loosen tol={tol:g}"
-
-
-def _of_all_chunks(result: FitResult, settings: FitSettings, summary: FitSummary) -> FitResult:
-    """Return the result with the convergence of all chunks."""
-    tol, fell_short, n = settings.stopping.tol, summary.fell_short, summary.stream.n_chunks
-    message = f"converged: centres stand still to tol={tol:g} in each of {n} chunks"
-    if fell_short:
-        message = f"stopped at max_iter={settings.stopping.max_iter} in {fell_short} of {n} chunks; raise max_iter or loosen tol={tol:g}"
-    return replace(result, solution=replace(result.solution, converged=not fell_short), reason=message)
-
-
-def _has_no_rows(X: Any) -> bool:
-    shape: Any = getattr(X, "shape", None)
-    if shape is None:
-        return hasattr(X, "__len__") and len(X) == 0
-    return len(shape) == 2 and shape[0] == 0
-
-
-def _like_first(x: Array, stream: StreamState) -> Array:
-    """Return rows in the float type of the first chunk and the array library of the stream's state."""
-    space = stream.past.space
-    like = stream.held.x if stream.held is not None else space.points if isinstance(space, LandmarkSpace) else None
-    if like is not None and is_foreign(like):
-        return as_like(to_numpy(x), like) if is_foreign(x) and namespace(x) is not namespace(like) else in_form_of(x, like)
-    if like is not None and is_foreign(x):
-        x = to_numpy(x)
-    if is_foreign(x):
-        xp = namespace(x)
-        return xp.astype(x, getattr(xp, stream.dtype), copy=False)
-    return x.astype(stream.dtype, copy=False)
-
-
-def _warn_of_loss(loss: Float64, estimator_name: str) -> None:
-    if len(loss) and loss.max() > MUCH_LOST:
-        warn(
-            f"{estimator_name}: on the way from chunk to chunk up to {100 * loss.max():.0f}% of a centre's squared norm was lost, because "
-            "rows of one chunk do not span what those before had to say; take larger chunks, rows in random order, or more landmarks."
-        )

@@ -1,0 +1,97 @@
+"""What an estimator adds to the fit that all share, and the parts of one fit that are handed on together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import Array, Float64
+from ..data.blocks import Blocks
+from ..engines import Engine
+from ..rules import Fuzzy, Rule
+from ..runtime.callbacks import SweepHook
+from ..runtime.progress import Listener
+from ..solvers.checkpoints import CheckpointLog
+from ..solvers.multistart import FitResult, Pilot
+from ..solvers.observer import FitRecord
+from ..sweeps.final_pass import RowTaker
+from ..sweeps.problem import Stopping
+from ..tuning.noise import NoisePilot
+from .arguments import (
+    GivenSizes,
+    check_noise,
+    settled_m,
+)
+from .geometry import Geometry
+from .init import METHODS
+from .validation import CheckedRows
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """Checked parameters of a fit."""
+
+    n_clusters: int  # to start from
+    n_init: int
+    stopping: Stopping
+    budget: int | None
+    rng: np.random.RandomState
+
+
+@dataclass(frozen=True)
+class Method:
+    """The rule whose objective is minimised, perhaps after a pilot run that gives its scales or its noise cluster."""
+
+    rule: Rule
+    pilot: Pilot | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)  # fitted attributes of this estimator only
+
+
+def fuzzy_method(m: Any, noise: Any, estimator_name: str, geometry: Geometry) -> Method:
+    """Return fuzzy c-means, with a noise cluster where one is asked for."""
+    rule = Fuzzy(settled_m(m, "m", estimator_name, geometry))
+    return Method(rule, None if noise is None else NoisePilot(rule, check_noise(noise, estimator_name)))
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """All that one estimator adds to the fit that estimators share, from its checked parameters."""
+
+    method: Callable[[Geometry], Method]  # the objective; the geometry serves parameters that the data determine
+    cluster: Callable[[FitContext], tuple[Geometry, Method, FitResult]] | None = None  # None: sweeps from every start
+    max_clusters: int | None = None  # upper bound of a number that is found; None: `n_clusters` are made
+    most_sweeps: int | None = None  # None: `max_iter`
+    bounded: bool = True  # True: a start takes at most `max_iter` sweeps in all
+    criterion: str = "centres"  # of `Stopping`
+    can_be_annealed: bool = False  # as its rule can
+    starts: tuple[str, ...] = METHODS  # names that `init` may take
+    factors: Callable[[Array, Float64], Float64] | None = None  # (d,) from rows and weights: features are multiplied by them first of all
+    sizes: GivenSizes | None = None  # bounds of the clusters' sizes
+    too_few: str = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
+
+    def clusters_for(self, n_clusters: int, n_rows: int, estimator_name: str) -> int:
+        """Return the number of clusters to start from on these rows."""
+        if self.max_clusters is not None:
+            return min(n_clusters, n_rows)
+        if n_clusters > n_rows:
+            raise ValueError(f"{estimator_name}(n_clusters={n_clusters}): {self.too_few.format(n=n_rows)}")
+        return n_clusters
+
+
+@dataclass(frozen=True)
+class FitContext:
+    """One fit: its settings, rows, engine and listeners."""
+
+    procedure: Procedure
+    settings: FitSettings
+    given: CheckedRows
+    blocks: Blocks
+    engine: Engine
+    hook: SweepHook | None
+    listeners: tuple[Listener, ...]
+    log: CheckpointLog | None
+    record: FitRecord
+    taker: RowTaker | None = None  # of the rows' results in the last pass

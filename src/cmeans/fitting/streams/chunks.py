@@ -1,0 +1,119 @@
+"""What the fit of a stream does with one chunk: cutting, numbering, reasons and warnings."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from ...data.arrays import Array, Float64, as_like, host_float64, in_form_of, is_foreign, namespace, to_numpy
+from ...data.blocks import Blocks, view_between
+from ...data.known_labels import KnownLabels
+from ...engines import Engine
+from ...rules import Rule
+from ...runtime.user_warnings import warn
+from ...solvers.fixed_point import Solution
+from ...solvers.multistart import FitResult
+from ...solvers.stopping import reason
+from ...spaces import LandmarkSpace
+from ...streaming import StreamSummary
+from ...sweeps.final_pass import assign_all
+from ...sweeps.represented_rows import RepresentedRows
+from ...sweeps.state import State
+from ..procedure import FitSettings
+from .stream_state import ChunkResult, FitSummary, StreamState
+
+LARGEST_SEED = 2**31 - 1
+OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
+MUCH_LOST = 0.1  # share of a centre's squared norm from which on its loss causes a warning
+
+
+def with_weight(blocks: Blocks) -> Blocks:
+    """Return the rows of positive weight."""
+    rows = np.flatnonzero(blocks.weight > 0)
+    return blocks if len(rows) == blocks.n_rows else blocks.part(rows, blocks.weight[rows])
+
+
+def renumbered(absorbed: ChunkResult, former: StreamState, known: KnownLabels | None, engine: Engine) -> ChunkResult:
+    """Renumber newly found clusters like the former ones that share most of the held rows with them; those of known labels have theirs."""
+    assert former.held is not None
+    rows = Blocks(former.held.x, former.held.weight, limits=absorbed.geometry.blocks.limits)
+    before, now = (memberships(past, rule, rows, engine) for past, rule in ((former.past, former.rule), (absorbed.past, absorbed.rule)))
+    shared = (before * rows.weight[:, None]).T @ now
+    for label in () if known is None else np.unique(known.labels[known.strength > 0]):
+        shared[label, label] += 2 * rows.weight.sum()  # more than all others can share
+    old, new = linear_sum_assignment(shared, maximize=True)
+    others = np.setdiff1d(np.arange(now.shape[1]), new)
+    return replace(absorbed, past=absorbed.past[np.concatenate([new[np.argsort(old)], others])])
+
+
+def memberships(past: StreamSummary, rule: Rule, rows: Blocks, engine: Engine) -> Float64:
+    space, centres = past.space.portable(past.centres)
+    return host_float64(assign_all(RepresentedRows(space, rows, 0, training=False), space, rule, State(centres), engine).memberships)
+
+
+def new_seed(settings: FitSettings) -> int:
+    """Return the seed for all random draws of a stream."""
+    return int(settings.rng.randint(LARGEST_SEED))
+
+
+def cut(blocks: Blocks, step: int, least: int) -> list[Blocks]:
+    """Return consecutive chunks of about `step` rows and at least `least`, those with any weight; of even size, since little can be
+    projected into a short last one."""
+    count = min(-(-blocks.n_rows // step), max(1, blocks.n_rows // least))
+    bounds = np.linspace(0, blocks.n_rows, count + 1).astype(int)
+    known = blocks.known
+    cuts = [
+        replace(blocks, x=view_between(blocks.x, a, b), weight=blocks.weight[a:b], known=None if known is None else known[a:b])
+        for a, b in itertools.pairwise(bounds)
+    ]
+    return [part for part in cuts if part.weight.any()]
+
+
+def reason_of_chunk(solution: Solution, settings: FitSettings) -> str:
+    """Return the reason why the sweeps over one chunk ended."""
+    if solution.converged or solution.ended:
+        return reason(solution, settings.stopping, solution.history[-1])
+    max_iter, tol = settings.stopping.max_iter, settings.stopping.tol
+    return f"stopped at max_iter={max_iter} with centres still moving; raise max_iter or loosen tol={tol:g}"
+
+
+def of_all_chunks(result: FitResult, settings: FitSettings, summary: FitSummary) -> FitResult:
+    """Return the result with the convergence of all chunks."""
+    tol, fell_short, n = settings.stopping.tol, summary.fell_short, summary.stream.n_chunks
+    message = f"converged: centres stand still to tol={tol:g} in each of {n} chunks"
+    if fell_short:
+        message = f"stopped at max_iter={settings.stopping.max_iter} in {fell_short} of {n} chunks; raise max_iter or loosen tol={tol:g}"
+    return replace(result, solution=replace(result.solution, converged=not fell_short), reason=message)
+
+
+def has_no_rows(X: Any) -> bool:
+    shape: Any = getattr(X, "shape", None)
+    if shape is None:
+        return hasattr(X, "__len__") and len(X) == 0
+    return len(shape) == 2 and shape[0] == 0
+
+
+def like_first(x: Array, stream: StreamState) -> Array:
+    """Return rows in the float type of the first chunk and the array library of the stream's state."""
+    space = stream.past.space
+    like = stream.held.x if stream.held is not None else space.points if isinstance(space, LandmarkSpace) else None
+    if like is not None and is_foreign(like):
+        return as_like(to_numpy(x), like) if is_foreign(x) and namespace(x) is not namespace(like) else in_form_of(x, like)
+    if like is not None and is_foreign(x):
+        x = to_numpy(x)
+    if is_foreign(x):
+        xp = namespace(x)
+        return xp.astype(x, getattr(xp, stream.dtype), copy=False)
+    return x.astype(stream.dtype, copy=False)
+
+
+def warn_of_loss(loss: Float64, estimator_name: str) -> None:
+    if len(loss) and loss.max() > MUCH_LOST:
+        warn(
+            f"{estimator_name}: on the way from chunk to chunk up to {100 * loss.max():.0f}% of a centre's squared norm was lost, because "
+            "rows of one chunk do not span what those before had to say; take larger chunks, rows in random order, or more landmarks."
+        )
