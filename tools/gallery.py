@@ -75,6 +75,13 @@ PICTURES = [  # title, what it is for, the lines that set up, the lines of the d
         "SelectionDisplay.from_selection(chosen)",
     ),
     (
+        "How stable they are",
+        "Agreement with refits to bootstrap samples: clusters that are there come again.",
+        "from cmeans import stability\nfrom cmeans.inspection import StabilityDisplay\n\n"
+        "doubtful = FuzzyCMeans(4, random_state=0).fit(X)",
+        "StabilityDisplay.from_stability(stability(doubtful, X))",
+    ),
+    (
         "Are there clusters at all",
         "Distances between rows, in the order of a minimum spanning tree: dark squares are clusters.",
         "from cmeans.inspection import TendencyDisplay",

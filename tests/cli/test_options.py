@@ -64,7 +64,7 @@ def test_kernels_are_those_of_the_table() -> None:
 
 
 def test_defaults_where_methods_differ() -> None:
-    assert FIT["m"].default == "auto; 2 for possibilistic"
+    assert FIT["m"].default == "auto; 1.2 for possibilistic"
     assert FIT["kernel"].default == "linear; rbf for hard and two-step"
     assert FIT["n_clusters"].default == "required; 20 for adaptive; 100 for sequential"
     assert FIT["T"].default == "none"

@@ -54,7 +54,7 @@ def test_by_decreasing_mass_whatever_the_seed(model):
 
 
 def test_scales_go_with_their_clusters():
-    model = PossibilisticCMeans(4, pilot_m=1.5, random_state=0).fit(X)
+    model = PossibilisticCMeans(4, pilot_m=1.5, eta_scale=1, random_state=0).fit(X)
     pilot = FuzzyCMeans(4, m=1.5, random_state=0).fit(X)
     pull = pilot.memberships_**1.5
     np.testing.assert_allclose(model.eta_, (pull * pilot.transform(X) ** 2).sum(axis=0) / pull.sum(axis=0), rtol=1e-9)

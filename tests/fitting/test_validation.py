@@ -84,9 +84,10 @@ def X():
 
 def words_of(estimator, space, **words):
     # Rough kernels see wide clusters, and wide possibilistic ones fall together.
-    own = {"eta_scale": 0.2} if estimator is PossibilisticCMeans else {}
+    own = {"m": 2, "eta_scale": 0.2} if estimator is PossibilisticCMeans else {}  # m: a smaller one makes much of rounding
     if estimator in FINDING:
-        own = {"kernel": "rbf", "sparsity": 0, **({"pilot_m": "auto"} if estimator is AdaptivePossibilisticCMeans else {})}
+        one_scale = {"pilot_m": "auto", "alpha": 1} if estimator is AdaptivePossibilisticCMeans else {}  # the default looks at several
+        own = {"kernel": "rbf", "sparsity": 0, **one_scale}
     if estimator in STREAMS:
         of_streams = {"n_init": 1, **STREAM_WORDS.get(space, SPACES[space]), **words}
         if estimator is StreamingFuzzyCMeans:

@@ -16,6 +16,7 @@ from cmeans.inspection import (
     SelectionDisplay,
     SilhouetteDisplay,
     SizesDisplay,
+    StabilityDisplay,
     TendencyDisplay,
 )
 
@@ -185,6 +186,15 @@ def test_selection(X):
     assert display.choice_.get_xdata()[0] == selection.n_clusters
     with pytest.raises(ValueError, match=r"cmeans\.select"):
         SelectionDisplay.from_selection(3)
+
+
+def test_stability(X, hard):
+    found = cmeans.stability(hard, X, n_bootstrap=4)
+    display = StabilityDisplay.from_stability(found)
+    assert [bar.get_width() for bar in display.bars_] == found.clusters.tolist()
+    assert f"{found.overall:.2f}" in display.ax_.get_title()
+    with pytest.raises(ValueError, match=r"cmeans\.stability"):
+        StabilityDisplay.from_stability(0.5)
 
 
 def test_certificate(X):

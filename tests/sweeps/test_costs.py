@@ -57,7 +57,10 @@ def test_costs(kind, rule, dtype, n, d, c):
     d2 = naive.point_distances(X, V)
     errors, utilities = naive.cluster_costs(d2, weight, m)
     tolerance = (1e-3 if dtype == "float32" else 1e-10) * errors.sum()
-    np.testing.assert_allclose(costs.error, errors, rtol=0, atol=tolerance)
+    found = costs.error
+    if m == 1:  # rounding of a matrix product says to which of two equal centres a row is nearer
+        found, errors = (np.append(error[:-1], 0.0) + np.append(error[-1], np.zeros(c - 1)) for error in (found, errors))
+    np.testing.assert_allclose(found, errors, rtol=0, atol=tolerance)
     np.testing.assert_allclose(costs.utility, utilities, rtol=0, atol=tolerance)
     assert costs.utility[[0, -1]] == pytest.approx([0, 0] if m == 1 else utilities[[0, -1]], abs=tolerance)
 

@@ -14,6 +14,7 @@ from .displays.scatter import ScatterDisplay
 from .displays.selection import SelectionDisplay
 from .displays.silhouette import SilhouetteDisplay
 from .displays.sizes import SizesDisplay
+from .displays.stability import StabilityDisplay
 from .displays.tendency import TendencyDisplay
 from .explain import Explanation, explain
 from .overview import overview
@@ -34,6 +35,7 @@ __all__ = [
     "SelectionDisplay",
     "SilhouetteDisplay",
     "SizesDisplay",
+    "StabilityDisplay",
     "Table",
     "TendencyDisplay",
     "explain",

@@ -32,6 +32,7 @@ GAIN = 1e-4  # share of the objective that is worth a further try
 TOLERANCE = 1e-2  # movement of the centres, relative to the typical distance, at which a trial is settled well enough to be judged
 STARTS = 9  # further starts, drawn and swept, whose row visits a search makes at most
 DRAWING = 20  # sweeps over plain rows in the time of drawing a start
+DIGITS = 9  # of costs that are compared, relative to the largest
 ROWS = 1000  # rows of a sample for each cluster that are enough to search on
 
 
@@ -210,8 +211,7 @@ class _Search:
         """Draw rows to begin clusters at, each within a cluster of large error in proportion to weight and squared distance."""
         # After a failure, other clusters than those of the largest errors are tried, in proportion to these.
         keys = rng.exponential(size=len(now.errors)) if now.failures else np.ones(len(now.errors))
-        with np.errstate(divide="ignore"):
-            worst = np.argsort(keys / now.errors, kind="stable")[: now.breadth]
+        worst = np.sort(ascending(-now.errors / keys)[: now.breadth])
         chosen: dict[int, int] = {}
         costliest = self.problem.rule.noise_distance or math.inf  # farther rows cost no more than that
         total = np.zeros(len(now.errors))
@@ -260,7 +260,7 @@ def kept_clusters(utility: Float64, centres: Centres, removed: int) -> IntArray:
     where two share a crowd, each is of little use while the other is there."""
     apart = centres.squared_distances()
     np.fill_diagonal(apart, np.inf)
-    order = np.argsort(utility, kind="stable")
+    order = ascending(utility)
     gone: set[int] = set()
     needed: set[int] = set()
     for cluster in itertools.chain(order, order):
@@ -270,6 +270,13 @@ def kept_clusters(utility: Float64, centres: Centres, removed: int) -> IntArray:
             gone.add(int(cluster))
             needed.add(int(np.argmin(apart[cluster])))
     return np.array([cluster for cluster in range(len(centres)) if cluster not in gone])
+
+
+def ascending(values: Float64) -> IntArray:
+    """Return the order of values, the smallest first. Equal ones, of clusters of one row each, say, which rounding has in some order, keep
+    theirs."""
+    order: IntArray = np.argsort(np.round(values / (np.abs(values).max() or 1.0), DIGITS), kind="stable")
+    return order
 
 
 def _judged(solution: Solution, problem: Problem) -> tuple[Centres, float, Float64]:

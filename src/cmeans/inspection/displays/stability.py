@@ -1,0 +1,70 @@
+"""How far refits to bootstrap samples agree with a fit, cluster by cluster."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ...data.arrays import Float64
+from ..figure import axes, colour
+
+THERE, DOUBTFUL = 0.85, 0.6  # Jaccard indices above which a cluster is there, and below which it may not be (Hennig 2007)
+
+
+class StabilityDisplay:
+    """Jaccard indices of the clusters with those of refits, with standard errors; lines at 0.85 and 0.6 (Hennig 2007).
+
+    Parameters
+    ----------
+    clusters : (c,) mean Jaccard indices.
+    error : (c,) their standard errors.
+    overall : mean adjusted Rand index of the refits.
+
+    Attributes
+    ----------
+    ax_, figure_ : of matplotlib, once plotted.
+    bars_ : the bars, cluster by cluster.
+
+    References
+    ----------
+    Hennig: Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis 52, 2007.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from cmeans import KernelKMeans, stability
+    >>> from cmeans.inspection import StabilityDisplay
+    >>> X = load_iris().data
+    >>> found = stability(KernelKMeans(3, kernel="linear", random_state=0).fit(X), X, n_bootstrap=5)
+    >>> len(StabilityDisplay.from_stability(found).bars_)
+    3
+    """
+
+    def __init__(self, clusters: Float64, error: Float64, *, overall: float = float("nan")) -> None:
+        self.clusters, self.error, self.overall = clusters, error, overall
+
+    @classmethod
+    def from_stability(cls, stability: Any, *, ax: Any = None) -> Self:
+        """Draw what `cmeans.stability` returned."""
+        clusters = getattr(stability, "clusters", None)
+        if clusters is None:
+            raise ValueError(f"{cls.__name__}.from_stability(stability={stability!r}): give what cmeans.stability returned.")
+        return cls(np.asarray(clusters), np.asarray(stability.clusters_error), overall=float(stability.overall)).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw on `ax`, or on a new figure."""
+        self.ax_ = axes(ax, type(self).__name__)
+        self.figure_ = self.ax_.figure
+        places = np.arange(len(self.clusters))
+        colours = [colour(j) for j in range(len(places))]
+        self.bars_ = self.ax_.barh(places, np.nan_to_num(self.clusters), xerr=np.nan_to_num(self.error), color=colours, capsize=3)
+        for limit, style in ((THERE, "--"), (DOUBTFUL, ":")):
+            self.ax_.axvline(limit, color="0.3", lw=1, ls=style, label=f"{limit:g}")
+        self.ax_.set(xlabel="Jaccard index with the clusters of refits", ylabel="cluster", xlim=(0, 1.02))
+        self.ax_.set_yticks(places if len(places) <= 40 else [])
+        self.ax_.invert_yaxis()
+        self.ax_.legend(fontsize=8, loc="lower left")
+        if not np.isnan(self.overall):
+            self.ax_.set_title(f"adjusted Rand index of the refits {self.overall:.2f}", fontsize=9)
+        return self
