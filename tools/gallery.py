@@ -77,8 +77,7 @@ PICTURES = [  # title, what it is for, the lines that set up, the lines of the d
     (
         "How stable they are",
         "Agreement with refits to bootstrap samples: clusters that are there come again.",
-        "from cmeans import stability\nfrom cmeans.inspection import StabilityDisplay\n\n"
-        "doubtful = FuzzyCMeans(4, random_state=0).fit(X)",
+        "from cmeans import stability\nfrom cmeans.inspection import StabilityDisplay\n\ndoubtful = FuzzyCMeans(4, random_state=0).fit(X)",
         "StabilityDisplay.from_stability(stability(doubtful, X))",
     ),
     (
