@@ -40,7 +40,7 @@ class Flow:
         self._least = 1e-9 * bounds.largest  # mass that is rounding
         self._costs, self._cheapest = np.full((c + 1, c + 1), np.inf), np.zeros((c, c), dtype=np.intp)
         for cluster in range(c):
-            self._renew(cluster)
+            self._renew(cluster, np.arange(c))
         self._renew_hub(range(c))
 
     def settle(self) -> bool:
@@ -85,44 +85,58 @@ class Flow:
         amount = min(self._surplus[path[0]], -self._surplus[path[-1]])
         for a, b in ways:
             amount = min(amount, self._room(a, b) if self._hub in (a, b) else float(self._weight[entries[a, b]]))
+        gained = []
         for a, b in ways:
             if b == self._hub:
                 self._held[a] += amount
             elif a == self._hub:
                 self._held[b] -= amount
             else:
-                self._move(entries[a, b], b, amount)
+                gained.append((b, self._move(entries[a, b], b, amount)))
         self._surplus[path[0]] -= amount
         self._surplus[path[-1]] += amount
-        clusters = [node for node in path if node != self._hub]
-        for node in clusters:
-            self._renew(node)
-        self._renew_hub(clusters)
+        for (a, _), entry in entries.items():
+            if self._cluster[entry] != a:
+                self._renew(a, np.flatnonzero(self._cheapest[a] == entry))
+        for b, entry in gained:
+            self._offer(b, entry)
+        self._renew_hub([node for node in path if node != self._hub])
 
     def _room(self, a: int, b: int) -> float:
         """Mass that may go between a cluster and the hub."""
         return float(self._bounds.high[a] - self._held[a] if b == self._hub else self._held[b] - self._bounds.low[b])
 
-    def _move(self, entry: int, to: int, amount: float) -> None:
-        if self._weight[entry] - amount > self._least:
-            self._weight[entry] -= amount
-            self._row = np.append(self._row, self._row[entry])
-            self._cluster, self._weight = np.append(self._cluster, to), np.append(self._weight, amount)
-        else:
+    def _move(self, entry: int, to: int, amount: float) -> int:
+        """Give so much of an entry to another cluster, and return the entry that it is there."""
+        if self._weight[entry] - amount <= self._least:
             self._cluster[entry] = to
+            return entry
+        self._weight[entry] -= amount
+        self._row = np.append(self._row, self._row[entry])
+        self._cluster, self._weight = np.append(self._cluster, to), np.append(self._weight, amount)
+        return len(self._row) - 1
 
-    def _renew(self, cluster: int) -> None:
-        """Costs of the cheapest rows from a cluster to each other."""
+    def _renew(self, cluster: int, others: IntArray) -> None:
+        """Find the cheapest rows from a cluster to some others."""
         here = np.flatnonzero(self._cluster == cluster)
         if not len(here):
             self._costs[cluster, : self._hub] = np.inf
             return
-        d2 = self._d2[self._row[here]]
-        costs = d2 - d2[:, cluster : cluster + 1]
+        rows = self._row[here]
+        costs = self._d2[np.ix_(rows, others)] - self._d2[rows, cluster][:, None]
         first = np.argmin(costs, axis=0)
-        self._costs[cluster, : self._hub] = costs[first, np.arange(self._hub)]
+        self._costs[cluster, others] = costs[first, np.arange(len(others))]
         self._costs[cluster, cluster] = np.inf
-        self._cheapest[cluster] = here[first]
+        self._cheapest[cluster, others] = here[first]
+
+    def _offer(self, cluster: int, entry: int) -> None:
+        """Take an entry that a cluster has been given for the cheapest row to others, where it is."""
+        d2 = self._d2[self._row[entry]]
+        costs = d2 - d2[cluster]
+        costs[cluster] = np.inf
+        cheaper = np.flatnonzero(costs < self._costs[cluster, : self._hub])
+        self._costs[cluster, cheaper] = costs[cheaper]
+        self._cheapest[cluster, cheaper] = entry
 
     def _renew_hub(self, clusters: range | list[int]) -> None:
         for cluster in clusters:
