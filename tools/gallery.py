@@ -117,9 +117,9 @@ def main() -> None:
     (DOCS / FOLDER).mkdir(exist_ok=True)
     known: dict[str, Any] = {}
     parts = [HEAD]
-    for number, (title, text, before, line) in enumerate(PICTURES, 1):
+    for title, text, before, line in PICTURES:
         exec(before, known)
-        place = f"{FOLDER}/{number:02d}-{title.lower().replace(' ', '-')}.png"
+        place = f"{FOLDER}/{title.lower().replace(' ', '-')}.png"
         figure_of(eval(line, known)).savefig(DOCS / place, dpi=80, metadata={"Software": None})
         code = f"{before.strip()}\n\n{line}"
         sentences = "\n".join(textwrap.wrap(text, 138))
