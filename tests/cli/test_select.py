@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
@@ -36,6 +37,21 @@ def test_a_table_for_people(cmeans: Command, table: Path, monkeypatch: pytest.Mo
     assert "by chance" in shown.out
     assert "stability" in shown.out
     assert "cmeans fit" in shown.out
+
+
+def test_a_picture_and_a_table(cmeans: Command, table: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    summary = cmeans("select", table, "-c", "2-4", "--refits", 0, "--out", tmp_path / "o", *WORDS).summary
+    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == ["selection.csv", "selection.json", "selection.png"]
+    assert (tmp_path / "o" / "selection.png").read_bytes().startswith(b"\x89PNG")
+    head, *rows = (tmp_path / "o" / "selection.csv").read_text().splitlines()
+    assert head.split(",") == list(summary["table"])
+    assert [int(row.split(",")[0]) for row in rows] == [2, 3, 4]
+    assert json.loads((tmp_path / "o" / "selection.json").read_text()) == summary
+    assert "--out clusters" in summary["next"][0]["command"]
+    ended = cmeans("select", table, "--out", table / "o")
+    assert ended.code == 2
+    assert len(ended.err.splitlines()) == 1
 
 
 def test_refits(cmeans: Command, table: Path) -> None:

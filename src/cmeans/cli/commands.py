@@ -220,12 +220,15 @@ def select(
     header: HeaderLine = None,
     method: Annotated[str, option(METHOD, "How rows belong to clusters.", metavar="|".join(SELECTABLE))] = "fuzzy",
     random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
+    out: Annotated[
+        Path | None, option(RUN, "Folder for a picture of the evidence, its table as CSV, and the summary.", metavar="DIR", shown="none")
+    ] = None,
     **words: Any,
 ) -> dict[str, Any]:
     reading = ReadOptions(file, tuple(columns or ()), weight, array, None if dtype == "keep" else dtype, header)
     words["random_state"] = random_state
     request = FitRequest(reading, Path(), method, words, scale, arguments=context.obj or ())
-    return select_number(request, n_clusters, by, refits, screen)
+    return select_number(request, n_clusters, by, refits, screen, out)
 
 
 @command(of_predict)

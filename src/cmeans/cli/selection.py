@@ -2,22 +2,56 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from .. import __version__, select
+from ..inspection.displays.selection import SelectionDisplay
+from ..inspection.figure import write_figure
+from ..storage.atomic import staged, write_text
+from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
 from .fitting import FitRequest, prepared_rows
 from .option_values import METHODS
-from .output.results import Stopwatch, caught_warnings
+from .output.results import Stopwatch, as_json, caught_warnings, results_folder
 from .output.terminal import Screen
+from .rows import files_of, refuse_inside
 
 SELECTABLE = {name: method for name, method in METHODS.items() if not method.finds_number}
 
 
-def select_number(request: FitRequest, clusters: str, by: str, n_bootstrap: int, screen: Screen) -> dict[str, Any]:
-    """Judge every number of clusters on a sample of the rows, and return the summary."""
+TABLE, PICTURE, SUMMARY = "selection.csv", "selection.png", "selection.json"
+
+
+def select_number(request: FitRequest, clusters: str, by: str, n_bootstrap: int, screen: Screen, out: Path | None = None) -> dict[str, Any]:
+    """Judge every number of clusters on a sample of the rows, write what was seen to a folder if one is given, and return the summary."""
+    if out is None:
+        return _judged(request, clusters, by, n_bootstrap, screen)[0]
+    refuse_inside(request.reading.file, out, "a folder outside")
+    refuse_overwriting({f"--out {out}: the {name}": str(out / name) for name in (TABLE, PICTURE, SUMMARY)}, files_of(request.reading))
+    with results_folder(out), staged(out, seal=SUMMARY) as place:
+        summary, found = _judged(request, clusters, by, n_bootstrap, screen)
+        files = {"table": TABLE, "summary": SUMMARY}
+        write_text(place / TABLE, _csv(found.table))
+        if importlib.util.find_spec("matplotlib") is not None:  # which the extra "plot" brings
+            files["picture"] = PICTURE
+            write_figure(SelectionDisplay.from_selection(found).figure_, place / PICTURE)
+        summary["outputs"] = {name: str(out / file) for name, file in files.items()}
+        write_text(place / SUMMARY, as_json(summary) + "\n")
+    return summary
+
+
+def _csv(table: Mapping[str, Any]) -> str:
+    rows = zip(*(values.tolist() for values in table.values()), strict=True)
+    return "\n".join([",".join(table), *(",".join(map(str, row)) for row in rows)]) + "\n"
+
+
+def _judged(request: FitRequest, clusters: str, by: str, n_bootstrap: int, screen: Screen) -> tuple[dict[str, Any], Any]:
+    """Return the summary, and what was selected."""
     if request.method not in SELECTABLE:
         known = ", ".join(SELECTABLE)
         raise InputError(f"--method {request.method}: methods whose number of clusters is chosen are {known}.")
@@ -34,7 +68,7 @@ def select_number(request: FitRequest, clusters: str, by: str, n_bootstrap: int,
             weight = None if rows.stay else rows.weight
             words: dict[str, Any] = {"by": by, "n_bootstrap": n_bootstrap, "sample_weight": weight, "refit": False}
             found = select(model, rows.x, numbers, **words)
-    return {
+    summary = {
         "command": "select",
         "version": __version__,
         "file": str(request.reading.file),
@@ -50,6 +84,7 @@ def select_number(request: FitRequest, clusters: str, by: str, n_bootstrap: int,
         "warnings": warned,
         "next": _next(request.arguments, found.n_clusters),
     }
+    return summary, found
 
 
 def numbers_of(text: str) -> list[int]:
@@ -70,9 +105,15 @@ def _next(arguments: Any, n_clusters: int) -> list[dict[str, str]]:
     words, kept = list(arguments), list[str]()
     while words:
         word = words.pop(0)
-        if word in ("-c", "--clusters", "--by", "--refits"):
+        if word in ("-c", "--clusters", "--by", "--refits", "--out"):
             words = words[1:]
-        elif not word.startswith(("--clusters=", "--by=", "--refits=")) and word not in ("select", "--json", "--quiet", "-q", "--debug"):
+        elif not word.startswith(("--clusters=", "--by=", "--refits=", "--out=")) and word not in (
+            "select",
+            "--json",
+            "--quiet",
+            "-q",
+            "--debug",
+        ):
             kept.append(word)
     command = shlex.join(["cmeans", "fit", *kept, "-c", str(n_clusters), "--out", "clusters"])
     return [{"why": f"fit {n_clusters} clusters", "command": command}]

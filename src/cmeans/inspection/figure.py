@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 from typing import Any
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")  # told apart by the colour-blind (Okabe, Ito)
@@ -63,3 +64,9 @@ def plain(text: Any, most: int = 40) -> str:
 def wrapped(text: str) -> str:
     """Return a sentence as it is to be drawn, in lines of a title."""
     return textwrap.fill(plain(text, 300), 75)
+
+
+def write_figure(figure: Any, place: Path) -> None:
+    """Write a figure as PNG, and forget it."""
+    figure.savefig(place, dpi=100, format="png")
+    pyplot("write_figure").close(figure)

@@ -156,6 +156,8 @@ def of_select(summary: Mapping[str, Any]) -> Iterator[Part]:
     yield [tuple(names.values()), *((str(number), *(f"{value:.3g}" for value in values)) for number, *values in rows)]
     yield summary["reason"]
     yield from (f"warning: {text}" for text in summary["warnings"])
+    if "outputs" in summary:
+        yield f"written: {', '.join(summary['outputs'].values())}"
     yield from _steps(summary)
 
 
