@@ -42,6 +42,12 @@ CLUSTERS = {
     "birch3": 100,
 }
 Fit = Callable[[np.ndarray, int, int], float]  # the objective of rows, number of clusters, seed
+ORDER = [
+    *(f"KMeans, n_init={count}" for count in (1, 10, 100)),
+    "bkmeans",
+    *(f"n_init={count}, search=None" for count in (1, 10, 20)),
+    *(f'search="{search}"' for search in ("auto", "breathing", "annealing")),
+]  # of columns
 LARGE = 50_000  # rows above which the slowest ways are left out: they take minutes a fit
 SLOW = ("KMeans, n_init=100", "n_init=20, search=None", 'search="annealing"')
 WITHIN = 1.001  # times the best known: found
@@ -137,8 +143,13 @@ def page(results: dict[str, dict[str, dict[str, list[list[float]]]]]) -> str:
         if kind not in results:
             continue
         sets = results[kind]
-        columns = list(dict.fromkeys(way for found in sets.values() for way in found))
-        lines += ["", f"## {title}", "", f"| set (clusters) | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+        measured = {way for found in sets.values() for way in found}
+        columns = [way for way in ORDER if way in measured]
+        lines += ["", f"## {title}", ""]
+        other = results.get("machines", {}).get(kind)
+        if other is not None:
+            lines += ["Measured on", "", "    " + other.replace("\n", "\n    "), ""]  # type: ignore[attr-defined]
+        lines += [f"| set (clusters) | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
         counts = dict.fromkeys(columns, (0, 0))
         for name, found in sets.items():
             best, cells = min(run[0] for runs in found.values() for run in runs), []
@@ -174,6 +185,8 @@ def main() -> None:
             wanted = [way for way in arguments.ways or ways(kind) if arguments.fresh or way not in before]
             if wanted:
                 results[kind][name] = {**before, **measure(kind, name, arguments.seeds, wanted)}
+                if header() != results["machine"]:
+                    results.setdefault("machines", {})[kind] = header()
                 arguments.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
                 print(kind, name, flush=True)
     (DOCS / "search.md").write_text(page(results), encoding="utf-8")
