@@ -445,3 +445,18 @@ def automatic_temperature(K: Array, labels: Array, weights: Array | None = None)
         mass.append(w[rows].sum())
         own.append(half_critical(rows))
     return float(min(half_critical(np.arange(len(K))), np.median(own), min(useful) / (2 * np.log(2) * max(mass))))
+
+
+# ------------------------------------------------------------------------------------------------------------ tables of both kinds
+
+
+def gower(x: Array, y: Array, low: Array, span: Array, categorical: list[int]) -> float:
+    """Gower 1971: one less the mean, over the columns, of how far two values lie apart."""
+    total = 0.0
+    for f in range(len(x)):
+        if f in categorical:
+            total += float(x[f] != y[f])
+        elif span[f] > 0:
+            ends = [min(max((value - low[f]) / span[f], 0.0), 1.0) for value in (x[f], y[f])]
+            total += abs(ends[0] - ends[1])
+    return 1.0 - total / len(x)

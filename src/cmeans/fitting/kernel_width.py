@@ -12,7 +12,7 @@ from ..data.arrays import Array, Float64, host_float64, in_float64, is_sparse, n
 from ..data.blocks import Block, Blocks, GivenRows
 from ..engines import Engine, Pass
 from ..kernels import RBF, Kernel, Laplacian, Linear, Polynomial, build_kernel, checked_params, kernel_class
-from ..kernels.laplacian import manhattan
+from ..kernels.manhattan import manhattan
 from ..kernels.names import parameters_of
 from ..runtime.user_warnings import NOT_FINITE, warn
 from ..sampling.population import fixed_rows

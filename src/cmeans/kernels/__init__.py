@@ -4,8 +4,8 @@ from .base import Columns, FeatureKernel, Kernel
 from .images.histograms import HistogramIntersection, SpatialPyramid
 from .images.wavelets import ComplexWaveletSSIM
 from .landmark_graph import LandmarkGraphKernel
-from .laplacian import Laplacian
 from .linear import Cosine, Linear
+from .manhattan import Gower, Laplacian
 from .names import KERNELS, build_kernel, checked_params, kernel_class
 from .polynomial import NormalizedPolynomial, Polynomial, Sigmoid
 from .precomputed import CallableKernel, Precomputed
@@ -20,6 +20,7 @@ __all__ = [
     "ComplexWaveletSSIM",
     "Cosine",
     "FeatureKernel",
+    "Gower",
     "HistogramIntersection",
     "Kernel",
     "LandmarkGraphKernel",

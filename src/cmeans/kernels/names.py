@@ -11,8 +11,8 @@ from .base import FeatureKernel, Kernel
 from .images.histograms import HistogramIntersection, SpatialPyramid
 from .images.wavelets import ComplexWaveletSSIM
 from .landmark_graph import LandmarkGraphKernel
-from .laplacian import Laplacian
 from .linear import Cosine, Linear
+from .manhattan import Laplacian
 from .polynomial import NormalizedPolynomial, Polynomial, Sigmoid
 from .precomputed import CallableKernel, Precomputed
 from .precomputed_graph import PrecomputedGraphKernel

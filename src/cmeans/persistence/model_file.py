@@ -26,6 +26,7 @@ from ..kernels import (
     RBF,
     ComplexWaveletSSIM,
     Cosine,
+    Gower,
     HistogramIntersection,
     LandmarkGraphKernel,
     Laplacian,
@@ -51,7 +52,7 @@ from .model_checks import check_model, check_parameters
 KEY = "cmeans"  # of the metadata that holds the header
 FORMAT = 1
 _BY_CLASS: tuple[type[Any], ...] = (
-    *(Cosine, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, RBF, Sigmoid),
+    *(Cosine, Gower, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, RBF, Sigmoid),
     *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid, LandmarkGraphKernel, PrecomputedGraphKernel),
     *RULES.values(),
     *(EuclideanSpace, FeatureSpace, LandmarkSpace, Centring, Centres, State),
