@@ -43,7 +43,9 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         far below the usual 2. "auto" stays below both (see Notes). The value used is `m_`.
     noise : None, "auto" or float between 0 and 1, default=None
         Whether rows far from all clusters belong to none, and how many of them: a noise cluster takes a share in every row, most of it in
-        those. "auto": as many as the data say, up to half of them (see Notes). A number: about this share of the rows, by weight.
+        those. "auto": as many as the data say, up to half of them (see Notes). A number: about this share of the rows, by weight. "auto"
+        takes clusters to be about equally wide: where some are far tighter than others, as parts of a landmark graph are, rows of the
+        wider ones count as noise, and a number serves better.
     acceleration : "anderson" or None, default="anderson"
         Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. It
         begins where centres move little and the objective is convex, so that a start leads where plain sweeps lead, cluster for cluster. A

@@ -23,7 +23,7 @@ WIDE = 1_000  # columns at most from which the tree chooses: those of the larges
 
 @dataclass(frozen=True)
 class Explanation:
-    """What sets the clusters of a model apart.
+    """Differences that set the clusters of a model apart.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ NAME = 80  # characters at most of a name that is shown
 
 @dataclass(frozen=True)
 class Again:
-    """How to do a fit again.
+    """Code and commands that do a fit again.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Again:
 
 @dataclass(frozen=True)
 class Findings:
-    """What else is known of a fit, for its report.
+    """Further findings on a fit, for its report.
 
     Attributes
     ----------

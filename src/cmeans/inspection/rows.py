@@ -55,13 +55,28 @@ class InspectedRows:
         """(s,) simplified silhouettes (b - a) / max(a, b), by the own and the nearest other centre; 0 for one cluster, or noise."""
         if self.n_clusters < 2:
             return np.zeros(len(self.labels))
-        own = np.take_along_axis(self.distances, np.maximum(self.labels, 0)[:, None], axis=1)[:, 0]
+        own = self.own_distances
         others = self.distances.copy()
         np.put_along_axis(others, np.maximum(self.labels, 0)[:, None], np.inf, axis=1)
         other = others.min(axis=1)
         far = np.maximum(own, other)
         values: Float64 = np.divide(other - own, far, out=np.zeros(len(own)), where=far > 0)
         return np.where(self.labels < 0, 0.0, values)
+
+    @cached_property
+    def own_distances(self) -> Float64:
+        """(s,) distance of each row to the centre of its label; of noise, to the first centre."""
+        own: Float64 = np.take_along_axis(self.distances, np.maximum(self.labels, 0)[:, None], axis=1)[:, 0]
+        return own
+
+    def nearest_rows(self, count: int) -> IntArray:
+        """Return the places (c, count) of the rows of each label that are nearest to its centre; -1 where it has fewer."""
+        out = np.full((self.n_clusters, count), -1, dtype=np.intp)
+        for cluster in range(self.n_clusters):
+            rows = np.flatnonzero(self.labels == cluster)
+            nearest = rows[np.argsort(self.own_distances[rows], kind="stable")[:count]]
+            out[cluster, : len(nearest)] = nearest
+        return out
 
     @cached_property
     def masses(self) -> Float64:

@@ -113,7 +113,7 @@ def table_of(centres: Centres, seen: InspectedRows, contrast: Contrast | None, n
     """Return the table of `summary`."""
     c, factor = seen.n_clusters, seen.n_rows / len(seen.numbers)
     mass, total = seen.masses, float(seen.weight.sum())
-    own = np.take_along_axis(seen.distances, np.maximum(seen.labels, 0)[:, None], axis=1)[:, 0]
+    nearest = seen.nearest_rows(n_typical)
     belonging = np.take_along_axis(seen.memberships, np.maximum(seen.labels, 0)[:, None], axis=1)[:, 0]
     columns: dict[str, Any] = {"cluster": np.arange(c)}
     if contrast is not None:
@@ -124,10 +124,10 @@ def table_of(centres: Centres, seen: InspectedRows, contrast: Contrast | None, n
             "weight": mass * factor,
             "share": mass / total if total else mass,
             "membership": _mean(belonging, seen),
-            "spread": np.sqrt(_mean(own**2, seen)),
+            "spread": np.sqrt(_mean(seen.own_distances**2, seen)),
             "separation": _apart(centres),
             "silhouette": _mean(seen.silhouettes, seen) if c > 1 else np.full(c, np.nan),
-            "typical": _typical(own, seen, n_typical),
+            "typical": np.where(nearest >= 0, seen.numbers[nearest], -1),
         }
     )
 
@@ -138,13 +138,3 @@ def _mean(values: Float64, seen: InspectedRows) -> Float64:
     sums = np.bincount(seen.labels[inside], weights=(values * seen.weight)[inside], minlength=seen.n_clusters)
     means: Float64 = np.divide(sums, seen.masses, out=np.full(seen.n_clusters, np.nan), where=seen.masses > 0)
     return means
-
-
-def _typical(own: Float64, seen: InspectedRows, count: int) -> Any:
-    """Return the numbers of the rows (c, count) of each label that are nearest to their centre."""
-    out = np.full((seen.n_clusters, count), -1, dtype=np.int64)
-    for cluster in range(seen.n_clusters):
-        rows = np.flatnonzero(seen.labels == cluster)
-        nearest = rows[np.argsort(own[rows], kind="stable")[:count]]
-        out[cluster, : len(nearest)] = seen.numbers[nearest]
-    return out

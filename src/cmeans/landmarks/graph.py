@@ -106,7 +106,7 @@ def _scaled(z: sparse.csr_array, weight: Float64) -> sparse.csr_array:
 
 @dataclass(frozen=True)
 class Sought:
-    """How many clusters or components are asked of a graph, and by which call, for messages."""
+    """The number of clusters or components that is asked of a graph, and by which call, for messages."""
 
     count: int
     what: str  # "clusters" or "components"

@@ -88,7 +88,7 @@ class Rule(ABC):
 
     @property
     def temperature(self) -> float:
-        """How soft memberships are, in units of squared distances; of rules that can be annealed."""
+        """The softness of memberships, in units of squared distances; of rules that can be annealed."""
         raise NotImplementedError(f"{type(self).__name__}: can_be_annealed is False.")
 
     def at_temperature(self, temperature: float) -> Rule:

@@ -112,7 +112,7 @@ def trial_rows(estimator: Any, X: Any, sample_weight: Any, most_clusters: int, r
 
 
 def _judged(known: Any, numbers: list[int], here: TrialRows) -> dict[str, Float64]:
-    """What a sample says of every number of clusters."""
+    """Return what a sample says of every number of clusters."""
     parts = []
     for number in numbers:
         started = time.perf_counter()
@@ -123,7 +123,7 @@ def _judged(known: Any, numbers: list[int], here: TrialRows) -> dict[str, Float6
 
 
 def _stability(known: Any, numbers: list[int], here: TrialRows, n_bootstrap: int, rng: np.random.RandomState) -> dict[str, Float64]:
-    """How far refits to other samples agree, for every number of clusters."""
+    """Return how far refits to other samples agree, for every number of clusters."""
     few = here.part(max(REFIT_ROWS, REFIT_ROWS_A_CLUSTER * numbers[-1]), rng)
     # Each row of the sample is one that was drawn, whatever the user's unit of weight.
     weights, seed = few.weights * (len(few.weights) / few.weights.sum()), rng.randint(2**31)

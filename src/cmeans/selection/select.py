@@ -22,7 +22,7 @@ Evidence = Literal["auto", "silhouette", "xie_beni", "stability"]
 
 @dataclass(frozen=True)
 class Selection:
-    """What `select` found.
+    """The result of `select`.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ from .bootstrap import bootstrap_weights
 
 @dataclass(frozen=True)
 class Stability:
-    """What `stability` found; agreement is 1 where every refit says the same.
+    """The result of `stability`; agreement is 1 where every refit says the same.
 
     Attributes
     ----------

@@ -111,7 +111,7 @@ def halfway_scales(centres: Centres, beta: float) -> Float64:
 
 @dataclass(frozen=True)
 class PilotWidths:
-    """How wide the clusters of a fuzzy run are."""
+    """Widths of the clusters of a fuzzy run."""
 
     deviation: Float64  # (c,) mean distance within fuzzy clusters, sum_i u_ij |x_i - v_j| / sum_i u_ij
     narrowest: float  # the smallest of them but those of rows that coincide, which say nothing of how narrow clusters are

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Told:
-    """What the user tells of the clusters of rows, as it came."""
+    """Arguments of a fit that tell of the clusters of rows, as they came."""
 
     known_labels: Any = None
     label_strength: Any = None

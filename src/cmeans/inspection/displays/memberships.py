@@ -16,7 +16,7 @@ Kind = Literal["profiles", "heatmap"]
 
 
 class MembershipDisplay:
-    """How much rows belong to each cluster.
+    """Memberships of rows in each cluster.
 
     As profiles: of each cluster, its memberships in falling order; a steep fall is a clear cluster, a slope one that overlaps others. As a
     heat map: rows cluster by cluster, the clearest first, and their memberships in all clusters.

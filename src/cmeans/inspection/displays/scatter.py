@@ -103,7 +103,7 @@ class ScatterDisplay:
             positions, _, names = plane_of(model._state.centres, seen.distances, seen.masses)
         else:
             positions, names = _columns(seen, columns, caller)
-        nearest = _nearest_rows(seen)
+        nearest = {j: int(at) for j, at in enumerate(seen.nearest_rows(1)[:, 0]) if at >= 0}
         if row_names is not None and len(row_names) != seen.n_rows:
             raise ValueError(f"{caller}(row_names=...): {len(row_names)} names for {seen.n_rows} rows.")
         texts = {j: str(seen.numbers[at]) if row_names is None else str(row_names[seen.numbers[at]]) for j, at in nearest.items()}
@@ -188,13 +188,3 @@ def _columns(seen: InspectedRows, columns: Sequence[Any], caller: str) -> tuple[
             raise ValueError(f"{caller}(columns={columns!r}): X has no column {column!r}; it has {len(seen.feature_names)}: {known}.")
     x = seen.x[:, found]
     return host_float64(x) if is_sparse(x) else x, (seen.feature_names[found[0]], seen.feature_names[found[1]])
-
-
-def _nearest_rows(seen: InspectedRows) -> dict[int, int]:
-    """Return the row of each cluster that is nearest to its centre."""
-    found = {}
-    for cluster in range(seen.n_clusters):
-        rows = np.flatnonzero(seen.labels == cluster)
-        if len(rows):
-            found[cluster] = int(rows[np.argmin(seen.distances[rows, cluster])])
-    return found

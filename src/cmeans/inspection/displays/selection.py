@@ -18,7 +18,7 @@ LINES = {  # columns of a selection's table that are drawn where they are there
 
 
 class SelectionDisplay:
-    """What `cmeans.select` saw of each number of clusters, and what it chose.
+    """The evidence of `cmeans.select` for each number of clusters, and its choice.
 
     Parameters
     ----------
