@@ -132,7 +132,7 @@ def measure(kind: str, name: str, seeds: int, only: list[str] | None) -> dict[st
 def page(results: dict[str, dict[str, dict[str, list[list[float]]]]]) -> str:
     """The page, from what is stored."""
     lines = [
-        "# Search",
+        "# Better optima",
         "",
         "How far objectives end above the best known, and the seconds that takes: mean over seeds, of sets with known clusters and",
         "features in [0, 1]. Written by `python -m benchmarks.search`. `found` counts the fits within .1% of the best known.",
@@ -174,7 +174,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=list(CLUSTERS), default=list(CLUSTERS), metavar="SET")
     parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS), metavar="KIND")
     parser.add_argument("--ways", nargs="+", metavar="WAY", help="what is compared; all of it, unless given")
-    parser.add_argument("--results", type=Path, default=DOCS / "search.json", metavar="FILE")
+    parser.add_argument("--results", type=Path, default=DOCS / "better_optima.json", metavar="FILE")
     parser.add_argument("--fresh", action="store_true", help="measure what is stored, too, anew")
     parser.add_argument("--pages", action="store_true", help="measure nothing")
     arguments = parser.parse_args()
@@ -189,7 +189,7 @@ def main() -> None:
                     results.setdefault("machines", {})[kind] = header()
                 arguments.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
                 print(kind, name, flush=True)
-    (DOCS / "search.md").write_text(page(results), encoding="utf-8")
+    (DOCS / "better_optima.md").write_text(page(results), encoding="utf-8")
 
 
 if __name__ == "__main__":

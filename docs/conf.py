@@ -15,11 +15,16 @@ author = "The cmeans developers"
 copyright = author
 version = release = cmeans.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "docstrings", "command_line", "scripts"]
+extensions = [
+    *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_gallery.gen_gallery"),
+    *("docstrings", "command_line", "mathml"),
+]
 exclude_patterns = ["_build", "_ext", "_templates"]
 templates_path = ["_templates"]
 smartquotes = False  # sentences hold code such as kernel="linear"
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
+html_math_renderer = "mathml"
 
 autosummary_generate = True
 autosummary_ignore_module_all = False
@@ -29,6 +34,18 @@ autodoc_class_signature = "mixed"
 python_maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
 add_module_names = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",  # all of them are run
+    "within_subsection_order": "gallery_order.Order",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 1e9,
+    "write_computation_times": False,
+}
 
 html_theme = "furo"
 html_title = f"cmeans {release}"

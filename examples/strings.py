@@ -1,8 +1,15 @@
-"""Any kernel of anything: words by the letter pairs they share, as a full kernel matrix and as landmark columns only."""
+"""
+Strings, and any kernel
+=======================
+
+Words by the letter pairs that they share, as a full kernel matrix and as the columns of a few landmarks only. Graphs, trees and
+time series go the same way, by a kernel of theirs.
+"""
 
 from collections import Counter
 from itertools import pairwise
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from cmeans import KernelKMeans
@@ -38,3 +45,14 @@ for name, model in (("full kernel matrix", full), ("six columns of it", columns)
     for j in range(4):
         print("   ", ", ".join(word for word, label in zip(WORDS, model.labels_, strict=True) if label == j))
 print("kernelisation belongs to cluster", full.predict(kernel(["kernelisation"], WORDS))[0], "like", WORDS[5])
+
+# %%
+# The kernel in the order of the clusters.
+
+order = np.argsort(full.labels_, kind="stable")
+plt.figure(figsize=(6, 5))
+plt.imshow(kernel(WORDS, WORDS)[np.ix_(order, order)], cmap="viridis", vmin=0)
+plt.yticks(range(len(WORDS)), [WORDS[i] for i in order])
+plt.xticks([])
+plt.colorbar(label="kernel value")
+plt.show()

@@ -1,5 +1,11 @@
-"""How many clusters, and what is noise: handwritten digits of four kinds among strangers, and nobody says that there are four."""
+"""
+An unknown number, and noise
+============================
 
+Handwritten digits of four kinds among strangers, and nobody says that there are four.
+"""
+
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
@@ -13,10 +19,15 @@ rows = np.concatenate([np.flatnonzero(of_four), strangers])
 X, digit, is_stranger = PCA(3).fit_transform(images[rows]), digit[rows], ~of_four[rows]
 print(f"{np.sum(~is_stranger)} images of the digits 0, 4, 6, 7 and {np.sum(is_stranger)} of others, as three principal components")
 
-for name, model in (
-    ("adaptive, from 10 clusters on", AdaptivePossibilisticCMeans(max_clusters=10, random_state=0)),
-    ("the same without sparsity, where every image belongs somewhere", AdaptivePossibilisticCMeans(10, sparsity=0, random_state=0)),
-    ("sequential, with no bound: it sees two ways to write a 7, and a heap of others", SequentialPossibilisticCMeans()),
+figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
+for ax, (name, model) in zip(
+    axes,
+    {
+        "adaptive, from 10 clusters on": AdaptivePossibilisticCMeans(max_clusters=10, random_state=0),
+        "without sparsity": AdaptivePossibilisticCMeans(10, sparsity=0, random_state=0),
+        "sequential, with no bound": SequentialPossibilisticCMeans(),
+    }.items(),
+    strict=True,
 ):
     labels = model.fit_predict(X)
     print(f"{name}: {model.n_clusters_} clusters")
@@ -25,3 +36,13 @@ for name, model in (
         print(f"    {counts.sum():3d} images, {counts.max() / counts.sum():4.0%} of them of the digit {kinds[counts.argmax()]}")
     known, unknown = np.mean(labels[~is_stranger] == -1), np.mean(labels[is_stranger] == -1)
     print(f"    {np.sum(labels == -1):3d} belong nowhere: {unknown:.0%} of the others, {known:.0%} of the four digits")
+    ax.scatter(*X[labels == -1, :2].T, c="0.6", s=6, label="nowhere")
+    ax.scatter(*X[labels >= 0, :2].T, c=labels[labels >= 0], s=6, cmap="tab10", vmax=9)
+    ax.set(title=f"{name}: {model.n_clusters_}", xlabel="first component")
+axes[0].set_ylabel("second component")
+figure.tight_layout()
+plt.show()
+
+# %%
+# Grey rows belong nowhere. Without sparsity every image belongs somewhere; the sequential estimator takes no number at all and
+# keeps the cores of the clusters alone.

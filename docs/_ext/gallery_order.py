@@ -1,0 +1,17 @@
+"""The order of the gallery: from what most people need to what few do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FIRST = [
+    *("overlapping_wines", "customers", "choosing_the_number", "outliers", "moons_and_spirals", "strokes", "photograph", "topics"),
+    *("partial_labels", "sizes", "unknown_number", "streams", "drift", "larger_than_memory", "landmarks", "rings", "strings"),
+]
+
+
+class Order:
+    def __init__(self, folder: str) -> None: ...
+
+    def __call__(self, filename: str | Path) -> int:
+        return FIRST.index(Path(filename).stem)
