@@ -296,13 +296,13 @@ def test_docstrings_of_estimators(name):
     for section in ("Parameters", "Raises", "References", "Examples"):
         assert f"\n{section}\n{'-' * len(section)}\n" in text, section
     assert ">>>" in text
-    words = inspect.signature(getattr(cmeans, name)).parameters
-    listed = text
-    while other := re.search(r"are those of `(\w+)`", text):  # and its, in turn, of a third
-        text = inspect.getdoc(every_estimator.CLASSES[other[1]])
-        listed += text
-    for word in words:
-        assert word in listed, f"{word} is not described"
+    section = text.partition("\nParameters\n")[2].partition("\nRaises\n")[0]
+    for word, parameter in inspect.signature(getattr(cmeans, name)).parameters.items():
+        head = re.search(rf"^(?:\w+, )*{word}(?:, \w+)* : (.*)$", section, flags=re.M)
+        assert head, f"{word} is not described"
+        default = parameter.default
+        if isinstance(default, str | bool | int):
+            assert (f'"{default}"' if isinstance(default, str) else str(default)) in head[1], head[0]
 
 
 @pytest.mark.parametrize("name", every_estimator.NAMES)

@@ -17,6 +17,7 @@ from ..fitting.validation import one_of, real
 from ..kernels import Kernel, Linear
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, Hard, Rule, SparsePossibilistic
+from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import warn
 from ..solvers.adaptive import MERGED, Adaptation, PilotWidths, halfway_scales, merged, pilot_widths
 from ..solvers.checkpoints import Checkpoint
@@ -26,6 +27,7 @@ from ..solvers.sequential import diametral_rows
 from ..spaces.centres import Centres
 from ..sweeps.problem import Stopping
 from ..sweeps.state import State
+from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
 AdaptationName = Literal["journal", "conference", "squared"]
@@ -36,6 +38,7 @@ ROWS_A_CLUSTER = 10  # distinct rows for each cluster of a start with more of th
 MANY_COLUMNS = 2.0  # concentration of distances from which on one cluster may be an effect of the columns
 
 
+@shares_parameters(KernelKMeans)
 class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     """Adaptive possibilistic c-means (APCM), sparse (SAPCM): the number of clusters is a result. Minimises, with scales that follow
     the clusters,
@@ -81,9 +84,8 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     scaling : "range" or None, default="range"
         Whether each feature is brought to a range of 10 inside the fit. (Not for precomputed kernels.) `predict` takes, and
         `cluster_centers_` has, the units of X; eta_, the objective and the distances of `transform` are in those of the scaled rows.
-    kernel, gamma, ..., init, n_init, max_iter, tol, ..., verbose
-        As for `KernelKMeans`, except that the default is kernel="linear": plain features. init may be "max-min" (farthest
-        rows first), the papers' own. n_init counts fuzzy runs, the best of which is built on.
+
+    init="max-min" (farthest rows first) is the papers' own. n_init counts fuzzy runs, the best of which is built on.
 
     Attributes
     ----------

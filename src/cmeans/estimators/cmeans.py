@@ -31,8 +31,10 @@ from ..fitting.validation import one_of, real
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import RULES, Fuzzy, Rule
+from ..runtime.docstrings import shares_parameters
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import ScalesPilot
+from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
 StopName = Literal["centres", "memberships"]
@@ -45,6 +47,7 @@ def _has_typicalities(estimator: Any) -> bool:
     return not estimator._sums_to_one
 
 
+@shares_parameters(KernelKMeans)
 class CMeans(Plotting, BaseCMeans):
     """c-means with a rule of your choice: minimise  sum_ij w_i weight(u_ij) |phi(x_i) - v_j|^2 + penalty(u)  by alternating.
 
@@ -70,13 +73,11 @@ class CMeans(Plotting, BaseCMeans):
         What must stand still to `tol`: the centres, or max |u - u'| as the papers print it (at twice the distances a sweep).
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`; hard rules and stop="memberships" go without.
-    kernel : default="linear"
-        As in `FuzzyCMeans`.
     search : "auto", "breathing", "annealing" or None, default="auto"
         As in `KernelKMeans`. "annealing", for rule="entropy": the temperature falls from where all centres coincide to T, so that clusters
         divide one after the other, whatever the start. It suits clusters of like sizes: large ones divide before small ones part.
 
-    All other parameters, attributes and methods are those of `KernelKMeans`.
+    All other attributes and methods are those of `KernelKMeans`.
 
     Notes
     -----

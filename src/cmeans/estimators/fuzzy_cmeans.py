@@ -23,10 +23,13 @@ from ..fitting.fit import BaseCMeans
 from ..fitting.procedure import Procedure, fuzzy_method
 from ..kernels import Kernel
 from ..kernels.names import KernelName
+from ..runtime.docstrings import shares_parameters
 from ..solvers.checkpoints import Checkpoint
+from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
 
+@shares_parameters(KernelKMeans)
 class FuzzyCMeans(Plotting, BaseCMeans):
     """Fuzzy c-means: minimise  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2  subject to  sum_j u_ij = 1.
 
@@ -52,10 +55,9 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
     size_min, size_max : number, one for each cluster, or None, default=None
         As in `KernelKMeans`, of the sums of memberships (times weights). Sweeps within the bounds go without acceleration.
-    kernel : default="linear"
-        As for `KernelKMeans`; a parameter that it has no use for is told in a warning.
 
-    All other parameters, attributes and methods are those of `KernelKMeans`.
+    All other attributes and methods are those of `KernelKMeans`. A parameter that the kernel
+    has no use for is told in a warning.
 
     Attributes
     ----------

@@ -21,6 +21,7 @@ from ..fitting.validation import integer, one_of
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Rule
+from ..runtime.docstrings import shares_parameters
 from ..runtime.progress import Reporter
 from ..solvers.fixed_point import Solution
 from ..spaces import Space, spanning_space
@@ -29,10 +30,12 @@ from ..sweeps.final_pass import assign_all
 from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem
 from .plotting import Plotting
+from .streaming_cmeans import StreamingFuzzyCMeans
 
 Merge = Literal["chain", "tree"]
 
 
+@shares_parameters(StreamingFuzzyCMeans)
 class KernelPatchClustering(Plotting, StreamingBase):
     """Kernel patch clustering (KPC): c-means of one patch of rows after the other, exactly in kernel space.
 
@@ -58,7 +61,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
     init, n_init : default="k-means++", 3
         Of the first patch, or in a tree of every patch of rows: see `KernelKMeans`. Others start from the pseudo-centres there are.
 
-    All other parameters are those of `StreamingFuzzyCMeans`. The graph of kernel="landmark_graph" is that of the first patch, in which all
+    The graph of kernel="landmark_graph" is that of the first patch, in which all
     later rows are embedded; patches of `partial_fit` are held until they are half as many rows as `patch_size`.
 
     Attributes

@@ -15,11 +15,14 @@ from ..fitting.validation import real
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, Possibilistic
+from ..runtime.docstrings import shares_parameters
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import ScalesPilot
+from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
 
+@shares_parameters(KernelKMeans)
 class PossibilisticCMeans(Plotting, BaseCMeans):
     """Possibilistic c-means: minimise  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2 + sum_j eta_j sum_i w_i (1 - u_ij)^m.
 
@@ -42,11 +45,9 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
         sooner, narrower ones give fewer rows a large typicality. `m=2, eta_scale=1` is the form of the literature.
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`, of both runs. Where several fixed points are near it may lead to another one than plain sweeps do.
-    kernel : default="linear"
-        As in `FuzzyCMeans`.
 
-    All other parameters, attributes and methods are those of `KernelKMeans`; n_init counts fuzzy runs, the best of which is built on, and
-    `search` is for a better fuzzy run.
+    All other attributes and methods are those of `KernelKMeans`. n_init counts fuzzy runs, the best of which is
+    built on, and `search` is for a better fuzzy run.
 
     Attributes
     ----------

@@ -21,6 +21,7 @@ from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard
+from ..runtime.docstrings import shares_parameters
 from ..solvers.fixed_point import Solution
 from ..solvers.kpkm import Found, PartitionProblem, Search
 from ..solvers.multistart import BestRun, FitResult, concluded
@@ -29,6 +30,7 @@ from ..sweeps.final_pass import assign_all
 from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
+from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
 Solver = Literal["auto", "fagp", "agp", "batched", "lloyd"]
@@ -37,6 +39,7 @@ FAGP_STEPS = 3000  # n (c - 1), up to which "auto" follows the paper's algorithm
 NO_LIMIT = 10**9
 
 
+@shares_parameters(KernelKMeans)
 class ProbabilisticKMeans(Plotting, BaseCMeans):
     """Probabilistic kernel k-means (KPKM): minimise over distributions p_l of each row over the clusters
 
@@ -64,7 +67,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         ends in worse minima.
     polish : "hartigan" or None, default="hartigan"
         Whether single rows are moved at the end as long as that lowers the objective.
-    init : "dirichlet", default, or what `KernelKMeans` takes
+    init : "dirichlet", or what `KernelKMeans` takes, default="dirichlet"
         How the first memberships are drawn. "dirichlet": every row a random distribution. Memberships (n, c) are taken as they are, all
         others as the partition they make.
     n_init : int, default=1
@@ -73,8 +76,6 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         As in `KernelKMeans`, after each start of solver="lloyd" and before the polish; other solvers go without.
     max_iter : int or None, default=None
         Steps or sweeps at most; None: as many as it takes. Cut short, `memberships_` are soft and `converged_` is False.
-    kernel, gamma, ..., tol, ..., verbose
-        As for `KernelKMeans`, except that the default is kernel="linear": probabilistic k-means.
 
     Attributes
     ----------

@@ -15,18 +15,21 @@ from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard, SparsePossibilistic
+from ..runtime.docstrings import shares_parameters
 from ..sampling.population import population_of, sample
 from ..solvers.adaptive import Adaptation
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import BestRun
 from ..solvers.sequential import Growth, diametral_rows, grow
 from ..tuning.initial_scale import Spacing
+from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
 FormName = Literal["conference", "squared"]
 SHARE = 0.4  # K of the automatic sparsity
 
 
+@shares_parameters(KernelKMeans)
 class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
     """Sequential sparse adaptive possibilistic c-means (SeqSAPCM): clusters are added until no further one is found.
 
@@ -60,10 +63,9 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
         Quantile of the distances to the nearest centre beyond which rows are no seeds: farthest rows are outliers by nature.
     patience : int, default=5
         Trials in a row without a further cluster before it ends. The paper's algorithm is patience=1.
-    kernel, gamma, ..., max_iter, tol, ..., verbose
-        As for `KernelKMeans`, except that the default is kernel="linear": plain features. max_iter bounds each trial's
-        sweeps. Nothing is drawn but landmarks and, beyond 20,000 rows, the sample on which clusters are sought; they are refined on
-        all rows.
+
+    `max_iter` bounds each trial's sweeps. Nothing is drawn but landmarks and, beyond 20,000 rows, the sample on which clusters are sought;
+    they are refined on all rows.
 
     Attributes
     ----------

@@ -31,6 +31,7 @@ from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel, Linear
 from ..kernels.names import KernelName
 from ..landmarks.graph import AUTOMATIC
+from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import warn
 from ..sampling.population import population_of
 from ..solvers.fixed_point import Solution
@@ -52,6 +53,7 @@ from ..streaming import (
 )
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
+from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
 StreamMethod = Literal["landmarks", "projection"]
@@ -61,6 +63,7 @@ WARM_UP = 20  # rows per cluster with which a stream begins
 GRAPH = 2  # rows per landmark, with which a graph does
 
 
+@shares_parameters(KernelKMeans)
 class StreamingFuzzyCMeans(Plotting, StreamingBase):
     """Fuzzy or hard c-means of a stream: each chunk of rows is clustered together with the weighted means of all before it.
 
@@ -124,12 +127,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`; rule="hard" goes without.
 
-    kernel : default="linear"
-        As in `FuzzyCMeans`, but for kernel="precomputed", which is not possible. "landmark_graph": the graph of the rows that are held
-        until the stream begins; later rows are embedded by it, and neither method loses anything.
-
-    gamma, degree, coef0, kernel_params, memory_budget, n_jobs, random_state and verbose are those of `KernelKMeans`; `gamma` is
-    settled on the first chunk.
+    kernel="precomputed" is not possible. That of "landmark_graph" is the graph of the rows that are held until the stream begins; later
+    rows are embedded by it, and neither method loses anything. `gamma` is settled on the first chunk.
 
     Attributes
     ----------

@@ -37,6 +37,7 @@ from ..kernels.names import KernelName
 from ..landmarks.count import automatic_number
 from ..landmarks.select import choose
 from ..rules import Hard
+from ..runtime.docstrings import shares_parameters
 from ..sampling.pairwise import affinity
 from ..sampling.population import population_of, sample
 from ..solvers.multistart import FitResult, best_of, concluded
@@ -44,11 +45,13 @@ from ..spaces import ExactSpace, FeatureSpace, solver_tolerance
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
+from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
 ROWS_OF_GRAPH = 2000  # in the sample, where their number is not given: its graph has half as many landmarks
 
 
+@shares_parameters(KernelKMeans)
 class TwoStepKernelKMeans(Plotting, BaseCMeans):
     """Two-step kernel k-means: exact kernel k-means on a sample of rows, then every row joins its nearest centre.
 
@@ -62,7 +65,7 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
     n_landmarks : int, "auto" or None, default="auto"
         Rows in the sample. "auto" and None are as in `KernelKMeans`; for kernel="landmark_graph" "auto" is 2,000.
 
-    All other parameters, attributes and methods are those of `KernelKMeans`. Memberships, labels and row numbers in `init` refer to X;
+    All other attributes and methods are those of `KernelKMeans`. Memberships, labels and row numbers in `init` refer to X;
     those of rows outside the sample are not used. `objective_history_` is the sample's, `objective_` that of all rows.
     With kernel="landmark_graph" the sample's graph over half as many landmarks, centres of k-means, says where all rows belong.
 
