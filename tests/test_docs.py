@@ -14,15 +14,19 @@ ROOMS = ("datasets", "inspection", "kernels", "metrics", "rules", "validity")
 PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]
 
 
-@pytest.mark.parametrize("page", ["index", "choosing", "real_data"])
-def test_the_python_of_a_page(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("page", ["index", "start", "choosing", "real_data", "extending"])
+def test_the_python_of_a_page(
+    page: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One block after the other, as a reader would; "print(...)  # this" prints this."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
     blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / f"{page}.md").read_text(), flags=re.S | re.M)
     assert blocks
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks:
         exec(compile(block, f"docs/{page}.md", "exec", dont_inherit=True), names)
-        said = re.findall(r"^print\(.*\)  # (.*)$", block, flags=re.M)
+        said = re.findall(r"^ *print\(.*\)  # (.*)$", block, flags=re.M)
         assert capsys.readouterr().out.splitlines() == said
 
 
