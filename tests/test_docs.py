@@ -15,9 +15,7 @@ PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]
 
 
 @pytest.mark.parametrize("page", ["index", "start", "choosing", "real_data", "extending"])
-def test_the_python_of_a_page(
-    page: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_python_of_a_page(page: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One block after the other, as a reader would; "print(...)  # this" prints this."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")

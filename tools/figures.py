@@ -99,7 +99,7 @@ METHODS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "scikit-learn\nSpectralClustering": lambda X, c: cluster.SpectralClustering(
         c, affinity="nearest_neighbors", random_state=0
     ).fit_predict(X),
-    "scikit-learn\nHDBSCAN": lambda X, c: cluster.HDBSCAN(min_cluster_size=15, copy=True).fit_predict(X),
+    "scikit-learn\nHDBSCAN": lambda X, _: cluster.HDBSCAN(min_cluster_size=15, copy=True).fit_predict(X),
     "scikit-learn\nGaussianMixture": lambda X, c: mixture.GaussianMixture(c, random_state=0).fit_predict(X),
     "scikit-fuzzy\ncmeans": fuzzy_peer,
 }

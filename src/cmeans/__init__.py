@@ -31,6 +31,7 @@ if _typing.TYPE_CHECKING:
     from .selection.select import Selection, select
     from .selection.stability import Stability, stability
     from .solvers.checkpoints import Checkpoint
+    from .versions import show_versions
 
 __all__ = [
     "AdaptivePossibilisticCMeans",
@@ -58,6 +59,7 @@ __all__ = [
     "rules",
     "save",
     "select",
+    "show_versions",
     "silhouette_scorer",
     "stability",
     "validity",
@@ -74,6 +76,7 @@ _PLACES = {  # of names that are neither modules nor estimators
     "open_blocks": "data.files",
     "save": "persistence.model_file",
     "select": "selection.select",
+    "show_versions": "versions",
     "silhouette_scorer": "selection.scorer",
     "stability": "selection.stability",
 }
