@@ -1,0 +1,30 @@
+"""What tools/ writes is what stands, and what a release names is one version."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import cmeans
+from tools import capabilities
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_the_table_of_capabilities_is_what_attempts_show() -> None:
+    assert capabilities.PAGE.read_text(encoding="utf-8") == capabilities.page()
+
+
+def test_everything_names_the_same_version() -> None:
+    version = cmeans.__version__.removesuffix(".dev0")
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'set version = "{version}"' in (ROOT / "conda" / "meta.yaml").read_text()
+
+
+def test_the_conda_recipe_asks_for_what_the_package_needs() -> None:
+    """The package's own requirements, and those of the command."""
+    text = (ROOT / "pyproject.toml").read_text()
+    needed = [*re.findall(r'^    "(\S+)",$', text.partition("dependencies = [")[2].partition("]")[0], flags=re.M)]
+    needed += re.findall(r'"([^"]+)"', re.search(r"^cli = \[(.*)\]", text, flags=re.M)[1])
+    asked = {line.replace(" ", "") for line in re.findall(r"^    - (.*)$", (ROOT / "conda" / "meta.yaml").read_text(), flags=re.M)}
+    assert set(needed) <= asked, set(needed) - asked

@@ -1,0 +1,93 @@
+"""The table of what each estimator takes and gives, docs/capabilities.md, from attempts: python -m tools.capabilities."""
+
+from __future__ import annotations
+
+import inspect
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import ClusterMixin
+
+import cmeans
+
+PAGE = Path(__file__).parent.parent / "docs" / "capabilities.md"
+HEAD = """# What each estimator takes and gives
+
+Each cell is an attempt on 120 rows that a test repeats; made by `python -m tools.capabilities`. All of them take float32 and keep it.
+
+"""
+ROWS = np.random.default_rng(0).normal(size=(120, 3)) + 9 * (np.arange(120)[:, None] // 40)
+QUICK = {"random_state": 0, "eta_scale": 0.1, "chunk_size": 60, "patch_size": 60, "n_clusters": 3, "max_clusters": 3}
+
+
+def with_file(use: Callable[[str], Any]) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/rows.npy", ROWS)
+        return use(folder)
+
+
+def affinities() -> Any:
+    return scipy.sparse.csr_array(np.exp(-((ROWS[:, None] - ROWS[None]) ** 2).sum(axis=2)))
+
+
+def with_holes() -> np.ndarray:
+    X = ROWS.copy()
+    X[::10, 1] = np.nan
+    return X
+
+
+KNOWN = np.where(np.arange(120) % 40 == 0, np.arange(120) // 40, -1)
+ATTEMPTS: dict[str, Callable[[Any], Any]] = {
+    "weights": lambda model: model.fit(ROWS, sample_weight=np.ones(120)),
+    "sparse rows": lambda model: model.fit(scipy.sparse.csr_array(ROWS)),
+    "missing values": lambda model: model.set_params(missing="partial").fit(with_holes()),
+    "files": lambda model: with_file(lambda folder: model.fit(f"{folder}/rows.npy")),
+    "chunks (partial_fit)": lambda model: model.partial_fit(ROWS),
+    "Dask": lambda model: model.set_params(engine=None) if "engine" in model.get_params() else 1 / 0,
+    "checkpoint": lambda model: with_file(lambda folder: model.set_params(checkpoint=f"{folder}/fit.checkpoint").fit(ROWS)),
+    "any kernel": lambda model: model.set_params(kernel="rbf").fit(ROWS),
+    "landmark graph": lambda model: model.set_params(kernel="landmark_graph").fit(ROWS),
+    "given kernel": lambda model: model.set_params(kernel="precomputed").fit(ROWS @ ROWS.T),
+    "given graph": lambda model: model.set_params(kernel="precomputed_graph").fit(affinities()),
+    "spherical": lambda model: model.set_params(spherical=True).fit(ROWS + 20),
+    "sizes": lambda model: model.set_params(size_min=10).fit(ROWS),
+    "noise cluster": lambda model: model.set_params(noise=0.1).fit(ROWS),
+    "known labels": lambda model: model.fit(ROWS, known_labels=KNOWN),
+    "new rows": lambda model: model.fit(ROWS).predict(ROWS[:3]),
+    "soft memberships": lambda model: 1 / bool(np.unique(model.fit(ROWS).memberships_).size > 2),
+    "finds the number": lambda model: model.max_clusters,
+}
+
+
+def estimators() -> dict[str, type]:
+    classes = {name: getattr(cmeans, name) for name in cmeans.__all__}
+    return {name: value for name, value in classes.items() if inspect.isclass(value) and issubclass(value, ClusterMixin)}
+
+
+def able(estimator: type, attempt: Callable[[Any], Any]) -> bool:
+    """Return True where the attempt gets through."""
+    known = {word: value for word, value in QUICK.items() if word in inspect.signature(estimator).parameters}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            attempt(estimator(**known))
+        except (ValueError, TypeError, AttributeError, ZeroDivisionError):
+            return False
+    return True
+
+
+def page() -> str:
+    classes = estimators()
+    lines = ["| | " + " | ".join(f"{{py:obj}}`~cmeans.{name}`" for name in classes) + " |", "|---" * (len(classes) + 1) + "|"]
+    for name, attempt in ATTEMPTS.items():
+        lines.append(f"| {name} | " + " | ".join("yes" if able(estimator, attempt) else "-" for estimator in classes.values()) + " |")
+    return HEAD + "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
