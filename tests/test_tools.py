@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import cmeans
 from tools import capabilities
+
+import cmeans
 
 ROOT = Path(__file__).resolve().parents[1]
 
