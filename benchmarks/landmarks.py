@@ -63,7 +63,7 @@ def measure(name: str, seeds: int) -> str:
     chosen = f"{statistics.median(least['rpcholesky']):.0f} | {statistics.median(least['k-means++']):.0f}"
     return (
         f"| {name}, gamma {gamma:g} | {100 * statistics.median(level):.3g}% | {chosen} | {made.n_landmarks} | "
-        f"{100 * made.residual:.3g}% | {100 * made.ranking_error:.2g}% | {seconds:.2f} s |"
+        f"{100 * made.residual:.3g}% | {100 * made.comparison_error:.2g}% | {seconds:.2f} s |"
     )
 
 

@@ -41,8 +41,8 @@ class Recipe:
     reach: float = 0.0  # lambda is lowered until every cluster's squared radius is that many times its squared scale
     p: float = 0.5
     test: str = "local"  # "local": the largest root, as S; "global": only where it is below u = 0, as P
-    adaptation: str | None = "conference"  # "conference" (S), "journal" (A), "squared": mean squared deviation, None: eta is fixed (K)
-    alpha: float = 1.0  # of the journal form
+    adaptation: str | None = "length"  # "length" (S), "scale-free" (A), "squared": mean squared deviation, None: eta is fixed (K)
+    alpha: float = 1.0  # of the scale-free form
     merge_tol: float = 1e-3  # centres no farther apart than this share of the smallest bandwidth, both squared, are one
 
 
@@ -167,7 +167,7 @@ def adapted(X: Array, labels: Array, eta: Array, adaptation: str | None) -> Arra
 
 def bandwidths(eta: Array, etahat: float, recipe: Recipe) -> Array:
     """A:  gamma_j = etahat eta_j / alpha, etahat the smallest initial eta; in all other forms eta_j itself."""
-    return etahat * eta / recipe.alpha if recipe.adaptation == "journal" else eta
+    return etahat * eta / recipe.alpha if recipe.adaptation == "scale-free" else eta
 
 
 def supported(X: Array, labels: Array, eta: Array, adaptation: str | None) -> list[int]:
@@ -352,7 +352,7 @@ def best_separated(X: Array, V: Array, eta: Array, spread: float, recipe: Recipe
     etahat, alpha, stages = float(min(eta)), 2 * max(1.0, spread), []
     for _ in range(9):
         radius = max((1 + 2.5 / (2 * max(spread, 0.5))) ** 2, 3.0)
-        stage = replace(recipe, adaptation="journal", alpha=alpha, reach=radius / (etahat / alpha) ** 2)
+        stage = replace(recipe, adaptation="scale-free", alpha=alpha, reach=radius / (etahat / alpha) ** 2)
         found = adaptive(X, V, eta, stage, tol=tol, etahat=etahat)
         V, eta = found.centers, found.eta
         stages.append((silhouette(X, V, bandwidths(eta, etahat, stage)), found, alpha))

@@ -130,8 +130,8 @@ def test_rows_that_coincide_make_a_cluster_only_together():
     for copies, kept in ((1, [0]), (4, [0]), (6, [0, 1])):
         X = np.vstack([crowd, np.tile([[9.0, 9.0]], (copies, 1))])
         labels = np.repeat([0, 1], [95, copies])
-        assert sparse.supported(X, labels, np.ones(2), "conference") == kept
-    assert sparse.supported(X, np.where(labels == 1, -1, labels), np.ones(2), "conference") == [0]
+        assert sparse.supported(X, labels, np.ones(2), "length") == kept
+    assert sparse.supported(X, np.where(labels == 1, -1, labels), np.ones(2), "length") == [0]
     X[-1] += 0.1
     assert sparse.supported(X[-6:], np.zeros(6, dtype=int), np.ones(1), "squared") == [0]
 
@@ -149,10 +149,10 @@ def test_rows_of_a_lost_cluster_are_looked_at_again():
 
 def test_bandwidths_of_each_form():
     eta = np.array([2.0, 4.0])
-    for form, wanted in (("conference", [2, 4]), ("squared", [2, 4]), (None, [2, 4]), ("journal", [2, 4])):
+    for form, wanted in (("length", [2, 4]), ("squared", [2, 4]), (None, [2, 4]), ("scale-free", [2, 4])):
         recipe = replace(RECIPE, adaptation=form, alpha=1.5)
         np.testing.assert_allclose(sparse.bandwidths(eta, 1.5, recipe), wanted)
-    np.testing.assert_allclose(sparse.bandwidths(eta, 3.0, replace(RECIPE, adaptation="journal", alpha=0.5)), [12, 24])
+    np.testing.assert_allclose(sparse.bandwidths(eta, 3.0, replace(RECIPE, adaptation="scale-free", alpha=0.5)), [12, 24])
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.3])
@@ -171,7 +171,7 @@ def test_objective_falls_at_fixed_scales(X, lam, test):
 
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
 def test_journal_form_does_not_see_units(X, scale):
-    recipe = sparse.Recipe(factor=0.9, test="global", adaptation="journal")
+    recipe = sparse.Recipe(factor=0.9, test="global", adaptation="scale-free")
     V, eta = sparse.fuzzy_pilot(X, X[:5], sweeps=20)
     found, scaled = sparse.adaptive(X, V, eta, recipe), sparse.adaptive(scale * X, scale * V, scale * eta, recipe, tol=1e-4 * scale)
     assert scaled.labels.tolist() == found.labels.tolist()
@@ -181,7 +181,7 @@ def test_journal_form_does_not_see_units(X, scale):
 def test_journal_form_finds_the_blobs():
     X = blobs(150)
     V, eta = sparse.fuzzy_pilot(X, X[sparse.max_min_rows(X, 0, 6)], sweeps=40)
-    found = sparse.adaptive(X, V, eta, sparse.Recipe(factor=0.9, test="global", adaptation="journal"))
+    found = sparse.adaptive(X, V, eta, sparse.Recipe(factor=0.9, test="global", adaptation="scale-free"))
     wanted = found.labels >= 0
     assert len(found.centers) == 3
     assert success_rate(np.arange(150) % 3, found.labels, nearest=naive.point_distances(X, found.centers).argmin(axis=1)) == 1.0
@@ -270,6 +270,6 @@ def test_journal_form_on_wine():
     data = load_wine()
     rows = sparse.to_ten(data.data)
     V, eta = sparse.fuzzy_pilot(rows, rows[sparse.max_min_rows(rows, 0, 6)], sweeps=60)
-    found = sparse.adaptive(rows, V, eta, sparse.Recipe(factor=0.9, test="global", adaptation="journal"))
+    found = sparse.adaptive(rows, V, eta, sparse.Recipe(factor=0.9, test="global", adaptation="scale-free"))
     assert scored(rows, data.target, found) == (3, 94.15, 95.51)
     assert 0.4 < np.mean(found.labels < 0) < 0.5

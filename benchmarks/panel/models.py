@@ -34,11 +34,11 @@ def noisy() -> np.ndarray:
 
 
 ADAPTIVE: dict[str, Words] = {
-    "journal": {},
+    "scale-free": {},
     "without sparsity": {"sparsity": 0},
     "sparsity given": {"sparsity": 0.02, "p": 0.4},
     "local": {"sparsity_test": "local"},
-    "conference": {"adaptation": "conference", "init": "max-min"},
+    "length": {"adaptation": "length", "init": "max-min"},
     "squared": {"adaptation": "squared", "beta": 0.2},
     "scales stay": {"adaptation": None, "sparsity": 0},
     "alpha auto": {"alpha": "auto"},
@@ -63,7 +63,7 @@ add(
 )
 
 SEQUENTIAL: dict[str, Words] = {
-    "conference": {},
+    "length": {},
     "squared": {"adaptation": "squared", "p": 0.3},
     "several seeds": {"n_new": 2, "seed_quantile": 0.95, "patience": 2, "n_neighbors": 5},
     "without sparsity": {"sparsity": 0, "max_clusters": 10},

@@ -11,7 +11,7 @@ import cmeans as library
 from cli.command import Command
 from cmeans.cli import commands
 
-KEYS = {"n_landmarks", "rank", "residual", "residual_interval", "cost", "ranking_error", "rows_measured"}
+KEYS = {"n_landmarks", "rank", "residual", "residual_interval", "cost_bounds", "comparison_error", "rows_measured"}
 
 
 @pytest.fixture
@@ -28,14 +28,14 @@ def test_the_summary_the_model_and_info_say_the_same(cmeans: Command, table: Pat
     assert certificate["rows_measured"] == 150
     assert 0 < certificate["residual"] < 1
     assert certificate["residual_interval"] == [certificate["residual"]] * 2
-    low, high = certificate["cost"]
+    low, high = certificate["cost_bounds"]
     assert 0 < low < high
     assert low <= summary["objective"] * (1 + 1e-6)
     assert json.loads((out / "summary.json").read_text())["approximation"] == certificate
     model = out / "model.safetensors"
     assert cmeans("info", model).summary["fitted"]["approximation_"] == certificate
     kept = library.load(model).approximation_
-    assert (kept.residual, list(kept.cost)) == (certificate["residual"], certificate["cost"])
+    assert (kept.residual, list(kept.cost_bounds)) == (certificate["residual"], certificate["cost_bounds"])
 
 
 @pytest.mark.parametrize("words", [("--kernel", "linear"), ("--landmarks", "none"), ("--method", "adaptive")], ids=str)
@@ -53,7 +53,7 @@ def test_people_are_shown_it_too(cmeans: Command, table: Path, out: Path, monkey
     shown = cmeans("info", out / "model.safetensors")
     assert shown.code == 0
     assert "approximation_" in shown.out
-    assert "ranking_error" in shown.out
+    assert "comparison_error" in shown.out
 
 
 def test_the_words_of_acceleration_reach_the_estimator(cmeans: Command, table: Path, out: Path) -> None:

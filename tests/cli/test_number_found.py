@@ -158,7 +158,7 @@ def test_max_min_starts_any_method(cmeans: Command, spots: tuple[Path, np.ndarra
         ("--method adaptive --sparsity much", "--sparsity much: give a number or auto."),
         ("--method adaptive --sparsity 1e9", "no cluster wants any row"),
         ("--method adaptive --p 1", "--p 1.0: p must lie between 0 and 1"),
-        ("--method sequential --adaptation journal", "--adaptation journal: unknown adaptation; known are"),
+        ("--method sequential --adaptation scale-free", "--adaptation scale-free: unknown adaptation; known are"),
         ("--method sequential --adaptation none", "--adaptation none: unknown adaptation; known are"),
         ("--method sequential --seed-quantile 2", "--seed-quantile 2.0: it must lie above 0"),
     ],

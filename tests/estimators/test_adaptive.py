@@ -32,17 +32,17 @@ N = 72
 START = np.array([0, 3, 1, 4, 2, 5, 71])  # two rows of each blob, and a far one
 P = 0.5
 FORMS = {
-    "conference": {"adaptation": "conference", "sparsity": 0.1, "sparsity_test": "local"},
-    "conference, beta": {"adaptation": "conference", "sparsity": 0.3, "sparsity_test": "global", "beta": 0.3, "p": 0.4},
-    "conference, auto": {"adaptation": "conference", "sparsity": "auto"},
-    "conference, not sparse": {"adaptation": "conference", "sparsity": 0},
+    "length": {"adaptation": "length", "sparsity": 0.1, "sparsity_test": "local"},
+    "length, beta": {"adaptation": "length", "sparsity": 0.3, "sparsity_test": "global", "beta": 0.3, "p": 0.4},
+    "length, auto": {"adaptation": "length", "sparsity": "auto"},
+    "length, not sparse": {"adaptation": "length", "sparsity": 0},
     "squared": {"adaptation": "squared", "sparsity": 0.05},
     "squared, auto": {"adaptation": "squared", "sparsity": "auto", "p": 0.3, "beta": 0.2},
-    "journal": {"adaptation": "journal", "sparsity": "auto"},
-    "journal, alpha": {"adaptation": "journal", "sparsity": "auto", "alpha": 1.6, "p": 0.2, "sparsity_test": "local"},
-    "journal, not sparse": {"adaptation": "journal", "sparsity": 0.0, "pilot_m": 1.7},
-    "journal, lambda": {"adaptation": "journal", "sparsity": 0.02},
-    "journal, too sparse": {"adaptation": "journal", "sparsity": 0.2},
+    "scale-free": {"adaptation": "scale-free", "sparsity": "auto"},
+    "scale-free, alpha": {"adaptation": "scale-free", "sparsity": "auto", "alpha": 1.6, "p": 0.2, "sparsity_test": "local"},
+    "scale-free, not sparse": {"adaptation": "scale-free", "sparsity": 0.0, "pilot_m": 1.7},
+    "scale-free, lambda": {"adaptation": "scale-free", "sparsity": 0.02},
+    "scale-free, too sparse": {"adaptation": "scale-free", "sparsity": 0.2},
     "fixed": {"adaptation": None, "sparsity": 0},
     "fixed, sparse": {"adaptation": None, "sparsity": "auto", "pilot_m": 1.5},
 }
@@ -59,20 +59,20 @@ def blobs(n: int = N) -> np.ndarray:
     return naive_sparse.to_ten(X)
 
 
-def recipe_of(adaptation="journal", sparsity="auto", p=P, sparsity_test="global", alpha=1.0, **_) -> Recipe:
+def recipe_of(adaptation="scale-free", sparsity="auto", p=P, sparsity_test="global", alpha=1.0, **_) -> Recipe:
     automatic = (0.2 if adaptation == "squared" else 0.9) * min(1.0, p * exp(2 - 2 * p))
     form = Recipe(p=p, test=sparsity_test, adaptation=adaptation, alpha=alpha)
-    form = replace(form, reach=3.0 if adaptation == "conference" else 0.0)
+    form = replace(form, reach=3.0 if adaptation == "length" else 0.0)
     return replace(form, factor=automatic) if sparsity == "auto" else replace(form, lam=sparsity)
 
 
 def first_state(X, V, form, sweeps):
     """Centres and scales to start from; fuzzy ones where the form wants them."""
     words = FORMS[form]
-    if words["adaptation"] in ("conference", "squared"):
+    if words["adaptation"] in ("length", "squared"):
         return V, naive_sparse.beta_scales(V, words.get("beta", 0.1))
     m = words.get("pilot_m", 2.0)
-    if words["adaptation"] == "journal":
+    if words["adaptation"] == "scale-free":
         return naive_sparse.fuzzy_pilot(X, V, m=m, sweeps=sweeps)
     pilot = naive.fcm_points(X, V, m, sweeps)
     return pilot.centers, naive.possibilistic_scales(pilot.d2, pilot.memberships, m)
@@ -129,7 +129,7 @@ def test_every_sweep_is_the_naive_one(form, monkeypatch):
             objective(X, found.centers, found.memberships, gamma, found.lam, FORMS[form].get("p", P)), rel=1e-9
         )
         counts.append(len(found.centers))
-    if FORMS[form]["adaptation"] in ("conference", "squared"):  # the fuzzy run that goes before others has as many sweeps
+    if FORMS[form]["adaptation"] in ("length", "squared"):  # the fuzzy run that goes before others has as many sweeps
         assert counts == sorted(counts, reverse=True)
 
 
@@ -141,7 +141,7 @@ def test_clusters_go_in_these_runs():
 
 
 @few_sweeps
-@pytest.mark.parametrize("form", ["conference", "squared", "journal", "fixed, sparse"])
+@pytest.mark.parametrize("form", ["length", "squared", "scale-free", "fixed, sparse"])
 @pytest.mark.parametrize("init", ["rows", "points"])
 def test_features_brought_to_ten_inside(form, init):
     """The same run from rows in any units; centres come back in those."""
@@ -159,7 +159,7 @@ def test_features_brought_to_ten_inside(form, init):
 
 @few_sweeps
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize("form", ["conference, auto", "squared", "journal"])
+@pytest.mark.parametrize("form", ["length, auto", "squared", "scale-free"])
 def test_weights_are_copies_to_the_naive_twin_too(form, monkeypatch):
     cut_raggedly(monkeypatch)
     X, found = blobs(), naive_run(form, 6, copies=True)
@@ -181,7 +181,7 @@ def test_pcm_of_1996():
 
 
 def test_where_no_cluster_wants_any_row_the_sweep_before_was_the_last():
-    X, words = blobs(), FORMS["journal, too sparse"]
+    X, words = blobs(), FORMS["scale-free, too sparse"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = adaptive(**words, scaling=None, init=X[START]).fit(X)
@@ -192,14 +192,14 @@ def test_where_no_cluster_wants_any_row_the_sweep_before_was_the_last():
 
 def test_eta_is_what_a_clusters_own_rows_deviate():
     X = blobs(300)
-    for adaptation, sparsity in (("conference", 0.05), ("squared", 0.05), ("journal", "auto")):
+    for adaptation, sparsity in (("length", 0.05), ("squared", 0.05), ("scale-free", "auto")):
         model = adaptive(8, adaptation=adaptation, sparsity=sparsity, scaling=None, alpha=1.5, tol=1e-8, max_iter=1000).fit(X)
         assert model.converged_
         own = [X[model.labels_ == j] for j in range(model.n_clusters_)]
         lengths = [np.linalg.norm(rows - rows.mean(axis=0), axis=1) for rows in own]
         deviations = np.array([(length**2 if adaptation == "squared" else length).mean() for length in lengths])
         ratio = model.eta_ / deviations
-        np.testing.assert_allclose(ratio, ratio[0] if adaptation == "journal" else 1.0, rtol=1e-6)
+        np.testing.assert_allclose(ratio, ratio[0] if adaptation == "scale-free" else 1.0, rtol=1e-6)
 
 
 def test_alpha_narrows():
@@ -219,7 +219,7 @@ def same(model, other, atol=1e-7):
     np.testing.assert_allclose(model.eta_, other.eta_, rtol=1e-6)
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("squared, auto", "journal, too sparse")])
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("squared, auto", "scale-free, too sparse")])
 @pytest.mark.parametrize(
     "words",
     [{"n_landmarks": 40, "landmarks": "uniform"}, {"landmarks": np.arange(N)}, {"landmarks": np.arange(N), "landmark_solver": "gradient"}],
@@ -235,9 +235,9 @@ def test_landmarks_that_span_everything_are_the_plain_space(form, words):
     assert not hasattr(landmarks, "cluster_centers_")
 
 
-@pytest.mark.parametrize("form", ["squared", "journal", "journal, alpha", "journal, not sparse", "fixed", "fixed, sparse"])
+@pytest.mark.parametrize("form", ["squared", "scale-free", "scale-free, alpha", "scale-free, not sparse", "fixed", "fixed, sparse"])
 def test_the_exact_space_of_inner_products_is_the_plain_space(form):
-    """Not in the conference form, which takes its unit of length from the rows' diameter for all kernels but the linear one."""
+    """Not in the form "length", which takes its unit of length from the rows' diameter for all kernels but the linear one."""
     X = blobs()
     words = {"kernel": "polynomial", "degree": 1, "gamma": 1.0, "coef0": 0.0}
     plain = adaptive(**FORMS[form], init=START, tol=1e-6).fit(X)
@@ -245,7 +245,7 @@ def test_the_exact_space_of_inner_products_is_the_plain_space(form):
     same(adaptive(**FORMS[form], init=START, tol=1e-6, landmarks=np.arange(N), **words).fit(X), plain)
 
 
-@pytest.mark.parametrize("form", ["conference, auto", "conference, not sparse"])
+@pytest.mark.parametrize("form", ["length, auto", "length, not sparse"])
 def test_the_conference_form_in_other_spaces_has_a_tenth_of_the_diameter_as_its_unit(form):
     X = blobs()
     one = naive_sparse.farthest_row(X, X.mean(axis=0)[None])
@@ -258,7 +258,7 @@ def test_the_conference_form_in_other_spaces_has_a_tenth_of_the_diameter_as_its_
     np.testing.assert_allclose(exact.eta_, plain.eta_ * unit**2, rtol=1e-7)
 
 
-@pytest.mark.parametrize("form", ["conference, auto", "squared", "journal", "fixed, sparse"])
+@pytest.mark.parametrize("form", ["length, auto", "squared", "scale-free", "fixed, sparse"])
 def test_all_landmarks_and_a_precomputed_kernel_are_the_exact_space(form):
     X = blobs()
     words = {**FORMS[form], "init": START, "scaling": None, "tol": 1e-6}
@@ -302,7 +302,7 @@ def rate(model, X, y, rows=None):
 
 
 @pytest.mark.parametrize("init", ["k-means++", "k-means||", "max-min", "random", "random-partition"])
-@pytest.mark.parametrize("adaptation", ["journal", None])
+@pytest.mark.parametrize("adaptation", ["scale-free", None])
 def test_starts_by_name(init, adaptation):
     X, y = mixture()
     model, again = (default(init=init, adaptation=adaptation).fit(X) for _ in range(2))
@@ -313,7 +313,7 @@ def test_starts_by_name(init, adaptation):
 
 @pytest.mark.parametrize("init", ["k-means++", "max-min"])
 @pytest.mark.parametrize("sparsity", [0, 0.05, "auto"])
-@pytest.mark.parametrize("adaptation", ["conference", "squared"])
+@pytest.mark.parametrize("adaptation", ["length", "squared"])
 def test_starts_by_name_that_need_no_pilot(init, sparsity, adaptation):
     X, y = mixture()
     model = default(init=init, adaptation=adaptation, sparsity=sparsity).fit(X)
@@ -324,14 +324,14 @@ def test_starts_by_name_that_need_no_pilot(init, sparsity, adaptation):
 def test_max_min_starts_where_rows_are_far_apart():
     """All rows given are clusters to start from; with as many as there are blobs each gets one."""
     X = blobs()[:-3]
-    model = adaptive(3, init="max-min", adaptation="conference", sparsity=0, max_iter=300).fit(X)
+    model = adaptive(3, init="max-min", adaptation="length", sparsity=0, max_iter=300).fit(X)
     assert model.n_clusters_ == 3
     assert adjusted_rand_score(np.arange(len(X)) % 3, model.labels_) > 0.95
 
 
 def test_starts_given():
     X = blobs()
-    words = {"tol": 1e-6, "adaptation": "journal"}
+    words = {"tol": 1e-6, "adaptation": "scale-free"}
     by_row = adaptive(init=START, **words).fit(X)
     by_point = adaptive(init=X[START], **words).fit(X)
     np.testing.assert_allclose(by_point.memberships_, by_row.memberships_, atol=1e-12)
@@ -363,7 +363,7 @@ def test_the_pilots_fuzzifier():
     assert default(pilot_m=1.4).fit(X).pilot_m_ == 1.4
     assert 1 < default(pilot_m="auto").fit(X).pilot_m_ <= 2
     model = default().fit(X)
-    assert not hasattr(model.set_params(adaptation="conference").fit(X), "pilot_m_")
+    assert not hasattr(model.set_params(adaptation="length").fit(X), "pilot_m_")
 
 
 def test_a_pilot_that_is_too_fuzzy_is_told_of():
@@ -424,7 +424,7 @@ def test_automatic_sparsity_is_no_advice_where_it_is_the_word():
     said = []
     for count in range(3, 9):
         try:
-            said.append(str(adaptive(count, adaptation="conference", init=np.arange(N) % count).fit(blobs()).n_clusters_))
+            said.append(str(adaptive(count, adaptation="length", init=np.arange(N) % count).fit(blobs()).n_clusters_))
         except ValueError as error:
             said.append(str(error))
     assert len(said) == 6
@@ -434,7 +434,7 @@ def test_automatic_sparsity_is_no_advice_where_it_is_the_word():
 # ----------------------------------------------------------------------------------------------------------- odd rows
 
 
-over_adaptations = pytest.mark.parametrize("adaptation", ["journal", "conference", "squared", None])
+over_adaptations = pytest.mark.parametrize("adaptation", ["scale-free", "length", "squared", None])
 
 
 @over_adaptations
@@ -447,7 +447,7 @@ def test_fewer_rows_than_clusters(adaptation):
 
 
 @pytest.mark.parametrize("zeros", [30, 100, 300])
-@pytest.mark.parametrize("adaptation", ["journal", "conference", None])
+@pytest.mark.parametrize("adaptation", ["scale-free", "length", None])
 def test_clusters_beside_rows_that_coincide(zeros, adaptation):
     """Rows that coincide are a cluster, and no measure for the others."""
     rng = np.random.default_rng(0)
@@ -518,7 +518,7 @@ def test_an_automatic_alpha_finds_the_same_from_any_number(clusters, rows, seed)
 def test_an_automatic_alpha_is_of_the_journal_form_alone():
     """Elsewhere there is nothing to widen: it is taken as 1."""
     X, _ = make_s_set(4, 300, random_state=0)
-    for adaptation in ("conference", None):
+    for adaptation in ("length", None):
         plain, automatic = (
             AdaptivePossibilisticCMeans(8, adaptation=adaptation, alpha=alpha, random_state=0).fit(X) for alpha in (1.0, "auto")
         )

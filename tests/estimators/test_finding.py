@@ -14,7 +14,7 @@ from sklearn.base import clone
 from cmeans.datasets import make_s_set
 from cmeans.metrics import success_rate
 from contracts.arrays import cut_raggedly
-from every_estimator import CLASSES, FINDING
+from every_estimator import CLASSES, FINDING, build
 from limited import limited
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
@@ -25,15 +25,15 @@ WIDE = {"kernel": "rbf", "gamma": 0.1, "n_landmarks": None}
 # Every form of each, with fuzzy starts and others, and several seeds at a time.
 VARIANTS = [
     (ADAPTIVE, {}),
-    (ADAPTIVE, {"adaptation": "conference"}),
-    (ADAPTIVE, {"adaptation": "conference", "init": "max-min"}),
+    (ADAPTIVE, {"adaptation": "length"}),
+    (ADAPTIVE, {"adaptation": "length", "init": "max-min"}),
     (ADAPTIVE, {"adaptation": None}),
     (ADAPTIVE, LANDMARKS),
     (SEQUENTIAL, {}),
     (SEQUENTIAL, {"n_new": 3}),
     (SEQUENTIAL, {"adaptation": "squared"}),
 ]
-FORMS = {ADAPTIVE: ("journal", "conference", "squared", None), SEQUENTIAL: ("conference", "squared")}
+FORMS = {ADAPTIVE: ("scale-free", "length", "squared", None), SEQUENTIAL: ("length", "squared")}
 over_estimators = pytest.mark.parametrize("name", FINDING)
 over_variants = pytest.mark.parametrize(("name", "words"), VARIANTS, ids=str)
 over_adaptations = pytest.mark.parametrize(("name", "adaptation"), [(name, form) for name in FINDING for form in FORMS[name]])
@@ -214,7 +214,7 @@ def test_csr_equals_dense(name, words):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        *((ADAPTIVE, words) for words in ({}, {"adaptation": "conference"}, LANDMARKS)),
+        *((ADAPTIVE, words) for words in ({}, {"adaptation": "length"}, LANDMARKS)),
         *((SEQUENTIAL, {"patience": 1, **words}) for words in ({}, {**LANDMARKS, "sparsity": 0})),
     ],
     ids=str,
@@ -342,14 +342,14 @@ OF_ONE = {
         "alpha": ([0, -1, np.nan, np.inf, "x", None], r"greater than 0"),
         "pilot_m": ([1, 0.5, np.nan, "2", None], r"greater than 1|\"auto\""),
         "n_init": (COUNTS, r"whole number of at least 1"),
-        "adaptation": (["foo", 1, True], r"known are.*journal.*conference.*squared"),
+        "adaptation": (["foo", 1, True], r"known are.*scale-free.*length.*squared"),
     },
     SEQUENTIAL: {
         "n_neighbors": ([1, *COUNTS], r"whole number of at least 2"),
         "n_new": (COUNTS, r"whole number of at least 1"),
         "patience": (COUNTS, r"whole number of at least 1"),
         "seed_quantile": ([0, -0.5, 1.01, np.nan, np.inf, "x", None], r"0"),
-        "adaptation": (["journal", None, "foo", 1], r"known are.*conference.*squared"),
+        "adaptation": (["scale-free", None, "foo", 1], r"known are.*length.*squared"),
     },
 }
 
@@ -372,8 +372,8 @@ def test_bad_words_are_refused_where_the_form_has_no_use_for_them(word, adaptati
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        *((ADAPTIVE, {"adaptation": "conference", **words}) for words in ({}, {"sparsity_test": "local"}, {"p": 0.3})),
-        *((ADAPTIVE, {"adaptation": form}) for form in ("squared", "journal")),
+        *((ADAPTIVE, {"adaptation": "length", **words}) for words in ({}, {"sparsity_test": "local"}, {"p": 0.3})),
+        *((ADAPTIVE, {"adaptation": form}) for form in ("squared", "scale-free")),
         (SEQUENTIAL, {}),
     ],
     ids=str,
@@ -393,7 +393,7 @@ def test_a_sparsity_too_large_names_what_is_feasible(name, words):
 @pytest.mark.filterwarnings("ignore:.*hold no row:UserWarning")
 def test_halving_what_is_feasible_ends_in_a_fit():
     """What is named is what the clusters of that sweep bear; they may be narrower in a later one."""
-    sparsity, words = 1e6, {"adaptation": "conference"}
+    sparsity, words = 1e6, {"adaptation": "length"}
     for _ in range(6):
         message = refused(ADAPTIVE, r"no cluster wants any row", sparsity=sparsity, **words)
         limit = float(re.search(r"lambda < ([\d.e+-]+?)\. ", message)[1])
@@ -472,3 +472,15 @@ def test_many_zeros(name, adaptation):
         empty = model.labels_[(X == 0).all(axis=1)]
         assert len(set(empty)) == 1
         assert empty[0] >= 0
+
+
+@pytest.mark.parametrize(
+    ("which", "former", "today"),
+    [(ADAPTIVE, "journal", "scale-free"), (ADAPTIVE, "conference", "length"), (SEQUENTIAL, "conference", "length")],
+)
+def test_names_of_adaptations_from_before_1_0(which, former, today):
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 9 * np.arange(60)[:, None] // 20
+    with pytest.warns(FutureWarning, match=f"adaptation='{former}'.*write adaptation='{today}'"):
+        old = build(which, adaptation=former).fit(X)
+    new = build(which, adaptation=today).fit(X)
+    np.testing.assert_array_equal(old.memberships_, new.memberships_)

@@ -282,7 +282,7 @@ def test_any_number_of_neighbours(n_neighbors):
 def test_eta_is_what_a_clusters_own_rows_deviate():
     X, _ = mixture()
     scaled = X * 10 / np.ptp(X, axis=0)
-    for adaptation, power in (("conference", 1), ("squared", 2)):
+    for adaptation, power in (("length", 1), ("squared", 2)):
         model = sequential(adaptation=adaptation, sparsity=0.02, tol=1e-8, max_iter=1000).fit(X)
         own = [scaled[model.labels_ == j] for j in range(model.n_clusters_)]
         expected = [(np.linalg.norm(rows - rows.mean(axis=0), axis=1) ** power).mean() for rows in own]
@@ -329,7 +329,7 @@ def same(model, other, atol=1e-6):
     np.testing.assert_allclose(model.eta_, other.eta_, rtol=1e-5)
 
 
-@pytest.mark.parametrize("adaptation", ["conference", "squared"])
+@pytest.mark.parametrize("adaptation", ["length", "squared"])
 def test_landmarks_that_span_everything_are_the_plain_space(adaptation):
     X, words = blobs(), {"adaptation": adaptation, "sparsity": 0.05, "tol": 1e-7}
     plain = sequential(**words).fit(X)

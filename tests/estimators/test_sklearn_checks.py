@@ -45,7 +45,7 @@ CONFIGURED = [
     CMeans(CLUSTERS, rule="hard"),
     CMeans(CLUSTERS, rule="possibilistic"),
     AdaptivePossibilisticCMeans(CLUSTERS, kernel=Linear(), n_landmarks=5, sparsity=0),
-    AdaptivePossibilisticCMeans(CLUSTERS, adaptation="conference", sparsity=0),
+    AdaptivePossibilisticCMeans(CLUSTERS, adaptation="length", sparsity=0),
     SequentialPossibilisticCMeans(max_clusters=CLUSTERS, kernel=Linear(), n_landmarks=5, sparsity=0, patience=1),
     StreamingFuzzyCMeans(CLUSTERS, kernel="linear"),
     StreamingFuzzyCMeans(CLUSTERS, kernel="rbf", n_landmarks=8, rule="hard"),

@@ -204,7 +204,7 @@ def test_certificate(X):
     display = CertificateDisplay.from_estimator(model, rows, n_landmarks=(50,))
     assert display.n_landmarks.tolist() == [20, 50]
     segments = display.bounds_.get_segments()
-    np.testing.assert_allclose(segments[0][:, 1], model.approximation_.cost)
+    np.testing.assert_allclose(segments[0][:, 1], model.approximation_.cost_bounds)
     assert np.diff(display.residual_.get_ydata())[0] < 0
     with pytest.raises(ValueError, match="no certificate"):
         CertificateDisplay.from_estimator(cmeans.FuzzyCMeans(2, random_state=0).fit(rows))

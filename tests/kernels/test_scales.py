@@ -23,7 +23,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in NAMES},
     "CMeans": ("CMeans", {"m": 1.3}),
     "SequentialPossibilisticCMeans": ("SequentialPossibilisticCMeans", {"patience": 1}),
-    "conference": ("AdaptivePossibilisticCMeans", {"adaptation": "conference"}),
+    "length": ("AdaptivePossibilisticCMeans", {"adaptation": "length"}),
     "batched": ("ProbabilisticKMeans", {"solver": "batched"}),
     "projection": ("StreamingFuzzyCMeans", {"method": "projection", "warm_up": 0}),
 }
@@ -89,7 +89,7 @@ def assert_scaled_alike(name: str, space: str, power: int, dtype: type, form: st
     np.testing.assert_allclose(np.ldexp(model.transform(rows).astype(np.float64), -power // 2), plain.transform(plain_rows), **near)
     if getattr(plain, "approximation_", None) is not None:
         np.testing.assert_allclose(model.approximation_.residual, plain.approximation_.residual, **near)
-        np.testing.assert_allclose(np.ldexp(model.approximation_.cost, -power), plain.approximation_.cost, **near)
+        np.testing.assert_allclose(np.ldexp(model.approximation_.cost_bounds, -power), plain.approximation_.cost_bounds, **near)
 
 
 @pytest.mark.parametrize(("name", "space", "power"), pairs(MODELS, SPACES, POWERS, allowed=is_there))

@@ -106,7 +106,7 @@ def test_the_true_cost_lies_between_the_bounds(kernel, rule, number):
     model = make(C, **words).fit(X, sample_weight=weight)
     certificate, u = model.approximation_, np.asarray(model.memberships_, dtype=float)
     true = cost_of(K, u, m, weight, getattr(model, "eta_", None))
-    low, high = certificate.cost
+    low, high = certificate.cost_bounds
     single = 3e-6 if dtype == "float32" else 1e-11
     assert low <= true * (1 + single)
     assert high >= true * (1 - single)
@@ -126,7 +126,7 @@ def test_the_true_cost_lies_between_the_bounds(kernel, rule, number):
     assert high - low <= pull * (1 + 1e-2 * loose) + slack + 1e-4 * loose * float(weight @ np.abs(size))
     if words["landmark_solver"] == "gradient":
         assert certificate.rank is None
-        assert certificate.ranking_error is None
+        assert certificate.comparison_error is None
         return
     assert 1 <= certificate.rank <= s + (kernel in CENTRED)
     if kernel == "linear":
@@ -134,12 +134,12 @@ def test_the_true_cost_lies_between_the_bounds(kernel, rule, number):
     root = np.sqrt(weight)
     values = np.linalg.eigvalsh(root[:, None] * left(K, Ks, Kss) * root[None, :])
     leading = np.maximum(values[-C:], 0).sum()
-    assert certificate.ranking_error == pytest.approx(leading / high, rel=0.03, abs=1e-4 if dtype == "float32" else 1e-8)
+    assert certificate.comparison_error == pytest.approx(leading / high, rel=0.03, abs=1e-4 if dtype == "float32" else 1e-8)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
 @pytest.mark.parametrize("count", [1, 4])
-def test_the_ranking_error_is_the_sum_of_the_largest_eigenvalues_of_what_is_left(kernel, count):
+def test_the_comparison_error_is_the_sum_of_the_largest_eigenvalues_of_what_is_left(kernel, count):
     """Of 800 rows, whose weights add where they are equal, 300 are looked at."""
     X = rows(7, 800)
     weight = np.random.default_rng(0).uniform(0.2, 3.0, size=800)
@@ -152,24 +152,24 @@ def test_the_ranking_error_is_the_sum_of_the_largest_eigenvalues_of_what_is_left
     root = np.sqrt(weight)
     error = root[:, None] * left(K, K[:, chosen], K[np.ix_(chosen, chosen)]) * root[None, :]
     expected = np.linalg.eigvalsh(error)[-count:].sum()
-    assert model.approximation_.ranking_error == pytest.approx(expected / model.approximation_.cost[1], rel=0.15)
+    assert model.approximation_.comparison_error == pytest.approx(expected / model.approximation_.cost_bounds[1], rel=0.15)
 
 
-def test_the_ranking_error_of_the_linear_kernel():
+def test_the_comparison_error_of_the_linear_kernel():
     X, chosen = rows(0), np.array([0, 1, 2])
     model = KernelKMeans(C, kernel="linear", landmarks=chosen, random_state=0).fit(X)
     values = np.linalg.eigvalsh(left(X @ X.T, X @ X[chosen].T, X[chosen] @ X[chosen].T))
-    assert model.approximation_.ranking_error == pytest.approx(values[-C:].sum() / model.approximation_.cost[1], rel=0.03)
+    assert model.approximation_.comparison_error == pytest.approx(values[-C:].sum() / model.approximation_.cost_bounds[1], rel=0.03)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_partitions_compare_as_well_as_the_ranking_error_says(seed):
+def test_partitions_compare_as_well_as_the_comparison_error_says(seed):
     """The difference of two partitions' costs, with the landmarks and with the whole kernel."""
     K, chosen = whole("rbf", seed % 3), np.arange(seed, N, 7)
     X = rows(seed % 3)
     model = KernelKMeans(C, gamma=0.3, landmarks=chosen, random_state=0).fit(X)
     approximate = K - left(K, K[:, chosen], K[np.ix_(chosen, chosen)])
-    most, rng = model.approximation_.ranking_error * model.approximation_.cost[1], np.random.default_rng(seed)
+    most, rng = model.approximation_.comparison_error * model.approximation_.cost_bounds[1], np.random.default_rng(seed)
     partitions = [np.eye(C)[model.labels_], *(np.eye(C)[rng.permutation(np.arange(N) % C)] for _ in range(6))]
     partitions += [np.eye(C)[np.where(rng.uniform(size=N) < 0.1, rng.integers(0, C, size=N), model.labels_)] for _ in range(6)]
     costs = np.array([[cost_of(one, u, 1, np.ones(N)) for one in (K, approximate)] for u in partitions])
@@ -186,7 +186,7 @@ def test_single_precision_far_from_the_origin(offset):
     model, exact = KernelKMeans(C, **words).fit(Y), Y.astype(np.longdouble)
     squares = ((exact @ exact.T + 1) ** 2).astype(float)
     true = cost_of(squares, np.eye(C)[model.labels_], 1.0, np.ones(N))
-    low, high = model.approximation_.cost
+    low, high = model.approximation_.cost_bounds
     assert low <= true <= high
 
 
@@ -195,9 +195,9 @@ def test_all_rows_as_landmarks_leave_nothing_out():
     model = FuzzyCMeans(C, m=1.02, kernel="rbf", gamma=3.0, landmarks=np.arange(N), random_state=0).fit(X)
     certificate = model.approximation_
     assert certificate.residual <= 1e-9
-    assert certificate.ranking_error <= 1e-8
-    assert certificate.cost[1] - certificate.cost[0] <= 1e-9 * certificate.cost[1]
-    assert certificate.cost[1] == pytest.approx(cost_of(whole("narrow", 0), model.memberships_, 1.02, np.ones(N)), rel=1e-9)
+    assert certificate.comparison_error <= 1e-8
+    assert certificate.cost_bounds[1] - certificate.cost_bounds[0] <= 1e-9 * certificate.cost_bounds[1]
+    assert certificate.cost_bounds[1] == pytest.approx(cost_of(whole("narrow", 0), model.memberships_, 1.02, np.ones(N)), rel=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning")
@@ -208,10 +208,10 @@ def test_weights_of_k_are_k_copies_and_their_unit_counts():
     copied = FuzzyCMeans(C, **words).fit(np.repeat(X, weight, axis=0)).approximation_
     tenth = FuzzyCMeans(C, **words).fit(X, sample_weight=weight / 1e7).approximation_
     assert weighted.residual == pytest.approx(copied.residual, rel=1e-9)
-    np.testing.assert_allclose(weighted.cost, copied.cost, rtol=1e-9)
-    assert weighted.ranking_error == pytest.approx(copied.ranking_error, rel=1e-6)
-    np.testing.assert_allclose(np.array(tenth.cost) * 1e7, weighted.cost, rtol=1e-9)
-    assert tenth.ranking_error == pytest.approx(weighted.ranking_error, rel=1e-6)
+    np.testing.assert_allclose(weighted.cost_bounds, copied.cost_bounds, rtol=1e-9)
+    assert weighted.comparison_error == pytest.approx(copied.comparison_error, rel=1e-6)
+    np.testing.assert_allclose(np.array(tenth.cost_bounds) * 1e7, weighted.cost_bounds, rtol=1e-9)
+    assert tenth.comparison_error == pytest.approx(weighted.comparison_error, rel=1e-6)
 
 
 def test_it_is_the_same_for_any_number_of_threads():
@@ -243,7 +243,7 @@ def test_from_a_sample_the_truth_lies_within_99_percent_intervals_nearly_always(
         u = np.eye(C)[model.labels_]
         a = weight[:, None] * u
         true = weight.sum() - sum(a[:, j] @ K @ a[:, j] / a[:, j].sum() for j in range(C))
-        missed += [not low <= residual <= high, certificate.cost[0] > true, certificate.cost[1] < true]
+        missed += [not low <= residual <= high, certificate.cost_bounds[0] > true, certificate.cost_bounds[1] < true]
         assert 40 < certificate.rows_measured <= 100
         assert low < certificate.residual < high
         widths.append((high - low) / residual)
@@ -292,14 +292,14 @@ def test_a_precomputed_kernel_that_is_definite_has_one():
     given = KernelKMeans(C, kernel="precomputed", landmarks=np.arange(0, N, 9), init=np.arange(C)).fit(K).approximation_
     made = KernelKMeans(C, gamma=0.3, landmarks=np.arange(0, N, 9), init=np.arange(C)).fit(rows(0)).approximation_
     assert given.residual == pytest.approx(made.residual, rel=1e-6)
-    np.testing.assert_allclose(given.cost, made.cost, rtol=1e-9)
-    assert given.ranking_error == pytest.approx(made.ranking_error, rel=1e-4)
+    np.testing.assert_allclose(given.cost_bounds, made.cost_bounds, rtol=1e-9)
+    assert given.comparison_error == pytest.approx(made.comparison_error, rel=1e-4)
     chosen = np.arange(0, N, 9)
     columns = KernelKMeans(C, kernel="precomputed", landmarks=chosen, kernel_params={"diag": np.diag(K)}, init=np.arange(C))
     only = columns.fit(K[:, chosen]).approximation_
-    np.testing.assert_allclose(only.cost, made.cost, rtol=1e-9)
+    np.testing.assert_allclose(only.cost_bounds, made.cost_bounds, rtol=1e-9)
     assert only.residual == pytest.approx(made.residual, rel=1e-6)
-    assert only.ranking_error is None  # the kernel between rows is not known
+    assert only.comparison_error is None  # the kernel between rows is not known
 
 
 def test_a_callable_that_is_definite_has_one():
@@ -334,7 +334,7 @@ def test_in_words():
         "50 landmarks (rank 48) leave out 1.23% (1.11 to 1.35%) of the kernel; "
         "the true cost lies in [101.5, 103.25]; costs of partitions compare to 0.42%"
     )
-    bare = dataclasses.replace(EXAMPLE, rank=None, residual_interval=(0.0123, 0.0123), ranking_error=None)
+    bare = dataclasses.replace(EXAMPLE, rank=None, residual_interval=(0.0123, 0.0123), comparison_error=None)
     assert str(bare) == "50 landmarks leave out 1.23% of the kernel; the true cost lies in [101.5, 103.25]"
     assert str(dataclasses.replace(bare, rank=50)) == str(bare)
 
@@ -384,10 +384,10 @@ def rewritten(path, change):
 FIELDS = {
     "residual": [None, "much", True, [0.1], {"$list": [0.1]}, float("nan")],
     "residual_interval": [None, 0.1, {"$list": [0.1]}, {"$list": [0.1, 0.2, 0.3]}, {"$list": ["a", "b"]}, {"$list": [0.1, float("inf")]}],
-    "cost": [None, {"$list": [True, 1.0]}, {"$array": "dual_coef_"}],
+    "cost_bounds": [None, {"$list": [True, 1.0]}, {"$array": "dual_coef_"}],
     "n_landmarks": [None, 1.5, "20", True],
     "rank": [1.5, "20", True],
-    "ranking_error": ["0.1", {"$list": [0.1]}],
+    "comparison_error": ["0.1", {"$list": [0.1]}],
     "rows_measured": [None, 1.5],
 }
 
@@ -405,7 +405,7 @@ def test_a_damaged_field_is_refused(saved, field, value):
             reading(path)
 
 
-@pytest.mark.parametrize("field", ["residual", "rank", "cost"])
+@pytest.mark.parametrize("field", ["residual", "rank", "cost_bounds"])
 def test_a_missing_or_additional_field_is_refused(saved, field):
     _, path = saved
     rewritten(path, lambda fitted: fitted["approximation_"]["fields"].pop(field))
@@ -444,3 +444,10 @@ def test_a_warning_about_the_kernel_does_not_come_twice():
         warnings.simplefilter("always")
         KernelKMeans(C, kernel=lambda x, y: np.tanh(0.5 * x @ y.T - 1.0), n_landmarks=20, random_state=0, max_iter=300).fit(X)
     assert sum("negative" in str(one.message) or "indefinite" in str(one.message) for one in caught) <= 1
+
+
+def test_names_from_before_1_0_are_told():
+    with pytest.warns(FutureWarning, match="cost_bounds"):
+        assert EXAMPLE.cost == EXAMPLE.cost_bounds
+    with pytest.warns(FutureWarning, match="comparison_error"):
+        assert EXAMPLE.ranking_error == EXAMPLE.comparison_error

@@ -319,7 +319,7 @@ def test_an_exact_fit_over_few_rows_is_the_fit_with_the_whole_matrix(name):
     assert model.dual_coef_.shape == (3, model.n_landmarks_)
     assert len(set(model.landmark_indices_.tolist())) == model.n_landmarks_
     assert model.approximation_.residual < 2e-9
-    low, high = model.approximation_.cost
+    low, high = model.approximation_.cost_bounds
     assert low * (1 - 1e-7) <= objective <= high * (1 + 1e-7)
     assert high - low <= 1e-7 * high
     far = np.array([[0.3, 0.4], [5.0, 5.0]])

@@ -23,6 +23,7 @@ def asked(model, file):
     return rows, np.array(stored["memberships"]), np.array(stored["labels"])
 
 
+@pytest.mark.filterwarnings("ignore:.*before 1.0 and will go:FutureWarning")  # of the parameters that they hold
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_they_answer_as_they_did(file, tmp_path):
     model = cmeans.load(file)
@@ -33,6 +34,7 @@ def test_they_answer_as_they_did(file, tmp_path):
     np.testing.assert_array_equal(cmeans.load(tmp_path / "again").memberships(rows), model.memberships(rows))
 
 
+@pytest.mark.filterwarnings("ignore:.*before 1.0 and will go:FutureWarning")
 @pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning")  # the rows that come are noise
 @pytest.mark.parametrize("file", [file for file in FILES if read_metadata(file)["estimator"] in STREAMS], ids=lambda file: file.stem)
 def test_their_streams_go_on(file):

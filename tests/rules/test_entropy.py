@@ -160,10 +160,10 @@ def test_the_certificate_holds_where_the_objective_is_negative():
     assert model.objective_ < 0
     u = model.memberships_
     true = naive.entropy_objective(naive.exact_distances(K, u), u, 1.0)
-    low, high = model.approximation_.cost
+    low, high = model.approximation_.cost_bounds
     assert low - 1e-9 <= true <= high + 1e-9
     assert low < high
-    assert model.approximation_.ranking_error > 0
+    assert model.approximation_.comparison_error > 0
 
 
 def test_a_temperature_where_it_is_needed_and_nowhere_else(tmp_path):

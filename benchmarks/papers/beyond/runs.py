@@ -60,9 +60,9 @@ def automatic(problem: Problem, trial: int) -> dict[str, float]:
     return {
         "landmarks": made.n_landmarks,
         "residual": made.residual,
-        "ranking": made.ranking_error,
-        "low": made.cost[0],
-        "high": made.cost[1],
+        "ranking": made.comparison_error,
+        "low": made.cost_bounds[0],
+        "high": made.cost_bounds[1],
         "cost": cost(problem, model.labels_),
         "busy": busy,
     }

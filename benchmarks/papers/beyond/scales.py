@@ -51,7 +51,7 @@ def estimator(name: str, way: str, seed: int) -> Any:
     if way == "SeqSAPCM, auto":
         return SequentialPossibilisticCMeans()
     if way == "SAPCM, by hand":
-        words = {"adaptation": "conference", "beta": of.beta, "init": "max-min", "random_state": seed, **PUBLISHED}
+        words = {"adaptation": "length", "beta": of.beta, "init": "max-min", "random_state": seed, **PUBLISHED}
         return AdaptivePossibilisticCMeans(of.initial, sparsity=of.sparsity, **words)
     return AdaptivePossibilisticCMeans(20 if way.endswith("20") else 2 * of.classes, random_state=seed)
 

@@ -114,7 +114,7 @@ def fitted(row: Row, table: int, x: np.ndarray, first: int | None, **more: Any) 
         return FuzzyCMeans(row.initial, m=2.0, **words).fit(seen), seen
     if row.method == "PCM":
         return AdaptivePossibilisticCMeans(row.initial, sparsity=0, adaptation=None, scaling=None, **words).fit(seen), seen
-    words |= {"sparsity": row.sparsity, "sparsity_test": "local", "adaptation": "conference", "scaling": None}
+    words |= {"sparsity": row.sparsity, "sparsity_test": "local", "adaptation": "length", "scaling": None}
     assert row.beta is not None
     return AdaptivePossibilisticCMeans(row.initial, beta=row.beta, **words).fit(seen), seen
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive, best_separated
+from ..fitting.adaptive_fit import FORMER_NAMES, AdaptiveProblem, BaseAdaptive, best_separated
 from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest, check_m
 from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, starts
@@ -30,7 +30,7 @@ from ..sweeps.state import State
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
-AdaptationName = Literal["journal", "conference", "squared"]
+AdaptationName = Literal["scale-free", "length", "squared"]
 PILOT_SWEEPS = 30  # need not converge: it gives a start and scales, no result
 SHARE = 0.9  # K of the automatic sparsity
 LEAST_START = 10  # clusters of a start that are not too many for any number of rows
@@ -63,13 +63,14 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         Power of the sparsity term.
     sparsity_test : "global" or "local", default="global"
         Whether a typicality must beat 0 (it minimises the objective), or be a local minimum only, as printed in 2014.
-    adaptation : "journal", "conference", "squared" or None, default="journal"
-        How clusters' widths follow their rows. Of the mean deviation s_j of a cluster's own rows from their mean, eta_j becomes "journal"
-        (Xenaki et al. 2016): s_j min_k s_k(start) / alpha, free of units. "conference" (2013/14): s_j itself, which stands for a squared
-        length and so needs features in [0, 10] (kernels other than linear: a tenth of the rows' diameter times s_j). "squared": the mean
-        squared deviation. None: eta_j stays (with sparsity=0 this is the possibilistic c-means of Krishnapuram & Keller 1996, PCM-96).
+    adaptation : "scale-free", "length", "squared" or None, default="scale-free"
+        How clusters' widths follow their rows. Of the mean deviation s_j of a cluster's own rows from their mean eta_j becomes, in the form
+        "scale-free" (Xenaki et al. 2016): s_j min_k s_k(start) / alpha, whatever the units. "length" (2013/14): s_j itself, which stands
+        for a squared length and so needs features in [0, 10] (kernels other than linear: a tenth of the rows' diameter times s_j).
+        "squared": the mean squared deviation. None: eta_j stays (with sparsity=0 this is the possibilistic c-means of Krishnapuram &
+        Keller 1996, PCM-96).
     alpha : "auto" or float > 0, default="auto"
-        Of the journal form: larger means narrower clusters, and fewer that become one. "auto" begins narrow, widens clusters by
+        Of the scale-free form: larger means narrower clusters, and fewer that become one. "auto" begins narrow, widens clusters by
         sqrt(2) at a time, in nine stages at most, and keeps those of the largest mean silhouette, (b - a) / max(a, b) of a row's squared
         distances to its own centre and to the nearest other one; the widest, mostly one cluster, if that is below 0.2. It begins at the
         mean of distances within the clusters of the fuzzy run over their standard deviation, at least 2: sqrt(2 d) for d columns alike,
@@ -78,7 +79,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     beta : float in (0, 1), default=0.1
         Typicality halfway to the nearest other centre with which the other adaptive forms start.
     pilot_m : "auto" or float > 1, default="auto"
-        The fuzzifier of the fuzzy run that goes first. That gives start and scales for "journal" and None, and makes 30 sweeps at most.
+        The fuzzifier of the fuzzy run that goes first. That gives start and scales for "scale-free" and None, and makes 30 sweeps at most.
         "auto" is midway between 1 and the value from which on all centres coincide, 2 at most. Superfluous centres may meet in it, and
         should: with the smaller m="auto" of `FuzzyCMeans`, which keeps every pair apart, more clusters remain than there are.
     scaling : "range" or None, default="range"
@@ -106,7 +107,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     ----------
     Xenaki, Koutroumbas, Rontogiannis: Sequential sparse adaptive possibilistic clustering. SETN 2014, eq. 1-9 (conference form).
     Xenaki, Koutroumbas, Rontogiannis: A novel adaptive possibilistic clustering algorithm. IEEE Trans. Fuzzy Systems 24(4), 2016,
-    and Sparsity-aware possibilistic clustering algorithms, ibid. 24(6), 2016 (journal form).
+    and Sparsity-aware possibilistic clustering algorithms, ibid. 24(6), 2016 (the scale-free form).
     Krishnapuram, Keller: The possibilistic c-means algorithm: insights and recommendations. IEEE Trans. Fuzzy Systems 4(3), 1996.
 
     Examples
@@ -136,7 +137,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         sparsity: Auto | float = "auto",
         p: float = 0.5,
         sparsity_test: SparsityTest = "global",
-        adaptation: AdaptationName | None = "journal",
+        adaptation: AdaptationName | None = "scale-free",
         alpha: Auto | float = "auto",
         beta: float = 0.1,
         pilot_m: Auto | float = "auto",
@@ -182,7 +183,8 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         beta = real(self.beta, "beta", estimator_name)
         if not 0 < beta < 1:
             raise ValueError(f"{estimator_name}(beta={self.beta!r}): beta must lie between 0 and 1, both left out.")
-        piloted = self.adaptation is None or one_of(self.adaptation, "adaptation", estimator_name, get_args(AdaptationName)) == "journal"
+        known = get_args(AdaptationName)
+        piloted = self.adaptation is None or one_of(self.adaptation, "adaptation", estimator_name, known, FORMER_NAMES) == "scale-free"
         if piloted:
             check_m(self.pilot_m, "pilot_m", estimator_name)
         return alpha, beta, piloted

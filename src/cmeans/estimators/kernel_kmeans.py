@@ -59,8 +59,8 @@ class KernelKMeans(Plotting, BaseCMeans):
         pivoted Cholesky), "k-means++": to the squared distance from the nearest of them, "uniform": to weight; the first two among at most
         20,000 rows. An array sets their number too.
     landmark_tol : float, default=0.02
-        Share by which costs of two partitions may compare wrongly with n_landmarks="auto". They grow by 64, until the ranking error of two
-        partitions is at most this share of what a partition costs (see `approximation_`), or they leave out less than 1% of the variance.
+        Share by which costs of two partitions may compare wrongly with n_landmarks="auto". They grow by 64, until the error of comparing
+        two partitions is at most this share of what one costs (see `approximation_`), or they leave out less than 1% of the variance.
     landmark_solver : "eigh" or "gradient", default="eigh"
         How to solve with the landmarks' kernel matrix: by a factor of it, or by conjugate gradients.
     init : "k-means++", "k-means||", "max-min", "random", "random-partition", array or fitted estimator, default="k-means++"
@@ -119,7 +119,7 @@ class KernelKMeans(Plotting, BaseCMeans):
     cluster_centers_ : (c, d), with kernel="linear" only.
     n_landmarks_ : landmarks used; None when the fit was exact on all rows, or Euclidean.
     approximation_ : what the landmarks leave out, and bounds of the true cost of the partition: `n_landmarks`, `rank`, `residual`,
-        `residual_interval`, `cost`, `ranking_error`. None where nothing is approximated, and for kernels that are not positive
+        `residual_interval`, `cost_bounds`, `comparison_error`. None where nothing is approximated, and for kernels that are not positive
         semidefinite.
     landmarks_, landmark_indices_, dual_coef_ : points, their row numbers, and coefficients (c, s) of the centres over them
         (after an exact fit all rows).

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from ..fitting.adaptive_fit import AdaptiveProblem, BaseAdaptive
+from ..fitting.adaptive_fit import FORMER_NAMES, AdaptiveProblem, BaseAdaptive
 from ..fitting.arguments import Auto, GammaName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest
 from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import integer, one_of, real
@@ -25,7 +25,7 @@ from ..tuning.initial_scale import Spacing
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
-FormName = Literal["conference", "squared"]
+FormName = Literal["length", "squared"]
 SHARE = 0.4  # K of the automatic sparsity
 
 
@@ -43,11 +43,11 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
         Number of clusters at most: growth ends there, whatever is left.
     sparsity : "auto" or float >= 0, default="auto"
         lambda: 0 leaves no row out, larger values more of them. "auto" takes K min_j eta_j / (p (1-p) e^(2-p)) anew in every sweep; K =
-        0.4, and 0.2 for adaptation="squared". In the conference form lambda is smaller where it takes that for every cluster to reach
+        0.4, and 0.2 for adaptation="squared". In the form "length" lambda is smaller where it takes that for every cluster to reach
         sqrt(3) times its deviation, as it does with many features.
     p, sparsity_test : default=0.5, "global"
         As for `AdaptivePossibilisticCMeans`.
-    adaptation : "conference" or "squared", default="conference"
+    adaptation : "length" or "squared", default="length"
         How clusters' widths follow their rows. There eta_j becomes the mean deviation of a cluster's own rows from their mean, which stands
         for a squared length and so needs features in [0, 10] (kernels other than linear: times a tenth of the rows' diameter); or the mean
         squared deviation.
@@ -107,7 +107,7 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
         sparsity: Auto | float = "auto",
         p: float = 0.5,
         sparsity_test: SparsityTest = "global",
-        adaptation: FormName = "conference",
+        adaptation: FormName = "length",
         scaling: InnerScaling | None = "range",
         n_neighbors: int = 10,
         n_new: int = 1,
@@ -168,7 +168,7 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
             integer(self.patience, "patience", estimator_name, 1),
         )
         n_neighbors = integer(self.n_neighbors, "n_neighbors", estimator_name, 2)
-        return growth, n_neighbors, one_of(self.adaptation, "adaptation", estimator_name, get_args(FormName))
+        return growth, n_neighbors, one_of(self.adaptation, "adaptation", estimator_name, get_args(FormName), FORMER_NAMES)
 
     def _spacing(self, given: AdaptiveProblem) -> Spacing:
         blocks, geometry = given.part.rows.blocks, given.geometry

@@ -31,7 +31,7 @@ from .space import build_geometry
 from .validation import integer, one_of, real
 
 SQUARED_SHARE = 0.2  # K of the automatic sparsity where scales are mean squares: more, and rows within the radius make it smaller yet
-REACH = 3.0  # squared radius of every cluster over its squared deviation, at least, in the conference form
+REACH = 3.0  # squared radius of every cluster over its squared deviation, at least, in the form "length"
 TENTH = 0.1  # of the longest distance: the unit of length for kernels without features in [0, 10]
 WIDER = math.sqrt(2.0)  # factor of scales from one stage to the next
 NARROW = 2.0  # alpha of the first stage, over the concentration of distances
@@ -74,7 +74,7 @@ class AdaptiveProblem:
         return replace(self, rule=replace(self.rule, reach=reach)), Adaptation(1, length)
 
     def unit_length(self, diameter: float) -> float:
-        """Factor from a mean deviation to a squared length in the conference form: 1 for plain features, which the papers scale to
+        """Factor from a mean deviation to a squared length in the form "length": 1 for plain features, which the papers scale to
         [0, 10]; a tenth of the rows' diameter in the space of any other kernel."""
         return 1.0 if isinstance(self.geometry.kernel, Linear) or diameter == 0 else TENTH * diameter
 
@@ -144,6 +144,8 @@ def _reaching(given: AdaptiveProblem, step: Adaptation, concentration: float) ->
 
 
 Search = Callable[[AdaptiveProblem, Method], tuple[BestRun, SparsePossibilistic]]  # to the clusters, and the rule that found them
+
+FORMER_NAMES = {"journal": "scale-free", "conference": "length"}  # of forms of adaptation, before 1.0
 
 
 class BaseAdaptive(BaseCMeans):

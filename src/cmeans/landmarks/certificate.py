@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ..data.arrays import Float64, binary_exponent, host_float64, in_float64, ro
 from ..data.blocks import Block, Blocks
 from ..kernels import Precomputed
 from ..rules import Rule
+from ..runtime.user_warnings import warn
 from ..sampling.population import JudgedSample, Population
 from ..spaces import LandmarkSpace, gram_matrix
 from ..spaces.base import ProductRows
@@ -33,7 +35,7 @@ class Approximation:
         J_K^(u) + sum_ij w_ij e_i  -  sum_ij w_ij e_i   <=   J_K(u)   <=   J_K^(u) + sum_ij w_ij e_i,
 
     the right-hand side being the objective of the fit at the means of u (Havens 2011, Chitta 2011 keep k(x, x) in it as well). The
-    true costs of two partitions differ by at most ranking_error * cost[1] more, or less, than their objectives do: the sum of the
+    true costs of two partitions differ by at most comparison_error * cost_bounds[1] more, or less, than their objectives do: the sum of the
     n_clusters largest eigenvalues of E (Weyl; Ky Fan), estimated on at most 1,000 rows (500 where a fit takes little time itself).
 
     Attributes
@@ -42,8 +44,9 @@ class Approximation:
     rank : directions kept of the landmarks' kernel matrix; None where it is not factored.
     residual : sum_i w_i e_i / sum_i w_i k(x_i, x_i), of the centred kernel where constants do not matter.
     residual_interval : bounds of `residual` at 99%, from a sample above 1,000 rows; equal where every row was measured.
-    cost : bounds of the objective of the returned memberships with the whole kernel, each cluster at its own mean.
-    ranking_error : relative to cost[1], without a penalty where that is negative; None where the kernel between rows is not known.
+    cost_bounds : bounds of the objective of the returned memberships with the whole kernel, each cluster at its own mean.
+    comparison_error : relative to cost_bounds[1], without a penalty where that is negative; None where the kernel between rows is not
+        known.
     rows_measured : number of rows measured.
     """
 
@@ -51,19 +54,35 @@ class Approximation:
     rank: int | None
     residual: float
     residual_interval: tuple[float, float]
-    cost: tuple[float, float]
-    ranking_error: float | None
+    cost_bounds: tuple[float, float]
+    comparison_error: float | None
     rows_measured: int
+
+    FORMER_FIELDS: ClassVar[dict[str, str]] = {"cost": "cost_bounds", "ranking_error": "comparison_error"}
 
     def __str__(self) -> str:
         low, high = self.residual_interval
         kept = "" if self.rank is None or self.rank == self.n_landmarks else f" (rank {self.rank})"
         spread = "" if low == high else f" ({100 * low:.3g} to {100 * high:.3g}%)"
-        ranks = "" if self.ranking_error is None else f"; costs of partitions compare to {100 * self.ranking_error:.2g}%"
+        ranks = "" if self.comparison_error is None else f"; costs of partitions compare to {100 * self.comparison_error:.2g}%"
         return (
             f"{self.n_landmarks} landmarks{kept} leave out {100 * self.residual:.3g}%{spread} of the kernel; "
-            f"the true cost lies in [{self.cost[0]:.8g}, {self.cost[1]:.8g}]{ranks}"
+            f"the true cost lies in [{self.cost_bounds[0]:.8g}, {self.cost_bounds[1]:.8g}]{ranks}"
         )
+
+    @property
+    def cost(self) -> tuple[float, float]:
+        """The name of `cost_bounds` before 1.0."""
+        warn("approximation_.cost: this name is from before 1.0 and will go; write approximation_.cost_bounds.", FutureWarning)
+        return self.cost_bounds
+
+    @property
+    def ranking_error(self) -> float | None:
+        """The name of `comparison_error` before 1.0."""
+        warn(
+            "approximation_.ranking_error: this name is from before 1.0 and will go; write approximation_.comparison_error.", FutureWarning
+        )
+        return self.comparison_error
 
 
 def certify(

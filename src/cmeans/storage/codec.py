@@ -158,7 +158,8 @@ def unpacked(value: Any, arrays: Arrays, objects: Objects) -> Any:
     if "$dict" in value:
         return {k: unpacked(v, arrays, objects) for k, v in value["$dict"].items()}
     cls = objects[value["$object"]]
-    fields = {k: unpacked(v, arrays, objects) for k, v in value["fields"].items()}
+    former = getattr(cls, "FORMER_FIELDS", {})  # names of fields in files from before they had those of today
+    fields = {former.get(k, k): unpacked(v, arrays, objects) for k, v in value["fields"].items()}
     if unknown := fields.keys() - {field.name for field in stored_fields(cls)}:
         raise ValueError(f"{cls.__name__} has no {sorted(unknown)}")
     kinds = get_type_hints(cls)

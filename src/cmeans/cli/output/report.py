@@ -125,7 +125,7 @@ def of_fit(summary: Mapping[str, Any]) -> Iterator[Part]:
         yield f"  clear: {clear['measure']} of a cluster's rows ({meaning}); {_number(clear['mean'])} over all"
     if summary["approximation"] is not None:
         certificate = summary["approximation"]
-        error = certificate["ranking_error"]
+        error = certificate["comparison_error"]
         compare = "" if error is None else f"; costs of two clusterings compare to {100 * error:.2g}%"
         yield f"  {certificate['n_landmarks']:,} landmarks leave out {100 * certificate['residual']:.2g}% of the kernel{compare}"
     yield from _end(summary)

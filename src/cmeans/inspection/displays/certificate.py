@@ -76,7 +76,7 @@ class CertificateDisplay:
             )
         found.sort(key=lambda one: one.n_landmarks)
         numbers = np.array([one.n_landmarks for one in found])
-        return cls(numbers, np.array([one.cost for one in found]), np.array([one.residual for one in found])).plot(ax=ax)
+        return cls(numbers, np.array([one.cost_bounds for one in found]), np.array([one.residual for one in found])).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure."""
