@@ -48,9 +48,11 @@ from ..storage.codec import UNREADABLE, Arrays, Packer, read_packed, unpacked, w
 from ..streaming import LandmarkCandidates, StreamSummary
 from ..sweeps.state import State
 from .model_checks import check_model, check_parameters
+from .pipelines import described_steps, packed_steps, pipeline_of, steps_of
 
 KEY = "cmeans"  # of the metadata that holds the header
 FORMAT = 1
+WITH_STEPS = 2  # the format of a pipeline, which readers of the former would take for its last step alone
 _BY_CLASS: tuple[type[Any], ...] = (
     *(Cosine, Gower, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, RBF, Sigmoid),
     *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid, LandmarkGraphKernel, PrecomputedGraphKernel),
@@ -70,11 +72,13 @@ PER_ROW = {"labels_", "memberships_", "noise_membership_", "_nearest"}
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = True, metadata: Mapping[str, Any] | None = None) -> None:
-    """Write a fitted estimator to one safetensors file.
+    """Write a fitted estimator, or a pipeline that ends in one, to one safetensors file.
 
     Parameters
     ----------
-    model : a fitted estimator of this library.
+    model : a fitted estimator of this library, or a scikit-learn `Pipeline` of StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler,
+        Normalizer, QuantileTransformer, PCA, TruncatedSVD, OneHotEncoder, OrdinalEncoder, SimpleImputer, and ColumnTransformers and
+        Pipelines of them, with one of this library as last step. Read again, it predicts the same to the last bit.
     path : the file; written under a temporary name and renamed, so that it is whole or absent.
     rows : whether to keep the fitted attributes of each training row (`labels_`, `memberships_`); predicting does not need it.
     metadata : anything JSON can hold, kept beside the model (`read_metadata`).
@@ -82,8 +86,8 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = Tru
     Raises
     ------
     ValueError
-        If the model holds a callable kernel or a rule or kernel of your own: only the library's can be written to a file. If parameters
-        have been set since the fit that no fit would accept.
+        If the model holds a callable kernel or a rule or kernel of your own: only the library's can be written to a file. If a step of a
+        pipeline cannot be carried: the message names it. If parameters have been set since the fit that no fit would accept.
     OSError
         If the file cannot be written; it names the file, and is a ValueError too.
 
@@ -96,6 +100,17 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = Tru
     ...     again = cmeans.load(os.path.join(folder, "model.safetensors"))
     >>> bool((again.predict([[2.0], [8.0]]) == model.predict([[2.0], [8.0]])).all())
     True
+
+    A model with its scaler:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> scaled = make_pipeline(StandardScaler(), model).fit([[0.0], [100.0], [900.0], [1000.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cmeans.save(scaled, os.path.join(folder, "model.safetensors"))
+    ...     again = cmeans.load(os.path.join(folder, "model.safetensors"))
+    >>> bool((again.predict([[200.0], [800.0]]) == scaled.predict([[200.0], [800.0]])).all())
+    True
     """
     header, arrays = packed(model, rows=rows, metadata=metadata)
     try:
@@ -106,12 +121,14 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = Tru
 
 def packed(model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays that `save` writes."""
+    steps, model = steps_of(model)
     check_is_fitted(model)
     if metadata is not None and not (isinstance(metadata, Mapping) and all(isinstance(key, str) for key in metadata)):
         raise ValueError(f"save(metadata={metadata!r}): give a mapping of names to what JSON can hold.")
     name = type(model).__name__
     if ESTIMATORS.get(name) is not type(model):
-        raise ValueError(f"save: {type(model)!r} is not one of the library's estimators ({sorted(ESTIMATORS)}).")
+        last = "" if steps is None else f"the last step, {steps.last!r}, "
+        raise ValueError(f"save: {last}{type(model)!r} is not one of the library's estimators ({sorted(ESTIMATORS)}).")
     check_parameters(model)  # they may have been changed since the fit, and loading would refuse them
     writer = Packer(OBJECTS)
     fitted = {k: v for k, v in vars(model).items() if is_fitted_name(k) and (rows or k not in PER_ROW)}
@@ -123,11 +140,13 @@ def packed(model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, An
         "fitted": {k: writer.encode(v, k) for k, v in fitted.items()},
         "metadata": metadata or {},
     }
+    if steps is not None:
+        header |= {"format": WITH_STEPS, "steps": packed_steps(steps, writer)}
     return header, writer.arrays
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save` wrote: an estimator as it was after `fit`. Nothing in the file is executed.
+    """Read a model that `save` wrote: an estimator, or a pipeline, as it was after `fit`. Nothing in the file is executed.
 
     Parameters
     ----------
@@ -135,7 +154,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    The estimator.
+    The estimator, or the pipeline.
 
     Raises
     ------
@@ -152,16 +171,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         model = _build(header, arrays)
         check_model(model)
+        return pipeline_of(header["steps"], arrays, model) if header["format"] == WITH_STEPS else model
     except UNREADABLE as error:
         raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {str(error).rstrip('.')}.") from None
-    return model
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the header of a model file, without its arrays.
 
     Keys: "estimator", "version", "params", "fitted" (plain values, and `approximation_` as a mapping), "arrays" (name -> dtype and
-    shape) and "metadata".
+    shape) and "metadata"; of a pipeline, whose last step is the estimator, also "steps", the others by name.
     """
     header, arrays = _read(Path(path))
     fitted: dict[str, Any] = {k: v for k, v in header["fitted"].items() if v is None or isinstance(v, (bool, int, float, str))}
@@ -173,6 +192,7 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
             raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {error}.") from None
     return {
         "estimator": header["estimator"],
+        **({"steps": described_steps(header["steps"])} if header["format"] == WITH_STEPS else {}),
         "version": header["version"],
         "params": header["params"],
         "fitted": fitted,
@@ -207,8 +227,10 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     keys = {"format": int, "estimator": str, "version": str, "params": dict, "fitted": dict, "metadata": dict}
     if not isinstance(header, dict) or not all(isinstance(header.get(k), kind) for k, kind in keys.items()):
         raise ValueError(f"{path} is a safetensors file, but not one that cmeans.save wrote.")
-    if header["format"] != FORMAT:
-        raise ValueError(f"{path} has model format {header['format']}; this version of cmeans reads format {FORMAT}.")
+    if header["format"] not in (FORMAT, WITH_STEPS):
+        raise ValueError(f"{path} has model format {header['format']}; this version of cmeans reads formats {FORMAT} and {WITH_STEPS}.")
+    if (header["format"] == WITH_STEPS) != ("steps" in header):
+        raise ValueError(f"{path} is damaged: its format is {header['format']}, with{'' if 'steps' in header else 'out'} steps.")
     return header, arrays
 
 
