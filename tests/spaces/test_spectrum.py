@@ -88,3 +88,12 @@ def test_from_a_sample_it_is_nearer_to_the_whole_than_the_samples_own_eigenvalue
         raw.append(np.linalg.eigvalsh(part)[-3:].sum())
     assert abs(np.mean(ours) - expected) < 0.5 * abs(np.mean(raw) - expected)
     assert np.mean(ours) == pytest.approx(expected, rel=0.03)
+
+
+def test_the_largest_of_eigenvalues_that_coincide():
+    """LAPACK fails on the scatter of the rows of an identity matrix when it is asked for one eigenvalue."""
+    rows = np.eye(60)
+    for n in range(20, 60):
+        part = rows[:n] - rows[:n].mean(axis=0)
+        scatter = part.T @ part
+        assert spectrum.largest_eigenvalue(scatter) == pytest.approx(np.linalg.eigvalsh(scatter)[-1], rel=1e-12)

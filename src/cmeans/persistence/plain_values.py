@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..storage.codec import DTYPES, Arrays, Packer
 
@@ -19,9 +20,7 @@ def encoded(value: Any, where: str, writer: Packer) -> Any:
         return value
     if isinstance(value, np.ndarray):
         if value.dtype.name in DTYPES and value.ndim:
-            if value.ndim == 2 and value.strides[0] < value.strides[1]:  # products of matrices depend on their order, in the last bit
-                return {"$transposed": writer.encode(value.T, where)}
-            return writer.encode(value, where)
+            return _in_order(value, where, writer) if value.ndim == 2 else writer.encode(value, where)
         if value.dtype.kind in KINDS and value.ndim == 1:
             return {"$values": [_plain(one, where) for one in value.tolist()], "kind": value.dtype.kind}
     elif isinstance(value, list | tuple):
@@ -33,6 +32,18 @@ def encoded(value: Any, where: str, writer: Packer) -> Any:
     elif isinstance(value, type | np.dtype) and np.dtype(value).kind in "fiu":
         return {"$dtype": np.dtype(value).name}
     raise ValueError(f"{where.rpartition('.')[2]}={value!r} is neither numbers nor text")
+
+
+def _in_order(value: npt.NDArray[Any], where: str, writer: Packer) -> Any:
+    """Return a matrix with the order of its numbers in memory, on which the last bit of its products depends."""
+    transposed = value.strides[0] < value.strides[1]
+    rows = value.T if transposed else value
+    apart, size = rows.strides[0], rows.itemsize
+    if rows.strides[1] == size and apart % size == 0 and apart // size > rows.shape[1]:  # a part of a wider matrix
+        wide = np.zeros((len(rows), apart // size), dtype=rows.dtype)
+        wide[:, : rows.shape[1]] = rows
+        rows = wide
+    return {"$matrix": writer.encode(rows, where)["$array"], "columns": value.shape[0 if transposed else 1], "transposed": transposed}
 
 
 def _plain(value: Any, where: str) -> Any:
@@ -50,8 +61,9 @@ def decoded(value: Any, arrays: Arrays) -> Any:
     [(sign, content)] = [(key, one) for key, one in value.items() if key.startswith("$")]
     if sign == "$array":
         return arrays[content]
-    if sign == "$transposed":
-        return arrays[content["$array"]].T
+    if sign == "$matrix":
+        rows = arrays[content][:, : value["columns"]]
+        return rows.T if value["transposed"] else rows
     if sign in ("$list", "$tuple"):
         parts = [decoded(one, arrays) for one in content]
         return tuple(parts) if sign == "$tuple" else parts

@@ -210,6 +210,8 @@ def transformer_of(part: Any, arrays: Arrays) -> Any:
         if not all(isinstance(label, str) for label in part["names"]) or len(part["names"]) != d:
             raise ValueError(f"the names of the {d} columns of {name} do not fit")
         tool.feature_names_in_ = np.array(part["names"], dtype=object)
+    if part["output"] not in (None, "default", "pandas", "polars"):
+        raise ValueError(f"{name} cannot give {part['output']!r}")
     return tool if part["output"] is None else tool.set_output(transform=part["output"])
 
 
