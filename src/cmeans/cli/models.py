@@ -9,13 +9,15 @@ from typing import Any, TypeVar
 
 from .. import __version__, load
 from ..data.row_source import ColumnLabel
+from ..inspection.steps import last_step
 from ..persistence.model_file import read_metadata
 from ..storage.overwriting import refuse_overwriting
 from .categories import Categories
 from .errors import InputError
 from .output.results import Stopwatch, add_names, caught_warnings, staged_file
 from .output.terminal import Screen
-from .rows import ReadOptions, Scaling, files_of, read_rows, refuse_inside, row_names
+from .pipelines import rows_of_pipeline
+from .rows import InputRows, ReadOptions, Scaling, files_of, read_rows, refuse_inside, row_names
 
 T = TypeVar("T")
 _ENDINGS = {".parquet", ".pq", ".csv", ".npy"}
@@ -42,20 +44,38 @@ class Preprocessing:
     categories: Categories = field(default_factory=Categories)
 
 
+@dataclass(frozen=True)
+class ModelAndRows:
+    """A saved model, and the rows of a file as it takes them."""
+
+    stored: Mapping[str, Any]  # the header of its file
+    model: Any
+    recipe: Preprocessing
+    rows: InputRows
+
+
+def with_rows(file: Path, reading: ReadOptions, screen: Screen) -> ModelAndRows:
+    """Return a saved model and the rows of a file, prepared as those of its fit; of a pipeline, as they go into it."""
+    stored = open_model(file)
+    if stored["estimator"] == "LandmarkGraph":
+        raise InputError(f"{file}: holds a LandmarkGraph, which has features of rows and no clusters.")
+    model = load(file)
+    recipe = read_recipe(stored, model)
+    screen.say(f"reading {reading.file}")
+    if "steps" in stored:
+        return ModelAndRows(stored, model, recipe, rows_of_pipeline(model, reading))
+    rows = read_rows(replace(reading, dtype=recipe.dtype), recipe.columns, categories=recipe.categories)
+    return ModelAndRows(stored, model, recipe, replace(rows, x=recipe.scaling.apply(rows.x)))
+
+
 def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
     """Label the rows of a file, write one file, and return the summary."""
     _check(request)
     watch = Stopwatch()
     with staged_file(request.out) as place, caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
         with watch.part("read"):
-            stored = open_model(request.model)
-            if stored["estimator"] == "LandmarkGraph":
-                raise InputError(f"{request.model}: holds a LandmarkGraph, which has features of rows and no clusters.")
-            model = load(request.model)
-            recipe = read_recipe(stored, model)
-            screen.say(f"reading {request.reading.file}")
-            rows = read_rows(replace(request.reading, dtype=recipe.dtype), recipe.columns, categories=recipe.categories)
-            x = recipe.scaling.apply(rows.x)
+            known = with_rows(request.model, request.reading, screen)
+            model, x = last_step(known.model, known.rows.x)
         with watch.part("predict"):
             soft = model.rule_.is_soft and place.suffix != ".npy"
             chosen = {"memberships": soft, "top_k": request.top_k, "threshold": request.threshold}
@@ -66,10 +86,10 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
         "command": "predict",
         "version": __version__,
         "model": str(request.model),
-        "estimator": stored["estimator"],
+        "estimator": known.stored["estimator"],
         "file": str(request.reading.file),
         "rows": x.shape[0],
-        "columns": len(recipe.columns),
+        "columns": len(known.recipe.columns),
         "n_clusters": n_clusters,
         "sizes": counts,
         "noise": int(x.shape[0] - counts.sum()),
@@ -132,6 +152,7 @@ def describe_model(file: Path) -> dict[str, Any]:
         "model": str(file),
         "bytes": file.stat().st_size,
         "estimator": stored["estimator"],
+        **({"steps": stored["steps"]} if "steps" in stored else {}),
         "version": stored["version"],
         "params": stored["params"],
         "fitted": stored["fitted"],

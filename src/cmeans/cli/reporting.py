@@ -9,17 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .. import __version__, load
+from sklearn.pipeline import Pipeline
+
+from .. import __version__
 from ..inspection.contrast import contrast_of
 from ..inspection.report import Again, Findings, report
 from ..inspection.rows import inspected
 from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
-from .models import Preprocessing, open_model, read_recipe
+from .models import Preprocessing, with_rows
 from .output.results import Stopwatch, caught_warnings
 from .output.terminal import Screen
-from .rows import InputRows, ReadOptions, files_of, read_rows, refuse_inside, row_names
+from .rows import InputRows, ReadOptions, files_of, refuse_inside, row_names
 
 HAS_PAGES = importlib.util.find_spec("jinja2") is not None
 
@@ -51,25 +53,21 @@ def report_on(request: ReportRequest, screen: Screen) -> dict[str, Any]:
     watch = Stopwatch()
     with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
         with watch.part("read"):
-            stored = open_model(request.model)
-            model = load(request.model)
-            recipe = read_recipe(stored, model)
-            screen.say(f"reading {request.reading.file}")
-            rows = read_rows(replace(request.reading, dtype=recipe.dtype), recipe.columns, categories=recipe.categories)
-            rows = replace(rows, x=recipe.scaling.apply(rows.x))
+            known = with_rows(request.model, request.reading, screen)
         with watch.part("report"):
             command = shlex.join(["cmeans", "report", str(request.model), str(request.reading.file), "--out", str(request.out)])
             again = Again(f"import cmeans\n\nmodel = cmeans.load({str(request.model)!r})", (command,))
-            write_page(model, rows, recipe, request.reading, request.out, Findings(again=again), request.title, request.theme)
+            findings = Findings(again=again)
+            write_page(known.model, known.rows, known.recipe, request.reading, request.out, findings, request.title, request.theme)
     screen.say(f"wrote {request.out}")
     return {
         "command": "report",
         "version": __version__,
         "model": str(request.model),
-        "estimator": stored["estimator"],
+        "estimator": known.stored["estimator"],
         "file": str(request.reading.file),
-        "rows": rows.x.shape[0],
-        "columns": len(recipe.columns),
+        "rows": known.rows.x.shape[0],
+        "columns": len(known.recipe.columns),
         "seconds": watch.seconds,
         "warnings": warned,
         "outputs": {"report": str(request.out)},
@@ -116,8 +114,8 @@ def descriptions(model: Any, rows: InputRows, recipe: Preprocessing) -> list[str
 
 
 def _feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:
-    """Return the names of the columns as the model has them; None where rows are no features."""
-    if isinstance(model.kernel_, Precomputed | PrecomputedGraphKernel):
+    """Return the names of the columns as the model has them; None where rows are no features, or a pipeline knows better."""
+    if isinstance(model, Pipeline) or isinstance(model.kernel_, Precomputed | PrecomputedGraphKernel):
         return None
     return [label if isinstance(label, str) else f"column {label}" for label in recipe.columns]
 

@@ -79,7 +79,7 @@ def explain(
 
     Parameters
     ----------
-    model : a fitted estimator of this library, with any kernel on rows of features.
+    model : a fitted estimator of this library, with any kernel on rows of features, or a pipeline that ends in one.
     X : (n, d) rows as its `predict` takes them: those of the fit, or others; files too. Of more than 50,000 as many, evenly spaced, are
         read.
     feature_names : d names, default=None: those of the fit, or numbers.
@@ -117,7 +117,7 @@ def explain(
     names = named_features(feature_names, seen, caller)
     if seen.x is None:
         raise ValueError(f"{caller}: rows of a precomputed kernel have no columns to explain clusters by; pass a model of features.")
-    return explanation_of(model, seen, names, n_columns, max_depth)
+    return explanation_of(seen.model, seen, names, n_columns, max_depth)
 
 
 def explanation_of(model: Any, seen: InspectedRows, names: tuple[str, ...], n_columns: int, max_depth: int) -> Explanation:

@@ -12,6 +12,7 @@ from .displays.scatter import ScatterDisplay
 from .displays.silhouette import SilhouetteDisplay
 from .displays.sizes import SizesDisplay
 from .figure import shared_axes
+from .steps import last_step
 
 
 def overview(model: Any, X: Any, *, diag: Any = None) -> Any:
@@ -31,12 +32,13 @@ def overview(model: Any, X: Any, *, diag: Any = None) -> Any:
     figure, ((first, second), (third, fourth)) = shared_axes(2, 2, "plot", figsize=(11, 8))
     ScatterDisplay.from_estimator(model, X, diag=diag, ax=first)
     SizesDisplay.from_estimator(model, X, diag=diag, ax=second)
-    if model.rule_.is_soft or len(model._state.centres) < 2:
+    last, _ = last_step(model, None)
+    if last.rule_.is_soft or len(last._state.centres) < 2:
         MembershipDisplay.from_estimator(model, X, diag=diag, ax=third)
     else:
         SilhouetteDisplay.from_estimator(model, X, diag=diag, ax=third)
-    if isinstance(model.kernel_, Precomputed | PrecomputedGraphKernel):
-        ConvergenceDisplay.from_estimator(model, ax=fourth)
+    if isinstance(last.kernel_, Precomputed | PrecomputedGraphKernel):
+        ConvergenceDisplay.from_estimator(last, ax=fourth)
     else:
         CentresDisplay.from_estimator(model, X, ax=fourth)
     return figure

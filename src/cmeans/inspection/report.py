@@ -6,12 +6,13 @@ import json
 import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from ..data.arrays import Float64
 from ..fitting.validation import one_of
@@ -89,7 +90,7 @@ def report(
 
     Parameters
     ----------
-    model : a fitted estimator of this library.
+    model : a fitted estimator of this library, or a scikit-learn pipeline that ends in one, of which the columns that go in are shown.
     X : rows as its `predict` takes them: those of the fit, or others; files too. Of more than 50,000 as many, evenly spaced, are looked
         at, and of these at most 10,000 are drawn.
     out : str or path, the file; it is there when all of it is, or not at all.
@@ -136,7 +137,7 @@ def report(
         raise ValueError(f"{caller}(row_names=...): {len(row_names)} names for {seen.n_rows} rows.")
     names = [_short(row_names[number]) for number in seen.numbers] if row_names is not None else [str(number) for number in seen.numbers]
     contrast = contrast_of(seen, tuple(map(_short, named_features(feature_names, seen, caller))))
-    told = None if contrast is None else explanation_of(model, seen, contrast.feature_names, 5, 3)
+    told = None if contrast is None else explanation_of(seen.model, seen, contrast.feature_names, 5, 3)
     contents = _contents(model, seen, names, contrast, told, findings or Findings())
     text = _template().render(title=_short(title), theme=theme, **contents)
     place = Path(os.fspath(out))
@@ -161,6 +162,10 @@ def _contents(
     model: Any, seen: InspectedRows, names: list[str], contrast: Contrast | None, told: Explanation | None, findings: Findings
 ) -> dict[str, Any]:
     """Return all that the page shows."""
+    again = findings.again or Again(_code(model))
+    if isinstance(model, Pipeline):
+        findings = replace(findings, facts={**findings.facts, "steps": ", ".join(map(_one_line, model[:-1]))})
+        model = seen.model
     table = table_of(model._state.centres, seen, contrast, 3)
     positions, _, axis_names = plane_of(model._state.centres, seen.distances, seen.masses)
     shown = np.arange(0, len(names), -(-len(names) // DRAWN))
@@ -187,7 +192,7 @@ def _contents(
         "selection": None if findings.selection is None else _selection(findings.selection),
         "stability": None if findings.stability is None else str(findings.stability),
         "warnings": list(findings.warnings),
-        "again": findings.again or Again(_code(model)),
+        "again": again,
         "style": (PAGE / "report.css").read_text(encoding="utf-8"),
         "script": (PAGE / "report.js").read_text(encoding="utf-8"),
     }
@@ -306,10 +311,22 @@ def _selection(selection: Any) -> dict[str, Any]:
 
 def _code(model: Any) -> str:
     """Return the fit as code, by the parameters that are not defaults."""
+    if isinstance(model, Pipeline):
+        steps = [*map(_one_line, model[:-1]), _call(model[-1])]
+        head = f"from cmeans import {type(model[-1]).__name__}\nfrom sklearn.pipeline import make_pipeline"
+        return f"{head}\n\nmodel = make_pipeline({', '.join(steps)}).fit(X)"
+    return f"from cmeans import {type(model).__name__}\n\nmodel = {_call(model)}.fit(X)"
+
+
+def _one_line(step: Any) -> str:
+    return _short(repr(step), 300)
+
+
+def _call(model: Any) -> str:
     defaults = type(model)().get_params(deep=False)
     given = {name: value for name, value in model.get_params(deep=False).items() if _differs(value, defaults.get(name))}
     words = ", ".join(f"{name}={_short(repr(value), 60)}" for name, value in given.items())
-    return f"from cmeans import {type(model).__name__}\n\nmodel = {type(model).__name__}({words}).fit(X)"
+    return f"{type(model).__name__}({words})"
 
 
 def _differs(value: Any, default: Any) -> bool:

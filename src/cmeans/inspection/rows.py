@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from ..data.arrays import Array, Float64, IntArray, dense_like, host_float64, is_sparse
 from ..fitting.prediction import Predicting
@@ -17,6 +18,7 @@ from ..runtime.progress import SILENT
 from ..sweeps.final_pass import ArraySink, assign_into
 from ..sweeps.passes import DistancePass
 from ..sweeps.represented_rows import RepresentedRows
+from .steps import last_step, shown_columns
 
 MOST_ROWS = 50_000  # that are looked at of more, evenly spaced
 
@@ -27,6 +29,7 @@ class InspectedRows:
 
     Attributes
     ----------
+    model : of this library; the last step, where a pipeline was asked.
     numbers : (s,) of the rows, in the order of X.
     n_rows : of X.
     x : (s, d) float64, dense or CSR, in the units of X; None where rows are no features (precomputed kernels).
@@ -37,6 +40,7 @@ class InspectedRows:
     feature_names : d names.
     """
 
+    model: Any
     numbers: IntArray
     n_rows: int
     x: Array | None
@@ -96,7 +100,11 @@ def inspected(
     inverse_transform: Callable[[Any], Any] | None = None,
 ) -> InspectedRows:
     """Return at most so many rows of X, evenly spaced, and what a fitted model says of them; their columns in the units to which
-    `inverse_transform` brings them."""
+    `inverse_transform` brings them, or as they go into a pipeline."""
+    pipeline, given = model if isinstance(model, Pipeline) else None, X
+    if pipeline is not None and inverse_transform is not None:
+        raise ValueError(f"{caller}(inverse_transform=...): of a pipeline the columns that go in are shown; leave it out.")
+    model, X = last_step(model, X)
     if not isinstance(model, Predicting):
         raise ValueError(f"{caller}: the model is {model!r}; pass a fitted estimator of this library.")
     if X is None:
@@ -116,7 +124,11 @@ def inspected(
         if getattr(x, "shape", None) != (len(numbers), model.n_features_in_):
             wanted = (len(numbers), model.n_features_in_)
             raise ValueError(f"{caller}(inverse_transform=...): it returned {getattr(x, 'shape', type(x))}; an array {wanted} is needed.")
+    names = () if x is None else feature_names(model)
+    if x is not None and pipeline is not None:
+        x, names = shown_columns(pipeline, given, numbers)
     return InspectedRows(
+        model,
         numbers,
         table.n_rows,
         x if x is None or is_sparse(x) else host_float64(x),
@@ -124,7 +136,7 @@ def inspected(
         np.asarray(sink.outputs.labels),
         host_float64(sink.outputs.memberships),
         np.concatenate(distances),
-        () if x is None else feature_names(model),
+        names,
     )
 
 

@@ -12,6 +12,7 @@ from ..fitting.validation import integer
 from ..spaces.centres import Centres
 from .contrast import Contrast, contrast_of
 from .rows import InspectedRows, inspected, named_features
+from .steps import last_step
 from .tables import Table
 
 
@@ -28,7 +29,7 @@ def summary(
 
     Parameters
     ----------
-    model : a fitted estimator of this library.
+    model : a fitted estimator of this library, or a pipeline that ends in one.
     X : rows as its `predict` takes them: those of the fit, or others; files too. Of more than 50,000 as many, evenly spaced, are read.
         None: what the model itself keeps of the rows of its fit, all counting as one: no names, no silhouettes.
     feature_names : d names, default=None: those of the fit, or numbers.
@@ -70,10 +71,10 @@ def summary(
     caller = "summary"
     n_typical = integer(n_typical, "n_typical", caller, 1)
     if X is None:
-        return table_of_fit(model, n_typical)
+        return table_of_fit(last_step(model, X)[0], n_typical)
     seen = inspected(model, X, caller, sample_weight=sample_weight, diag=diag)
     contrast = contrast_of(seen, named_features(feature_names, seen, caller))
-    return table_of(model._state.centres, seen, contrast, n_typical)
+    return table_of(seen.model._state.centres, seen, contrast, n_typical)
 
 
 def table_of_fit(model: Any, n_typical: int = 1) -> Table:

@@ -95,8 +95,9 @@ class SavedStream:
             tally, written = _tally_in(file, beside)
             if METHOD in (beside.get("method"), *beside):
                 _refuse_changed(file)
-            if stored["estimator"] != StreamingFuzzyCMeans.__name__:
-                raise InputError(f"--resume: {file} holds {stored['estimator']}, which no stream can go on with.")
+            if stored["estimator"] != StreamingFuzzyCMeans.__name__ or "steps" in stored:
+                held = "a pipeline" if "steps" in stored else stored["estimator"]
+                raise InputError(f"--resume: {file} holds {held}, which no stream can go on with.")
             model = load(file)
             return cls(Learnt(model, read_recipe(stored, model), beside.get("weight")), tally, written)
         except InputError:

@@ -100,7 +100,7 @@ class ScatterDisplay:
         caller = f"{cls.__name__}.from_estimator"
         seen = inspected(model, X, caller, sample_weight=sample_weight, diag=diag, most=max_rows)
         if columns is None:
-            positions, _, names = plane_of(model._state.centres, seen.distances, seen.masses)
+            positions, _, names = plane_of(seen.model._state.centres, seen.distances, seen.masses)
         else:
             positions, names = _columns(seen, columns, caller)
         nearest = {j: int(at) for j, at in enumerate(seen.nearest_rows(1)[:, 0]) if at >= 0}

@@ -12,6 +12,7 @@ from ...kernels import FeatureKernel, Linear, Precomputed
 from ...sampling.pairwise import KernelAffinity
 from ..figure import SEQUENTIAL, axes
 from ..rows import inspected
+from ..steps import last_step
 
 MOST_ROWS = 500
 
@@ -55,6 +56,7 @@ class TendencyDisplay:
         """
         caller = f"{cls.__name__}.from_estimator"
         most = integer(max_rows, "max_rows", caller, 2)
+        model, X = last_step(model, X)  # distances are those of the rows that it sees
         seen = inspected(model, X, caller, most=most)
         kernel = model.kernel_
         if isinstance(kernel, Precomputed) or seen.x is None:
