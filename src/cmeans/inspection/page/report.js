@@ -47,7 +47,7 @@
     return best;
   }
 
-  canvas.addEventListener("pointermove", function (event) {
+  function point(event) {
     const box = canvas.getBoundingClientRect(), i = nearest(event.clientX - box.left, event.clientY - box.top);
     tip.hidden = i < 0;
     if (i < 0) return;
@@ -55,7 +55,9 @@
     tip.textContent = "row " + rows.name[i] + ": " + (cluster < 0 ? "no cluster" : "cluster " + cluster) + ", membership " + rows.u[i] + "%";
     tip.style.left = Math.min(x + 10, Math.max(0, width - 170)) + "px";
     tip.style.top = Math.max(0, y - 34) + "px";
-  });
+  }
+  canvas.addEventListener("pointermove", point);
+  canvas.addEventListener("pointerdown", point);
   canvas.addEventListener("pointerleave", function () { tip.hidden = true; });
   for (const box of boxes) {
     box.addEventListener("change", function () {

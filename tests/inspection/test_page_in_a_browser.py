@@ -1,0 +1,123 @@
+"""The report in a headless Chromium: phones and screens, light and dark, switches, contrast, and nothing fetched."""
+
+import numpy as np
+import pytest
+
+import cmeans
+from browser import browsing, needs_browser
+from cmeans.inspection import Findings, report
+
+pytest.importorskip("jinja2")
+pytestmark = needs_browser
+
+HOSTILE = ["</script><script>document.title='owned'</script>", "\"quoted' & <b>bold</b>", "\U0001f600\nnew line", "x" * 10_000]
+INKED = """(function () {
+const canvas = document.getElementById("plot"), data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+let n = 0;
+for (let i = 3; i < data.length; i += 4) n += data[i] > 0;
+return n;
+})()"""
+SWITCH = 'document.querySelector("#switches input").click()'
+SLIDE = """(function (to) {
+const slider = document.getElementById("threshold");
+slider.value = to;
+slider.dispatchEvent(new Event("input"));
+return document.getElementById("threshold-value").textContent;
+})"""
+PLACE = """(function () {
+document.getElementById("plot").scrollIntoView();
+const rows = JSON.parse(document.getElementById("rows").textContent), box = document.getElementById("plot").getBoundingClientRect();
+return [box.left + 14 + rows.x[0] / 1000 * (box.width - 28), box.top + box.height - 14 - rows.y[0] / 1000 * (box.height - 28)];
+})()"""
+# Of every piece of text its contrast to what is painted behind it (WCAG 2.1), whether it is large, and what it is.
+CONTRASTS = r"""
+(function () {
+  function numbers(text) {
+    const found = text.match(/[\d.]+/g).map(Number);
+    return found.length < 4 ? [...found.slice(0, 3), 1] : found;
+  }
+  function over(top, below) { return [0, 1, 2].map(i => top[3] * top[i] + (1 - top[3]) * below[i]); }
+  function light(colour) {
+    const linear = colour.slice(0, 3).map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+  }
+  function behind(element) {
+    const layers = [];
+    for (let one = element; one; one = one.parentElement) layers.push(numbers(getComputedStyle(one).backgroundColor));
+    return layers.reverse().reduce((below, top) => over(top, below), [255, 255, 255]);
+  }
+  document.querySelectorAll("details").forEach(one => { one.open = true; });
+  const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.textContent.trim() || element.closest("script, noscript, [hidden]")) continue;
+    const style = getComputedStyle(element), back = behind(element), text = over(numbers(style.color), back);
+    const [dark, bright] = [light(text), light(back)].sort((a, b) => a - b), size = parseFloat(style.fontSize);
+    const large = size >= 24 || (size >= 18.66 && style.fontWeight >= 700);
+    found.push([(bright + 0.05) / (dark + 0.05), large, element.outerHTML.slice(0, 80)]);
+  }
+  return found.sort((a, b) => a[0] - b[0]);
+})()"""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Pages of plain and of hostile names, with all that a page may hold, by theme."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 4)) + np.repeat([[0, 0, 0, 0], [8, 0, 0, 0], [0, 9, 0, 0]], (60, 30, 10), axis=0)
+    model = cmeans.FuzzyCMeans(3, random_state=0).fit(X)
+    choice = cmeans.select(cmeans.FuzzyCMeans(), X, range(2, 5), random_state=0)
+    stable = cmeans.stability(model, X, n_bootstrap=3, random_state=0)
+    findings = Findings(selection=choice, stability=stable, warnings=["look", HOSTILE[0]], facts={"file": "x" * 300})
+    folder, found = tmp_path_factory.mktemp("pages"), {}
+    for theme in ("light", "dark", "auto"):
+        words = {"feature_names": HOSTILE, "row_names": [HOSTILE[0], *map(str, range(1, 100))], "title": "Rows", "theme": theme}
+        found[theme] = report(model, X, folder / f"{theme}.html", findings=findings, **words)
+    hard = cmeans.AdaptivePossibilisticCMeans(6, random_state=0).fit(X)
+    found["noise"] = report(hard, X, folder / "noise.html", feature_names=["length of the petals", "b", "c", "d"])
+    return found
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    with browsing(tmp_path_factory.mktemp("browser")) as tab:
+        yield tab
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1400])
+@pytest.mark.parametrize("theme", ["light", "dark", "auto", "noise"])
+def test_pages_fit_and_can_be_read(files, page, theme, width, scheme):
+    page.wrong.clear()
+    page.fetched.clear()
+    page.open(files[theme], width, scheme)
+    assert page.value("innerWidth") == width
+    assert page.value("document.documentElement.scrollWidth") <= width
+    assert page.value("getComputedStyle(document.body).colorScheme") == (scheme if theme in ("auto", "noise") else theme)
+    contrasts = page.value(CONTRASTS)
+    assert len(contrasts) > 100
+    assert not [found for found in contrasts if found[0] < (3.0 if found[1] else 4.5)]
+    assert page.fetched == [files[theme].as_uri()]
+    assert not page.wrong
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_switches_threshold_and_rows_that_are_pointed_at(files, page, width):
+    page.wrong.clear()
+    page.open(files["light"], width)
+    whole = page.value(INKED)
+    page.value(SWITCH)
+    assert 0 < page.value(INKED) < whole
+    page.value(SWITCH)
+    assert page.value(INKED) == whole
+    assert page.value(f"{SLIDE}(99)") == "99%"
+    assert page.value(INKED) < whole
+    page.value(f"{SLIDE}(0)")
+    x, y = page.value(PLACE)
+    kind = "mouseMoved" if width > 600 else "mousePressed"  # a finger is not seen before it touches
+    page.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="none" if width > 600 else "left", clickCount=1)
+    assert page.value("document.getElementById('tip').textContent").startswith("row </script><script>")
+    tip = page.value("(box => [box.left, box.right])(document.getElementById('tip').getBoundingClientRect())")
+    assert 0 <= tip[0] < tip[1] <= width
+    assert page.value("document.title") == "Rows"
+    assert not [said for said in page.wrong if "willReadFrequently" not in str(said)]  # of reading the picture back
