@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import cmeans as library
 from cli.command import Command
@@ -187,6 +190,26 @@ def test_python_refuses_frames_with_text_and_dates(people: pa.Table, library_of:
             library.KernelKMeans(2).fit(frame[columns])
         assert len(str(refused.value).splitlines()) == 1
     assert library.KernelKMeans(2, random_state=0).fit(frame[["x", "rooms"]]).n_features_in_ == 2
+
+
+def test_the_advice_on_text_and_dates_can_be_followed(people: pa.Table) -> None:
+    X = people.select(["x", "name", "y", "day"]).to_pandas(date_as_object=False)
+    with pytest.raises(ValueError, match="no numbers") as refused:
+        library.KernelKMeans(2).fit(X[["x", "name", "y"]])
+    recipe = re.search(r"encode categories: (make_pipeline\(.*\))\.fit\(X\)", str(refused.value))[1]
+    known = {
+        "KernelKMeans": lambda _: library.KernelKMeans(2, random_state=0),
+        "OneHotEncoder": OneHotEncoder,
+        "StandardScaler": StandardScaler,
+    }
+    known |= {"make_pipeline": make_pipeline, "make_column_transformer": make_column_transformer}
+    made = eval(recipe, known)  # the text of our own message
+    assert made.fit(X[["x", "name", "y"]])[-1].n_features_in_ == 2 + X["name"].nunique()
+    with pytest.raises(ValueError, match="dates become days by") as refused:
+        library.KernelKMeans(2).fit(X[["x", "day"]])
+    days = eval(re.search(r"days by (.*)\.$", str(refused.value))[1], {"X": X})
+    assert days.min() == 0
+    library.KernelKMeans(2, random_state=0).fit(X[["x", "y"]].assign(day=days))
 
 
 def test_a_missing_value_names_the_column(people: pa.Table) -> None:

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from cmeans.cli.output.report import of_model
-from cmeans.cli.output.terminal import Forecast, Screen, described, print_report, standing
+from cmeans.cli.output.terminal import Screen, print_report
+from cmeans.runtime.forecast import Forecast, described, standing
 from cmeans.runtime.progress import Progress, Reporter, current_listeners
 
 

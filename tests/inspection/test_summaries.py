@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
 
 import cmeans
-from cmeans.inspection import Table, explain, summary
+from cmeans.inspection import Table, explain, representatives, summary
 
 
 @pytest.fixture(scope="module")
@@ -151,3 +153,36 @@ def test_table():
     assert dict(table)["a"].tolist() == [1, 2]
     pytest.importorskip("pandas")
     assert table.to_frame()["a"].tolist() == [1, 2]
+
+
+def test_representatives_as_a_table(X, model):
+    table = representatives(model, X, k=2, row_names=[f"r{row}" for row in range(len(X))], feature_names=["a", "rank", "c"])
+    rows = model.representatives(2)
+    assert list(table)[:6] == ["cluster", "rank", "row", "name", "membership", "distance"]
+    assert table["cluster"].tolist() == [0, 0, 1, 1, 2, 2]
+    assert table["rank"].tolist() == [1, 2] * 3
+    np.testing.assert_array_equal(table["row"], rows.ravel())
+    assert table["name"].tolist() == [f"r{row}" for row in rows.ravel()]
+    np.testing.assert_array_equal(table["membership"], model.memberships_[table["row"], table["cluster"]])
+    np.testing.assert_allclose(table["distance"], model.transform(X)[table["row"], table["cluster"]])
+    np.testing.assert_array_equal(table["X.rank"], X[table["row"], 1])
+    assert list(representatives(model, X)) == ["cluster", "rank", "row", "membership", "distance"]
+    frame = table.to_frame()
+    assert frame.shape == (6, 9)
+    with pytest.raises(ValueError, match="1 names for"):
+        representatives(model, X, row_names=["one"])
+
+
+def test_representatives_of_frames_and_of_small_clusters():
+    pd = pytest.importorskip("pandas")
+    rows = pd.DataFrame({"size": [0.0, 0.1, 9.0, 9.1, 9.2], "cluster": ["p", "q", "r", "s", None]}, index=list("vwxyz"))
+    codes = make_pipeline(make_column_transformer(("passthrough", ["size"])), cmeans.KernelKMeans(2, kernel="linear", random_state=0))
+    table = representatives(codes.fit(rows), rows, k=4)
+    assert table["row"].tolist() == [3, 2, 4, 0, 1]
+    assert table["X.cluster"][[0, 1, 3, 4]].tolist() == ["s", "r", "p", "q"]
+    assert pd.isna(table["X.cluster"][2])
+    assert table["size"].tolist() == [9.1, 9.0, 9.2, 0.0, 0.1]
+    assert table["membership"].tolist() == [1.0] * 5
+    kernel = np.exp(-((np.arange(6.0)[:, None] - np.arange(6.0)) ** 2))
+    made = cmeans.KernelKMeans(2, kernel="precomputed", random_state=0).fit(kernel)
+    assert list(representatives(made, kernel, k=1)) == ["cluster", "rank", "row", "membership", "distance"]

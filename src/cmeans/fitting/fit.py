@@ -148,7 +148,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
 
     def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, told: Told = NOTHING) -> Self:
         estimator_name, record = type(self).__name__, FitRecord()
-        with restored_on_failure(self, record), verbose_log(self.verbose, estimator_name):
+        with restored_on_failure(self, record), verbose_log(self.verbose, estimator_name, self.tol):
             procedure, settings = self._checked()
             if taker is not None:
                 taker.check(settings.n_clusters)

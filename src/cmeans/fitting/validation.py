@@ -240,13 +240,24 @@ def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
     except (TypeError, ValueError) as error:
         numbers = [label for label in labels if _holds_numbers(np.asarray(X[label]))]
         if len(numbers) == len(labels):
-            raise
-        others = shortened([label for label in labels if label not in numbers])
-        advice = f"take those of numbers alone, e.g. X[{numbers[:6]!r}]" if numbers else "take columns of numbers"
-        raise ValueError(
-            f"{type(estimator).__name__}: {others} of X hold{'s' if len(labels) - len(numbers) == 1 else ''} text or dates, no numbers;"
-            f" {advice}, or encode them first (categories by scikit-learn's OneHotEncoder)."
-        ) from error
+            if isinstance(error, ValueError):
+                raise
+            raise ValueError(f"{type(estimator).__name__}: X holds something else than numbers ({error}).") from error
+        raise ValueError(_advice_on_text(type(estimator).__name__, X, labels, numbers)) from error
+
+
+def _advice_on_text(estimator_name: str, X: Any, labels: list[Any], numbers: list[Any]) -> str:
+    """Return what to do with columns of text or dates."""
+    others = [label for label in labels if label not in numbers]
+    dates = [label for label in others if np.asarray(X[label]).dtype.kind in "mM"]
+    texts = [label for label in others if label not in dates]
+    take = f"take those of numbers alone, e.g. X[{numbers[:6]!r}]" if numbers else "take columns of numbers"
+    text = f"{estimator_name}: {shortened(others)} of X hold{'s' if len(others) == 1 else ''} text or dates, no numbers; {take}"
+    if texts:
+        rest = ", remainder=StandardScaler()" if numbers and not dates else ""
+        encoder = f"make_column_transformer((OneHotEncoder(), {texts[:6]!r}){rest})"
+        text += f", or encode categories: make_pipeline({encoder}, {estimator_name}(...)).fit(X), all but the last of scikit-learn"
+    return text + (f"; dates become days by (X[{dates[0]!r}] - X[{dates[0]!r}].min()).dt.days." if dates else ".")
 
 
 def _needs_no_check(estimator: BaseEstimator, X: Any, *, fitting: bool) -> bool:

@@ -19,6 +19,7 @@ from .displays.tendency import TendencyDisplay
 from .explain import Explanation, explain
 from .overview import overview
 from .report import Again, Findings, report
+from .representatives import representatives
 from .summary import summary
 from .tables import Table
 
@@ -41,5 +42,6 @@ __all__ = [
     "explain",
     "overview",
     "report",
+    "representatives",
     "summary",
 ]

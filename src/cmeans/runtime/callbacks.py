@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from .progress import Progress, listening
@@ -67,9 +67,23 @@ def _has_callbacks(estimator: Any) -> bool:
     return any(isinstance(items[0], FitCallback) for items in lists)  # the others of a list are of its kind: `init` may be a long one
 
 
+def _bar(tol: float) -> AbstractContextManager[None]:
+    """Return the context that draws a bar in a notebook; without IPython there is none, and rich is not loaded."""
+    if "IPython" not in sys.modules:
+        return nullcontext()
+    try:
+        from .progress_bar import drawn_in_notebook
+    except ImportError:  # of the extra `cli`: the lines say the same
+        return nullcontext()
+    return drawn_in_notebook(tol)
+
+
 @contextmanager
-def verbose_log(verbose: int, estimator_name: str) -> Iterator[None]:
-    """Log to "cmeans" (stderr unless it has handlers): verbose=1 all messages inside the block, 2 also a line for each sweep."""
+def verbose_log(verbose: int, estimator_name: str, tol: float) -> Iterator[None]:
+    """Log to "cmeans" (stderr unless it has handlers): verbose=1 all messages inside the block, 2 also a line for each sweep.
+
+    In a notebook that has rich, a bar shows the progress as well.
+    """
     if not verbose:
         yield
         return
@@ -94,7 +108,7 @@ def verbose_log(verbose: int, estimator_name: str) -> Iterator[None]:
             )
 
     try:
-        with listening(listen):
+        with listening(listen), _bar(tol):
             yield
     finally:
         logger.setLevel(level)

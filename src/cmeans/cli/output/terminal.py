@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import logging
-import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from rich.console import Console
-from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
-from rich.table import Table
-from rich.text import Text
-
-from ...runtime.progress import Progress, listening
+from ...runtime.progress import listening
+from ...runtime.progress_bar import Bar, Console, Painter, Table, Text, TextColumn, TimeElapsedColumn, columns_of_bar
 from ...runtime.user_warnings import one_line
 from .standard_streams import at_terminal, message, standard_output
-
-_STAGES = {"sample": "sample", "pilot": "fuzzy pilot", "fit": "fit", "grow": "cluster trial", "assign": "assign"}
-_BETWEEN_DRAWINGS = 0.05  # seconds
 
 
 @dataclass(frozen=True)
@@ -62,8 +51,7 @@ class Screen:
         if self.quiet or not console.is_terminal:
             yield
             return
-        columns = (TextColumn("{task.description}"), BarColumn(bar_width=16), TextColumn("{task.fields[standing]}"), TimeElapsedColumn())
-        with Bar(*columns, console=console, transient=True) as bar, listening(_Painter(bar, Forecast(tol))):
+        with Bar(*columns_of_bar(), console=console, transient=True) as bar, listening(Painter(bar, tol)):
             yield
 
     @contextmanager
@@ -92,91 +80,6 @@ class _Saying(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self._screen.say(record.getMessage())
-
-
-@dataclass
-class Forecast:
-    """Forecast of a fit's remaining time: sweeps shrink the movement by some factor, and it ends at `tol`."""
-
-    tol: float
-    movements: deque[float] = field(default_factory=lambda: deque(maxlen=6))
-    _sweep_ended: float | None = None
-    _seconds: float | None = None  # per sweep, smoothed
-
-    def note(self, progress: Progress, now: float) -> None:
-        """Record the end of a sweep."""
-        if progress.sweep == 1:
-            self.movements.clear()
-        if progress.movement is not None:
-            self.movements.append(progress.movement)
-        if self._sweep_ended is not None:
-            last = now - self._sweep_ended
-            self._seconds = last if self._seconds is None else 0.7 * self._seconds + 0.3 * last
-        self._sweep_ended = now
-
-    def sweeps_left(self, progress: Progress) -> int:
-        """Sweeps left in this restart, if the movement shrinks at the same rate; at most those allowed."""
-        allowed = progress.max_sweeps - progress.sweep
-        first, last = (self.movements[0], self.movements[-1]) if self.movements else (0.0, 0.0)
-        if not 0 < last < first < math.inf or self.tol <= 0:  # infinite where the number of clusters has changed
-            return allowed
-        shrinks = (math.log(last) - math.log(first)) / (len(self.movements) - 1)
-        return min(allowed, max(0, math.ceil((math.log(self.tol) - math.log(last)) / shrinks))) if shrinks else allowed
-
-    def seconds_left(self, progress: Progress) -> float | None:
-        """Seconds left for this restart and later ones, assumed to be as long; None where unknown."""
-        if self._seconds is None or progress.stage in ("assign", "grow") or progress.max_sweeps >= UNLIMITED:  # their number is unknown
-            return None
-        here = self.sweeps_left(progress)
-        return self._seconds * (here + (progress.n_runs - progress.run - 1) * (progress.sweep + here))
-
-
-UNLIMITED = 10**6  # a limit of sweeps from which on there is no forecast
-
-
-class _Painter:
-    """Draws the progress of a fit as one line of a terminal."""
-
-    def __init__(self, bar: Bar, forecast: Forecast) -> None:
-        self._bar, self._forecast = bar, forecast
-        self._task: TaskID | None = None
-        self._drawn = 0.0
-        self._objective: float | None = None
-
-    def __call__(self, progress: Progress) -> None:
-        now = time.monotonic()
-        ends_sweep = progress.objective is not None
-        if ends_sweep:
-            self._objective = progress.objective
-            self._forecast.note(progress, now)
-        # A fit reports far more often than an eye can see.
-        if now - self._drawn < _BETWEEN_DRAWINGS:
-            return
-        self._drawn = now
-        words: dict[str, Any] = {"description": described(progress), "total": progress.n_rows, "completed": progress.rows_done}
-        words["standing"] = standing(progress, self._objective, self._forecast.seconds_left(progress))
-        if self._task is None:
-            self._task = self._bar.add_task(**words)
-        else:
-            self._bar.update(self._task, **words)
-
-
-def described(progress: Progress) -> str:
-    start = f" {progress.run + 1}/{progress.n_runs}" if progress.n_runs > 1 else ""
-    if progress.stage == "grow":
-        start = f" {progress.run + 1}"
-    limit = f"/{progress.max_sweeps}" if progress.max_sweeps < UNLIMITED else ""
-    sweep = "" if progress.stage == "assign" else f", sweep {progress.sweep}{limit}"
-    return f"{_STAGES.get(progress.stage, progress.stage)}{start}{sweep}"
-
-
-def standing(progress: Progress, objective: float | None, seconds_left: float | None) -> str:
-    words = [f"{progress.rows_done:,}/{progress.n_rows:,} rows"]
-    if objective is not None:
-        words.append(f"objective {objective:.6g}")
-    if seconds_left is not None:
-        words.append(f"about {int(seconds_left) // 60}:{int(seconds_left) % 60:02d} left")
-    return ", ".join(words)
 
 
 def print_report(parts: Iterable[str | list[Sequence[str]]]) -> None:

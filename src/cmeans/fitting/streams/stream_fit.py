@@ -128,7 +128,7 @@ class StreamingBase(BaseCMeans):
         if stream is None:
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
         blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=False)
-        with verbose_log(self.verbose, estimator_name):
+        with verbose_log(self.verbose, estimator_name, self.tol):
             with self._engine(given.x) as engine:
                 context = FitContext(procedure, settings, given, blocks, engine, None, current_listeners(), None, FitRecord())
                 reporter = Reporter(context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}")
