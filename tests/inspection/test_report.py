@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import cmeans
 from cmeans.inspection import Again, Findings, report
@@ -159,6 +160,11 @@ def test_values_are_shown_in_units_of_the_user(X, tmp_path):
         cmeans.StreamingFuzzyCMeans(3, random_state=0),
         cmeans.AdaptivePossibilisticCMeans(6, random_state=0),
         cmeans.KernelKMeans(1, kernel="linear"),
+        cmeans.KernelKMeans(3, n_landmarks=None, random_state=0),
+        cmeans.ProbabilisticKMeans(3, random_state=0),
+        cmeans.TwoStepKernelKMeans(3, random_state=0),
+        cmeans.KernelPatchClustering(3, random_state=0),
+        cmeans.StreamingFuzzyCMeans(3, kernel="landmark_graph", chunk_size=50, random_state=0),
     ],
     ids=repr,
 )
@@ -167,11 +173,24 @@ def test_every_kind_of_model(X, made, tmp_path):
     assert ("h2", "Means over the columns") in page.headings
 
 
-def test_what_cannot_be_said_is_said(X, tmp_path):
-    kernel = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 20)
-    page = Page(page_of(cmeans.KernelKMeans(3, kernel="precomputed", random_state=0).fit(kernel), kernel, tmp_path))
+@pytest.mark.parametrize("kind", ["square", "columns of landmarks", "new rows", "graph"])
+def test_what_cannot_be_said_is_said(X, tmp_path, kind):
+    kernel, more = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 20), {}
+    rows = np.arange(0, 100, 5)
+    model = cmeans.KernelKMeans(3, kernel="precomputed", random_state=0)
+    if kind == "columns of landmarks":
+        kernel = kernel[:, rows]
+        model.set_params(landmarks=rows, kernel_params={"diag": np.ones(100)})
+    if kind == "graph":
+        kernel = sparse.csr_array(np.where(kernel > 0.3, kernel, 0.0))
+        model.set_params(kernel="precomputed_graph")
+    model.fit(kernel)
+    if kind == "new rows":
+        kernel, more = kernel[:40], {"diag": np.ones(40)}
+    page = Page(page_of(model, kernel, tmp_path, **more))
     assert ("h2", "Means over the columns") not in page.headings
     assert any("precomputed kernel or graph" in text for text in page.cells)
+    assert page.rows["cluster"] == model.predict(kernel, **more).tolist()
 
 
 def test_files_and_saved_models(X, model, tmp_path):
@@ -179,6 +198,10 @@ def test_files_and_saved_models(X, model, tmp_path):
     cmeans.save(model, tmp_path / "model.safetensors", rows=False)
     text = page_of(cmeans.load(tmp_path / "model.safetensors"), tmp_path / "rows.npy", tmp_path)
     assert Page(text).rows == Page(page_of(model, X, tmp_path)).rows
+    stored = cmeans.FuzzyCMeans(3, random_state=0).fit(cmeans.open_blocks(tmp_path / "rows.npy"))
+    page = Page(page_of(stored, tmp_path / "rows.npy", tmp_path))
+    assert page.rows["cluster"] == stored.labels_.tolist()
+    assert ("h2", "Means over the columns") in page.headings
 
 
 def test_bad_input(X, model, tmp_path):

@@ -57,6 +57,10 @@ Identifier = Annotated[
     str | None,
     option(DATA, "Column that names the rows: no data, it comes first in the file of labels.", "--id", metavar="COLUMN", shown=False),
 ]
+_ONES = "Columns of categories: each category becomes a column of zeros and ones, which --scale leaves as they are."
+Categorical = Annotated[list[str] | None, option(DATA, _ONES, metavar="a,b", shown=False)]
+_KNOWN = "Column of clusters that rows are known to belong to: whole numbers, -1 where it is not known."
+KnownLabels = Annotated[str | None, option(DATA, _KNOWN, "--known-labels", metavar="COLUMN", shown="none")]
 Weight = Annotated[str | None, option(DATA, "Column with the weight of each row; in an npz also an array.", metavar="COLUMN")]
 Scale = Literal["none", "standard", "unit"]
 Dtype = Annotated[
@@ -146,25 +150,8 @@ def fit(
     scale: Annotated[Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1]. Kept with the model.")] = "none",
     dtype: Dtype = "keep",
     identifier: Identifier = None,
-    categorical: Annotated[
-        list[str] | None,
-        option(
-            DATA,
-            "Columns of categories: each category becomes a column of zeros and ones, which --scale leaves as they are.",
-            metavar="a,b",
-            shown=False,
-        ),
-    ] = None,
-    known_labels: Annotated[
-        str | None,
-        option(
-            DATA,
-            "Column of clusters that rows are known to belong to: whole numbers, -1 where it is not known.",
-            "--known-labels",
-            metavar="COLUMN",
-            shown="none",
-        ),
-    ] = None,
+    categorical: Categorical = None,
+    known_labels: KnownLabels = None,
     array: Array = None,
     header: HeaderLine = None,
     method: Annotated[

@@ -26,7 +26,7 @@ from .option_values import METHODS, MethodSpec, listed, option_of
 from .output.report import clearness, next_steps, spreads
 from .output.results import Stopwatch, as_json, caught_warnings, plain, results_folder, sizes
 from .output.terminal import Screen
-from .reporting import check_pages, descriptions, page_of_fit
+from .reporting import check_pages, descriptions, feature_names, looked_at, page_of_fit
 from .rows import SHARE, InputRows, ReadOptions, files_of, learn_scaling, read_rows, refuse_inside, tables_of
 
 LABELS, MODEL, SUMMARY, REPORT = "labels.parquet", "model.safetensors", "summary.json", "report.html"
@@ -67,17 +67,20 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                 raise Stopped(_farewell(model, request, recipe)) from None
         with watch.part("write"):
             save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
+        # In few words what clusters are like, where that takes no other pass over rows that are not in memory.
+        names = feature_names(model, recipe)
+        seen = None if rows.stay or names is None else looked_at(model, rows, recipe)
         summary = _summary(request, rows, model, read_metadata(place / MODEL)) | _columns_of(request, rows, recipe)
         summary |= {
             "clearness": clearness(model, rows.x),
             "seconds": watch.seconds,
             "warnings": warned,
             "outputs": _outputs(request),
-            "like": descriptions(model, rows, recipe),
+            "like": None if seen is None or names is None else descriptions(seen, names),
         }
         if request.report:
             with watch.part("report"):
-                page_of_fit(model, rows, recipe, request.reading, place / REPORT, request.arguments, warned, summary)
+                page_of_fit(model, rows, recipe, request.reading, place / REPORT, request.arguments, warned, summary, seen)
         summary["next"] = next_steps(request.arguments, plain(summary), spreads(rows.x, rows.columns, len(recipe.categories.labels)))
         write_text(place / SUMMARY, as_json(summary) + "\n")
     if not screen.for_people:

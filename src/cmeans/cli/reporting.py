@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from sklearn.pipeline import Pipeline
 
 from .. import __version__
 from ..inspection.contrast import contrast_of
-from ..inspection.report import Again, Findings, report
-from ..inspection.rows import inspected
+from ..inspection.report import CALLER, Again, Findings, page_of
+from ..inspection.rows import InspectedRows, inspected
 from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
@@ -83,37 +83,39 @@ def write_page(
     findings: Findings,
     title: str | None = None,
     theme: str = "auto",
+    seen: InspectedRows | None = None,
 ) -> None:
-    """Write the page of a model and the rows of a file, scaled as the model takes them; values are shown in the units of the file."""
+    """Write the page of a model and the rows of a file, scaled as the model takes them; values are shown in the units of the file.
+    `seen`: these rows, where they have been looked at."""
     names = None
     if reading.name is not None:
         names = [value for part in row_names(reading)[1] for value in (part if isinstance(part, list) else part.to_pylist())]
     facts = {"file": str(reading.file), "scale": None if recipe.scaling.kind == "none" else recipe.scaling.kind}
-    report(
+    page_of(
         model,
-        rows.x,
+        looked_at(model, rows, recipe) if seen is None else seen,
         out,
-        feature_names=_feature_names(model, recipe),
+        feature_names=feature_names(model, recipe),
         row_names=names,
-        sample_weight=None if rows.stay else rows.weight,
-        inverse_transform=_inverse(model, recipe),
         title=title or f"Clusters of {Path(str(reading.file)).name}",
         theme=theme,
         findings=replace(findings, facts={**facts, **findings.facts}),
     )
 
 
-def descriptions(model: Any, rows: InputRows, recipe: Preprocessing) -> list[str] | None:
-    """Return what each cluster is like in a few words; None where that would take another pass over rows that are not in memory."""
-    names = _feature_names(model, recipe)
-    if rows.stay or names is None:
-        return None
-    seen = inspected(model, rows.x, "fit", sample_weight=rows.weight)
+def looked_at(model: Any, rows: InputRows, recipe: Preprocessing) -> InspectedRows:
+    """Return what a model says of the rows of a file, in the units of the file."""
+    weight = None if rows.stay else rows.weight
+    return inspected(model, rows.x, CALLER, sample_weight=weight, inverse_transform=_inverse(model, recipe))
+
+
+def descriptions(seen: InspectedRows, names: Sequence[str]) -> list[str] | None:
+    """Return what each cluster is like in a few words."""
     contrast = contrast_of(seen, tuple(names))
     return None if contrast is None else [contrast.name(cluster) for cluster in range(seen.n_clusters)]
 
 
-def _feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:
+def feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:
     """Return the names of the columns as the model has them; None where rows are no features, or a pipeline knows better."""
     if isinstance(model, Pipeline) or isinstance(model.kernel_, Precomputed | PrecomputedGraphKernel):
         return None
@@ -121,7 +123,7 @@ def _feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:
 
 
 def _inverse(model: Any, recipe: Preprocessing) -> Any:
-    return None if recipe.scaling.kind == "none" or _feature_names(model, recipe) is None else recipe.scaling.undone
+    return None if recipe.scaling.kind == "none" or feature_names(model, recipe) is None else recipe.scaling.undone
 
 
 def page_of_fit(
@@ -133,9 +135,11 @@ def page_of_fit(
     arguments: Any,
     warned: Any,
     summary: Mapping[str, Any],
+    seen: InspectedRows | None,
 ) -> None:
     """Write the page of a fit that has just been made."""
     command = (shlex.join(["cmeans", *arguments]),) if arguments else ()
     code = f"import cmeans\n\nmodel = cmeans.load({summary['outputs']['model']!r})"
     facts = {"method": summary["method"], "weight": summary["weight"]}
-    write_page(model, rows, recipe, reading, out, Findings(warnings=list(warned), facts=facts, again=Again(code, command)))
+    findings = Findings(warnings=list(warned), facts=facts, again=Again(code, command))
+    write_page(model, rows, recipe, reading, out, findings, seen=seen)

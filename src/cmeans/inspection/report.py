@@ -26,6 +26,7 @@ from .rows import InspectedRows, inspected, named_features
 from .summary import table_of
 from .tables import Table, cell
 
+CALLER = "report"
 PAGE = Path(__file__).parent / "page"
 DRAWN = 10_000  # rows at most in the picture
 LISTED = 25  # rows at most that are named as lying between clusters, or in none
@@ -130,13 +131,27 @@ def report(
     ...     "proline" in page.read_text()
     True
     """
-    caller = "report"
-    one_of(theme, "theme", caller, ("auto", "light", "dark"))
-    seen = inspected(model, X, caller, sample_weight=sample_weight, diag=diag, inverse_transform=inverse_transform)
+    one_of(theme, "theme", CALLER, ("auto", "light", "dark"))
+    seen = inspected(model, X, CALLER, sample_weight=sample_weight, diag=diag, inverse_transform=inverse_transform)
+    return page_of(model, seen, out, feature_names=feature_names, row_names=row_names, title=title, theme=theme, findings=findings)
+
+
+def page_of(
+    model: Any,
+    seen: InspectedRows,
+    out: str | os.PathLike[str],
+    *,
+    feature_names: Any = None,
+    row_names: Sequence[Any] | None = None,
+    title: str = "Clusters",
+    theme: str = "auto",
+    findings: Findings | None = None,
+) -> Path:
+    """Write the page of a model and rows that have been looked at."""
     if row_names is not None and len(row_names) != seen.n_rows:
-        raise ValueError(f"{caller}(row_names=...): {len(row_names)} names for {seen.n_rows} rows.")
+        raise ValueError(f"{CALLER}(row_names=...): {len(row_names)} names for {seen.n_rows} rows.")
     names = [_short(row_names[number]) for number in seen.numbers] if row_names is not None else [str(number) for number in seen.numbers]
-    contrast = contrast_of(seen, tuple(map(_short, named_features(feature_names, seen, caller))))
+    contrast = contrast_of(seen, tuple(map(_short, named_features(feature_names, seen, CALLER))))
     told = None if contrast is None else explanation_of(seen.model, seen, contrast.feature_names, 5, 3)
     contents = _contents(model, seen, names, contrast, told, findings or Findings())
     text = _template().render(title=_short(title), theme=theme, **contents)
