@@ -53,6 +53,8 @@ def test_columns_of_frames():
     np.testing.assert_array_equal(seen.x[:, 4], FRAME["pay"])
     assert seen.x[5, 0] == pytest.approx(np.delete(FRAME["age"].to_numpy(), 5).mean())
     np.testing.assert_array_equal(seen.x[:, 3], GROUP == 2)
+    between = ColumnTransformer([("some", OneHotEncoder(), slice("age", "city")), ("no", "drop", "key")])
+    assert inspected(fitted(between, rows=gaps), gaps, "test").feature_names == ("age", "city=Köln", "city=Rome", "city=missing")
     by_number = make_column_transformer((StandardScaler(), slice(0, 2)), (StandardScaler(), [False, False, False, True]))
     assert inspected(fitted(by_number, rows=X), X, "test").feature_names == ("column 0", "column 1", "column 3")
 

@@ -157,8 +157,11 @@ def mixed(**words):
         mixed(remainder=OneHotEncoder()),
         make_column_transformer((SimpleImputer(), make_column_selector("age")), (OrdinalEncoder(), make_column_selector("flag|note"))),
         ColumnTransformer([("age", SimpleImputer(), ["age"]), ("out", "drop", ["city", "note"])], remainder="passthrough"),
+        ColumnTransformer(
+            [("age", SimpleImputer(), ["age"]), ("out", "drop", "note"), ("codes", OrdinalEncoder(), slice("rooms", "flag"))]
+        ),
     ],
-    ids=["dense", "sparse", "rest encoded", "selectors", "rest as it is"],
+    ids=["dense", "sparse", "rest encoded", "selectors", "rest as it is", "names alone"],
 )
 def test_columns_of_a_frame(columns, path):
     made = of(columns).fit(FRAME)

@@ -105,7 +105,8 @@ class KernelKMeans(Plotting, BaseCMeans):
     random_state : int, RandomState or None
         Of landmarks and starts.
     verbose : int, default=0
-        1: a line at the end, 2: a line a sweep (logger "cmeans").
+        1: a line at the end, 2: a line a sweep (logger "cmeans"). In notebooks, where rich is installed, a bar shows fits of more than
+        two seconds.
 
     Attributes
     ----------

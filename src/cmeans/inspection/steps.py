@@ -55,7 +55,10 @@ def _used(model: Pipeline, labels: list[Any]) -> list[int]:
     for _, tool, columns in model[0].transformers_:
         if isinstance(tool, str) and tool == "drop":
             continue
-        if not isinstance(columns, slice) and any(isinstance(column, str) for column in columns):
+        if isinstance(columns, slice) and isinstance(columns.start or columns.stop, str):  # of labels, the last included
+            start = 0 if columns.start is None else labels.index(columns.start)
+            kept.update(range(start, len(labels) if columns.stop is None else labels.index(columns.stop) + 1))
+        elif not isinstance(columns, slice) and any(isinstance(column, str) for column in columns):
             kept.update(labels.index(column) for column in columns)
         else:
             kept.update(np.arange(len(labels))[columns].tolist())

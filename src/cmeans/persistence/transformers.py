@@ -88,8 +88,8 @@ SPECS: Mapping[str, TransformerSpec] = {
     ),
     "SimpleImputer": TransformerSpec("sklearn.impute", {"statistics_": "values", "indicator_": "none"}, _statistics, ("add_indicator",)),
 }
-MEETING = {"Pipeline": "sklearn.pipeline", "ColumnTransformer": "sklearn.compose"}  # of several transformers
-CARRIED = sorted([*SPECS, *MEETING])
+COMPOSITES = {"Pipeline": "sklearn.pipeline", "ColumnTransformer": "sklearn.compose"}  # of several transformers
+CARRIED = sorted([*SPECS, *COMPOSITES])
 BY_NAME = ("drop", "passthrough")
 OF_A_FIT = ("memory", "n_jobs", "random_state")  # parameters of a fit, not of its result
 ITERATIONS = ("iterated_power", "n_iter", "n_oversamples")
@@ -100,7 +100,7 @@ def known_class(name: str) -> type[Any]:
     """Return the class of a name that a file may hold."""
     if name not in CARRIED:
         raise ValueError(f"unknown transformer {name!r}")
-    cls: type[Any] = getattr(import_module(MEETING[name] if name in MEETING else SPECS[name].module), name)
+    cls: type[Any] = getattr(import_module(COMPOSITES[name] if name in COMPOSITES else SPECS[name].module), name)
     return cls
 
 
@@ -148,7 +148,7 @@ def _advice() -> str:
 def _params(tool: Any, where: str, writer: Packer) -> dict[str, Any]:
     """Return the parameters that are not as by default, so that other versions of scikit-learn read them as long as they have them."""
     name = type(tool).__name__
-    default = type(tool)([]) if name in MEETING else type(tool)()
+    default = type(tool)([]) if name in COMPOSITES else type(tool)()
     inside = {"Pipeline": ("steps",), "ColumnTransformer": ("transformers", "remainder")}.get(name, ())
     standard, changed = default.get_params(deep=False), dict[str, Any]()
     for key, value in tool.get_params(deep=False).items():
@@ -182,7 +182,7 @@ def _packed_columns(tool: Any, where: str, writer: Packer) -> Part:
     given = {name: one for name, one, _ in tool.transformers} | {"remainder": tool.remainder}
     parts, remainder = list[Any](), "drop"
     for name, one, columns in tool.transformers_:
-        columns = columns if isinstance(columns, slice) else list(columns)
+        columns = columns if isinstance(columns, slice) else [columns] if np.isscalar(columns) else list(columns)
         kept = "drop" if not isinstance(columns, slice) and not columns else given[name] if given[name] in BY_NAME else one
         part = _packed_or_named(kept, f"{where}.{name}", writer)
         if name == "remainder" and "remainder" not in {name for name, _, _ in tool.transformers}:
