@@ -186,3 +186,23 @@ def test_representatives_of_frames_and_of_small_clusters():
     kernel = np.exp(-((np.arange(6.0)[:, None] - np.arange(6.0)) ** 2))
     made = cmeans.KernelKMeans(2, kernel="precomputed", random_state=0).fit(kernel)
     assert list(representatives(made, kernel, k=1)) == ["cluster", "rank", "row", "membership", "distance"]
+
+
+def test_rules_lead_where_the_tree_does(X):
+    model = cmeans.AdaptivePossibilisticCMeans(6, random_state=0).fit(X)
+    for fitted in (model, cmeans.KernelKMeans(4, random_state=0).fit(X), cmeans.KernelKMeans(1, kernel="linear").fit(X)):
+        told = explain(fitted, X, feature_names=["a", "b", "c"])
+        lines, ends = told.rules.splitlines(), []
+        for row in X:
+            at, depth = 0, 0
+            while "cluster" not in lines[at]:
+                name, sign, threshold = lines[at].split("--- ")[1].split()
+                if (row["abc".index(name)] <= float(threshold)) == (sign == "<="):
+                    at, depth = at + 1, depth + 1
+                else:
+                    at = next(below for below in range(at + 1, len(lines)) if lines[below].startswith("|   " * depth + f"|--- {name} > "))
+            ends.append(-1 if "no cluster" in lines[at] else int(lines[at].split()[-1]))
+        near = np.mean(np.array(ends) == told.tree.predict(X))
+        assert near > 0.97  # thresholds are shown with four digits
+        inner = [line for line in lines if "cluster" not in line]
+        assert len(lines) - len(inner) == len(inner) // 2 + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -169,7 +169,7 @@ def _quantiles(values: Float64, weight: Float64) -> tuple[float, ...]:
 
 def _tree(seen: InspectedRows, names: tuple[str, ...], chosen: IntArray, depth: int) -> tuple[Any, str, float]:
     """Return a tree that tells labels, its rules as text, and the share of the weight that it tells rightly."""
-    from sklearn.tree import DecisionTreeClassifier, export_text  # which takes a while to load
+    from sklearn.tree import DecisionTreeClassifier  # which takes a while to load
 
     used = np.sort(chosen[:WIDE])
     assert seen.x is not None
@@ -181,6 +181,25 @@ def _tree(seen: InspectedRows, names: tuple[str, ...], chosen: IntArray, depth: 
     right = tree.predict(x) == seen.labels
     total = float(seen.weight.sum())
     shown = [" ".join(names[number].split()) for number in used]
-    if tree.get_depth() == 0:
-        return tree, f"always cluster {int(tree.classes_[0])}", float(seen.weight @ right / total)
-    return tree, export_text(tree, feature_names=shown, max_depth=depth), float(seen.weight @ right / total)
+    return tree, "\n".join(_rules(tree, shown, 0, "")) + "\n", float(seen.weight @ right / total)
+
+
+def _rules(tree: Any, names: list[str], node: int, indent: str) -> Iterator[str]:
+    """Yield the lines of a tree below a node. Questions of which all answers end in the same cluster are left out."""
+    inside, clusters = tree.tree_, _ends(tree, node)
+    if len(clusters) == 1:
+        [cluster] = clusters
+        yield f"{indent}|--- {'no cluster' if cluster < 0 else f'cluster {cluster}'}"
+        return
+    name, threshold = names[inside.feature[node]], f"{inside.threshold[node]:.4g}"
+    for sign, child in (("<=", inside.children_left[node]), ("> ", inside.children_right[node])):
+        yield f"{indent}|--- {name} {sign} {threshold}"
+        yield from _rules(tree, names, int(child), f"{indent}|   ")
+
+
+def _ends(tree: Any, node: int) -> set[int]:
+    """Return the clusters in which the answers below a node end."""
+    inside = tree.tree_
+    if inside.children_left[node] < 0:
+        return {int(tree.classes_[inside.value[node][0].argmax()])}
+    return _ends(tree, int(inside.children_left[node])) | _ends(tree, int(inside.children_right[node]))
