@@ -669,11 +669,11 @@ def test_the_model_of_another_estimator(originals, path):
 
 def test_versions_of_the_format(originals, path):
     data, _ = originals["euclidean"]
-    for value in (0, 2, 999):
+    for value in (0, 3, 999):
         rewrite(data, path, lambda header, _, value=value: header.__setitem__("format", value))
-        with pytest.raises(ValueError, match=rf"format {value}.*reads format 1"):
+        with pytest.raises(ValueError, match=rf"format {value}.*reads formats 1 and 2"):
             load(path)
-    for value in ("1", None, 1.0, [1]):
+    for value in (2, "1", None, 1.0, [1]):  # 2 is that of pipelines
         rewrite(data, path, lambda header, _, value=value: header.__setitem__("format", value))
         with pytest.raises(ValueError, match=path.name):
             load(path)
