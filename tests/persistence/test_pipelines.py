@@ -30,6 +30,7 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
+from sklearn.utils import check_random_state
 
 from cmeans import FuzzyCMeans, KernelKMeans, LandmarkGraph, load, save
 from cmeans.persistence.model_file import read_metadata
@@ -179,6 +180,16 @@ def test_frames_between_steps(path):
     assert again[:-1].transform(FRAME[:2]).columns.tolist() == made[:-1].transform(FRAME[:2]).columns.tolist()
 
 
+def test_seeds_come_back_and_none_is_drawn(path):
+    save(of(PCA(2, svd_solver="randomized", random_state=7), QuantileTransformer(n_quantiles=9)).fit(X), path)
+    everybodys = check_random_state(None)
+    before = everybodys.get_state()[1:3]
+    again = load(path)
+    for was, now in zip(before, everybodys.get_state()[1:3], strict=True):
+        np.testing.assert_array_equal(was, now)
+    assert (again[0].random_state, again[1].random_state) == (7, None)
+
+
 def test_statistics_of_empty_columns(path):
     rows = np.where([False, True, False, False], np.nan, X)
     for words in ({}, {"keep_empty_features": True}):
@@ -314,6 +325,7 @@ CHANGES = [
     lambda h, _: first(h)["params"].update({"with_mean": "perhaps"}),
     lambda h, _: first(h)["params"].update({"n_jobs": 1000}),
     lambda h, _: first(h)["params"].update({"no_such": 1}),
+    lambda h, _: h["steps"]["before"][2][1]["params"].update({"random_state": "x"}),
     lambda h, _: first(h)["params"].update({"copy": {"$object": "os.system"}}),
     lambda h, _: first(h)["fitted"].update({"transform": 1}),
     lambda h, _: first(h)["fitted"].update({"__class__": 1}),

@@ -7,6 +7,7 @@ private to it; the public fitted attributes are then those of the file, each of 
 from __future__ import annotations
 
 import json
+import numbers
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ SPECS: Mapping[str, TransformerSpec] = {
 COMPOSITES = {"Pipeline": "sklearn.pipeline", "ColumnTransformer": "sklearn.compose"}  # of several transformers
 CARRIED = sorted([*SPECS, *COMPOSITES])
 BY_NAME = ("drop", "passthrough")
-OF_A_FIT = ("memory", "n_jobs", "random_state")  # parameters of a fit, not of its result
+OF_A_FIT = ("memory", "n_jobs")  # parameters of a fit, not of its result
 ITERATIONS = ("iterated_power", "n_iter", "n_oversamples")
 MOST_ITERATIONS = 1_000  # of a file, as rows are made up and fitted to
 
@@ -153,6 +154,8 @@ def _params(tool: Any, where: str, writer: Packer) -> dict[str, Any]:
     standard, changed = default.get_params(deep=False), dict[str, Any]()
     for key, value in tool.get_params(deep=False).items():
         usual = standard[key]
+        if key == "random_state" and not isinstance(value, numbers.Integral):
+            continue  # a generator's state is no part of a model
         if key in (*inside, *OF_A_FIT) or value is usual or (type(value) is type(usual) and np.array_equal(value, usual)):
             continue
         if name in SPECS and key in SPECS[name].refused:
@@ -220,6 +223,8 @@ def _check_params(name: str, params: Mapping[str, Any]) -> None:
     refused = {*OF_A_FIT, *(SPECS[name].refused if name in SPECS else ("steps", "transformers", "remainder"))}
     if wrong := params.keys() & refused:
         raise ValueError(f"{name}({min(wrong)}=...) is no parameter of a file")
+    if type(params.get("random_state", 0)) is not int:
+        raise ValueError(f"{name}(random_state={params['random_state']!r}) is no number")
     for key in ITERATIONS:
         if isinstance(params.get(key), int) and params[key] > MOST_ITERATIONS:
             raise ValueError(f"{name}({key}={params[key]}) is more than {MOST_ITERATIONS:,}")
@@ -236,10 +241,12 @@ def _single(cls: type[Any], part: Part, params: dict[str, Any], arrays: Arrays) 
         if not _fits(fitted[key], kind, sizes):
             raise ValueError(f"{cls.__name__}.{key} is of another shape or type than of {d} columns")
     rows = spec.rows(d, fitted)
-    known = {"categories": fitted["categories_"]} if "categories_" in fitted else {}
-    tool = cls(**{**params, **known}).fit(rows)
-    if known:
-        tool.set_params(categories=params.get("categories", "auto"))
+    standard = cls().get_params()
+    meanwhile = {"categories": fitted["categories_"]} if "categories_" in fitted else {}
+    if "random_state" in standard:
+        meanwhile["random_state"] = 0  # None would draw from the process's generator
+    tool = cls(**{**params, **meanwhile}).fit(rows)
+    tool.set_params(**{key: params.get(key, standard[key]) for key in meanwhile})
     if "statistics_" in fitted and not _same(tool.statistics_, fitted["statistics_"]):
         raise ValueError(f"{cls.__name__} cannot fill in {fitted['statistics_']}")
     if "drop_idx_" in fitted and not _same(tool.drop_idx_, fitted["drop_idx_"]):
