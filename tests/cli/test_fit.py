@@ -52,13 +52,14 @@ def test_every_method_from_file_to_files(cmeans: Command, table: Path, blobs: Bl
         assert adjusted_rand_score(blobs[1], labels) > 0.95
 
 
-def test_a_rule_without_an_estimator_of_its_own(cmeans: Command, table: Path, tmp_path: Path) -> None:
-    words = ["-c", 3, "--columns", "a,b,c,d", "--method", "entropy", "--temperature", 1.5, "--kernel", "linear"]
+@pytest.mark.parametrize(("method", "option", "name"), [("entropy", "--temperature", "T"), ("polynomial_fuzzy", "--beta", "beta")])
+def test_a_rule_without_an_estimator_of_its_own(cmeans: Command, table: Path, tmp_path: Path, method: str, option: str, name: str) -> None:
+    words = ["-c", 3, "--columns", "a,b,c,d", "--method", method, option, 0.75, "--kernel", "linear"]
     summary = cmeans("fit", table, *words, "--out", tmp_path).summary
-    assert (summary["method"], summary["method_options"]["T"]) == ("entropy", 1.5)
+    assert (summary["method"], summary["method_options"][name]) == (method, 0.75)
     model = load(tmp_path / "model.safetensors")
     rows = np.column_stack([pq.read_table(table)[name].to_numpy() for name in "abcd"])
-    own = CMeans(3, rule="entropy", T=1.5, kernel="linear", random_state=0).fit(rows)
+    own = CMeans(3, rule=method, **{name: 0.75}, kernel="linear", random_state=0).fit(rows)
     assert model.objective_ == own.objective_
     assert np.array_equal(pq.read_table(tmp_path / "labels.parquet")["label"].to_numpy(), own.labels_)
 

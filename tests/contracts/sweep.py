@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 import naive
+import naive_polynomial
 import naive_sparse
 from cmeans.data.arrays import resolution
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.data.outputs import RowOutputs
 from cmeans.kernels import RBF
-from cmeans.rules import Fuzzy, Hard, NoiseFuzzy, Possibilistic, Rule, SparsePossibilistic
+from cmeans.rules import Fuzzy, Hard, NoiseFuzzy, PolynomialFuzzy, Possibilistic, Rule, SparsePossibilistic
 from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.choice import AssignFunction, DeviationsFunction, MeasureFunction, SweepFunction
@@ -43,6 +44,9 @@ RULES: dict[str, Any] = {
     "noise": NoiseFuzzy(2.0, delta=4.3),
     "noise-1.3": NoiseFuzzy(1.3, delta=2.6),
     "noise-3": NoiseFuzzy(3.0, delta=9.4),
+    "polynomial": PolynomialFuzzy(0.5),
+    "polynomial-0.1": PolynomialFuzzy(0.1),
+    "polynomial-0.6": PolynomialFuzzy(0.6),
     "possibilistic": Possibilistic(2.0),
     "possibilistic-1.7": Possibilistic(1.7),
     "sparse": SparsePossibilistic(),
@@ -183,6 +187,9 @@ class Given:
             u = naive.noise_memberships(d2, self.m, self.rule.delta)
             penalty = naive.noise_penalty(u, self.m, self.rule.delta, weight)
             return Truth(d2, u, naive.sums(X, d2, u, self.m, weight)._replace(penalty=penalty))
+        elif isinstance(self.rule, PolynomialFuzzy):
+            u = naive_polynomial.memberships(d2, self.rule.beta)
+            return Truth(d2, u, naive.sums(X, d2, naive_polynomial.fuzzified(u, self.rule.beta), 1.0, weight))
         elif self.eta is None:
             u = naive.fuzzy_memberships(d2, self.m, self.power)
         elif isinstance(self.rule, SparsePossibilistic):
@@ -219,6 +226,8 @@ class Given:
         share = lost / np.where(d2 > 0, d2, 1)
         if isinstance(self.rule, SparsePossibilistic):
             du = self._sparse_rounding(self.rule, lost, eps)
+        elif isinstance(self.rule, PolynomialFuzzy):
+            du = self._polynomial_rounding(self.rule.beta, share, eps)
         elif m == 1:
             du = np.zeros_like(u)
         elif self.eta is None:
@@ -227,6 +236,9 @@ class Given:
             du = u * (1 - u) * self.power * share + 8 * eps
         w = u**m
         dw = m * u ** (m - 1) * du + 8 * m * eps * w  # of powers, from their logarithms
+        if isinstance(self.rule, PolynomialFuzzy):
+            w = self.rule.weights(u)
+            dw = 2 * ((1 - self.rule.beta) * u + self.rule.beta) / (1 + self.rule.beta) * du + 8 * eps * w
         each = 16 * eps  # of a sum over the rows of a block
         dpenalty = 0.0
         if isinstance(self.rule, SparsePossibilistic):  # d penalty / d u = -d2 at a stationary point
@@ -246,6 +258,16 @@ class Given:
             penalty=dpenalty,
             sum=each,
         )
+
+    def _polynomial_rounding(self, beta: float, share: np.ndarray, eps: float) -> np.ndarray:
+        """u = (r - beta) / (1 - beta), where r = level / d2 loses what d2 does and the mean of what those of the row's clusters do; where
+        r is less than beta by more than that, u is surely zero."""
+        d2, u = self.truth.d2, self.truth.u
+        level = np.where(u > 0, (beta + (1 - beta) * u) * d2, 0).max(axis=1, keepdims=True)
+        r = level / np.where(d2 > 0, d2, 1)
+        of_row = np.where(u > 0, r, 0)
+        lost = share + (of_row * share).sum(axis=1, keepdims=True) / np.maximum(of_row.sum(axis=1, keepdims=True), 1e-300) + 8 * eps
+        return np.where(r * (1 + lost) >= beta, r * lost / (1 - beta), 0)
 
     def _sparse_rounding(self, rule: SparsePossibilistic, lost: np.ndarray, eps: float) -> np.ndarray:
         """u = exp(-d2 / eta + W / (1 - p)) loses what d2 / eta loses, and more the nearer the stationary point is to being none;

@@ -7,7 +7,18 @@ import pytest
 
 import naive
 import naive_sizes
-from cmeans.rules import Entropy, Fuzzy, Hard, NoiseFuzzy, Possibilistic, SizedEntropy, SizedFuzzy, SizedHard, SparsePossibilistic
+from cmeans.rules import (
+    Entropy,
+    Fuzzy,
+    Hard,
+    NoiseFuzzy,
+    PolynomialFuzzy,
+    Possibilistic,
+    SizedEntropy,
+    SizedFuzzy,
+    SizedHard,
+    SparsePossibilistic,
+)
 from contracts.rule import RuleContract, distances
 
 SCALES = np.array([0.5, 1.0, 3.0, 20.0])
@@ -47,6 +58,18 @@ class TestNearlyHardNoise(TestNoiseFuzzy):
 
 class TestVeryFuzzyNoise(TestNoiseFuzzy):
     rule = NoiseFuzzy(3.0, delta=20.0)
+
+
+class TestPolynomialFuzzy(RuleContract):
+    rule = PolynomialFuzzy(0.5)
+
+
+class TestNearlyHardPolynomialFuzzy(RuleContract):
+    rule = PolynomialFuzzy(0.99)
+
+
+class TestPolynomialFuzzyOfBetaZero(RuleContract):
+    rule = PolynomialFuzzy(0.0)
 
 
 class TestPossibilistic(RuleContract):

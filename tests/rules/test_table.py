@@ -64,6 +64,7 @@ def test_native_functions_are_there():
     rules += [cmeans.rules.Possibilistic(2.0), cmeans.rules.Possibilistic(1.5), cmeans.rules.SparsePossibilistic(p=0.3)]
     priced = [cmeans.rules.SizedHard(), cmeans.rules.SizedFuzzy(1.5), cmeans.rules.SizedEntropy(0.5)]
     rules += [cmeans.rules.NoiseFuzzy(1.5, delta=2.0), cmeans.rules.NoiseFuzzy(2.0, delta=3.0)]
+    rules.insert(7, cmeans.rules.PolynomialFuzzy(0.4))
     assert {rule.native_functions.name for rule in (*rules, *priced)} == set(named)
     assert [rule.native_functions.noise for rule in rules[-2:]] == [2.0, 3.0]
     assert rules[6].native_functions.p == 0.3

@@ -19,7 +19,7 @@ from ..fitting.arguments import (
     SearchName,
     SizesArgument,
     check_m,
-    check_temperature,
+    check_parameter,
     given_sizes,
     settled,
     settled_m,
@@ -58,13 +58,16 @@ class CMeans(Plotting, BaseCMeans):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    rule : "fuzzy", "hard", "possibilistic", "entropy" or a Rule, default="fuzzy"
+    rule : "fuzzy", "hard", "possibilistic", "entropy", "polynomial_fuzzy" or a Rule, default="fuzzy"
         The memberships of a row, given its squared distances.
     m : "auto" or float > 1, default="auto"
         Of the rules given by name ("auto" means 2 for "possibilistic"); a Rule object has its own.
     T : "auto", float > 0 or None, default=None
         The temperature, in units of squared distances: the larger, the softer memberships are. For rule="entropy", where None is "auto"
         (see Notes); other rules have none.
+    beta : float in [0, 1) or None, default=None
+        The hardness: memberships are 1 where the nearest squared distance is at most beta times the second; None: 0.5. For
+        rule="polynomial_fuzzy"; other rules have none.
     pilot_m, eta_scale : default="auto", 1.0
         For rules that need scales: see `PossibilisticCMeans`.
     size_min, size_max : default=None
@@ -111,6 +114,7 @@ class CMeans(Plotting, BaseCMeans):
     rule: str | Rule
     m: str | float
     T: str | float | None
+    beta: float | None
     pilot_m: str | float
     eta_scale: float
     stop: str
@@ -122,6 +126,7 @@ class CMeans(Plotting, BaseCMeans):
         rule: str | Rule = "fuzzy",
         m: Auto | float = "auto",
         T: Auto | float | None = None,
+        beta: float | None = None,
         pilot_m: Auto | float = "auto",
         eta_scale: float = 1.0,
         stop: StopName = "centres",
@@ -161,8 +166,6 @@ class CMeans(Plotting, BaseCMeans):
     def _procedure(self) -> Procedure:
         name, cls = type(self).__name__, self._rule_class()
         self._check_parameters_of_rules()
-        if not isinstance(self.rule, Rule) and "m" in (cls.made_from or ()):
-            check_m(self.m, "m", name)
         pilot_scale = 1.0
         if cls.needs_pilot:
             check_m(self.pilot_m, "pilot_m", name)
@@ -191,8 +194,8 @@ class CMeans(Plotting, BaseCMeans):
         """Refuse parameters of other rules, and bad ones of its own."""
         estimator_name = type(self).__name__
         wanted = () if isinstance(self.rule, Rule) else self._rule_class().made_from or ()
-        if "T" in wanted:
-            check_temperature(self.T, "T", estimator_name)
+        for name in wanted:
+            check_parameter(name, getattr(self, name), estimator_name)
         for name in OF_SOME_RULES:
             given = getattr(self, name) is not None
             if given and name not in wanted:

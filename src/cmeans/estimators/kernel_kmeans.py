@@ -90,7 +90,7 @@ class KernelKMeans(Plotting, BaseCMeans):
         starts are compared on the samples, and the best is continued. A start given by `init` uses all rows at once.
     join_equal_rows : "auto", True or False, default="auto"
         Whether equal rows are joined to one with the sum of their weights before anything else, which changes no objective and leaves
-        fewer rows to sweep over: an image of a million pixels has some 60,000 colours. Labels and memberships are those of all rows.
+        fewer rows to sweep over. An image of a million pixels has some 60,000 colours. Labels and memberships are those of all rows.
         "auto": above 2,000 rows, where a sample of 1,000 shows many equal ones, and half of all at most prove to be distinct; not for
         arrays of other libraries, nor on Dask's workers. True: always, bringing the distinct rows of a Dask collection here. Parameters
         that name single rows, and kernel values, go without.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -36,6 +36,7 @@ SparsityTest = Literal["global", "local"]
 InnerScaling = Literal["range"]
 StreamRule = Literal["fuzzy", "hard"]
 SizesArgument: TypeAlias = float | Sequence[float] | None  # of both parameters; arrays are sequences too
+HARDNESS = 0.5  # beta of a polynomial fuzzifier, as in R's fclust
 LEAST = {"size_min": "at least 0", "size_max": "above 0"}
 
 
@@ -214,9 +215,14 @@ def check_noise(value: Any, estimator_name: str) -> float | None:
     return share
 
 
+def check_parameter(name: str, value: Any, estimator_name: str) -> None:
+    """Refuse a bad value of a parameter of a rule, whatever the rows are."""
+    _RULE_PARAMETERS[name][0](value, name, estimator_name)
+
+
 def settled(name: str, value: Any, estimator_name: str, geometry: Geometry) -> float:
     """Return a parameter of a rule as given, or as the rows make it."""
-    return settled_temperature(value, name, estimator_name, geometry) if name == "T" else settled_m(value, name, estimator_name, geometry)
+    return _RULE_PARAMETERS[name][1](value, name, estimator_name, geometry)
 
 
 def settled_temperature(value: Any, name: str, estimator_name: str, geometry: Geometry) -> float:
@@ -240,6 +246,23 @@ def check_m(value: Any, name: str, estimator_name: str) -> float | None:
             f"{estimator_name}({name}={value!r}): {name} must be greater than 1; for m = 1, hard memberships, use KernelKMeans."
         )
     return real(value, name, estimator_name, least=1.0, above=True, others='"auto" or ')
+
+
+def check_beta(value: Any, name: str, estimator_name: str) -> float:
+    """Return the hardness of a polynomial fuzzifier; HARDNESS where none is given."""
+    beta = real(HARDNESS if value is None else value, name, estimator_name)
+    if beta >= 1:
+        raise ValueError(
+            f"{estimator_name}({name}={value!r}): {name} must be less than 1; for hard memberships, its limit, use KernelKMeans."
+        )
+    return beta
+
+
+_RULE_PARAMETERS: dict[str, tuple[Callable[..., Any], Callable[..., float]]] = {  # each with its check, and how it is settled
+    "m": (check_m, settled_m),
+    "T": (check_temperature, settled_temperature),
+    "beta": (check_beta, lambda value, name, estimator_name, _: check_beta(value, name, estimator_name)),
+}
 
 
 def whole_diagonal(parameters: SpaceParameters, estimator_name: str, gram: Array) -> Array:

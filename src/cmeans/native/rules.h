@@ -21,6 +21,7 @@ INLINE void add_weighted(struct tile *tile, int64_t j, double *mass, double *spr
 #include "rules/fuzzy.h"
 #include "rules/hard.h"
 #include "rules/noise_fuzzy.h"
+#include "rules/polynomial_fuzzy.h"
 #include "rules/possibilistic.h"
 #include "rules/sized.h"
 #include "rules/sparse.h"
@@ -43,6 +44,7 @@ static const struct rule RULES[] = {
     {"fuzzy, m = 2", fuzzy_two_memberships, fuzzy_two_sums, fuzzy_utilities, NULL, 0, 0, 0},
     {"noise", noise_memberships, noise_sums, fuzzy_utilities, NULL, 0, 0, 1},
     {"noise, m = 2", noise_two_memberships, noise_two_sums, fuzzy_utilities, NULL, 0, 0, 1},
+    {"polynomial fuzzy", polynomial_fuzzy_memberships, polynomial_fuzzy_sums, NULL, NULL, 0, 0, 0},
     {"possibilistic", possibilistic_memberships, possibilistic_sums, NULL, NULL, 0, 0, 0},
     {"possibilistic, m = 2", possibilistic_two_memberships, possibilistic_two_sums, NULL, NULL, 0, 0, 0},
     {"sized entropy", sized_entropy_memberships, sized_entropy_sums, NULL, sized_entropy_slopes, 0, 0, 0},

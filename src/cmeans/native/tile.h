@@ -34,7 +34,7 @@ struct centres {
     const real *norms;   /* (clusters,) |v|^2 */
     const real *scales;  /* (k, clusters) the rule's numbers of each cluster */
     int64_t clusters;
-    double m, power, p;  /* the rule's parameters: exponent of memberships, of ratios of squared distances, of the sparsity term */
+    double m, power, p;  /* the rule's parameters: exponent of memberships, of ratios of squared distances, of the sparsity term or beta */
     double noise;        /* squared distance of the noise cluster from every row; infinite where there is none */
     double rounding;     /* share of k(x, x) + |v|^2 below which a squared distance is zero */
 };

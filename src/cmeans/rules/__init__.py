@@ -10,6 +10,7 @@ from .entropy import Entropy
 from .fuzzy import Fuzzy
 from .hard import Hard
 from .noise_fuzzy import NoiseFuzzy
+from .polynomial_fuzzy import PolynomialFuzzy
 from .possibilistic import Possibilistic
 from .sized_entropy import SizedEntropy
 from .sized_fuzzy import SizedFuzzy
@@ -23,6 +24,7 @@ __all__ = [
     "Hard",
     "NativeFunctions",
     "NoiseFuzzy",
+    "PolynomialFuzzy",
     "Possibilistic",
     "Rule",
     "SizedEntropy",

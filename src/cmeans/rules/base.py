@@ -18,7 +18,7 @@ class NativeFunctions(NamedTuple):
     name : of the native functions.
     m : exponent of memberships.
     power : of ratios of squared distances.
-    p : power of the sparsity term.
+    p : power of the sparsity term, beta of the polynomial fuzzifier.
     noise : squared distance of the noise cluster from every row; infinite where there is none.
     """
 
