@@ -151,15 +151,24 @@ def weighted_quantile(values: Array, weights: Array, share: float) -> float:
     raise ValueError("there is always one")
 
 
-def automatic_noise_distance(nearest: Array, weights: Array) -> float:
-    """delta = q50 + 7 (q50 - q25) of the rows of at most delta: from the nearer half outwards, as long as it grows."""
-    delta = weighted_quantile(nearest, weights, 0.5)
-    while True:
-        near = nearest <= delta
-        q25, q50 = (weighted_quantile(nearest[near], weights[near], share) for share in (0.25, 0.5))
-        if q50 + 7 * (q50 - q25) <= delta:
-            return delta
-        delta = q50 + 7 * (q50 - q25)
+def automatic_noise_distance(nearest: Array, weights: Array, labels: Array) -> float:
+    """The least width of a cluster such that those no wider have 70% of the weight. A width is the larger of  q50 + 7 (q50 - q25)  and
+    the cube of  r50 + 2.79 (r50 - r25),  r the cube roots, of the rows no farther: from the nearer half outwards, as long as it grows."""
+    widths, sizes = [], []
+    for j in sorted(set(labels.tolist())):
+        own, w = nearest[labels == j], weights[labels == j]
+        width = weighted_quantile(own, w, 0.5)
+        while True:
+            near = own <= width
+            q25, q50 = (weighted_quantile(own[near], w[near], share) for share in (0.25, 0.5))
+            r25, r50 = q25 ** (1 / 3), q50 ** (1 / 3)
+            wider = max(q50 + 7 * (q50 - q25), (r50 + 2.79 * (r50 - r25)) ** 3)
+            if wider <= width:
+                break
+            width = wider
+        widths.append(width)
+        sizes.append(w.sum())
+    return weighted_quantile(np.array(widths), np.array(sizes), 0.7)
 
 
 def possibilistic_memberships(d2: Array, eta: Array, m: float, exponent: float | None = None) -> Array:

@@ -9,13 +9,14 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse
 from scipy.optimize import linear_sum_assignment
+from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
 from cmeans import CMeans, FuzzyCMeans, StreamingFuzzyCMeans, load, save
 from cmeans.rules import Fuzzy, NoiseFuzzy
-from cmeans.tuning.noise import automatic_distance, distance_of_share
+from cmeans.tuning.noise import automatic_distance, cluster_width, distance_of_share
 from limited import limited
 
 MIDDLES = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [6.0, 6.0]])
@@ -119,23 +120,60 @@ def test_a_distance_that_is_none(delta):
 
 @pytest.mark.parametrize("weights", [np.ones(len(X)), W], ids=["plain", "weighted"])
 def test_distances_are_naive(weights):
-    d2 = naive.point_distances(X, MIDDLES).min(axis=1)
+    all_d2 = naive.point_distances(X, MIDDLES)
+    d2, labels = all_d2.min(axis=1), all_d2.argmin(axis=1)
     for share in (0.001, 0.1, 0.3, 0.5, 0.999):
         delta = distance_of_share(d2, weights, share)
         assert delta == naive.weighted_quantile(d2, weights, 1 - share)
         assert weights[d2 > delta].sum() <= share * weights.sum()
         assert weights[d2 >= delta].sum() > share * weights.sum()
-    delta = automatic_distance(d2, weights)
-    assert delta == naive.automatic_noise_distance(d2, weights)
+    delta = automatic_distance(d2, weights, labels)
+    assert delta == pytest.approx(naive.automatic_noise_distance(d2, weights, labels), rel=1e-12)
     copies = weights.astype(int)
-    assert automatic_distance(np.repeat(d2, copies), np.ones(copies.sum())) == delta
-    assert automatic_distance(4 * d2, weights) == 4 * delta
+    assert automatic_distance(np.repeat(d2, copies), np.ones(copies.sum()), np.repeat(labels, copies)) == delta
+    assert automatic_distance(4 * d2, weights, labels) == pytest.approx(4 * delta, rel=1e-12)
 
 
-@pytest.mark.parametrize(("d", "least", "most"), [(1, 0.1, 0.2), (2, 0.03, 0.05), (5, 0.004, 0.015), (10, 0.001, 0.006), (50, 0.0, 1e-3)])
+@pytest.mark.parametrize(("d", "least", "most"), [(1, 0.03, 0.08), (2, 0.03, 0.05), (5, 0.004, 0.015), (10, 0.001, 0.006), (50, 0.0, 1e-3)])
 def test_the_automatic_distance_leaves_gaussian_rows_in(d, least, most):
     d2 = np.random.default_rng(0).chisquare(d, size=200_000)
-    assert least <= (d2 > automatic_distance(d2, np.ones(len(d2)))).mean() <= most
+    assert least <= (d2 > cluster_width(d2, np.ones(len(d2)))).mean() <= most
+
+
+def test_the_automatic_distance_covers_most_clusters():
+    """Of any widths; one of noise rows alone, or of a few rows, has no say."""
+    d2 = np.random.default_rng(0).chisquare(2, size=4000)
+    labels = np.arange(4000) % 4
+    plain = automatic_distance(d2, np.ones(4000), labels)
+    tight = automatic_distance(np.where(labels == 0, 1e-3, 1.0) * d2, np.ones(4000), labels)
+    assert 0.03 < (d2 > plain).mean() < 0.05
+    assert plain / 1.2 < tight < 1.2 * plain
+    assert automatic_distance(np.where(labels == 0, 1e3, 1.0) * d2, np.ones(4000), labels) < 1.2 * plain
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.3])
+def test_one_column(share):
+    """Squared distances in one dimension crowd at zero: 18, 25 and 37% were called noise once."""
+    left, precision = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        count = 1000 - round(share * 1000)
+        rows = np.concatenate([rng.choice([0.0, 10.0, 25.0], count) + rng.normal(size=count), rng.uniform(-10, 35, 1000 - count)])[:, None]
+        labels = FuzzyCMeans(3, noise="auto", random_state=seed).fit(rows).labels_
+        left.append((labels < 0).mean())
+        precision.append((labels[count:] < 0).sum() / (labels < 0).sum())
+    assert np.mean(left) < share + 0.07
+    assert share == 0 or np.mean(precision) > 0.6
+
+
+def test_landmark_graphs():
+    """Parts of a graph may differ in spread a thousandfold: half of the rows were called noise once."""
+    left = [
+        (FuzzyCMeans(10, kernel="landmark_graph", noise="auto", random_state=seed).fit(load_digits().data / 16).labels_ < 0).mean()
+        for seed in range(3)
+    ]
+    assert max(left) < 0.45
+    assert np.mean(left) < 0.35
 
 
 @pytest.mark.parametrize("noise", [0.1, "auto"])
@@ -322,6 +360,24 @@ def test_streams(kernel, method, tmp_path):
     np.testing.assert_array_equal(again.labels_, stream.partial_fit(rows[:300]).labels_)
     if kernel == "linear":
         assert away(stream) < 0.2
+
+
+@pytest.mark.parametrize("decay", [1.0, 0.5])
+@pytest.mark.parametrize("meta", ["fixed", "update"])
+def test_the_objective_of_a_stream_holds_what_noise_has_cost(meta, decay):
+    """In past chunks too: it begins with what these cost in the end, and what the new rows do at the same centres."""
+    rows, _ = mixture(0.3, n=2000)
+    rows = rows[np.random.default_rng(0).permutation(len(rows))]
+    words = {"m": 1.5, "noise": 0.3, "tol": 1e-9, "max_iter": 1000, "warm_up": 0, "decay": decay, "random_state": 0}
+    stream = StreamingFuzzyCMeans(4, meta_membership=meta, **words).partial_fit(rows[:1200])
+    past, delta = stream.objective_, stream.noise_distance_
+    assert stream.objective_history_[-1] == pytest.approx(past, rel=1e-6)
+    d2 = naive.point_distances(rows[1200:], stream.cluster_centers_)
+    u = naive.noise_memberships(d2, 1.5, delta)
+    assert naive.noise_penalty(u, 1.5, delta) > 0.2 * naive.objective(d2, u, 1.5)
+    history = stream.partial_fit(rows[1200:]).objective_history_
+    assert history[0] == pytest.approx(decay * past + naive.objective(d2, u, 1.5) + naive.noise_penalty(u, 1.5, delta), rel=1e-6)
+    assert (np.diff(history) <= 1e-12 * history[0]).all()
 
 
 def test_streams_merge():

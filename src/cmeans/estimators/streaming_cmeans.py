@@ -134,8 +134,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     ----------
     labels_, memberships_, objective_ : after `fit` of all rows of X, by one last pass at the final centres (Zhang 2013 eq. 13c); after
         `partial_fit` of the last chunk's rows. So is noise_membership_, where there is a noise cluster.
-    objective_history_, n_iter_, converged_, stop_reason_ : of the sweeps over the last chunk, the past included in the objective
-        (but for what noise in it has cost);
+    objective_history_, n_iter_, converged_, stop_reason_ : of the sweeps over the last chunk, the past included in the objective;
         after `fit`, `converged_` refers to all chunks.
     projection_loss_ : (c,) share of each centre's squared norm, 1 - |a|^2 / |v|^2, that was lost on the way into the last chunk; after
         `fit` the largest of all chunks. With method="landmarks" zero unless landmarks have joined: then the share of the chunk's own

@@ -27,13 +27,14 @@ class StreamSummary:
     mass: Float64  # (c,) sum_i w_ij: the denominators of Zhang 2013 eq. 9b
     spread: Float64  # (c,) sum_i w_ij |phi(x_i) - v_j|^2
     weight: float  # sum of the rows' sample weights
+    penalty: float = 0.0  # what noise in the rows has cost
 
     def __post_init__(self) -> None:
         c, width = self.centres.coordinates.shape
         factor = self.space.whitener if isinstance(self.space, LandmarkSpace) else None
         if width != (self.space.size if factor is None else factor.shape[1]):
             raise ValueError(f"StreamSummary: centres of {width} coordinates do not lie in the space")
-        if self.mass.shape != (c,) or self.spread.shape != (c,) or (self.mass < 0).any() or (self.spread < 0).any():
+        if self.mass.shape != (c,) or self.spread.shape != (c,) or (self.mass < 0).any() or (self.spread < 0).any() or self.penalty < 0:
             raise ValueError(f"StreamSummary: the sums do not fit {c} centres, or are negative")
 
     @classmethod
@@ -44,10 +45,11 @@ class StreamSummary:
         centres = solution.state.centres
         # Distances were measured from the centres one sweep ago; about the means they are smaller by how far these have moved.
         spread = sums.spread - sums.mass * (centres - before.centres).squared_norms()
-        return cls(space, centres, sums.mass, np.maximum(spread, 0.0), sums.weight)
+        return cls(space, centres, sums.mass, np.maximum(spread, 0.0), sums.weight, sums.penalty)
 
     def __mul__(self, factor: float) -> StreamSummary:
-        return replace(self, mass=self.mass * factor, spread=self.spread * factor, weight=self.weight * factor)
+        scaled = {name: getattr(self, name) * factor for name in ("mass", "spread", "weight", "penalty")}
+        return replace(self, **scaled)
 
     def __add__(self, other: StreamSummary) -> StreamSummary:
         """Return the sums of both, which lie in one space."""
@@ -55,7 +57,7 @@ class StreamSummary:
         centres = self.centres.towards(other.centres, other.mass / np.where(mass > 0, mass, 1.0))
         spread = self.spread + self.mass * (self.centres - centres).squared_norms()
         spread += other.spread + other.mass * (other.centres - centres).squared_norms()
-        return StreamSummary(self.space, centres, mass, spread, self.weight + other.weight)
+        return StreamSummary(self.space, centres, mass, spread, self.weight + other.weight, self.penalty + other.penalty)
 
     def __getitem__(self, which: IntArray) -> StreamSummary:
         return replace(self, centres=self.centres[which], mass=self.mass[which], spread=self.spread[which])
@@ -89,7 +91,7 @@ class SettledSums:
     def __call__(self, state: State) -> Statistics:
         past = self._past
         away = (state.centres - past.centres).squared_norms()
-        return Statistics(past.weight, past.mass, self._moment, past.spread + past.mass * away)
+        return Statistics(past.weight, past.mass, self._moment, past.spread + past.mass * away, past.penalty)
 
     def belonging(self, state: State) -> Float64:
         """Weight (c,) of the past in each cluster."""
@@ -110,7 +112,7 @@ class MetaVectors:
 
     def __call__(self, state: State) -> Statistics:
         sums = sweep(self, self._rule, state, 0)
-        return replace(sums, weight=self._past.weight, spread=sums.spread + self._past.spread)
+        return replace(sums, weight=self._past.weight, spread=sums.spread + self._past.spread, penalty=sums.penalty + self._past.penalty)
 
     def belonging(self, state: State) -> Float64:
         """Weight (c,) of the past in each cluster."""
