@@ -1,7 +1,8 @@
-"""`cmeans fit --known-labels COLUMN`."""
+"""`cmeans fit --known-labels COLUMN` and `--must-link COLUMN|FILE`."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -15,10 +16,16 @@ from cli.command import Command
 
 @pytest.fixture
 def labelled(tmp_path: Path, blobs: tuple[np.ndarray, np.ndarray]) -> Path:
-    """The groups, with the labels of every fifth row; they are not those that clusters would have by themselves."""
+    """The groups, with the labels of every fifth row, not those that clusters would have by themselves, and every third in links."""
     x, groups = blobs
     known = np.where(np.arange(150) % 5 == 0, (groups + 1) % 3, -1)
-    columns = dict(zip("abcd", x.T, strict=True)) | {"known": known, "w": 1.0 + groups, "text": [f"t{group}" for group in groups]}
+    group = np.where(np.arange(150) % 3 == 0, groups, -1)
+    columns = dict(zip("abcd", x.T, strict=True)) | {
+        "known": known,
+        "group": group,
+        "w": 1.0 + groups,
+        "text": [f"t{group}" for group in groups],
+    }
     file = tmp_path / "labelled.parquet"
     pq.write_table(pa.table(columns), file)
     return file
@@ -28,7 +35,10 @@ def labelled(tmp_path: Path, blobs: tuple[np.ndarray, np.ndarray]) -> Path:
 def test_clusters_take_the_numbers_of_labels(
     cmeans: Command, labelled: Path, blobs: tuple[np.ndarray, np.ndarray], tmp_path: Path, words: str
 ) -> None:
-    out, data = tmp_path / "o", [*"abcd"] if "w" in words.split() or "--columns" in words else [*"abcd", "w"]
+    out, data = (
+        tmp_path / "o",
+        [*"abcd"] if "--columns" in words else [*"abcd", "group"] if "w" in words.split() else [*"abcd", "group", "w"],
+    )
     summary = cmeans("fit", labelled, "-c", 3, "--known-labels", "known", "--scale", "unit", *words.split(), "--out", out).summary
     assert (summary["column_names"], summary["known_labels"]) == (data, "known")
     labels = pq.read_table(out / "labels.parquet")["label"].to_numpy()
@@ -54,6 +64,59 @@ def test_clusters_take_the_numbers_of_labels(
 def test_what_cannot_be_is_refused(cmeans: Command, labelled: Path, tmp_path: Path, words: str, message: str) -> None:
     clusters = () if "-c" in words.split() else ("-c", 3)
     ended = cmeans("fit", labelled, *clusters, *words.split(), "--out", tmp_path / "o")
+    assert ended.code == 2
+    assert re.search(message, ended.err.splitlines()[-1]), ended.err
+    assert not (tmp_path / "o" / "summary.json").exists()
+
+
+@pytest.mark.parametrize("words", ["", "--method hard", "--method polynomial_fuzzy", "--known-labels known", "--memory-budget 100MB"])
+def test_linked_rows_share_a_cluster(cmeans: Command, labelled: Path, tmp_path: Path, words: str) -> None:
+    """By groups in a column, or by pairs in a file."""
+    group = pq.read_table(labelled)["group"].to_numpy()
+    pairs = [[i, j] for label in range(3) for i, j in itertools.pairwise(np.flatnonzero(group == label))]
+    np.save(tmp_path / "pairs.npy", np.array(pairs))
+    np.savetxt(tmp_path / "pairs.csv", np.array(pairs), fmt="%d", delimiter=",", header="one,other", comments="")
+    written = []
+    for given in ("group", tmp_path / "pairs.npy", tmp_path / "pairs.csv"):
+        out = tmp_path / "o"
+        summary = cmeans("fit", labelled, "-c", 3, "--columns", "a,b,c,d", "--must-link", given, *words.split(), "--out", out).summary
+        assert summary["must_link"] == str(given)
+        labels = pq.read_table(out / "labels.parquet")["label"].to_numpy()
+        assert all(len(set(labels[group == label])) == 1 for label in range(3))
+        written.append(labels)
+    np.testing.assert_array_equal(written[1], written[0])
+    np.testing.assert_array_equal(written[2], written[0])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--must-link nobody", "--must-link nobody: .*there is no column 'nobody'.*, nor a file of pairs"),
+        ("--must-link text", "--must-link text: holds text; give whole numbers from 0, -1 for rows in none"),
+        ("--must-link a --columns b,c", "--must-link a: holds .*; give whole numbers"),
+        ("--must-link group --columns a,group", "--must-link: column 'group' is also in --columns; it holds their groups"),
+        ("--must-link w --weight w", "--must-link w: is --weight too; it holds the groups"),
+        ("--must-link below", "--must-link below: must_link holds the group -7"),
+        ("--must-link group --method two-step", "--must-link group: must_link is for KernelKMeans"),
+        ("--must-link FOLDER/beyond.npy", r"--must-link .*beyond.npy: must_link names row 150, which does not exist"),
+        ("--must-link FOLDER/minus.npy", r"--must-link .*minus.npy: must_link names row -1"),
+        ("--must-link FOLDER/three.npy", "--must-link .*three.npy: has 3 columns; give two"),
+        ("--must-link FOLDER/halves.npy", "--must-link .*halves.npy: holds 0.5; give whole numbers"),
+        ("--must-link FOLDER/words.csv", "--must-link .*words.csv: "),
+        ("--must-link group --known-labels other", r"must_link joins rows \d+ and \d+, whose known_labels are"),
+        ("--must-link group --method hard --size-min 5", "must_link"),
+    ],
+)
+def test_links_that_cannot_be_are_refused(cmeans: Command, labelled: Path, tmp_path: Path, words: str, message: str) -> None:
+    table = pq.read_table(labelled)
+    below = pa.array(np.where(np.arange(150) == 3, -7, 0))
+    pq.write_table(table.append_column("below", below).append_column("other", pa.array(np.arange(150) // 3 % 3)), labelled)
+    for name, pairs in {"beyond": [[0, 150]], "minus": [[0, -1]], "three": [[0, 1, 2]], "halves": [[0.5, 1]]}.items():
+        np.save(tmp_path / f"{name}.npy", np.array(pairs))
+    (tmp_path / "words.csv").write_text("one,other\nfirst,second\n", encoding="utf-8")
+    columns = () if "--columns" in words or "--weight" in words else ("--columns", "a,b,c,d")
+    given = words.replace("FOLDER", str(tmp_path)).split()
+    ended = cmeans("fit", labelled, "-c", 3, *columns, *given, "--out", tmp_path / "o")
     assert ended.code == 2
     assert re.search(message, ended.err.splitlines()[-1]), ended.err
     assert not (tmp_path / "o" / "summary.json").exists()

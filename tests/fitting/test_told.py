@@ -19,6 +19,8 @@ from sklearn.preprocessing import StandardScaler
 import cmeans
 import naive
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
+from cmeans.data.blocks import Blocks
+from cmeans.fitting.rows.told import Told
 from every_estimator import NAMES, build, without
 from limited import limited
 from naive_told import partially_supervised_memberships, told_cmeans
@@ -394,9 +396,29 @@ def test_other_estimators_refuse_it(name: str, told: dict[str, Any]) -> None:
         build(name).fit(blobs()[0], **told)
 
 
-def test_breathing_and_rows_in_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_linked_rows_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are read into memory, where that is allowed, and results are those of the array."""
+    limited(monkeypatch, loaded_bytes=0, canonical_rows=10)
+    X, y = blobs()
+    np.save(tmp_path / "rows.npy", X)
+    known, strength, linked = told_of(y)
+    linked = linked[[known[a] < 0 and known[b] < 0 for a, b in linked]]
+    for words in ({"kernel": "linear"}, {"kernel": "rbf", "n_landmarks": 30}):
+        for told in ({"must_link": linked}, {"must_link": linked, "known_labels": known, "label_strength": strength}):
+            inside, stored = (FuzzyCMeans(C, random_state=0, **words).fit(rows, **told) for rows in (X, tmp_path / "rows.npy"))
+            np.testing.assert_array_equal(stored.memberships_, inside.memberships_)
+            assert (stored.labels_[linked[:, 0]] == stored.labels_[linked[:, 1]]).all()
+            counts = FuzzyCMeans(C, random_state=0, **words).fit_predict_to(tmp_path / "rows.npy", tmp_path / "out.npy", **told)
+            np.testing.assert_array_equal(counts, np.bincount(inside.labels_, minlength=C))
+    with pytest.raises(ValueError, match=r"all rows of .*rows.npy need .* bytes.* of memory_budget=1000: linked rows are read into memory"):
+        FuzzyCMeans(C, memory_budget=1000).fit(tmp_path / "rows.npy", must_link=linked)
+
+
+def test_breathing_and_rows_on_other_machines_are_refused() -> None:
     with pytest.raises(ValueError, match=r'search="breathing".*cannot come and go'):
         FuzzyCMeans(C, search="breathing").fit(blobs()[0], known_labels=GOOD)
-    limited(monkeypatch, loaded_bytes=0, canonical_rows=10)
+    far = Kept(blobs()[0])
+    far.elsewhere = True
+    told = Told(must_link=[[0, 1]])
     with pytest.raises(ValueError, match="must_link needs rows in memory; load far away"):
-        FuzzyCMeans(C).fit(Kept(blobs()[0]), must_link=[[0, 1]])
+        told.of(Blocks(far, np.ones(len(far))), FuzzyCMeans(C), C, "FuzzyCMeans", by_sweeps=True)

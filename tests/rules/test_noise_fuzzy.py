@@ -363,7 +363,7 @@ def test_streams(kernel, method, tmp_path):
 
 
 @pytest.mark.parametrize("decay", [1.0, 0.5])
-@pytest.mark.parametrize("meta", ["fixed", "update"])
+@pytest.mark.parametrize("meta", ["frozen", "update"])
 def test_the_objective_of_a_stream_holds_what_noise_has_cost(meta, decay):
     """In past chunks too: it begins with what these cost in the end, and what the new rows do at the same centres."""
     rows, _ = mixture(0.3, n=2000)

@@ -61,6 +61,8 @@ _ONES = "Columns of categories: each category becomes a column of zeros and ones
 Categorical = Annotated[list[str] | None, option(DATA, _ONES, metavar="a,b", shown=False)]
 _KNOWN = "Column of clusters that rows are known to belong to: whole numbers, -1 where it is not known."
 KnownLabels = Annotated[str | None, option(DATA, _KNOWN, "--known-labels", metavar="COLUMN", shown="none")]
+_LINKED = "Rows that share a cluster: a column of group numbers, -1 for none, or a file of pairs of row numbers from 0."
+MustLink = Annotated[str | None, option(DATA, _LINKED, "--must-link", metavar="COLUMN|FILE", shown="none")]
 Weight = Annotated[str | None, option(DATA, "Column with the weight of each row; in an npz also an array.", metavar="COLUMN")]
 Scale = Literal["none", "standard", "unit"]
 Dtype = Annotated[
@@ -152,6 +154,7 @@ def fit(
     identifier: Identifier = None,
     categorical: Categorical = None,
     known_labels: KnownLabels = None,
+    must_link: MustLink = None,
     array: Array = None,
     header: HeaderLine = None,
     method: Annotated[
@@ -184,7 +187,8 @@ def fit(
     kind = None if dtype == "keep" else dtype
     reading = ReadOptions(file, tuple(columns or ()), weight, array, kind, header, name=identifier, categorical=categories)
     words["random_state"] = random_state
-    request = FitRequest(reading, out, method, words, scale, known_labels, top_k, threshold, checkpoint, scheduler, context.obj, report)
+    told = known_labels, must_link
+    request = FitRequest(reading, out, method, words, scale, *told, top_k, threshold, checkpoint, scheduler, context.obj, report)
     return run_fit(request, screen)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,7 @@ class FitRequest:
     words: dict[str, Any] = field(default_factory=dict)
     scale: str = "none"
     known_labels: str | None = None  # a column of them
+    must_link: str | None = None  # a column of groups, or a file of pairs
     top_k: int | None = None  # number of memberships to write; None: all
     threshold: float | None = None
     checkpoint: Checkpoint | None = None
@@ -143,7 +145,7 @@ def prepared_rows(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[
     if reading.categorical:
         categories = learn_categories(tables_of(reading, "--categorical"), reading.categorical)
     most = 0 if stays else None if budget is None else budget // SHARE
-    rows = read_rows(reading, most=most, categories=categories, labelled=request.known_labels)
+    rows = read_rows(reading, most=most, categories=categories, labelled=request.known_labels, linked=request.must_link)
     if rows.left_out:
         screen.say(f"left out, being no numbers: {described(rows.left_out)}; --categorical takes categories, --id the names of rows")
     if rows.stay:
@@ -170,12 +172,15 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
     with screen.progress(model.tol), screen.telling("cmeans.memory"):
         written = {"memberships": method.soft, "top_k": request.top_k, "threshold": request.threshold}
         try:
-            model.fit_predict_to(rows.x, labels, sample_weight=None if rows.stay else rows.weight, known_labels=rows.labels, **written)
+            told = {"known_labels": rows.labels, "must_link": rows.links}
+            model.fit_predict_to(rows.x, labels, sample_weight=None if rows.stay else rows.weight, **told, **written)
         except ValueError as error:
-            _, found, text = str(error).partition("known_labels")
-            if rows.labels is None or not found:
+            found = re.search("(?:known_labels|must_link).*", str(error), re.DOTALL)
+            if found is None or (rows.labels is None and rows.links is None):
                 raise
-            raise InputError(f"--known-labels {request.known_labels}: known_labels{text}") from error
+            of_links = rows.links is not None and found[0].startswith("must_link")
+            option = f"--must-link {request.must_link}" if of_links else f"--known-labels {request.known_labels}"
+            raise InputError(f"{option}: {found[0]}") from error
     if model.converged_:  # else there is a warning
         screen.say(model.stop_reason_)
     if model.approximation_ is not None:
@@ -226,6 +231,7 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
         "scale": request.scale,
         "weight": request.reading.weight,
         "known_labels": request.known_labels,
+        "must_link": request.must_link,
         "method": request.method,
         "n_clusters": request.words.get("n_clusters"),
         "n_clusters_found": model.n_clusters_,

@@ -38,6 +38,7 @@ __all__ = [
     "tables_of",
 ]
 
+_NO_DATA = {"--id": "names the rows", "--known-labels": "holds their labels", "--must-link": "holds their groups"}
 KINDS = ("none", "standard", "unit")
 
 
@@ -124,6 +125,7 @@ class InputRows:
     stay: bool = False  # in their files, which bring the weights
     left_out: tuple[Field, ...] = ()  # text and dates beside the numbers
     labels: NDArray[np.float64] | None = None  # (n,) known ones, of a column that is no data
+    links: NDArray[np.int64] | None = None  # (n,) groups of rows that must share a cluster, of such a column, or (k, 2) pairs of a file
 
 
 def read_rows(
@@ -132,9 +134,10 @@ def read_rows(
     most: int | None = None,
     categories: Categories | None = None,
     labelled: ColumnLabel | None = None,
+    linked: str | None = None,
 ) -> InputRows:
     """Return the requested rows, in memory if they take no more than `most` bytes. `known`: the columns of a model, used where
-    `reading` names none; `labelled`: a column of known labels, which is no data."""
+    `reading` names none; `labelled`: a column of known labels, which is no data; `linked`: a column of groups, or a file of pairs."""
     most = free_memory() // SHARE if most is None else most
     asked = replace(reading, known=known, spell=as_option, adapt=None if categories is None else categories.encoded)
     first, left_out = open_file(found(reading.file)[0], asked), tuple[Field, ...]()
@@ -142,13 +145,15 @@ def read_rows(
     if reading.name is not None and not isinstance(first, FileTable):
         raise _numbers_alone(reading, f"--id {reading.name}")
     name = None if reading.name is None else header.fields[_naming(header, reading)].label
-    labels = None if labelled is None else _label_column(reading, header, labelled)
-    no_data = {"--id": name, "--known-labels": labels}
+    labels = None if labelled is None else _whole_column(reading, header, "--known-labels", labelled)
+    pairs = linked is not None and Path(linked).is_file()
+    groups = None if linked is None or pairs else _whole_column(reading, header, "--must-link", linked)
+    no_data = {"--id": name, "--known-labels": labels, "--must-link": groups}
     if reading.columns:
         picked = with_categories(header, header.pick(reading.columns))
         for option, label in no_data.items():
             if label is not None and label in header.labels(picked):
-                what = "names the rows" if option == "--id" else "holds their labels"
+                what = _NO_DATA[option]
                 raise InputError(f"{option}: column {label!r} is also in --columns; it {what} or it is data.")
         asked = replace(asked, columns=header.labels(picked))
     elif known is None:
@@ -158,31 +163,57 @@ def read_rows(
     opened, columns = open_rows(asked, in_memory=most)
     stored = as_source(opened)
     x = opened if stored is None else stored.loaded(most)
-    weight, known_labels = None if stored is None else stored.weight, None if labels is None else _labels(reading, labels)
-    return InputRows(x, columns, weight, as_source(x) is not None, left_out, known_labels)
+    weight, known_labels = None if stored is None else stored.weight, None
+    if labels is not None:
+        known_labels = _numbers_of(reading, "--known-labels", labels, (labels,))[:, 0]
+    links = None
+    if linked is not None and pairs:
+        links = _pairs(reading, linked)
+    elif groups is not None:
+        links = _whole(_numbers_of(reading, "--must-link", groups, (groups,))[:, 0], f"--must-link {groups}")
+    return InputRows(x, columns, weight, as_source(x) is not None, left_out, known_labels, links)
 
 
-def _label_column(reading: ReadOptions, header: Header, column: ColumnLabel) -> ColumnLabel:
-    """Return the name, or position, of the column of known labels."""
+def _whole_column(reading: ReadOptions, header: Header, option: str, column: ColumnLabel) -> ColumnLabel:
+    """Return the name, or position, of a column of whole numbers that is no data."""
     try:
         field = header.fields[header.position(column)]
     except RowsError as error:
-        raise RowsError(f"--known-labels {column}: {error}") from error
+        other = ", nor a file of pairs" if option == "--must-link" else ""
+        raise RowsError(f"{option} {column}: {error}{other}") from error
+    what, none = ("labels", "where a label is not known") if option == "--known-labels" else ("groups", "for rows in none")
     if not field.numeric:
-        raise InputError(f"--known-labels {column}: holds {field.kind}; give whole numbers from 0, -1 where a label is not known.")
+        raise InputError(f"{option} {column}: holds {field.kind}; give whole numbers from 0, -1 {none}.")
     if reading.weight is not None and header.position(reading.weight) == header.position(column):
-        raise InputError(f"--known-labels {column}: is --weight too; it holds the labels of the rows or their weights.")
+        raise InputError(f"{option} {column}: is --weight too; it holds the {what} of the rows or their weights.")
     return field.label
 
 
-def _labels(reading: ReadOptions, column: ColumnLabel) -> NDArray[np.float64]:
-    """Return the column of known labels."""
+def _numbers_of(reading: ReadOptions, option: str, value: ColumnLabel, columns: tuple[ColumnLabel, ...] = ()) -> NDArray[np.float64]:
+    """Return columns of a file, all of them by default, in memory."""
+    asked = replace(reading, columns=columns, weight=None, dtype="float64", name=None, categorical=(), spell=as_option)
     try:
-        opened, _ = open_rows(replace(reading, columns=(column,), weight=None, dtype="float64", name=None, categorical=(), spell=as_option))
+        opened, _ = open_rows(asked)
     except RowsError as error:
-        raise RowsError(f"--known-labels {column}: {error}") from error
+        raise RowsError(f"{option} {value}: {error}") from error
     values = opened.read(0, len(opened)) if isinstance(opened, StoredRows) else opened.toarray()
-    return np.asarray(values, np.float64)[:, 0]
+    return np.asarray(values, np.float64)
+
+
+def _pairs(reading: ReadOptions, file: str) -> NDArray[np.int64]:
+    """Return the pairs (k, 2) of row numbers in a file."""
+    values = _numbers_of(replace(reading, file=Path(file), array=None, header=None), "--must-link", file)
+    if values.shape[1] != 2:
+        raise InputError(f"--must-link {file}: has {values.shape[1]} columns; give two, the numbers of both rows of a pair, from 0.")
+    return _whole(values, f"--must-link {file}")
+
+
+def _whole(values: NDArray[np.float64], given: str) -> NDArray[np.int64]:
+    """Return whole numbers as integers."""
+    wrong = ~(np.abs(values) < 2**53) | (values != np.rint(values))
+    if wrong.any():
+        raise InputError(f"{given}: holds {values[wrong][0]:g}; give whole numbers.")
+    return values.astype(np.int64)
 
 
 def tables_of(reading: ReadOptions, option: str) -> list[FileTable]:

@@ -47,8 +47,8 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     noise : None, "auto" or float between 0 and 1, default=None
         Whether rows far from all clusters belong to none, and how many of them: a noise cluster takes a share in every row, most of it in
         those. "auto": as many as the data say, up to half of them (see Notes). A number: about this share of the rows, by weight. "auto"
-        takes clusters to be about equally wide: where some are far tighter than others, as parts of a landmark graph are, rows of the
-        wider ones count as noise, and a number serves better.
+        goes by how wide most clusters are: where some are far wider than others, as parts of a landmark graph may be, up to 30% of the
+        rows, those of the widest clusters, may count as noise, and a number serves better.
     acceleration : "anderson" or None, default="anderson"
         Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. It
         begins where centres move little and the objective is convex, so that a start leads where plain sweeps lead, cluster for cluster. A
@@ -83,9 +83,11 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     u_i0 + sum_j u_ij = 1:  noise is one more cluster, at the squared distance delta from every row. A fit without noise goes first, which
     `init`, `n_init`, `search` and m="auto" are for, over all rows. From its centres delta is settled in rounds of at most ten sweeps, and
     then stays as it is. With d the squared distance of a row to its nearest centre, a number makes delta the quantile of d that so many
-    rows lie beyond. "auto" makes it  q50 + 7 (q50 - q25),  median and lower quartile of d among the rows that are no noise, d <= delta. Of
-    round Gaussian clusters without any noise it calls 4% of the rows noise in two dimensions, and hardly any in ten. Give a number in
-    one dimension, where that is too narrow, and with narrow kernels, by which nearly all rows are as far from any centre.
+    rows lie beyond. Each cluster has a width, found from the nearer half of its rows outwards: the larger of  q50 + 7 (q50 - q25)  and
+    (r50 + 2.79 (r50 - r25))^3,  medians and lower quartiles of d and of its cube root among its rows no farther than that. "auto" makes
+    delta the least width such that the clusters no wider have 70% of the rows; the others may have formed in noise. Of round Gaussian
+    clusters without any noise it calls 6% of the rows noise in one dimension, 4% in two, and hardly any in ten. Give a number with
+    narrow kernels, by which nearly all rows are as far from any centre.
 
     Raises
     ------

@@ -131,7 +131,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             row's memberships are (1 - s) u + s. None: 1, known rows keep their labels.
         must_link : (k, 2) row numbers of pairs, or (n,) numbers of groups, -1 for rows in none, default=None
             Rows that must share a cluster: they are one row whose squared distance to a centre is the weighted mean of theirs. What is
-            known of one of them is known of all. Rows must be in memory.
+            known of one of them is known of all. Rows in files are read into memory for it.
         cannot_link : None
             Refused: with such pairs it is NP-hard to say if there is any partition (Davidson & Ravi 2005). Give `known_labels` of them.
 

@@ -1,4 +1,4 @@
-"""What a rule is: how much a row belongs to each cluster, given its squared distances, and nothing else."""
+"""Base of rules: how much a row belongs to each cluster, given its squared distances, and nothing else."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ..data.arrays import Array, Float64, namespace
+from ..data.arrays import Array, Float64
 from .base import Rule, SoftnessLimits
-from .sized_entropy import SizedEntropy, entropy_penalty, representable
+from .sized_entropy import SizedEntropy, entropy_memberships, entropy_penalty
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,7 @@ class Entropy(Rule):
         return Entropy(temperature)
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
-        xp = namespace(d2)
-        u = d2 - xp.min(d2, axis=1, keepdims=True)
-        u /= -representable(self.T, d2)
-        u = xp.exp(u)
-        u /= xp.sum(u, axis=1, keepdims=True)
-        return u
+        return entropy_memberships(d2, self.T)
 
     def weights(self, u: Array) -> Array:
         return u

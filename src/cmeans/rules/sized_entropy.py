@@ -49,13 +49,7 @@ class SizedEntropy(Rule):
         return NativeFunctions("sized entropy", power=float(self.T))
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
-        xp = namespace(d2)
-        u = d2 - as_like(priced(scales), d2)[None, :]
-        u -= xp.min(u, axis=1, keepdims=True)
-        u /= -representable(self.T, d2)
-        u = xp.exp(u)
-        u /= xp.sum(u, axis=1, keepdims=True)
-        return u
+        return entropy_memberships(d2 - as_like(priced(scales), d2)[None, :], self.T)
 
     def weights(self, u: Array) -> Array:
         return u
@@ -65,6 +59,16 @@ class SizedEntropy(Rule):
 
     def slopes(self, u: Array, d2: Array, scales: Float64) -> Array:
         return u / representable(self.T, u)
+
+
+def entropy_memberships(costs: Array, temperature: float) -> Array:
+    """exp(-costs_ij / T) / sum_k exp(-costs_ik / T) (b, c)."""
+    xp = namespace(costs)
+    u = costs - xp.min(costs, axis=1, keepdims=True)
+    u /= -representable(temperature, costs)
+    u = xp.exp(u)
+    u /= xp.sum(u, axis=1, keepdims=True)
+    return u
 
 
 def entropy_penalty(u: Array, temperature: float) -> Array:

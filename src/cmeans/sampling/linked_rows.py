@@ -18,7 +18,7 @@ from .joined_rows import GroupedRows
 
 @dataclass(frozen=True)
 class MeansPass(Pass[list[tuple[IntArray, Any, Float64]]]):
-    """What the blocks of a task add to groups of rows: numbers of groups, and sums of share times g and k(x, x) over their rows."""
+    """Additions of the blocks of a task to groups of rows: numbers of groups, and sums of share times g and k(x, x) over their rows."""
 
     groups: IntArray  # (n,)
     share: Float64  # (n,) of a row in its group; a group's shares sum to one

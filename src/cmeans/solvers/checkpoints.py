@@ -1,4 +1,4 @@
-"""How far a fit has come, kept in a file from which it can go on.
+"""Progress of a fit, kept in a file from which it can go on.
 
 A fit is a fixed order of solves (samples, starts, the pilot, clusters that grow), each a loop of sweeps, and everything between them
 hangs on the rows and the random state alone. So a checkpoint is the random state at the beginning and, for each solve by its key,

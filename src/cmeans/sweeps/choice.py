@@ -1,4 +1,4 @@
-"""Which sweeps run: native ones where the rows, their space and the rule allow it, generic ones elsewhere.
+"""Choice of sweeps: native ones where the rows, their space and the rule allow it, generic ones elsewhere.
 
 The choice looks at shapes, types and the rule only, never at threads or memory, so that these change no bit of a result.
 """

@@ -1,4 +1,4 @@
-"""What is to be solved, made once and handed down whole."""
+"""Problem of a fit, made once and handed down whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sweep starts from."""
+"""State that a sweep starts from."""
 
 from __future__ import annotations
 

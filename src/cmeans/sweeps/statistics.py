@@ -139,7 +139,7 @@ class FinalSums:
 
 @dataclass(frozen=True)
 class KnownSums:
-    """What rows add to the sums of a sweep, whose weight belongs to a known cluster each, whatever the centres are.
+    """Sums that rows whose weight belongs to a known cluster each add to those of a sweep, whatever the centres are.
 
     A row of weight w and strength s is two rows: one of weight (1 - s) w, whose memberships the rule finds, and one of weight s w that
     belongs fully to its known cluster. For m = 2 that is the objective of Pedrycz & Waletzky 1997 (eq. 1), alpha = s / (1 - s).

@@ -1,4 +1,4 @@
-"""How soft maximum entropy c-means may be: the temperature above which centres collapse to one, and a choice that keeps them apart."""
+"""Softness of maximum entropy c-means: the temperature above which centres collapse to one, and a choice that keeps them apart."""
 
 from __future__ import annotations
 

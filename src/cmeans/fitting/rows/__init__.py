@@ -1,1 +1,1 @@
-"""What is done to the rows of a fit before it: equal ones joined, what is told of their clusters."""
+"""Preparation of the rows of a fit: equal ones joined, what is told of their clusters."""

@@ -1,4 +1,4 @@
-"""What the user tells of the clusters of rows: known labels, and rows that must share a cluster."""
+"""Facts that the user tells of the clusters of rows: known labels, and rows that must share a cluster."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ...data.arrays import Float64, IntArray
+from ...data.arrays import Float64, IntArray, is_stored
 from ...data.blocks import Blocks
 from ...data.known_labels import KnownLabels
 from ...engines.dask.dask_api import is_collection
+from ..memory import parse_budget, require
 from ..validation import host_array, real
 
 if TYPE_CHECKING:
@@ -50,15 +51,25 @@ class Told:
                 "known_labels."
             )
         if groups is not None:
-            blocks.require_in_memory(
-                lambda where: f"{estimator_name}: must_link needs rows in memory; load {where} and pass the array, or leave it out."
-            )
+            blocks = _loaded(blocks, parameters.memory_budget, estimator_name)
         if known is not None and groups is not None:
             known = _shared(known, groups, estimator_name)
         return replace(blocks, known=known, groups=groups)
 
 
 NOTHING = Told()
+
+
+def _loaded(blocks: Blocks, budget: int | float | str | None, estimator_name: str) -> Blocks:
+    """Return the same rows in memory, where those that are linked become one."""
+    if not is_stored(blocks.x):
+        return blocks
+    where = blocks.x.where
+    if blocks.x.elsewhere:
+        raise ValueError(f"{estimator_name}: must_link needs rows in memory; load {where} and pass the array, or leave it out.")
+    advice = "linked rows are read into memory; allow for more, or leave out must_link"
+    require(parse_budget(budget, estimator_name), estimator_name, blocks.x.nbytes, f"all rows of {where}", advice)
+    return blocks.in_memory()
 
 
 def _groups(value: Any, n_rows: int, estimator_name: str) -> IntArray | None:

@@ -1,4 +1,4 @@
-"""What the fit of a stream does with one chunk: cutting, numbering, reasons and warnings."""
+"""Treatment of one chunk in the fit of a stream: cutting, numbering, reasons and warnings."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class WarmupBuffer:
 
     @property
     def known(self) -> KnownLabels | None:
-        """What is known of the rows."""
+        """Known labels of the rows."""
         return None if self.labels is None or self.strength is None else KnownLabels(self.labels, self.strength)
 
 

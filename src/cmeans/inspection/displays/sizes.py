@@ -1,4 +1,4 @@
-"""How large clusters are."""
+"""Sizes of clusters."""
 
 from __future__ import annotations
 

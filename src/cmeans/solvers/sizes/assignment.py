@@ -105,7 +105,7 @@ class _Groups:
         return cls(np.concatenate([first, others]), group)
 
     def divided(self, held: Holdings, labels: IntArray, weight: Float64) -> Holdings:
-        """What each row has of the mass of its group, in the order of their numbers, beginning with what stays."""
+        """Shares of each row in the mass of its group, in the order of their numbers, beginning with what stays."""
         if len(self.first) == len(self.group):
             return held
         clusters, rows = np.array(labels), np.argsort(self.group, kind="stable")

@@ -26,7 +26,7 @@ from .bounds import SizeBounds, SizeLimits
 from .dual import cooled, solve_prices
 
 MARGIN = 5.0  # temperatures from a border within which moves are sought
-SETTLED = 1e-10  # of the mean size: how far soft sizes may miss their bounds, in float64
+SETTLED = 1e-12  # of the mean size: how far soft sizes may miss their bounds, in float64
 SETTLED_ROUGHLY = 1e-5  # in float32
 MISSED = 1e-3  # of the mean size by which sums of memberships may miss their bounds unsaid
 NEAR = 1e-3  # of the mean squared distance: margin within which the last moves are sought at first
@@ -34,7 +34,7 @@ NEAR = 1e-3  # of the mean squared distance: margin within which the last moves 
 
 @dataclass(frozen=True)
 class _Pricing:
-    """How prices are found for the rows of a problem."""
+    """A way to prices for the rows of a problem."""
 
     bounds: SizeBounds
     temperature: float  # of the smooth form of a rule whose memberships jump
@@ -105,7 +105,7 @@ class Sized:
         return replace(solution, row_visits=solution.row_visits + visits)
 
     def pricing(self, problem: Problem, state: State) -> tuple[_Pricing, Float64, int]:
-        """How prices are found here, those of a state, and rows visited."""
+        """A way to prices here, those of a state, and rows visited."""
         bounds, c = self.bounds(problem), len(state.centres)
         state = State(state.centres, np.zeros(c)) if state.scales is None else state
         scale, visits = _mean_distance(problem, state), problem.n_rows
