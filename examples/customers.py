@@ -2,8 +2,8 @@
 A table of numbers and categories
 =================================
 
-Customers of a shop: ages and sums are numbers, channels and plans categories. Zeros and ones beside scaled numbers make squared distances of
-both, another category costing what a full range of a number does; Gower's similarity compares them one by one, whatever the scale.
+Customers of a shop: ages and sums are numbers, channels and plans categories. Zeros and ones beside scaled numbers make squared distances
+of both, another category costing what a full range of a number does; Gower's similarity compares them one by one, whatever the scale.
 """
 
 import matplotlib.pyplot as plt
