@@ -146,7 +146,8 @@ def read_rows(
         raise _numbers_alone(reading, f"--id {reading.name}")
     name = None if reading.name is None else header.fields[_naming(header, reading)].label
     labels = None if labelled is None else _whole_column(reading, header, "--known-labels", labelled)
-    pairs = linked is not None and Path(linked).is_file()
+    is_column = linked in [field.label for field in header.fields]
+    pairs = linked is not None and not is_column and Path(linked).is_file()
     groups = None if linked is None or pairs else _whole_column(reading, header, "--must-link", linked)
     no_data = {"--id": name, "--known-labels": labels, "--must-link": groups}
     if reading.columns:
