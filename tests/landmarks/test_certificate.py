@@ -375,6 +375,7 @@ def rewritten(path, change):
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + length])
     text = json.loads(header["__metadata__"]["cmeans"])
+    del text["digest"]  # which would refuse every change
     change(text["fitted"])
     header["__metadata__"]["cmeans"] = json.dumps(text)
     head = json.dumps(header).encode()

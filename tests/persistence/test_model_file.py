@@ -401,9 +401,11 @@ def harmless(path, rows):
 
 
 def parts_of(data):
-    """The header that is ours (JSON) and the arrays."""
+    """The header that is ours (JSON), without the digest that would refuse every change, and the arrays."""
     outer = json.loads(data[8 : 8 + struct.unpack("<Q", data[:8])[0]])
-    return json.loads(outer["__metadata__"]["cmeans"]), from_bytes(data)
+    header = json.loads(outer["__metadata__"]["cmeans"])
+    del header["digest"]
+    return header, from_bytes(data)
 
 
 def rewrite(data, path, change):

@@ -78,7 +78,9 @@ def resumed(model, how, path):
 def parts_of(data):
     """The header that is ours (JSON) and the arrays."""
     outer = json.loads(data[8 : 8 + struct.unpack("<Q", data[:8])[0]])
-    return json.loads(outer["__metadata__"]["cmeans"]), from_bytes(data)
+    header = json.loads(outer["__metadata__"]["cmeans"])
+    del header["digest"]  # which would refuse every change
+    return header, from_bytes(data)
 
 
 def bits(model, path):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..runtime.user_warnings import printable
 from .limits import DEFAULT, Limits
 
 RowArray = npt.NDArray[Any]  # (b, d) float32 or float64, C-contiguous
@@ -21,7 +22,13 @@ REMEMBERED = 4  # samples that are cached, as the same few rows are often needed
 
 
 class RowsError(ValueError):
-    """Rows that cannot be read or used. The message is one line: the file, what was found, what to do."""
+    """Rows that cannot be read or used. The message is one line: the file, what was found, what to do.
+
+    Names and cells of files are quoted in it, whose control characters are escaped.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(printable(message))
 
 
 class StoredRows(ABC):

@@ -40,6 +40,7 @@ from ..kernels import (
 )
 from ..landmarks.certificate import Approximation
 from ..rules import RULES
+from ..runtime.user_warnings import one_line
 from ..runtime.version import __version__
 from ..spaces import EuclideanSpace, FeatureSpace, LandmarkSpace
 from ..spaces.centres import Centres
@@ -173,7 +174,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         check_model(model)
         return pipeline_of(header["steps"], arrays, model) if header["format"] == WITH_STEPS else model
     except UNREADABLE as error:
-        raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {str(error).rstrip('.')}.") from None
+        raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {_why(error)}.") from None
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -189,7 +190,7 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
         try:
             fitted["approximation_"] = _numbers_of(certificate)
         except UNREADABLE as error:
-            raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {error}.") from None
+            raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {_why(error)}.") from None
     return {
         "estimator": header["estimator"],
         **({"steps": described_steps(header["steps"])} if header["format"] == WITH_STEPS else {}),
@@ -199,6 +200,11 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
         "arrays": {k: {"dtype": str(a.dtype), "shape": list(a.shape)} for k, a in arrays.items()},
         "metadata": header["metadata"],
     }
+
+
+def _why(error: BaseException) -> str:
+    """Return what an error says, in a line that whole arrays in it do not make long."""
+    return one_line(error, most=500).rstrip(".")
 
 
 def _numbers_of(certificate: Any) -> dict[str, Any]:
@@ -223,7 +229,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     try:
         header, arrays = read_packed(path, KEY)
     except UNREADABLE as error:
-        raise ValueError(f"{path} is not a readable model file: {error}.") from None
+        raise ValueError(f"{path} is not a readable model file: {_why(error)}.") from None
     keys = {"format": int, "estimator": str, "version": str, "params": dict, "fitted": dict, "metadata": dict}
     if not isinstance(header, dict) or not all(isinstance(header.get(k), kind) for k, kind in keys.items()):
         raise ValueError(f"{path} is a safetensors file, but not one that cmeans.save wrote.")

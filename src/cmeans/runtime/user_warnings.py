@@ -34,10 +34,19 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def one_line(text: object) -> str:
-    """Return the text in one line: messages of other libraries may have several. Control characters from files are escaped."""
+def one_line(text: object, most: int | None = None) -> str:
+    """Return the text in one line: messages of other libraries may have several. Control characters from files are escaped.
+
+    `most`: characters of the text that are kept.
+    """
     line = " ".join(str(text).split())
-    return line if line.isprintable() else "".join(map(_shown, line))
+    line = line if most is None or len(line) <= most else f"{line[:most]} ..."
+    return printable(line)
+
+
+def printable(text: str) -> str:
+    """Return the text with its control characters escaped, which files may bring and terminals would obey."""
+    return text if text.isprintable() else "".join(map(_shown, text))
 
 
 def _shown(letter: str) -> str:

@@ -20,11 +20,11 @@ import numpy as np
 from ..data.arrays import host_float64, is_sparse
 from ..data.blocks import Blocks
 from ..runtime.signals import held_back
-from ..runtime.user_warnings import warn
+from ..runtime.user_warnings import one_line, warn
 from ..runtime.version import __version__
 from ..spaces.centres import Centres
 from ..storage.atomic import WriteError, try_writing
-from ..storage.codec import UNREADABLE, Packer, digest_of, read_packed, text_in, unpacked, write_packed
+from ..storage.codec import DIGEST, UNREADABLE, Packer, read_packed, text_in, unpacked, write_packed
 from ..sweeps.state import State
 from ..sweeps.statistics import HardStatistics, Statistics
 
@@ -151,8 +151,6 @@ class CheckpointLog:
             "gauss": [int(self._began["has_gauss"]), float(self._began["gauss"])],
             "sections": {key: packer.encode(section.latest, key) for key, section in self._sections.items() if section.latest is not None},
         }
-        # Read again, it is looked at before anything is made of it: numbers that are wrong by one bit are numbers too.
-        header["digest"] = digest_of(header, packer.arrays)
         try:
             with held_back():
                 write_packed(self._path, KEY, header, packer.arrays)
@@ -166,7 +164,7 @@ class CheckpointLog:
             header, arrays = read_packed(self._path, KEY)
             if not isinstance(header, dict) or header.get("format") != FORMAT:
                 raise ValueError("it was not written by this version")
-            if header.pop("digest", None) != digest_of(header, arrays):
+            if DIGEST not in header:
                 raise ValueError("it holds something else than was written")
             known = header["identity"]
             self.rng = np.random.RandomState()
@@ -175,7 +173,7 @@ class CheckpointLog:
             self.rng.set_state({"bit_generator": "MT19937", "state": state, "has_gauss": int(has_gauss), "gauss": float(gauss)})
             self._found = {key: unpacked(packed, arrays, OBJECTS) for key, packed in header["sections"].items()}
         except UNREADABLE as error:
-            raise ValueError(f"checkpoint: {self._path} is damaged, or no checkpoint of this version: {error}.") from None
+            raise ValueError(f"checkpoint: {self._path} is damaged, or no checkpoint of this version: {one_line(error, most=500)}.") from None
         for word in dict.fromkeys([*self._identity, *known]):
             if known.get(word) != self._identity.get(word):
                 raise ValueError(

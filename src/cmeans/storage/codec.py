@@ -2,7 +2,8 @@
 
 The library's frozen objects are stored by class and fields. Reading builds only the classes of a table that the caller passes, so a
 hostile file can give wrong values but cannot run code. Values are checked against the types of the fields, and each class checks in
-`__post_init__` that they fit together.
+`__post_init__` that they fit together. A digest in the header tells files that were damaged: numbers that are wrong by one bit are
+numbers too. It is no signature: whoever changes a file can make another.
 """
 
 from __future__ import annotations
@@ -31,14 +32,17 @@ from .atomic import write_atomically
 Arrays = dict[str, npt.NDArray[Any]]
 Objects = Mapping[str, type[Any]]  # the frozen classes that a file may hold, by their names in the file
 
+DIGEST = "digest"  # the key of a header that holds its digest
+MOST_TEXT = 2**25  # bytes of a header at most: parsed, JSON may take twenty times its size
 DTYPES = {"float32", "float64", "int8", "int16", "int32", "int64", "uint32"}
 # The errors that reading a damaged file may raise; any other is an error of the library.
 UNREADABLE = (SafetensorError, OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError, MemoryError)
 
 
 def write_packed(path: Path, key: str, header: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write one file atomically, with the header under a key of its metadata; WriteError where it cannot be written."""
+    """Write one file atomically, with the header and its digest under a key of the metadata; WriteError where it cannot be written."""
     text = json.dumps(header)
+    text = json.dumps({**header, DIGEST: digest_of(text, arrays)})
 
     def write(temporary: str) -> None:
         try:
@@ -55,9 +59,9 @@ def write_packed(path: Path, key: str, header: Mapping[str, Any], arrays: Arrays
     write_atomically(path, write)
 
 
-def digest_of(header: Mapping[str, Any], arrays: Arrays) -> str:
-    """Digest of a header and its arrays, by which a file that is read again is found to be the one written, to the last bit."""
-    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+def digest_of(text: str, arrays: Arrays) -> str:
+    """Digest of a header in JSON and its arrays, by which a file that is read again is found to be the one written, to the last bit."""
+    digest = hashlib.sha256(json.dumps(json.loads(text), sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype.str} {arrays[name].shape}".encode())
         digest.update(np.ascontiguousarray(arrays[name]).data)
@@ -74,14 +78,24 @@ def text_in(path: Path, key: str) -> str | None:
 
 
 def read_packed(path: Path, key: str) -> tuple[Any, Arrays]:
-    """Return header (None where the file has none under that key) and arrays; damaged files raise one of `UNREADABLE`."""
+    """Return header (None where the file has none under that key) and arrays; damaged files raise one of `UNREADABLE`.
+
+    A header that has a digest is that of the file; one without, as earlier versions wrote them, is for callers to refuse or take.
+    """
     with safe_open(path, framework="numpy") as file:
         text = (file.metadata() or {}).get(key)
+        if text is not None and len(text) > MOST_TEXT:
+            raise ValueError(f"a header of {len(text):,} characters, where {MOST_TEXT:,} are the most")
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
     unknown = sorted({str(a.dtype) for a in arrays.values()} - DTYPES)
     if unknown:
         raise ValueError(f"arrays of {unknown}, where a model has {sorted(DTYPES)}")
-    return json.loads(text) if text is not None else None, arrays
+    header = json.loads(text) if text is not None else None
+    if isinstance(header, dict) and DIGEST in header:
+        own = {name: value for name, value in header.items() if name != DIGEST}
+        if header[DIGEST] != digest_of(json.dumps(own), arrays):
+            raise ValueError("it holds something else than was written")
+    return header, arrays
 
 
 class Packer:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ... import StreamingFuzzyCMeans, load
 from ...data.row_source import ColumnLabel
 from ...persistence.model_file import KEY, packed
-from ...storage.codec import digest_of, read_packed, text_in, write_packed
+from ...storage.codec import DIGEST, read_packed, text_in, write_packed
 from ..errors import InputError
 from ..models import Preprocessing, open_model, read_recipe
 from ..option_values import option_of
@@ -80,9 +80,7 @@ class SavedStream:
             "dtype": recipe.dtype,
             METHOD: {**asdict(self.tally), "written": None if self.written is None else asdict(self.written)},
         }
-        header, arrays = packed(self.learnt.model, rows=False, metadata=plain(metadata))
-        header["metadata"][METHOD]["digest"] = digest_of(header, arrays)
-        write_packed(file, KEY, header, arrays)
+        write_packed(file, KEY, *packed(self.learnt.model, rows=False, metadata=plain(metadata)))
 
     @classmethod
     def load(cls, file: Path) -> SavedStream:
@@ -126,8 +124,7 @@ def _tally_in(file: Path, beside: Mapping[str, Any]) -> tuple[StreamCounts, Writ
 
 def _refuse_changed(file: Path) -> None:
     """Raise ValueError where a state differs in any bit from what was written."""
-    header, arrays = read_packed(file, KEY)
-    if (header["metadata"].get(METHOD) or {}).pop("digest", None) != digest_of(header, arrays):
+    if DIGEST not in read_packed(file, KEY)[0]:
         raise ValueError("it holds something else than was written.")
 
 

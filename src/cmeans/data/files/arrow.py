@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...runtime.user_warnings import one_line
 from ..row_source import RowsError
+from .claims import check_columns
 from .discovery import IPC_FILE
 from .schema import Field, Header, Spelling, in_python
 from .tables import Block, FileTable
@@ -56,6 +57,7 @@ def release() -> None:
 
 def header_of(where: str, schema: pa.Schema, spell: Spelling = in_python) -> Header:
     """Return the columns of a schema."""
+    check_columns(where, len(schema.names))
     index = (schema.pandas_metadata or {}).get("index_columns", [])  # what pandas wrote for the index of its frame is no data
     singles = (pa.float16(), pa.float32())
     named = zip(schema.names, schema.types, strict=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..row_source import RowsError
 from .arrow import file_bytes, kind_of, pa, reading, release, values
+from .claims import check_unpacked
 from .discovery import PACKED
 from .schema import Field, Header, Spelling, in_python
 from .tables import Block, FileTable
@@ -312,7 +313,17 @@ class CsvTable(FileTable):
     def _text(self) -> Iterator[CsvText]:
         packer = next((packer.name for packer in PACKED.values() if packer.ending == self._file.path.suffix), None)
         with reading(self._file, self.kind), pa.input_stream(file_bytes(self._file.path), compression=packer) as stream:
-            text = CsvText.of(str(self._file.path), iter(lambda: stream.read(_PIECE), b""), *self._options, several=True)
+            blocks = iter(lambda: stream.read(_PIECE), b"")
+            blocks = blocks if packer is None else self._believed(blocks)
+            text = CsvText.of(str(self._file.path), blocks, *self._options, several=True)
             if text is None:
                 raise RowsError(f"{self._file.path}: is empty.")
             yield text
+
+    def _believed(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield what the file unpacks to, as far as it can be meant."""
+        size = 0
+        for block in blocks:
+            size += len(block)
+            check_unpacked(self._file.path, size, self._file.size)
+            yield block

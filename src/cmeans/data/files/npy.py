@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import struct
 import sys
@@ -23,6 +24,7 @@ from ..arrays import sparse_damage
 from ..blocks import spans
 from ..row_source import RowArray, RowsError, StoredRows
 from ..scratch import Scratch
+from .claims import check_columns, check_unpacked
 from .schema import ColumnChoice, Field, Header, Spelling, in_python
 from .tables import check_finite, weights_of
 from .unchanged_files import StampedFile
@@ -131,6 +133,7 @@ class RawArray:
             layout = RawFormat.of_npy(file)
             if layout.stop > size:
                 raise ValueError(f"{layout.stop - size:,} bytes are missing at the end of {self.member or 'it'}")
+            check_unpacked(self.file.path, size, self.file.size)
             yield file, layout
 
     @property
@@ -170,6 +173,10 @@ def readable(where: str, kind: str) -> Iterator[None]:
         yield
     except RowsError:
         raise
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise RowsError(f"{where}: cannot be read as {kind}; it says that bytes lie where there are none.") from error
     # NotImplementedError: what zipfile raises for compression methods and versions that it cannot read
     except (ValueError, EOFError, KeyError, SyntaxError, TokenError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
         raise RowsError(f"{where}: cannot be read as {kind}; it is truncated or not such a file ({one_line(error)}).") from error
@@ -269,7 +276,11 @@ def _numbers(array: RawArray, name: str) -> NDArray[Any]:
 
 def _loaded(file: StampedFile) -> Any:
     """Return a sparse matrix, checked for entries beyond its indptr, which SciPy would drop silently."""
+    with zipfile.ZipFile(file.path) as archive:
+        check_unpacked(file.path, sum(member.file_size for member in archive.infolist()), file.size)
     x: Any = scipy.sparse.load_npz(file.path)
+    check_columns(file.path, x.shape[1])
+    check_unpacked(file.path, np.dtype(np.int64).itemsize * x.shape[0], file.size)  # the pointers to its rows as CSR
     stored = RawArray(file, "data.npy").layout.shape
     if x.format in ("csr", "csc", "bsr") and stored[:1] != x.data.shape[:1]:
         raise RowsError(
@@ -279,6 +290,7 @@ def _loaded(file: StampedFile) -> Any:
 
 
 def _header(where: str, dtype: np.dtype[Any], d: int, spell: Spelling) -> Header:
+    check_columns(where, d)
     single = dtype.kind == "f" and dtype.itemsize <= 4  # in either byte order
     return Header(where, tuple(Field(at, dtype.name, dtype.kind in "biuf", single) for at in range(d)), spell)
 

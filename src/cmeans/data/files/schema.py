@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -80,12 +81,10 @@ class Header:
     spell: Spelling = in_python  # formats arguments in messages
 
     def __post_init__(self) -> None:
-        labels = [field.label for field in self.fields]
-        twice = sorted({label for label in labels if labels.count(label) > 1}, key=str) if len(set(labels)) < len(labels) else []
+        counts = Counter(field.label for field in self.fields)
+        twice = sorted((label for label, count in counts.items() if count > 1), key=str)
         if twice:
-            raise RowsError(
-                f"{self.where}: column {twice[0]!r} occurs {labels.count(twice[0])} times; every column needs a name of its own."
-            )
+            raise RowsError(f"{self.where}: column {twice[0]!r} occurs {counts[twice[0]]} times; every column needs a name of its own.")
 
     @property
     def named(self) -> bool:

@@ -12,6 +12,7 @@ from itertools import accumulate
 import numpy as np
 
 from ..row_source import ColumnLabel, RowsError
+from .claims import check_columns
 from .schema import Spelling, in_python
 
 MARK = codecs.BOM_UTF8  # some programs write it before the first character
@@ -148,7 +149,9 @@ class Dialect:
         text = ""
         for height, line in enumerate(lines, 1):
             text += line if height == 1 else f"\n{line}"
-            delimiter = max(_DELIMITERS, key=_QUOTED.sub(r"\1", text).count)  # the first of them where none occurs
+            unquoted = _QUOTED.sub(r"\1", text)
+            delimiter = max(_DELIMITERS, key=unquoted.count)  # the first of them where none occurs
+            check_columns(where, unquoted.count(delimiter) + 1)
             try:
                 cells = tuple(cell.strip() for cell in split(text, delimiter))
             except OpenQuoteError:

@@ -1,0 +1,179 @@
+"""Fuzzers run for as long as one likes: each case in another process, which may crash, hang or take all memory without harm.
+
+A fuzzer is a module with `prepared(folder)`, which returns its case: a function of dice that gives in a word what came of it, and raises
+where that must not be. Case number N is that of `random.Random(N)`, so that a number is all one needs to see it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import random
+import resource
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Case = Callable[[random.Random], str]
+
+FUZZERS = ("model_files", "checkpoints", "readers", "stream_lines", "command_lines", "inputs")
+HANG = 5.0  # seconds of the processor that a case may take, and seconds of silence in which it used none
+SILENCE = 60.0
+MEMORY = 2**30  # bytes that the cases of a process may add to it
+CASES = 2_000  # of one process, so that none grows old
+
+
+class FoundError(AssertionError):
+    """What a fuzzer looks for."""
+
+
+@dataclass
+class Report:
+    """What came of the cases so far."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    finds: list[tuple[int, str]] = field(default_factory=list)  # numbers of cases, and what was wrong
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{name} {count:,}" for name, count in self.outcomes.most_common())
+        return f"{self.outcomes.total():,} cases ({counts}), {len(self.finds)} finds"
+
+
+def case_of(name: str, folder: Path) -> Case:
+    """Return the case of a fuzzer, which works in a folder of its own."""
+    return importlib.import_module(f"fuzz.{name}").prepared(folder)
+
+
+def run(name: str, seconds: float, first: int = 0, cases: int | None = None, report: Report | None = None) -> Report:
+    """Run the cases from a number on, in one process after the other, until the time is over or so many are done."""
+    report = report or Report()
+    number, stop = first, None if cases is None else first + cases
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and (stop is None or number < stop):
+        last = number + CASES if stop is None else min(number + CASES, stop)
+        number = _watched(name, number, last, until, report)
+    return report
+
+
+def _watched(name: str, first: int, last: int, until: float, report: Report) -> int:
+    """Watch one process; return the number of the case after its last."""
+    words = [sys.executable, "-m", "tests.fuzz", name, "--worker", str(first), str(last)]
+    with (
+        tempfile.TemporaryFile("w+") as said,
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen([*words, folder], stdout=subprocess.PIPE, stderr=said) as process,
+    ):
+        watch = _Watch(process, first)
+        try:
+            for message in watch.messages():
+                if message is None:
+                    if watch.hangs():
+                        report.outcomes["hang"] += 1
+                        _told(name, report, watch.number, "hangs")
+                        return watch.number + 1
+                elif "outcome" in message:
+                    report.outcomes[message["outcome"]] += 1
+                    if message["found"]:
+                        _told(name, report, watch.number - 1, message["found"])
+                    if time.monotonic() > until:
+                        return watch.number
+            code = process.wait(SILENCE)
+        finally:
+            process.kill()
+        if code:
+            said.seek(0)
+            text = f"the process died: {signal.Signals(-code).name if code < 0 else code}\n{said.read()[-2000:]}"
+            if not watch.busy:
+                raise RuntimeError(f"{name}: {text}")
+            report.outcomes["crash"] += 1
+            _told(name, report, watch.number, text)
+            return watch.number + 1
+    return watch.number
+
+
+class _Watch:
+    """What a process says of its cases, and how long it has been about the one that it has begun."""
+
+    def __init__(self, process: subprocess.Popen[bytes], first: int) -> None:
+        self._process = process
+        self.number = first  # of the case that is under way, or comes next
+        self.busy = False
+        self._used, self._heard = 0.0, time.monotonic()
+
+    def messages(self) -> Iterator[dict[str, Any] | None]:
+        """Yield its messages, and None where none came for a while."""
+        assert self._process.stdout is not None
+        pipe, left = self._process.stdout.fileno(), b""
+        while True:
+            if not select.select([pipe], [], [], 0.25)[0]:
+                yield None
+                continue
+            some = os.read(pipe, 2**16)
+            if not some:
+                return
+            *lines, left = (left + some).split(b"\n")
+            for line in lines:
+                message = json.loads(line)
+                self.busy, self._heard = "case" in message, time.monotonic()
+                self.number = message["case"] if self.busy else self.number + 1
+                self._used = _processor_time(self._process.pid)
+                yield message
+
+    def hangs(self) -> bool:
+        """True where a case has taken too long."""
+        late = time.monotonic() - self._heard > SILENCE
+        return self.busy and (late or _processor_time(self._process.pid) - self._used > HANG)
+
+
+def _told(name: str, report: Report, number: int, what: str) -> None:
+    report.finds.append((number, what))
+    print(f"--- {name}, case {number}: python -m tests.fuzz {name} --first {number} --cases 1\n{what}\n", file=sys.stderr, flush=True)
+
+
+def _processor_time(pid: int) -> float:
+    """Seconds of the processor that a process has taken, in all its threads."""
+    try:
+        parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def work(name: str, first: int, last: int, folder: Path) -> None:
+    """Run cases and write what comes of each to stdout, where nothing else may write."""
+    messages = os.fdopen(os.dup(1), "w", buffering=1)
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.nice(10)
+    case = case_of(name, folder)
+    before = _peak()
+    for number in range(first, last):
+        print(json.dumps({"case": number}), file=messages)
+        found = ""
+        try:
+            outcome = case(random.Random(number))
+        except Exception as error:
+            outcome, found = type(error).__name__, traceback.format_exc(limit=-12)
+        grown = _peak() - before
+        if grown > MEMORY:
+            outcome, found = "memory", f"takes {grown >> 20:,} MB"
+        with contextlib.suppress(BrokenPipeError):
+            print(json.dumps({"outcome": outcome, "found": found}), file=messages)
+        if grown > MEMORY:
+            return  # the peak stays; a fresh process goes on
+
+
+def _peak() -> int:
+    """Bytes of memory that this process has had at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
