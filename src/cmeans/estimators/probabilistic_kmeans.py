@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
@@ -22,6 +23,7 @@ from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard
 from ..runtime.docstrings import shares_parameters
+from ..solvers.checkpoints import Checkpoint
 from ..solvers.fixed_point import Solution
 from ..solvers.kpkm import Found, PartitionProblem, Search
 from ..solvers.multistart import BestRun, FitResult, concluded
@@ -136,6 +138,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
         engine: Any = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -185,7 +188,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         """Return the best result of all starts, and their row visits in all."""
         best, visits = None, 0
         for number, p in enumerate(self._distributions(settings, geometry, given.problem)):
-            found = search(p, given, observer.at("fit", number, settings.n_init))
+            found = search(p, given, observer.within(f"start {number}").at("fit", number, settings.n_init))
             visits += found.row_visits
             if best is None or found.objective < best.objective:
                 best = found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -40,6 +41,7 @@ from ..rules import Hard
 from ..runtime.docstrings import shares_parameters
 from ..sampling.pairwise import affinity
 from ..sampling.population import population_of, sample
+from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import FitResult, best_of, concluded
 from ..spaces import ExactSpace, FeatureSpace, solver_tolerance
 from ..sweeps.final_pass import assign_all
@@ -106,6 +108,7 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
         engine: Any = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

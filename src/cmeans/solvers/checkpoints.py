@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..data.arrays import host_float64, is_sparse
 from ..data.blocks import Blocks
@@ -23,17 +24,40 @@ from ..runtime.signals import held_back
 from ..runtime.user_warnings import one_line, warn
 from ..runtime.version import __version__
 from ..spaces.centres import Centres
+from ..storage.array_file import StoredArray, remove_arrays, write_array
 from ..storage.atomic import WriteError, try_writing
 from ..storage.codec import DIGEST, UNREADABLE, Packer, read_packed, text_in, unpacked, write_packed
 from ..sweeps.state import State
 from ..sweeps.statistics import HardStatistics, Statistics
 
 KEY = "cmeans checkpoint"  # of the metadata that holds the header
-FORMAT = 2
+FORMAT = 3
 OBJECTS: dict[str, type[Any]] = {cls.__name__: cls for cls in (Centres, HardStatistics, State, Statistics)}
 LOOKED_AT = 1000  # rows by which an input is known again
 
 Packed = dict[str, Any]  # where the loop of one solve stands, in values that a file can hold
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A large array of a solve, which is kept in a file of its own beside the checkpoint."""
+
+    array: npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class FoundBeside:
+    """An array that a checkpoint has kept beside it."""
+
+    checkpoint: Path
+    stored: StoredArray
+
+    def read_into(self, out: npt.NDArray[Any]) -> None:
+        """Fill an array of the same shape and type."""
+        try:
+            self.stored.read_into(self.checkpoint.parent, out)
+        except (OSError, ValueError) as error:
+            raise _damaged(self.checkpoint, error) from None
 
 
 @dataclass(frozen=True)
@@ -120,6 +144,7 @@ class CheckpointLog:
         self._sections: dict[str, CheckpointSection] = {}
         self._found: dict[str, Packed] = {}
         self._sweeps, self._written = 0, time.monotonic()
+        self._beside: set[str] | None = None  # names of arrays beside the checkpoint that is there, where this fit knows it
         self.rng = rng
         check_place(checkpoint)
         if checkpoint.resume:
@@ -142,21 +167,37 @@ class CheckpointLog:
 
     def write(self) -> None:
         """Write all sections as they stand. A fit does not end because this cannot be written."""
+        try:
+            with held_back():
+                self._write({key: section.latest for key, section in self._sections.items() if section.latest is not None})
+        except WriteError as error:
+            warn(f"checkpoint: {error} The fit goes on without.")
+            if self._beside is not None:
+                remove_arrays(self._path, self._beside)
+        self._written = time.monotonic()
+
+    def _write(self, latest: Mapping[str, Packed]) -> None:
         packer = Packer(OBJECTS)
         keys = self._began["state"]
+        sections, beside = dict[str, Any](), dict[str, dict[str, StoredArray]]()
+        for key, packed in latest.items():
+            beside[key] = {name: self._stored(value) for name, value in packed.items() if isinstance(value, (Beside, FoundBeside))}
+            sections[key] = packer.encode({name: value for name, value in packed.items() if name not in beside[key]}, key)
         header = {
             "format": FORMAT,
             "identity": self._identity,
             "random": {"key": packer.encode(keys["key"], "random"), "pos": int(keys["pos"])},
             "gauss": [int(self._began["has_gauss"]), float(self._began["gauss"])],
-            "sections": {key: packer.encode(section.latest, key) for key, section in self._sections.items() if section.latest is not None},
+            "sections": sections,
+            "beside": {key: {name: array.packed() for name, array in some.items()} for key, some in beside.items() if some},
         }
-        try:
-            with held_back():
-                write_packed(self._path, KEY, header, packer.arrays)
-        except WriteError as error:
-            warn(f"checkpoint: {error} The fit goes on without.")
-        self._written = time.monotonic()
+        write_packed(self._path, KEY, header, packer.arrays)
+        self._beside = {array.file for some in beside.values() for array in some.values()}
+        remove_arrays(self._path, self._beside)
+
+    def _stored(self, value: Beside | FoundBeside) -> StoredArray:
+        """Return the file of an array, which is written where it is not there from before."""
+        return value.stored if isinstance(value, FoundBeside) else write_array(self._path, value.array)
 
     def _resume(self) -> None:
         self._path.open("rb").close()  # where that is not allowed the file is no damaged one
@@ -172,14 +213,21 @@ class CheckpointLog:
             has_gauss, gauss = header["gauss"]
             self.rng.set_state({"bit_generator": "MT19937", "state": state, "has_gauss": int(has_gauss), "gauss": float(gauss)})
             self._found = {key: unpacked(packed, arrays, OBJECTS) for key, packed in header["sections"].items()}
+            for key, some in header["beside"].items():
+                self._found[key] |= {name: FoundBeside(self._path, StoredArray.read(array)) for name, array in some.items()}
+            self._beside = {array["file"] for some in header["beside"].values() for array in some.values()}
         except UNREADABLE as error:
-            raise ValueError(f"checkpoint: {self._path} is damaged, or no checkpoint of this version: {one_line(error, most=500)}.") from None
+            raise _damaged(self._path, error) from None
         for word in dict.fromkeys([*self._identity, *known]):
             if known.get(word) != self._identity.get(word):
                 raise ValueError(
                     f"checkpoint: {self._path} was begun with {word}={known.get(word)!r}, this fit has {self._identity.get(word)!r}; "
                     "resume with the same rows and parameters, or take resume=False."
                 )
+
+
+def _damaged(path: Path, error: BaseException) -> ValueError:
+    return ValueError(f"checkpoint: {path} is damaged, or no checkpoint of this version: {one_line(error, most=500)}.")
 
 
 def check_place(checkpoint: Checkpoint, word: str = "checkpoint") -> None:

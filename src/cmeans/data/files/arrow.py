@@ -95,7 +95,7 @@ def readable(where: object, kind: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno:
             error.filename = str(where)
             raise
-        text = one_line(error)
+        text = one_line(error, most=300)
         hint = "has values of mixed types" if "conversion error" in text else f"cannot be read as {kind}; it is damaged or not such a file"
         raise RowsError(f"{where}: {hint} ({text}).") from error
 

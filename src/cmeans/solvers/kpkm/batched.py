@@ -25,8 +25,9 @@ from ...spaces.centres import Centres
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedBlock, RepresentedRows
 from ...sweeps.state import State
+from ..checkpoints import Beside, Packed
 from ..observer import UNOBSERVED, Observer, Progressed
-from .projection import AfterStep, Path
+from .projection import AfterStep, Path, largest
 
 SETTLED = 1e-7  # a membership below this is none
 SELECTED = 0.7  # of a block's rows: fewer are worth picking out
@@ -143,19 +144,19 @@ class _BatchedWalk:
         """All active rows move, none beyond its reach; gives how far they could at most."""
         if any(len(reach) for reach, _ in self._reaches()):
             longest = weighted_quantile(self._reaches, quantile)
-            for rows in self._some():
+            for rows in self.some():
                 self._go(rows, longest)
         else:  # flat everywhere: the objective is concave, so any vertex will do
             longest, tied = math.inf, max(1, math.ceil(quantile * int(self.active.sum())))
-            for rows in self._some():
+            for rows in self.some():
                 self._choose(rows, tied)
                 tied = max(0, tied - len(rows))
         self._follow()
-        for rows in self._some():
+        for rows in self.some():
             self.active[rows] = (self.p[rows] > 0).sum(axis=1) > 1
         return longest
 
-    def _some(self) -> Iterator[IntArray]:
+    def some(self) -> Iterator[IntArray]:
         """The active rows, a few at a time."""
         for start, stop in spans(len(self.active), self.problem.rows.blocks.limits.rows_at_once):
             rows = start + np.flatnonzero(self.active[start:stop])
@@ -164,7 +165,7 @@ class _BatchedWalk:
 
     def _reaches(self) -> Parts:
         """Lengths of the steps that active rows can make, with their weights."""
-        for rows in self._some():
+        for rows in self.some():
             reach = self.reach[rows]
             finite = np.isfinite(reach)
             yield reach[finite], self.problem.rows.blocks.weight[rows[finite]]
@@ -217,6 +218,48 @@ class _BatchedWalk:
         self.renew()
 
 
+@dataclass
+class _Course:
+    """A walk from its beginning, and what a checkpoint keeps of it."""
+
+    walk: _BatchedWalk
+    history: list[float]  # the objective before each step, and now
+    steps: list[float]  # how far rows could go in each
+    ended: bool = False  # by a callback
+
+    @classmethod
+    def begun(cls, walk: _BatchedWalk) -> _Course:
+        walk.renew()
+        walk.refill()
+        return cls(walk, [walk.objective(walk.centres)], [])
+
+    @classmethod
+    def found(cls, walk: _BatchedWalk, found: Packed) -> _Course:
+        """Return the walk as a checkpoint has kept it."""
+        walk.mass, walk.moment, walk.row_visits = found["mass"], found["moment"], found["visits"]
+        if "labels" in found:
+            labels = walk.problem.rows.blocks.empty_labels(walk.p.shape[1])
+            found["labels"].read_into(labels)
+            blocks = walk.problem.rows.blocks
+            for start, stop in spans(blocks.n_rows, blocks.limits.rows_at_once):
+                rows = start + np.flatnonzero(blocks.weight[start:stop] > 0)
+                walk.p[rows] = labels[rows][:, None] == np.arange(walk.p.shape[1])
+            walk.active[:] = False
+        else:
+            found["p"].read_into(walk.p)
+            found["active"].read_into(walk.active)
+        return cls(walk, found["history"].tolist(), found["steps"].tolist(), found["ended"])
+
+    def packed(self) -> Packed:
+        """Return what a checkpoint keeps: P, or labels where it is a partition."""
+        walk, blocks = self.walk, self.walk.problem.rows.blocks
+        numbers = {"history": np.array(self.history), "steps": np.array(self.steps), "ended": self.ended, "visits": walk.row_visits}
+        sums = {"mass": walk.mass, "moment": walk.moment}
+        if walk.active.any():
+            return {"p": Beside(walk.p), "active": Beside(walk.active), **sums, **numbers}
+        return {"labels": Beside(largest(walk.p, blocks)), **sums, **numbers}
+
+
 def follow_batched(
     problem: Problem,  # of a hard rule
     start: Array,  # (n, c) rows that sum to one
@@ -233,19 +276,28 @@ def follow_batched(
         active[first:last] = (weight[first:last] > 0) & ((start[first:last] > 0).sum(axis=1) > 1)
     direction, reach, lost = blocks.by_row(start.dtype, start.shape[1]), blocks.by_row(np.float64), blocks.by_row(np.int32)
     walk = _BatchedWalk(problem, start, direction, reach, lost, active, constant)
-    walk.renew()
-    walk.refill()
-    centres = walk.centres
-    history, steps, ended = [walk.objective(centres)], list[float](), False
-    _note(observer, problem, centres, 0, math.inf)
-    while walk.active.any() and len(steps) < max_iter and not ended:
-        walk.look(centres)
-        steps.append(walk.step(quantile))
-        walk.refill()
-        centres = walk.centres
-        history.append(walk.objective(centres))
-        _note(observer, problem, centres, len(steps), history[-1])
-        ended = after_step is not None and after_step(walk.p, len(steps), history[-1])
+    section = observer.within("path").section()
+    course = _Course.begun(walk) if section.found is None else _Course.found(walk, section.found)
+    centres, history, steps, between = walk.centres, course.history, course.steps, True
+    _note(observer, problem, centres, len(steps), history[-1] if steps else math.inf)
+    try:
+        while walk.active.any() and len(steps) < max_iter and not course.ended:
+            walk.look(centres)
+            between = False  # P and its sums do not belong together until the step is over
+            steps.append(walk.step(quantile))
+            walk.refill()
+            centres = walk.centres
+            history.append(walk.objective(centres))
+            between = True
+            _note(observer, problem, centres, len(steps), history[-1])
+            course.ended = after_step is not None and after_step(walk.p, len(steps), history[-1])
+            section.note(course.packed)
+    except BaseException:
+        if between:
+            section.break_off(course.packed)
+        raise
+    kept = course.packed()
+    section.end(lambda: kept)
     return Path(walk.p, history, len(steps), not walk.active.any(), steps), walk.row_visits
 
 

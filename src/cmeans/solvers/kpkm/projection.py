@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ...data.arrays import Array, Float64, IntArray
+from ...data.blocks import Blocks, spans
+from ..checkpoints import CheckpointSection, Packed
 from .grams import Gram
 
 AfterStep: TypeAlias = Callable[[Array, int, float], bool]  # takes P, the number of steps and the objective after each; True ends it
@@ -45,7 +48,7 @@ class _Walk:
 
     def __post_init__(self) -> None:
         self.every_row = np.arange(len(self.p))
-        self._near, self._among = self.every_row, self.gram  # the rows whose products are kept up while many move, and their gram
+        self.near, self._among = self.every_row, self.gram  # the rows whose products are kept up while many move, and their gram
         self.flat = FLAT * float(self.weight @ self.gram.diag) / float(self.weight.sum())
         self.renew()
 
@@ -68,16 +71,24 @@ class _Walk:
 
     def add(self, rows: IntArray, change: Float64) -> None:
         """P[rows] += change for rows that fewer and fewer are, and what follows from it for them."""
-        if len(rows) <= FEWER * len(self._near):
-            self._near, self._among = rows, self.gram.among(rows)
-        weighted = np.zeros((len(self._near), change.shape[1]))
-        weighted[np.searchsorted(self._near, rows)] = self.weight[rows][:, None] * change
-        moved, known = self._among.product(weighted), self.products[self._near]
+        if len(rows) <= FEWER * len(self.near):
+            self.keep_up(rows)
+        weighted = np.zeros((len(self.near), change.shape[1]))
+        weighted[np.searchsorted(self.near, rows)] = self.weight[rows][:, None] * change
+        moved, known = self._among.product(weighted), self.products[self.near]
         self.squares += np.einsum("lk,lk->k", weighted, 2.0 * known + moved)
-        self.products[self._near] = known + moved
-        self.stale = len(self._near) < len(self.p)
+        self.products[self.near] = known + moved
+        self.stale = len(self.near) < len(self.p)
         self.mass += weighted.sum(axis=0)
         self.p[rows] += change
+
+    def keep_up(self, rows: IntArray) -> None:
+        """From now on keep up the products of these rows, while many of them move."""
+        self.near, self._among = rows, self.gram if len(rows) == len(self.p) else self.gram.among(rows)
+
+    def undecided(self) -> IntArray:
+        """Rows that count and have more than one free cluster."""
+        return np.flatnonzero((self.weight > 0) & (self.free.sum(axis=1) > 1))
 
     def add_one(self, row: int, change: Float64) -> None:
         """P[row] += change, and what follows from it for all rows: one column of K."""
@@ -114,6 +125,41 @@ class _Walk:
             self.renew()
 
 
+@dataclass
+class _Course:
+    """A walk from its beginning, and what a checkpoint keeps of it."""
+
+    walk: _Walk
+    active: IntArray  # rows with more than one free cluster
+    history: list[float]  # the objective before each step, and now
+    steps: list[float]  # how far each step went
+    lowest: float = np.inf  # the objective where a constraint was freed last
+    ended: bool = False  # by `after_step`
+    finished: bool = False
+
+    @classmethod
+    def begun(cls, walk: _Walk) -> _Course:
+        walk.refill()
+        return cls(walk, walk.undecided(), [walk.objective], [])
+
+    @classmethod
+    def found(cls, walk: _Walk, found: Packed) -> _Course:
+        """Return the walk as a checkpoint has kept it."""
+        walk.p, walk.free, walk.products = found["p"], found["free"].astype(np.bool_), found["products"]
+        walk.mass, walk.squares, walk.stale = found["mass"], found["squares"], found["stale"]
+        walk.keep_up(found["near"])
+        numbers = found["lowest"], found["ended"], found["finished"]
+        return cls(walk, found["active"], found["history"].tolist(), found["steps"].tolist(), *numbers)
+
+    def packed(self) -> Packed:
+        """Return what a checkpoint keeps."""
+        walk = self.walk
+        of_walk = {"p": walk.p, "free": walk.free.astype(np.int8), "products": walk.products, "near": walk.near}
+        sums = {"mass": walk.mass, "squares": walk.squares, "stale": walk.stale}
+        own = {"active": self.active, "history": np.array(self.history), "steps": np.array(self.steps)}
+        return {**of_walk, **sums, **own, "lowest": self.lowest, "ended": self.ended, "finished": self.finished}
+
+
 def follow(
     gram: Gram,
     weight: Float64,  # (n,)
@@ -122,40 +168,55 @@ def follow(
     constant: float,  # sum of w k(x, x), of which the gram may know a part only
     step: float | None = None,
     after_step: AfterStep | None = None,
+    section: CheckpointSection | None = None,
 ) -> Path:
     """From `start` to a partition, one constraint after the other.
 
     Each step is as long as all distributions allow (FAGP), or `step` if that is shorter (AGP). `after_step` may end the walk.
     """
+    section = section or CheckpointSection()
     walk = _Walk(gram, weight, start.copy(), start > 0, constant)
-    walk.refill()
-    history, steps = [walk.objective], list[float]()
-    counted = weight > 0
-    active = np.flatnonzero(counted & (walk.free.sum(axis=1) > 1))
-    finished, lowest = False, np.inf
-    while len(steps) < max_iter:
-        if len(active) == 0:
-            if walk.stale:
-                walk.renew()
-            dropped = _most_negative(walk)
-            if dropped is None or history[-1] >= lowest:  # a kernel that is not definite could lead round in circles
-                finished = True
-                break
-            lowest = history[-1]
-            walk.free[dropped] = True
-            active = np.array([dropped[0]])
-        steps.append(_step(walk, active, np.inf if step is None else step))
-        walk.refill()
-        active = active[walk.free[active].sum(axis=1) > 1]
-        if len(active) == 0:
-            active = np.flatnonzero(counted & (walk.free.sum(axis=1) > 1))  # a cluster may have been refilled from a finished row
-        history.append(walk.objective)
-        if after_step is not None and after_step(walk.p, len(steps), history[-1]):
-            break
-    else:
+    course = _Course.begun(walk) if section.found is None else _Course.found(walk, section.found)
+    between = True
+    try:
+        while len(course.steps) < max_iter and not course.ended and not course.finished:
+            between = False  # what depends on P belongs to it again when the step is over
+            _advance(course, np.inf if step is None else step)
+            between = True
+            if not course.finished:
+                course.ended = after_step is not None and after_step(walk.p, len(course.steps), course.history[-1])
+                section.note(course.packed)
+    except BaseException:
+        if between:
+            section.break_off(course.packed)
+        raise
+    if not course.ended and not course.finished:
         walk.renew()
-        finished = len(active) == 0 and _most_negative(walk) is None
-    return Path(walk.p, history, len(steps), finished, steps)
+        course.finished = len(course.active) == 0 and _most_negative(walk) is None
+    kept = course.packed()
+    section.end(lambda: kept)
+    return Path(walk.p, course.history, len(course.steps), course.finished, course.steps)
+
+
+def _advance(course: _Course, longest: float) -> None:
+    """Make one step, or find that none leads on."""
+    walk = course.walk
+    if len(course.active) == 0:
+        if walk.stale:
+            walk.renew()
+        dropped = _most_negative(walk)
+        if dropped is None or course.history[-1] >= course.lowest:  # a kernel that is not definite could lead round in circles
+            course.finished = True
+            return
+        course.lowest = course.history[-1]
+        walk.free[dropped] = True
+        course.active = np.array([dropped[0]])
+    course.steps.append(_step(walk, course.active, longest))
+    walk.refill()
+    course.active = course.active[walk.free[course.active].sum(axis=1) > 1]
+    if len(course.active) == 0:
+        course.active = walk.undecided()  # a cluster may have been refilled from a finished row
+    course.history.append(walk.objective)
 
 
 def _step(walk: _Walk, active: IntArray, longest: float) -> float:
@@ -193,3 +254,11 @@ def _most_negative(walk: _Walk) -> tuple[int, int] | None:
     multiplier[walk.weight == 0] = 0.0
     row, cluster = divmod(int(np.argmin(multiplier)), multiplier.shape[1])
     return (row, cluster) if multiplier[row, cluster] < -walk.flat else None
+
+
+def largest(memberships: Array, blocks: Blocks) -> npt.NDArray[Any]:
+    """The number of each row's largest membership (n,), ties to the lowest."""
+    labels = blocks.empty_labels(memberships.shape[1])
+    for start, stop in spans(blocks.n_rows, blocks.limits.rows_at_once):
+        labels[start:stop] = memberships[start:stop].argmax(axis=1)
+    return labels

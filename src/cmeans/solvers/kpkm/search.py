@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data.arrays import Array, Float64, Partition, one_hot, to_numpy
-from ...data.blocks import Blocks, spans
 from ...sampling.population import Population
 from ...spaces.centres import Centres
 from ...sweeps.final_pass import assign_all
@@ -23,7 +22,7 @@ from ..observer import Observer, Progressed
 from ..search import Breathing
 from .batched import follow_batched
 from .grams import Gram, gram_of
-from .projection import AfterStep, Path, follow
+from .projection import AfterStep, Path, follow, largest
 from .transfer import transfer, transfer_in_memory
 
 MOST_STEPS = 10**6  # small steps of an indefinite kernel might never end
@@ -123,7 +122,7 @@ class Search:
             return after_step is not None and after_step(of_all_rows(p), steps, objective)
 
         first = of_all_rows.of_population(start)
-        path = follow(given.gram, population.weights, first, limit, constant, step, step_ended)
+        path = follow(given.gram, population.weights, first, limit, constant, step, step_ended, observer.within("path").section())
         return replace(path, memberships=of_all_rows(path.memberships)), path.n_iter * len(population)
 
     def _partition(
@@ -152,7 +151,7 @@ class Search:
                 own = transfer_in_memory(given.gram, population.weights, population.of(labels), c, PASSES)
                 labels, visits = np.where(population.member >= 0, own[population.member], labels), visits + rows.n_rows
             else:
-                moved = transfer(problem, labels, c, PASSES)
+                moved = transfer(problem, labels, c, PASSES, observer.within("polish").section())
                 labels, visits = moved.labels, visits + moved.row_visits
         centres = problem.centres_of(Partition(labels, c, like))
         sums = problem.sweep(State(centres))
@@ -183,11 +182,3 @@ class _OfAllRows:
     def __call__(self, p: Array) -> Array:
         member = self.population.members()
         return np.where(member[:, None] >= 0, p[member].astype(self.start.dtype), self.start)
-
-
-def largest(memberships: Array, blocks: Blocks) -> npt.NDArray[Any]:
-    """The number of each row's largest membership (n,), ties to the lowest."""
-    labels = blocks.empty_labels(memberships.shape[1])
-    for start, stop in spans(blocks.n_rows, blocks.limits.rows_at_once):
-        labels[start:stop] = memberships[start:stop].argmax(axis=1)
-    return labels

@@ -16,6 +16,7 @@ import numpy as np
 from ...data.arrays import Float64, IntArray, Partition, as_like, device, host_float64, namespace, resolution, to_numpy
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedBlock, RepresentedRows
+from ..checkpoints import Beside, CheckpointSection, Packed
 from .grams import Gram
 
 ROUNDS = 50  # looks at one block before the next
@@ -56,21 +57,29 @@ class _Clusters:
         self.renew()
 
 
-def transfer(problem: Problem, labels: IntArray, n_clusters: int, max_passes: int) -> Transferred:
+def transfer(problem: Problem, labels: IntArray, n_clusters: int, max_passes: int, section: CheckpointSection | None = None) -> Transferred:
     """Pass over the rows until no move lowers the objective, `max_passes` times at most."""
-    labels, rows = labels.copy(), problem.rows
-    sums = problem.sums_of(Partition(labels, n_clusters, rows.blocks.x))
-    clusters = _Clusters(rows, sums.mass, sums.moment)
-    moves, visits = 0, rows.n_rows
-    for _ in range(max_passes):
-        before = moves
-        for task in range(rows.n_tasks):
-            for block in rows.task(task):
-                moves += _settle(clusters, block, labels)
-        visits += rows.n_rows
-        if moves == before:
-            break
-    return Transferred(labels, moves, visits)
+    section, rows = section or CheckpointSection(), problem.rows
+    labels, found = labels.copy(), section.found
+    if found is None:
+        sums = problem.sums_of(Partition(labels, n_clusters, rows.blocks.x))
+        clusters = _Clusters(rows, sums.mass, sums.moment)
+        passes, moves, last = 0, 0, 1
+    else:
+        found["labels"].read_into(labels)
+        clusters = _Clusters(rows, found["mass"], found["moment"])
+        passes, moves, last = found["passes"], found["moves"], found["last"]
+
+    def packed() -> Packed:
+        sums = {"mass": clusters.mass, "moment": clusters.moment}
+        return {"labels": Beside(labels), **sums, "passes": passes, "moves": moves, "last": last}
+
+    while passes < max_passes and last:
+        last = sum(_settle(clusters, block, labels) for task in range(rows.n_tasks) for block in rows.task(task))
+        passes, moves = passes + 1, moves + last
+        section.note(packed)  # an interrupt in the middle of a pass leaves what was written before it
+    section.end(packed)
+    return Transferred(labels, moves, (1 + passes) * rows.n_rows)
 
 
 def transfer_in_memory(gram: Gram, weight: Float64, labels: IntArray, n_clusters: int, max_passes: int) -> IntArray:

@@ -1,0 +1,93 @@
+"""Lines of a stream that are no rows, rows that are cut between two reads, and whatever else comes through a pipe.
+
+`cmeans stream` labels the sound rows and counts the others, or refuses the stream in a line. Where there are no quotes, which lines are
+sound is found again here, in the plainest way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+
+from cmeans.cli import main
+from fuzz.mutations import changed_bytes, changed_text
+from fuzz.readers import WORDS
+from fuzz.runner import Case, FoundError
+
+MISSING = {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "N/A", "NA", "NULL", "NaN", "n/a"}
+MISSING |= {"nan", "null"}  # what stands for no number in a CSV, as pyarrow has it
+TRUTHS = {"true", "True", "TRUE", "false", "False", "FALSE"}
+
+
+def lines_of(dice: random.Random, n: int) -> list[str]:
+    """Return lines of three numbers; some are no rows."""
+    rng = np.random.default_rng(dice.getrandbits(32))
+    x = rng.normal(size=(n, 3)) + np.array([[0, 0, 0], [9, 0, 9], [0, 9, 9]])[rng.integers(0, 3, n)]
+    lines = [",".join(f"{value:.3f}" for value in row) for row in x]
+    for at in range(3, n):
+        if dice.random() < 0.1:
+            lines[at] = changed_text(lines[at], dice, [word for word in WORDS if not {"\n", "\r", '"'} & set(word)])
+    return lines
+
+
+def is_sound(line: str) -> bool:
+    """True of three finite numbers with commas between them."""
+    cells = line.split(",")
+    return len(cells) == 3 and all(_is_number(cell) for cell in cells)
+
+
+def _is_number(cell: str) -> bool:
+    text = cell.strip(" \t")
+    if cell in MISSING or "_" in text or not (text.isascii() and text.isprintable()):
+        return False
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return text in TRUTHS
+
+
+def prepared(folder: Path) -> Case:
+    source, out, summary, state = folder / "rows.csv", folder / "labels.csv", folder / "summary.json", folder / "state"
+
+    def case(dice: random.Random) -> str:
+        for file in (out, summary, state):
+            file.unlink(missing_ok=True)
+        n = dice.choice((0, 3, 12, 40, 90))
+        lines = lines_of(dice, n)
+        known = dice.random() < 0.7
+        text = ("a,b,c\n" + "\n".join(lines) + dice.choice(("", "\n"))).encode()
+        data = text if known else changed_bytes(changed_text(text.decode(), dice, WORDS).encode(), dice)
+        source.write_bytes(data)
+        words = ["stream", str(source), "-c", "3", "--kernel", "linear", "--chunk-size", str(dice.choice((3, 7, 30, 5000))), "-q"]
+        words += ["--out", str(out), "--summary", str(summary), "--checkpoint", str(state), "--max-errors", str(dice.choice((0, 1000)))]
+        with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()) as told:
+            code = main(words)
+        return outcome(code, said.getvalue(), told.getvalue(), lines if known else None, out, summary)
+
+    return case
+
+
+def outcome(code: int, said: str, told: str, lines: list[str] | None, out: Path, summary: Path) -> str:
+    """Return what came of a stream, whose lines may be known; raise where that is not as it must be."""
+    if code not in (0, 2) or "Traceback" in told or "fault of cmeans" in told:
+        raise FoundError(f"ends with {code}: {told}")
+    if not all(line.isprintable() for line in (said + told).split("\n")):
+        raise FoundError(f"control characters: {told!r}")
+    if code == 2:
+        return "refused"
+    counts = json.loads(summary.read_text())
+    labels = out.read_text().splitlines()[1:] if out.exists() else []
+    if lines is not None:
+        filled = [line for line in lines if line]
+        numbers = [number for number, line in enumerate(filled) if is_sound(line)]
+        if [int(label.partition(",")[0]) for label in labels] != numbers:
+            raise FoundError(f"labels of rows {labels}, where {numbers} are sound of {filled}")
+    if counts["rows_clustered"] != len(labels) or counts["rows"] != counts["rows_clustered"] + counts["rows_malformed"]:
+        raise FoundError(f"counts {counts['rows']} rows, and labels {len(labels)}")
+    return "labelled"
