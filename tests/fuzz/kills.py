@@ -1,2 +1,3 @@
 """stub"""
+
 COMMANDS = {"fit": None}

@@ -15,7 +15,15 @@ from safetensors.numpy import load, save_file
 
 NUMBERS = (0, 1, -1, 2, 127, 255, 256, 2**15, 2**31 - 1, -(2**31), 2**32 - 1, 2**53, 2**63 - 1, -(2**63))
 VALUES: tuple[Any, ...] = (None, True, False, 0, 1, -1, 2, 3, 2**31, 10**18, 10**400, 0.5, 1e308, -0.0, 1e-320, "", "x", "auto", [], {})
-VALUES += ({"$array": "none"}, {"$list": []}, {"$dict": {}}, {"$strings": ["a"]}, {"$object": "Hard", "fields": {}}, float("inf"), float("nan"))
+VALUES += (
+    {"$array": "none"},
+    {"$list": []},
+    {"$dict": {}},
+    {"$strings": ["a"]},
+    {"$object": "Hard", "fields": {}},
+    float("inf"),
+    float("nan"),
+)
 
 Change = Callable[[bytearray, random.Random, Sequence[bytes]], None]
 

@@ -26,7 +26,28 @@ from fuzz.mutations import NUMBERS, changed_bytes, changed_text
 from fuzz.runner import Case, FoundError
 
 X = np.random.default_rng(0).normal(size=(90, 4))
-WORDS = (",", ";", "\t", '"', '""', "\n", "\r\n", "\r", "\n\n", "nan", "NA", "inf", "-", "1e999", "1e-999", "0x10", "1_000", "٣", "true", "")
+WORDS = (
+    ",",
+    ";",
+    "\t",
+    '"',
+    '""',
+    "\n",
+    "\r\n",
+    "\r",
+    "\n\n",
+    "nan",
+    "NA",
+    "inf",
+    "-",
+    "1e999",
+    "1e-999",
+    "0x10",
+    "1_000",
+    "٣",
+    "true",
+    "",
+)
 WORDS += (" ", "\ufeff", "\0", "\x1b[31m", "a,b,c,d\n", "1,2,3,4\n", "=cmd()", "é", "\U0001f600", "9" * 400, "," * 50, "'", "#", "\\")
 SHAPES = ("({n}, 4)", "(4, {n})", "({n},)", "()", "({n}, {n})", "(90, 4.0)", "(True, 4)", "[90, 4]", "((90, 4),)", "(90,4,{n})")
 DTYPES = ("<f8", ">f4", "|O", "<U{n}", "|S{n}", "<i{n}", "|V{n}", "<M8[s]", "|b1", "<c16", "<f16", "f8, f8", "{n}f8", "('<f8', ({n},))")
@@ -39,7 +60,9 @@ def with_nulls(folder: Path) -> Path:
 
 
 def with_dictionaries(folder: Path) -> Path:
-    table = pa.table({"a": X[:, 0], "t": pa.array(["x", "y", "z"] * 30).dictionary_encode(), "d": pa.array([1, 2, 3] * 30).dictionary_encode()})
+    table = pa.table(
+        {"a": X[:, 0], "t": pa.array(["x", "y", "z"] * 30).dictionary_encode(), "d": pa.array([1, 2, 3] * 30).dictionary_encode()}
+    )
     with pa.ipc.new_file(folder / "x.arrow", table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
         writer.write_table(table, max_chunksize=30)
     return folder / "x.arrow"
@@ -51,7 +74,11 @@ def sparse_rows(folder: Path) -> Path:
 
 
 FILES: dict[str, Callable[[Path], Any]] = {
-    **{make.__name__: lambda folder, make=make: make(folder, X) for make in (*formats.NUMBERED, *formats.NAMED) if "list" not in make.__name__},
+    **{
+        make.__name__: lambda folder, make=make: make(folder, X)
+        for make in (*formats.NUMBERED, *formats.NAMED)
+        if "list" not in make.__name__
+    },
     **{make.__name__: make for make in (with_nulls, with_dictionaries, sparse_rows)},
 }
 
@@ -120,7 +147,13 @@ def npy_of(dice: random.Random) -> bytes:
     text = header.encode() + b"\n"
     version = dice.choice((1, 1, 2, 3, 9))
     size = len(text) if dice.random() < 0.9 else dice.choice((0, 2**16 - 1))
-    return b"\x93NUMPY" + bytes((version, 0)) + size.to_bytes(2 if version == 1 else 4, "little") + text + X.tobytes()[: dice.choice((0, 96, 2880))]
+    return (
+        b"\x93NUMPY"
+        + bytes((version, 0))
+        + size.to_bytes(2 if version == 1 else 4, "little")
+        + text
+        + X.tobytes()[: dice.choice((0, 96, 2880))]
+    )
 
 
 def sparse_of(dice: random.Random) -> bytes:
@@ -130,7 +163,9 @@ def sparse_of(dice: random.Random) -> bytes:
     parts["format"] = dice.choice(("csr", "csc", "coo", "bsr", "dia", "lil", "x")).encode()
     name = dice.choice(("data", "indices", "indptr", "shape"))
     changed = parts[name].copy()
-    changed[dice.randrange(len(changed))] = dice.choice(NUMBERS) % 2**31 if name != "shape" else dice.choice((0, 3, -1, 10**7, 2**31 - 1, 2**40, 2**62))
+    changed[dice.randrange(len(changed))] = (
+        dice.choice(NUMBERS) % 2**31 if name != "shape" else dice.choice((0, 3, -1, 10**7, 2**31 - 1, 2**40, 2**62))
+    )
     parts[name] = changed[: dice.choice((None, None, -1))]
     file = io.BytesIO()
     (np.savez if dice.random() < 0.5 else np.savez_compressed)(file, **parts)

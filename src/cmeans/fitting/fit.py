@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Self, get_args
 
@@ -171,7 +171,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             settings = settings if log is None else replace(settings, rng=log.rng)
             joined = equal_rows_joined(self, blocks, settings.n_clusters, estimator_name)
             swept = blocks if joined is None else joined.blocks
-            with self._engine(swept.x) as engine:
+            with self._engine(swept.x) as engine, nullcontext() if log is None else log.resumed():
                 context = FitContext(procedure, settings, given, swept, engine, hook, current_listeners(), log, record, taker)
                 geometry, method, result = (procedure.cluster or self._by_sweeps)(context)
             if log is not None:

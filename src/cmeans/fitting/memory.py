@@ -6,6 +6,7 @@ import math
 import numbers
 import os
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,9 +29,9 @@ def parse_budget(budget: int | float | str | None, estimator_name: str) -> int |
     if isinstance(budget, str):
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", budget)
         if match and match[2].upper() in UNITS:
-            return int(float(match[1]) * UNITS[match[2].upper()])
+            return int(min(float(match[1]) * UNITS[match[2].upper()], sys.maxsize))
     elif isinstance(budget, numbers.Real) and not isinstance(budget, bool) and 0 < budget < math.inf:
-        return int(budget)
+        return int(min(budget, sys.maxsize))
     raise ValueError(f'{estimator_name}(memory_budget={budget!r}): give bytes or text such as "512MB" or "4GB".')
 
 

@@ -126,5 +126,7 @@ def _check_stream(model: Any, stream: Any) -> None:
     if past.space.kernel != model.kernel_ or stream.rule != model._rule or len(past.centres) != len(model._state.centres):
         raise ValueError("the stream has another kernel, rule or number of clusters than the model")
     _check_space(model, past.space)
+    if stream.reserve is not None and (not isinstance(past.space, LandmarkSpace) or past.space.whitener is None):
+        raise ValueError("the stream goes on choosing landmarks, and its space cannot say how well it represents rows")
     if stream.held is not None and stream.held.x.shape[1] != model.n_features_in_:
         raise ValueError("the rows that the stream holds do not fit the model's features")

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,10 @@ OBJECTS: dict[str, type[Any]] = {cls.__name__: cls for cls in (Centres, HardStat
 LOOKED_AT = 1000  # rows by which an input is known again
 
 Packed = dict[str, Any]  # where the loop of one solve stands, in values that a file can hold
+
+
+class DamagedError(ValueError):
+    """A checkpoint that is damaged; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +156,16 @@ class CheckpointLog:
             self._resume()
         self._began = self.rng.get_state(legacy=False)
 
+    @contextmanager
+    def resumed(self) -> Iterator[None]:
+        """Blame the checkpoint for what a fit inside the block stumbles over where no fit should: it may have been changed by hand."""
+        try:
+            yield
+        except (LookupError, TypeError, AttributeError, ArithmeticError) as error:
+            if not self._checkpoint.resume:
+                raise
+            raise _damaged(self._path, error) from error
+
     def section(self, key: str) -> CheckpointSection:
         """The solve of that key, which no other solve of the fit has."""
         assert key not in self._sections, f"two solves have the key {key!r}"
@@ -227,7 +242,7 @@ class CheckpointLog:
 
 
 def _damaged(path: Path, error: BaseException) -> ValueError:
-    return ValueError(f"checkpoint: {path} is damaged, or no checkpoint of this version: {one_line(error, most=500)}.")
+    return DamagedError(f"checkpoint: {path} is damaged, or no checkpoint of this version: {one_line(error, most=500)}.")
 
 
 def check_place(checkpoint: Checkpoint, word: str = "checkpoint") -> None:

@@ -48,8 +48,14 @@ class SolverState:
         return {**{field.name: getattr(self, field.name) for field in fields(self)}, "mixing": mixing, "verdict": self.verdict.value}
 
     @classmethod
-    def unpacked(cls, packed: dict[str, Any]) -> SolverState:
-        """Rebuild a state from `packed` as it is read again: tuples have become lists."""
+    def unpacked(cls, packed: dict[str, Any], like: State) -> SolverState:
+        """Rebuild a state from `packed` as it is read again: tuples have become lists.
+
+        ValueError where its centres are not of the space of `like`: compiled code would read beyond them.
+        """
+        states = [packed["state"], packed["at"], packed["before"], None if packed["last"] is None else packed["last"][0]]
+        if any(one is not None and one.centres.coordinates.shape[1] != like.centres.coordinates.shape[1] for one in states):
+            raise ValueError("checkpoint: its centres are not of the space of this fit; it is damaged.")
         mixing = packed["mixing"]
         mixing = None if mixing is None else Mixing(**_with_tuples(mixing))
         return cls(**{**_with_tuples(packed), "mixing": mixing, "verdict": Verdict(packed["verdict"])})
@@ -95,7 +101,7 @@ def solve(
     loop = _Loop(problem, observer, step, carried, function, SweepsInARow.of(problem, state, function) if in_a_row else None)
     section = observer.section()
     if section.found is not None:
-        now = SolverState.unpacked(section.found)
+        now = SolverState.unpacked(section.found, state)
     else:
         now = SolverState(state, state, mixing=Mixing() if _may_mix(problem, step) else None)
     loop.note(now)

@@ -39,7 +39,7 @@ def is_at_rest(problem: Problem, at: State, new: State, sums: Statistics, *, com
 
 def ends_by_centres(stopping: Stopping, moved: float, scale: float) -> bool:
     """True where the largest squared movement of a centre ends a run; `scale`: the typical squared distance."""
-    return moved <= stopping.tol**2 * scale
+    return moved <= stopping.tol * stopping.tol * scale  # a square of Python overflows with an error
 
 
 def relative_movement(moved: float, scale: float) -> float:

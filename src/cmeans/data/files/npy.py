@@ -177,8 +177,18 @@ def readable(where: str, kind: str) -> Iterator[None]:
         if error.errno != errno.EINVAL:
             raise
         raise RowsError(f"{where}: cannot be read as {kind}; it says that bytes lie where there are none.") from error
-    # NotImplementedError: what zipfile raises for compression methods and versions that it cannot read
-    except (ValueError, EOFError, KeyError, SyntaxError, TokenError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+    # NotImplementedError, RuntimeError: what zipfile raises for methods and versions that it cannot read, and for encrypted members
+    except (
+        ValueError,
+        EOFError,
+        KeyError,
+        SyntaxError,
+        TokenError,
+        NotImplementedError,
+        RuntimeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
         raise RowsError(f"{where}: cannot be read as {kind}; it is truncated or not such a file ({one_line(error, most=300)}).") from error
 
 

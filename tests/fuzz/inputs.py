@@ -1,0 +1,175 @@
+"""Estimators and whatever may be handed to them: rows, weights and parameters of every kind.
+
+A fit is refused by a ValueError, or its model keeps what it promises: labels of its clusters, numbers that are finite, memberships that sum
+to one where they should, predictions of the training rows that are its labels. A warning that is not the library's own is a find too.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from every_estimator import CLASSES, NAMES, PARAMETERS, known
+from fuzz.runner import Case, FoundError
+
+NUMBERS = (0, 1, -1, 2, 3, 0.5, 1.5, 1e-300, 1e300, 1e-9, float("nan"), float("inf"), True, None, "auto", "x", [], (1, 2), 10**30, 1 + 2j)
+WORDS: dict[str, tuple[Any, ...]] = {
+    "n_clusters": (1, 2, 3, 5, 0, -1, 2.0, "3", None, 10**9),
+    "max_clusters": (1, 2, 3, 5, 0, None, 10**9),
+    "kernel": ("linear", "rbf", "laplacian", "cosine", "sigmoid", "polynomial", "landmark_graph", "manhattan", "gower", "no", None, 3),
+    "gamma": ("scale", "median", "auto", 0.1, 1e-300, 1e300, 0, -1, float("nan"), "no"),
+    "degree": (1, 2, 3, 50, 0, 2.5, -1),
+    "coef0": (0, 1, -5, 1e300, float("nan")),
+    "n_landmarks": ("auto", None, 1, 3, 10, 0, -1, 10**9, 2.5, "no"),
+    "landmarks": ("rpcholesky", "uniform", "k-means++", "no", [0, 1, 2], [0, 0], [10**9], [-1], np.eye(3), np.full((2, 3), np.nan)),
+    "landmark_tol": (0.0, 0.02, 1.0, -1, float("nan")),
+    "landmark_solver": ("eigh", "gradient", "no"),
+    "init": ("k-means++", "k-means||", "max-min", "random", "random-partition", "dirichlet", "no", [0, 1, 2], [0, 0, 0], np.eye(3)),
+    "m": ("auto", 1.1, 2.0, 50.0, 1.0, 0, float("inf"), "no"),
+    "search": ("auto", "breathing", "annealing", None, "no"),
+    "acceleration": ("anderson", None, "no"),
+    "rule": ("fuzzy", "hard", "entropy", "possibilistic", "noise_fuzzy", "no", 3, None),
+    "noise": (None, 0.1, "auto", 0.0, 1.0, -1, 2.0),
+    "size_min": (None, 1, 5, 0.2, 0.9, -1, [1, 2, 3]),
+    "size_max": (None, 1, 20, 0.5, 0.0, 10**9),
+    "solver": ("auto", "fagp", "agp", "batched", "lloyd", "no"),
+    "method": ("landmarks", "projection", "no"),
+    "max_iter": (1, 2, 20, 0, None, -1),
+    "chunk_size": (5, 20, 1, 0, 10**9),
+    "patch_size": (5, 20, 1, 0, 10**9),
+    "warm_up": ("auto", 0, 10**6, -1),
+    "memory_budget": (None, "1GB", 10**9, 1, "x", 0, 10**400),
+    "n_jobs": (None, 1, 2, -1, 0, "x"),
+    "random_state": (0, None, -1, 2**40, "x", np.random.RandomState(0)),
+    "join_equal_rows": ("auto", True, False, "x"),
+    "verbose": (0, False),
+}
+NEVER = {"engine", "checkpoint", "verbose", "n_init"}  # which have tests of their own, or write
+
+
+def rows_of(dice: random.Random) -> Any:
+    """Return rows, of some kind or none."""
+    rng = np.random.default_rng(dice.getrandbits(32))
+    n, d = dice.choice((1, 2, 3, 7, 30, 60)), dice.choice((1, 2, 3, 8))
+    x = rng.normal(size=(n, d)) + dice.choice((0, 5)) * rng.integers(0, 3, (n, 1))
+    x = dice.choice(VALUES)(x, rng)
+    return dice.choice((*(lambda x: x,) * 4, *FORMS))(x)
+
+
+VALUES: tuple[Callable[[np.ndarray, np.random.Generator], np.ndarray], ...] = (
+    *(lambda x, rng: x,) * 4,
+    lambda x, rng: x * 10.0 ** rng.integers(-300, 300),
+    lambda x, rng: x * 10.0 ** rng.integers(-320, 300, x.shape[1]),
+    lambda x, rng: np.zeros_like(x),
+    lambda x, rng: x[np.zeros(len(x), int)],
+    lambda x, rng: np.round(x),
+    lambda x, rng: x + 1e9,
+    lambda x, rng: np.where(rng.random(x.shape) < 0.05, rng.choice([np.nan, np.inf, -np.inf, 1e308, 5e-324]), x),
+    lambda x, rng: np.where(np.arange(len(x))[:, None] == 0, 1e200, x),
+)
+FORMS: tuple[Callable[[np.ndarray], Any], ...] = (
+    lambda x: x.astype(np.float32),
+    lambda x: np.nan_to_num(x).clip(-100, 100).astype(np.int8),
+    lambda x: x > 0,
+    lambda x: np.asfortranarray(x)[::-1],
+    lambda x: x.tolist(),
+    lambda x: x.astype(object),
+    lambda x: x.astype(str),
+    lambda x: x.ravel(),
+    lambda x: x[None],
+    lambda x: x[:0],
+    lambda x: x[:, :0],
+    lambda x: sparse.csr_array(x),
+    lambda x: sparse.coo_array(x),
+    lambda x: sparse.csr_matrix(np.where(x > 0, x, 0)),
+    lambda x: np.ma.masked_array(x, x > 1),
+    lambda x: x + 1j,
+    lambda x: x.astype(np.float16),
+    lambda x: x.astype(np.longdouble),
+    lambda x: None,
+    lambda x: "rows",
+    lambda x: 3.0,
+    lambda x: [[1, 2], [3]],
+    lambda x: {"a": x[:, 0]},
+    lambda x: np.broadcast_to(x[:1], x.shape),
+)
+
+
+def weights_of(dice: random.Random, n: int) -> Any:
+    rng = np.random.default_rng(dice.getrandbits(32))
+    ways: tuple[Callable[[], Any], ...] = (
+        lambda: rng.integers(0, 4, n),
+        lambda: rng.random(n) * 10.0 ** rng.integers(-300, 300),
+        lambda: np.zeros(n),
+        lambda: np.where(np.arange(n) == 0, 1.0, 0.0),
+        lambda: -np.ones(n),
+        lambda: np.full(n, np.nan),
+        lambda: np.ones(n + 1),
+        lambda: 3.0,
+        lambda: "x",
+        lambda: np.ones((n, 1)),
+        lambda: rng.random(n).astype(object),
+    )
+    return None if dice.random() < 0.7 else dice.choice(ways)()
+
+
+def words_of(dice: random.Random, name: str) -> dict[str, Any]:
+    """Return a few parameters of an estimator."""
+    words = known(name, {"n_clusters": 3, "max_clusters": 3, "random_state": 0, "chunk_size": 20, "patch_size": 20, "max_iter": 30})
+    own = sorted(set(PARAMETERS[name]) - NEVER)
+    for word in dice.sample(own, min(len(own), dice.choice((0, 1, 1, 2, 3)))):
+        words[word] = dice.choice(WORDS[word] if word in WORDS and dice.random() < 0.85 else NUMBERS)
+    return words
+
+
+def prepared(folder: Path) -> Case:
+    def case(dice: random.Random) -> str:
+        name = dice.choice(NAMES)
+        words, x = words_of(dice, name), rows_of(dice)
+        weight = weights_of(dice, len(x) if hasattr(x, "__len__") and not sparse.issparse(x) else 30)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", UserWarning)
+            try:
+                return fitted(name, words, x, weight)
+            except (FoundError, ValueError) as error:
+                if isinstance(error, FoundError):
+                    raise FoundError(f"{name}({words}) of {x!r} with {weight!r}: {error}") from error
+                if len(str(error)) < 10:
+                    raise FoundError(f"{name} says no more than {error}") from error
+                return "refused"
+            except Exception as error:
+                raise FoundError(f"{name}({words}) of {x!r} with {weight!r} ends with {type(error).__name__}") from error
+
+    return case
+
+
+def fitted(name: str, words: dict[str, Any], x: Any, weight: Any) -> str:
+    try:
+        model = CLASSES[name](**words).fit(x, sample_weight=weight)
+    except TypeError as error:
+        if "sparse" in str(error) or "argument must be a string or a real number" in str(error):  # as scikit-learn has it
+            return "refused"
+        raise
+    n = x.shape[0] if hasattr(x, "shape") else len(x)
+    labels, c = np.asarray(model.labels_), len(model._state.centres)
+    if labels.shape != (n,) or labels.min() < -1 or labels.max() >= c:
+        raise FoundError(f"labels {labels!r} of {n} rows and {c} clusters")
+    if not np.isfinite(model.objective_):
+        raise FoundError(f"objective {model.objective_}")
+    u = np.asarray(model.memberships_)
+    if u.shape != (n, c) or not np.isfinite(u).all() or u.min() < 0 or u.max() > 1 + 1e-6:
+        raise FoundError(f"memberships {u!r}")
+    shares = u.sum(axis=1) + np.asarray(getattr(model, "noise_membership_", 0.0))
+    if model._sums_to_one and not np.allclose(shares, 1.0, atol=1e-4):
+        raise FoundError(f"memberships that sum to {shares!r}")
+    cut_short = name == "ProbabilisticKMeans" and not model.converged_
+    if not cut_short and not np.array_equal(model.predict(x), labels):
+        raise FoundError(f"predicts {model.predict(x)!r} where its labels are {labels!r}")
+    return "fitted"
