@@ -127,13 +127,13 @@ class _Watch:
                 message = json.loads(line)
                 self.busy, self._heard = "case" in message, time.monotonic()
                 self.number = message["case"] if self.busy else self.number + 1
-                self._used = _processor_time(self._process.pid)
+                self._used = processor_time(self._process.pid)
                 yield message
 
     def hangs(self) -> bool:
         """True where a case has taken too long."""
         late = time.monotonic() - self._heard > SILENCE
-        return self.busy and (late or _processor_time(self._process.pid) - self._used > HANG)
+        return self.busy and (late or processor_time(self._process.pid) - self._used > HANG)
 
 
 def _told(name: str, report: Report, number: int, what: str) -> None:
@@ -141,7 +141,7 @@ def _told(name: str, report: Report, number: int, what: str) -> None:
     print(f"--- {name}, case {number}: python -m tests.fuzz {name} --first {number} --cases 1\n{what}\n", file=sys.stderr, flush=True)
 
 
-def _processor_time(pid: int) -> float:
+def processor_time(pid: int) -> float:
     """Seconds of the processor that a process has taken, in all its threads."""
     try:
         parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

@@ -8,7 +8,8 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 
 import cmeans
-from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, KernelKMeans, select
+from cmeans import AdaptivePossibilisticCMeans, Checkpoint, FuzzyCMeans, KernelKMeans, select
+from cmeans.solvers import checkpoints
 from cmeans.validity import simplified_silhouette
 from limited import limited
 
@@ -214,3 +215,37 @@ def test_no_fit_to_all_rows():
 
 def test_it_is_public():
     assert isinstance(select(PLAIN, BLOBS, (3, 4)), cmeans.Selection)
+
+
+class KilledError(Exception):
+    """What ends a selection in these tests."""
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.95])
+@pytest.mark.parametrize("columns", [3, 70])  # rows without clusters are searched otherwise in many
+def test_a_selection_that_is_broken_off_goes_on_to_the_same_table(share, columns, tmp_path, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(120, columns)) + np.repeat([[0.0], [4.0], [8.0]], 40, axis=0)
+    words = {"n_clusters": [2, 3, 4], "n_bootstrap": 2, "param_grid": {"n_init": [1, 2]}}
+    whole, write, counts = select(PLAIN, X, **words), checkpoints.write_packed, [0]
+
+    def written(*given):
+        write(*given)
+        counts[0] += 1
+        if counts[0] == stop:
+            raise KilledError
+
+    stop, file = -1, tmp_path / "select.checkpoint"
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "write_packed", written)
+        kept = select(PLAIN, X, **words, checkpoint=Checkpoint(tmp_path / "all", sweeps=1))
+        stop, counts[0] = max(1, int(share * counts[0])), 0
+        with pytest.raises(KilledError):
+            select(PLAIN, X, **words, checkpoint=Checkpoint(file, sweeps=1))
+    again = select(PLAIN, X, **words, checkpoint=Checkpoint(file, resume=True))
+    for name in whole.table:
+        if name != "seconds":
+            np.testing.assert_array_equal(kept.table[name], whole.table[name])
+            np.testing.assert_array_equal(again.table[name], whole.table[name])
+    assert (again.reason, again.params) == (whole.reason, whole.params)
+    with pytest.raises(ValueError, match="was begun with refits="):
+        select(PLAIN, X, **{**words, "n_bootstrap": 3}, checkpoint=Checkpoint(file, resume=True))

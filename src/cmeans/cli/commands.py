@@ -72,6 +72,11 @@ Array = Annotated[str | None, option(DATA, "Which array of an npz.", metavar="NA
 HeaderLine = Annotated[
     bool | None, option(DATA, "Whether the first line of a CSV holds names.", "--header/--no-header", shown="it is looked at")
 ]
+KeptIn = Annotated[
+    Path | None, option(RUN, "Keep how far it has come, for when it is stopped.", "--checkpoint", metavar="FILE", shown="none")
+]
+Every = Annotated[float, option(RUN, "Minutes between checkpoints.", "--checkpoint-minutes", min=0, shown="5")]
+Resume = Annotated[bool, option(RUN, "Go on from --checkpoint, with the same rows and options.", "--resume")]
 TopK = Annotated[int | None, option(RUN, "Write only the N largest memberships of each row.", "--top-k", min=1, metavar="N", shown="all")]
 Threshold = Annotated[
     float | None, option(RUN, "Write only memberships of at least this, as lists.", "--threshold", min=0, max=1, shown="all")
@@ -168,21 +173,17 @@ def fit(
         option(RUN, "Who sweeps: threads of this machine, or the workers of a Dask cluster, which read the files themselves.", "--engine"),
     ] = "threads",
     scheduler: Annotated[str | None, option(RUN, "Of --engine dask.", "--scheduler", metavar="ADDRESS", shown=False)] = None,
-    kept_in: Annotated[
-        Path | None, option(RUN, "Keep how far the fit has come, for when it is stopped.", "--checkpoint", metavar="FILE", shown="none")
-    ] = None,
-    every: Annotated[float, option(RUN, "Minutes between checkpoints.", "--checkpoint-minutes", min=0, shown="5")] = 5.0,
-    resume: Annotated[bool, option(RUN, "Go on from --checkpoint, with the same rows and options.", "--resume")] = False,
+    kept_in: KeptIn = None,
+    every: Every = 5.0,
+    resume: Resume = False,
     report: Annotated[bool, option(RUN, "Also write report.html, a page that shows the clusters.", "--report")] = False,
     **words: Any,
 ) -> dict[str, Any]:
     if method not in METHODS:
         raise InputError(f"--method {method}: unknown method; known are {listed(METHODS)}.")
-    if resume and kept_in is None:
-        raise InputError("--resume: needs --checkpoint FILE, what to go on from.")
+    checkpoint = _checkpoint(kept_in, every, resume)
     if (runs_on == "dask") != (scheduler is not None):
         raise InputError("--engine dask and --scheduler ADDRESS go together, e.g. --engine dask --scheduler tcp://10.0.0.1:8786.")
-    checkpoint = None if kept_in is None else Checkpoint(kept_in, minutes=every, resume=resume)
     categories = tuple(name.strip() for word in categorical or () for name in word.split(",") if name.strip())
     kind = None if dtype == "keep" else dtype
     reading = ReadOptions(file, tuple(columns or ()), weight, array, kind, header, name=identifier, categorical=categories)
@@ -190,6 +191,12 @@ def fit(
     told = known_labels, must_link
     request = FitRequest(reading, out, method, words, scale, *told, top_k, threshold, checkpoint, scheduler, context.obj, report)
     return run_fit(request, screen)
+
+
+def _checkpoint(file: Path | None, minutes: float, resume: bool) -> Checkpoint | None:
+    if resume and file is None:
+        raise InputError("--resume: needs --checkpoint FILE, what to go on from.")
+    return None if file is None else Checkpoint(file, minutes=minutes, resume=resume)
 
 
 @command(of_select, SELECTABLE)
@@ -214,11 +221,15 @@ def select(
     out: Annotated[
         Path | None, option(RUN, "Folder for a picture of the evidence, its table as CSV, and the summary.", metavar="DIR", shown="none")
     ] = None,
+    kept_in: KeptIn = None,
+    every: Every = 5.0,
+    resume: Resume = False,
     **words: Any,
 ) -> dict[str, Any]:
     reading = ReadOptions(file, tuple(columns or ()), weight, array, None if dtype == "keep" else dtype, header)
     words["random_state"] = random_state
-    request = FitRequest(reading, Path(), method, words, scale, arguments=context.obj or ())
+    checkpoint = _checkpoint(kept_in, every, resume)
+    request = FitRequest(reading, Path(), method, words, scale, checkpoint=checkpoint, arguments=context.obj or ())
     return select_number(request, n_clusters, by, refits, screen, out)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from typing import Any
 from .. import __version__, select
 from ..inspection.displays.selection import SelectionDisplay
 from ..inspection.figure import write_figure
+from ..solvers.checkpoints import check_place
 from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
@@ -22,13 +24,17 @@ from .output.terminal import Screen
 from .rows import files_of, refuse_inside
 
 SELECTABLE = {name: method for name, method in METHODS.items() if not method.finds_number}
-
-
+OWN = ("-c", "--clusters", "--by", "--refits", "--out", "--checkpoint", "--checkpoint-minutes")  # options that a fit has not, or otherwise
+OWN_FLAGS = ("select", "--resume", "--json", "--quiet", "-q", "--debug")
 TABLE, PICTURE, SUMMARY = "selection.csv", "selection.png", "selection.json"
 
 
 def select_number(request: FitRequest, clusters: str, by: str, n_bootstrap: int, screen: Screen, out: Path | None = None) -> dict[str, Any]:
     """Judge every number of clusters on a sample of the rows, write what was seen to a folder if one is given, and return the summary."""
+    if request.checkpoint is not None:
+        file = request.checkpoint.path
+        refuse_overwriting({f"--checkpoint {file}": os.fspath(file)}, files_of(request.reading))
+        check_place(request.checkpoint, "--checkpoint")
     if out is None:
         return _judged(request, clusters, by, n_bootstrap, screen)[0]
     refuse_inside(request.reading.file, out, "a folder outside")
@@ -67,6 +73,7 @@ def _judged(request: FitRequest, clusters: str, by: str, n_bootstrap: int, scree
         with watch.part("select"):
             weight = None if rows.stay else rows.weight
             words: dict[str, Any] = {"by": by, "n_bootstrap": n_bootstrap, "sample_weight": weight, "refit": False}
+            words["checkpoint"] = request.checkpoint
             found = select(model, rows.x, numbers, **words)
     summary = {
         "command": "select",
@@ -105,15 +112,9 @@ def _next(arguments: Any, n_clusters: int) -> list[dict[str, str]]:
     words, kept = list(arguments), list[str]()
     while words:
         word = words.pop(0)
-        if word in ("-c", "--clusters", "--by", "--refits", "--out"):
+        if word in OWN:
             words = words[1:]
-        elif not word.startswith(("--clusters=", "--by=", "--refits=", "--out=")) and word not in (
-            "select",
-            "--json",
-            "--quiet",
-            "-q",
-            "--debug",
-        ):
+        elif not word.startswith(tuple(f"{option}=" for option in OWN)) and word not in OWN_FLAGS:
             kept.append(word)
     command = shlex.join(["cmeans", "fit", *kept, "-c", str(n_clusters), "--out", "clusters"])
     return [{"why": f"fit {n_clusters} clusters", "command": command}]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..spaces import LandmarkSpace
 from ..spaces.landmark import landmark_space
 from .null import SHAPES, null_of_products, null_of_rows
 from .stability import agreement
+from .steps import Steps
 
 ROWS = 5000  # judged at most, more where there are many clusters
 ROWS_A_CLUSTER = 100
@@ -95,12 +97,16 @@ class TrialRows:
         return silhouette_and_xie_beni(model, self.x, sample_weight=self.weights, diag=self.diag)
 
 
-def trial_rows(estimator: Any, X: Any, sample_weight: Any, most_clusters: int, rng: np.random.RandomState) -> TrialRows:
+def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
+    """Return the rows that are given, as they are sampled."""
+    given = read_rows(clone(estimator), X, fitting=True, sparse=not takes_kernel_values(estimator.kernel))
+    weight, unit = weights_of(given, sample_weight, "select")
+    return Blocks(given.x, weight, unit=unit)
+
+
+def trial_rows(estimator: Any, blocks: Blocks, most_clusters: int, rng: np.random.RandomState) -> TrialRows:
     """Return a fair sample of the rows."""
     products = takes_kernel_values(estimator.kernel)
-    given = read_rows(clone(estimator), X, fitting=True, sparse=not products)
-    weight, unit = weights_of(given, sample_weight, "select")
-    blocks = Blocks(given.x, weight, unit=unit)
     population = population_of(blocks, comparable=not products)
     size = max(ROWS, ROWS_A_CLUSTER * most_clusters)
     size = min(size, PRODUCTS if products else max(CELLS // max(1, blocks.x.shape[1]), 10 * most_clusters))
@@ -111,56 +117,59 @@ def trial_rows(estimator: Any, X: Any, sample_weight: Any, most_clusters: int, r
     return TrialRows(np.ascontiguousarray(np.asarray(x)[:, rows]) if products else x, weights[order], products)
 
 
-def _judged(known: Any, numbers: list[int], here: TrialRows) -> dict[str, Float64]:
+def _judged(known: Any, numbers: list[int], here: TrialRows, steps: Steps) -> dict[str, Float64]:
     """Return what a sample says of every number of clusters."""
-    parts = []
-    for number in numbers:
+
+    def judged(number: int) -> tuple[float, ...]:
         started = time.perf_counter()
         model = here.fitted(known, number)
         silhouette, index = here.indices(model)
-        parts.append((model.objective_, silhouette, index, time.perf_counter() - started))
+        return model.objective_, silhouette, index, time.perf_counter() - started
+
+    parts = [steps.once(f"judged {number}", partial(judged, number)) for number in numbers]
     return dict(zip(("objective", "silhouette", "xie_beni", "seconds"), np.array(parts).T, strict=True))
 
 
-def _stability(known: Any, numbers: list[int], here: TrialRows, n_bootstrap: int, rng: np.random.RandomState) -> dict[str, Float64]:
+def _stability(known: Any, numbers: list[int], here: TrialRows, n_bootstrap: int, steps: Steps) -> dict[str, Float64]:
     """Return how far refits to other samples agree, for every number of clusters."""
-    few = here.part(max(REFIT_ROWS, REFIT_ROWS_A_CLUSTER * numbers[-1]), rng)
+    few = here.part(max(REFIT_ROWS, REFIT_ROWS_A_CLUSTER * numbers[-1]), steps.rng)
     # Each row of the sample is one that was drawn, whatever the user's unit of weight.
-    weights, seed = few.weights * (len(few.weights) / few.weights.sum()), rng.randint(2**31)
+    weights, seed = few.weights * (len(few.weights) / few.weights.sum()), steps.rng.randint(2**31)
     given = known.get_params(deep=False)
     quick = {"search": None, "n_init": max(REFIT_STARTS, given.get("n_init", 1)), "tol": max(REFIT_TOL, known.tol)}
-    parts = []
-    for number in numbers:
+
+    def agreed(number: int) -> tuple[float, float]:
         model = few.fitted(known, number)
         own = {**quick, "n_clusters": number, "m": getattr(model, "m_", None)}  # settled once
         trial = clone(known).set_params(**{name: word for name, word in own.items() if name in given})
         found = agreement(trial, few.x, weights, model.labels_, len(model._state.centres), n_bootstrap, seed)
-        parts.append((found.overall, found.error))
+        return found.overall, found.error
+
+    parts = [steps.once(f"refits {number}", partial(agreed, number)) for number in numbers]
     return dict(zip(("stability", "stability_error"), np.array(parts).T, strict=True))
 
 
-def evidence(
-    estimator: Any, numbers: list[int], drawn: TrialRows, n_bootstrap: int, rng: np.random.RandomState
-) -> tuple[dict[str, Float64], float]:
+def evidence(estimator: Any, numbers: list[int], drawn: TrialRows, n_bootstrap: int, steps: Steps) -> tuple[dict[str, Float64], float]:
     """Return the columns of the table for one setting of the parameters, and the corrected silhouette that chance alone reaches."""
     known, here = drawn.in_coordinates(estimator, numbers[-1])
-    table = _judged(known, numbers, here)
-    chance, limit = chance_of(estimator, numbers, drawn, rng)
-    refits = _stability(known, numbers, here, n_bootstrap, rng) if n_bootstrap else {}
+    table = _judged(known, numbers, here, steps)
+    chance, limit = chance_of(estimator, numbers, drawn, steps)
+    refits = _stability(known, numbers, here, n_bootstrap, steps) if n_bootstrap else {}
     columns = {**table, **refits, "chance": chance, "corrected": corrected(table["silhouette"], chance)}
     order = ("objective", "silhouette", "chance", "corrected", "xie_beni", *refits, "seconds")
     return {name: columns[name] for name in order}, limit
 
 
-def chance_of(estimator: Any, numbers: list[int], drawn: TrialRows, rng: np.random.RandomState) -> tuple[Float64, float]:
+def chance_of(estimator: Any, numbers: list[int], drawn: TrialRows, steps: Steps) -> tuple[Float64, float]:
     """Return the mean silhouettes (k,) of hard clusters of rows without any, and the most that such rows reach after correction."""
     means, tops = [], []
-    for samples in drawn.without_clusters(rng):
-        lines = []
-        for one in samples:
-            known, here = one.in_coordinates(hard_twin(estimator), numbers[-1])
-            lines.append([here.indices(model)[0] for model in _in_a_row(known, numbers, here, rng)])
-        values = np.array(lines)
+
+    def silhouettes(one: TrialRows) -> list[float]:
+        known, here = one.in_coordinates(hard_twin(estimator), numbers[-1])
+        return [here.indices(model)[0] for model in _in_a_row(known, numbers, here, steps.rng)]
+
+    for shape, samples in zip(SHAPES, drawn.without_clusters(steps.rng), strict=True):
+        values = np.array([steps.once(f"{shape} {number}", partial(silhouettes, one)) for number, one in enumerate(samples)])
         means.append(values.mean(axis=0))
         # Each is corrected by the others, as the rows are by all.
         tops += [corrected(line, np.delete(values, place, axis=0).mean(axis=0)).max() for place, line in enumerate(values)]

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..fitting.arguments import takes_affinities, takes_kernel_values
 from ..fitting.fit import BaseCMeans
 from ..metrics.validity import simplified_silhouette
-from .evidence import chance_of, corrected, for_trials, trial_rows
+from .evidence import chance_of, corrected, for_trials, given_rows, trial_rows
+from .steps import Steps
 
 
 def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
@@ -61,10 +62,10 @@ def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
         return 0.0
     silhouette = simplified_silhouette(estimator, X)
     rng = check_random_state(estimator.random_state)
-    drawn = trial_rows(estimator, X, None, n_clusters, rng)
+    drawn = trial_rows(estimator, given_rows(estimator, X, None), n_clusters, rng)
     if len(drawn.weights) <= n_clusters:
         raise ValueError(f"silhouette_scorer: there are {len(drawn.weights)} distinct rows for {n_clusters} clusters; score more rows.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits to rows without clusters
-        chance, _ = chance_of(for_trials(estimator), [n_clusters], drawn, rng)
+        chance, _ = chance_of(for_trials(estimator), [n_clusters], drawn, Steps(rng))
     return float(corrected(silhouette, chance[0]))

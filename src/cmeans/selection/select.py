@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +13,13 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state
 
+from ..data.blocks import Blocks
 from ..fitting.arguments import takes_affinities
-from ..fitting.fit import BaseCMeans
+from ..fitting.fit import MAY_CHANGE, BaseCMeans
 from ..fitting.validation import integer
-from .evidence import evidence, for_trials, trial_rows
+from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
+from .evidence import evidence, for_trials, given_rows, trial_rows
+from .steps import Steps
 
 Evidence = Literal["auto", "silhouette", "xie_beni", "stability"]
 
@@ -64,6 +68,7 @@ def select(
     sample_weight: Any = None,
     random_state: Any = None,
     refit: bool = True,
+    checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
 ) -> Selection:
     """Choose the number of clusters, and fit.
 
@@ -97,6 +102,9 @@ def select(
 
     refit : bool, default=True
         Whether the choice is fitted to all rows; else `Selection.estimator` has the parameters alone.
+    checkpoint : path, Checkpoint or None, default=None
+        A file that keeps every candidate that was judged, and every draw and refit, so that a selection that is killed goes on from
+        there: with the same rows and parameters it ends in the same table. The last fit to all rows is not part of it.
 
     Returns
     -------
@@ -135,7 +143,10 @@ def select(
     _check(estimator, by, n_bootstrap)
     numbers = _numbers(n_clusters)
     rng = check_random_state(estimator.random_state if random_state is None else random_state)
-    drawn = trial_rows(estimator, X, sample_weight, numbers[-1], rng)
+    rows = given_rows(estimator, X, sample_weight)
+    log = _log(checkpoint, estimator, rows, rng, {"numbers": numbers, "by": by, "refits": n_bootstrap, "grid": dict(param_grid or {})})
+    steps = Steps(rng if log is None else log.rng, log)
+    drawn = trial_rows(estimator, rows, numbers[-1], steps.rng)
     if numbers[0] >= len(drawn.weights):
         raise ValueError(f"select(n_clusters={n_clusters!r}): there are {len(drawn.weights)} distinct rows; take fewer clusters than that.")
     numbers = [number for number in numbers if number < len(drawn.weights)]
@@ -143,7 +154,11 @@ def select(
     trials = [for_trials(estimator).set_params(**params) for params in grid]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of trials; the fit to all rows warns for itself
-        tables, limits = zip(*[evidence(trial, numbers, drawn, n_bootstrap, rng) for trial in trials], strict=True)
+        scopes = [steps.within(f"setting {number}") for number in range(len(trials))]
+        found = [evidence(trial, numbers, drawn, n_bootstrap, own) for trial, own in zip(trials, scopes, strict=True)]
+    tables, limits = zip(*found, strict=True)
+    if log is not None:
+        log.write()
     shown = {name: np.repeat(np.array([params[name] for params in grid]), len(numbers)) for name in grid[0]}
     table = {"n_clusters": np.tile(numbers, len(grid)), **shown, **{name: np.concatenate([t[name] for t in tables]) for name in tables[0]}}
     judged = table[{"auto": "corrected"}.get(by, by)]
@@ -155,6 +170,18 @@ def select(
     chosen = clone(estimator).set_params(n_clusters=number, **params)
     chosen = chosen.fit(X, sample_weight=sample_weight) if refit else chosen
     return Selection(number, params, table, _reason(number, table, best, limit, by), chosen)
+
+
+def _log(checkpoint: Any, estimator: Any, rows: Blocks, rng: np.random.RandomState, asked: Mapping[str, Any]) -> CheckpointLog | None:
+    """Return the log of a selection, if a checkpoint is set."""
+    kept = checked_checkpoint(checkpoint, "select")
+    if kept is None:
+        return None
+    parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name not in MAY_CHANGE}
+    if isinstance(estimator.random_state, (int, np.integer)):  # by which every candidate is fitted
+        parameters["random_state"] = int(estimator.random_state)
+    identity = {"selection of": type(estimator).__name__, **formatted(parameters), **formatted(asked), **fingerprint(rows)}
+    return CheckpointLog(kept, identity, rng)
 
 
 def _best(table: dict[str, Any], judged: Any, by: str) -> int:

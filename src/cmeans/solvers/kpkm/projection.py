@@ -195,7 +195,9 @@ def follow(
         course.finished = len(course.active) == 0 and _most_negative(walk) is None
     kept = course.packed()
     section.end(lambda: kept)
-    return Path(walk.p, course.history, len(course.steps), course.finished, course.steps)
+    # Where all distances are rounding, steps along them are long, and rows that were cut short on their way do not quite sum to one.
+    p = walk.p if course.finished else walk.p / walk.p.sum(axis=1, keepdims=True)
+    return Path(p, course.history, len(course.steps), course.finished, course.steps)
 
 
 def _advance(course: _Course, longest: float) -> None:

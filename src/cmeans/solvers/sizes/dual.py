@@ -47,6 +47,8 @@ def solve_prices(problem: Problem, rule: Rule, bounds: SizeBounds, at: State, re
     centres: Centres = at.centres
     prices = at.known_scales()
     sums, refused, visits = sums_at(prices), 0, problem.n_rows
+    if not reach > 0:  # all rows lie at one point: prices in no unit
+        return Priced(prices, sums, visits)
     value = _dual(sums, prices, bounds)
     slack, least = rounding_of(problem.rows), LEAST * bounds.total / (len(prices) * reach)
     for _ in range(STEPS):

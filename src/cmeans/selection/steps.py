@@ -1,0 +1,41 @@
+"""The steps of a selection, of which those that a checkpoint has kept are not made again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import Float64
+from ..solvers.checkpoints import CheckpointLog
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Each step gives a few numbers, and draws from the one random state; `scope`: what its keys begin with."""
+
+    rng: np.random.RandomState
+    log: CheckpointLog | None = None
+    scope: str = ""
+
+    def within(self, scope: str) -> Steps:
+        """Return the steps of a part of the selection."""
+        return Steps(self.rng, self.log, f"{self.scope}{scope}/")
+
+    def once(self, key: str, made: Callable[[], Any]) -> Float64:
+        """Return the numbers of a step, which no other step has the key of; where it was made before, as it was, draws included."""
+        if self.log is None:
+            return np.asarray(made(), np.float64)
+        section = self.log.section(f"{self.scope}{key}")
+        if section.found is not None:
+            numbers: Float64 = section.found["numbers"]
+            drawn, has_gauss, gauss = section.found["drawn"]
+            self.rng.set_state(("MT19937", section.found["keys"], int(drawn), int(has_gauss), float(gauss)))
+            return numbers
+        numbers = np.asarray(made(), np.float64)
+        _, keys, drawn, has_gauss, gauss = self.rng.get_state(legacy=True)
+        packed = {"numbers": numbers, "keys": keys, "drawn": [drawn, has_gauss, gauss]}
+        section.note(lambda: packed)
+        return numbers
