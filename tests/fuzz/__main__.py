@@ -13,7 +13,7 @@ from fuzz import kills, runner
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("name", choices=[*runner.FUZZERS, "all", "kills"])
+    parser.add_argument("name", choices=[*runner.FUZZERS, "all", "kills", "faulty"])
     parser.add_argument("--minutes", type=float, default=20.0, help="how long each fuzzer runs")
     parser.add_argument("--first", type=int, default=1_000_000, help="number of the first case; those of the suite begin at 0")
     parser.add_argument("--cases", type=int, help="so many cases at most; 1 shows a find again")

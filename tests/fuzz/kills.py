@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -60,6 +61,11 @@ def of_table(file: Path) -> object:
     return [line.rpartition(",")[0] for line in file.read_text().splitlines()]
 
 
+def of_page(file: Path) -> object:
+    """A page without the minute in which it was made."""
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "", file.read_text())
+
+
 def of_model(file: Path) -> object:
     model = cmeans.load(file)
     return model._state.centres.coordinates.tobytes(), model.n_iter_
@@ -83,7 +89,7 @@ COMMANDS = {
         {"out/selection.csv": of_table, "out/selection.json": lambda file: json.loads(file.read_text())["reason"]},
         "state",
     ),
-    "report": Command("report model few.npy --out page.html -q", {"page.html": of_bytes}),
+    "report": Command("report model few.npy --out page.html -q", {"page.html": of_page}),
 }
 
 
@@ -225,4 +231,7 @@ def ended(process: int, folder: Path) -> tuple[int, str]:
 
 def is_runnable(process: int) -> bool:
     """True of a process that would work if the machine had time for it."""
-    return any(" R " in task.read_text() for task in Path(f"/proc/{process}/task").glob("*/stat"))
+    try:
+        return any(" R " in task.read_text() for task in Path(f"/proc/{process}/task").glob("*/stat"))
+    except OSError:  # a thread that has just ended
+        return True

@@ -11,7 +11,6 @@ import importlib
 import json
 import os
 import random
-import resource
 import select
 import signal
 import subprocess
@@ -28,10 +27,19 @@ from typing import Any
 Case = Callable[[random.Random], str]
 
 FUZZERS = ("model_files", "checkpoints", "readers", "stream_lines", "command_lines", "inputs")
-HANG = 5.0  # seconds of the processor that a case may take, and seconds of silence in which it used none
-SILENCE = 60.0
-MEMORY = 2**30  # bytes that the cases of a process may add to it
+SILENCE = 60.0  # seconds in which a case says nothing, after which it hangs even where it has used no processor
 CASES = 2_000  # of one process, so that none grows old
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a case may take."""
+
+    seconds: float = 5.0  # of the processor
+    memory: int = 2**30  # bytes beyond those of the process before its first case
+
+
+BOUNDS = Bounds()
 
 
 class FoundError(AssertionError):
@@ -55,18 +63,18 @@ def case_of(name: str, folder: Path) -> Case:
     return importlib.import_module(f"fuzz.{name}").prepared(folder)
 
 
-def run(name: str, seconds: float, first: int = 0, cases: int | None = None, report: Report | None = None) -> Report:
+def run(name: str, seconds: float, first: int = 0, cases: int | None = None, bounds: Bounds = BOUNDS) -> Report:
     """Run the cases from a number on, in one process after the other, until the time is over or so many are done."""
-    report = report or Report()
+    report = Report()
     number, stop = first, None if cases is None else first + cases
     until = time.monotonic() + seconds
     while time.monotonic() < until and (stop is None or number < stop):
         last = number + CASES if stop is None else min(number + CASES, stop)
-        number = _watched(name, number, last, until, report)
+        number = _watched(name, number, last, until, report, bounds)
     return report
 
 
-def _watched(name: str, first: int, last: int, until: float, report: Report) -> int:
+def _watched(name: str, first: int, last: int, until: float, report: Report, bounds: Bounds) -> int:
     """Watch one process; return the number of the case after its last."""
     words = [sys.executable, "-m", "tests.fuzz", name, "--worker", str(first), str(last)]
     with (
@@ -74,7 +82,7 @@ def _watched(name: str, first: int, last: int, until: float, report: Report) -> 
         tempfile.TemporaryDirectory() as folder,
         subprocess.Popen([*words, folder], stdout=subprocess.PIPE, stderr=said) as process,
     ):
-        watch = _Watch(process, first)
+        watch = _Watch(process, first, bounds)
         try:
             for message in watch.messages():
                 if message is None:
@@ -83,10 +91,12 @@ def _watched(name: str, first: int, last: int, until: float, report: Report) -> 
                         _told(name, report, watch.number, "hangs")
                         return watch.number + 1
                 elif "outcome" in message:
-                    report.outcomes[message["outcome"]] += 1
-                    if message["found"]:
-                        _told(name, report, watch.number - 1, message["found"])
-                    if time.monotonic() > until:
+                    grown = watch.grown()
+                    outcome, found = ("memory", f"takes {grown >> 20:,} MB") if grown else (message["outcome"], message["found"])
+                    report.outcomes[outcome] += 1
+                    if found:
+                        _told(name, report, watch.number - 1, found)
+                    if grown or time.monotonic() > until:  # its peak stays; a fresh process goes on
                         return watch.number
             code = process.wait(SILENCE)
         finally:
@@ -105,8 +115,9 @@ def _watched(name: str, first: int, last: int, until: float, report: Report) -> 
 class _Watch:
     """What a process says of its cases, and how long it has been about the one that it has begun."""
 
-    def __init__(self, process: subprocess.Popen[bytes], first: int) -> None:
-        self._process = process
+    def __init__(self, process: subprocess.Popen[bytes], first: int, bounds: Bounds) -> None:
+        self._process, self._bounds = process, bounds
+        self._begun = 0  # bytes of memory before the first case
         self.number = first  # of the case that is under way, or comes next
         self.busy = False
         self._used, self._heard = 0.0, time.monotonic()
@@ -128,12 +139,18 @@ class _Watch:
                 self.busy, self._heard = "case" in message, time.monotonic()
                 self.number = message["case"] if self.busy else self.number + 1
                 self._used = processor_time(self._process.pid)
+                self._begun = self._begun or _peak(self._process.pid)
                 yield message
 
     def hangs(self) -> bool:
         """True where a case has taken too long."""
         late = time.monotonic() - self._heard > SILENCE
-        return self.busy and (late or processor_time(self._process.pid) - self._used > HANG)
+        return self.busy and (late or processor_time(self._process.pid) - self._used > self._bounds.seconds)
+
+    def grown(self) -> int:
+        """Bytes of memory that its cases have added, where these are too many; else 0."""
+        grown = _peak(self._process.pid) - self._begun
+        return grown if grown > self._bounds.memory else 0
 
 
 def _told(name: str, report: Report, number: int, what: str) -> None:
@@ -150,14 +167,21 @@ def processor_time(pid: int) -> float:
     return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def _peak(pid: int) -> int:
+    """Bytes of memory that a process has had at most."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
+
+
 def work(name: str, first: int, last: int, folder: Path) -> None:
     """Run cases and write what comes of each to stdout, where nothing else may write."""
     messages = os.fdopen(os.dup(1), "w", buffering=1)
-    silent = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silent, 1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.nice(10)
     case = case_of(name, folder)
-    before = _peak()
     for number in range(first, last):
         print(json.dumps({"case": number}), file=messages)
         found = ""
@@ -165,15 +189,5 @@ def work(name: str, first: int, last: int, folder: Path) -> None:
             outcome = case(random.Random(number))
         except Exception as error:
             outcome, found = type(error).__name__, traceback.format_exc(limit=-12)
-        grown = _peak() - before
-        if grown > MEMORY:
-            outcome, found = "memory", f"takes {grown >> 20:,} MB"
         with contextlib.suppress(BrokenPipeError):
             print(json.dumps({"outcome": outcome, "found": found}), file=messages)
-        if grown > MEMORY:
-            return  # the peak stays; a fresh process goes on
-
-
-def _peak() -> int:
-    """Bytes of memory that this process has had at most."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
