@@ -40,6 +40,7 @@ class Bounds:
 
 
 BOUNDS = Bounds()
+OWN_BOUNDS = {"command_lines": Bounds(seconds=30.0)}  # a selection fits dozens of models, and draws
 
 
 class FoundError(AssertionError):
@@ -63,9 +64,9 @@ def case_of(name: str, folder: Path) -> Case:
     return importlib.import_module(f"fuzz.{name}").prepared(folder)
 
 
-def run(name: str, seconds: float, first: int = 0, cases: int | None = None, bounds: Bounds = BOUNDS) -> Report:
+def run(name: str, seconds: float, first: int = 0, cases: int | None = None, bounds: Bounds | None = None) -> Report:
     """Run the cases from a number on, in one process after the other, until the time is over or so many are done."""
-    report = Report()
+    report, bounds = Report(), bounds or OWN_BOUNDS.get(name, BOUNDS)
     number, stop = first, None if cases is None else first + cases
     until = time.monotonic() + seconds
     while time.monotonic() < until and (stop is None or number < stop):

@@ -219,7 +219,7 @@ class _BatchedWalk:
 
 
 @dataclass
-class _Course:
+class _BatchedCourse:
     """A walk from its beginning, and what a checkpoint keeps of it."""
 
     walk: _BatchedWalk
@@ -228,13 +228,13 @@ class _Course:
     ended: bool = False  # by a callback
 
     @classmethod
-    def begun(cls, walk: _BatchedWalk) -> _Course:
+    def begun(cls, walk: _BatchedWalk) -> _BatchedCourse:
         walk.renew()
         walk.refill()
         return cls(walk, [walk.objective(walk.centres)], [])
 
     @classmethod
-    def found(cls, walk: _BatchedWalk, found: Packed) -> _Course:
+    def found(cls, walk: _BatchedWalk, found: Packed) -> _BatchedCourse:
         """Return the walk as a checkpoint has kept it."""
         walk.mass, walk.moment, walk.row_visits = found["mass"], found["moment"], found["visits"]
         if "labels" in found:
@@ -277,7 +277,7 @@ def follow_batched(
     direction, reach, lost = blocks.by_row(start.dtype, start.shape[1]), blocks.by_row(np.float64), blocks.by_row(np.int32)
     walk = _BatchedWalk(problem, start, direction, reach, lost, active, constant)
     section = observer.within("path").section()
-    course = _Course.begun(walk) if section.found is None else _Course.found(walk, section.found)
+    course = _BatchedCourse.begun(walk) if section.found is None else _BatchedCourse.found(walk, section.found)
     centres, history, steps, between = walk.centres, course.history, course.steps, True
     _note(observer, problem, centres, len(steps), history[-1] if steps else math.inf)
     try:

@@ -126,7 +126,7 @@ class _Walk:
 
 
 @dataclass
-class _Course:
+class _GradientCourse:
     """A walk from its beginning, and what a checkpoint keeps of it."""
 
     walk: _Walk
@@ -138,12 +138,12 @@ class _Course:
     finished: bool = False
 
     @classmethod
-    def begun(cls, walk: _Walk) -> _Course:
+    def begun(cls, walk: _Walk) -> _GradientCourse:
         walk.refill()
         return cls(walk, walk.undecided(), [walk.objective], [])
 
     @classmethod
-    def found(cls, walk: _Walk, found: Packed) -> _Course:
+    def found(cls, walk: _Walk, found: Packed) -> _GradientCourse:
         """Return the walk as a checkpoint has kept it."""
         walk.p, walk.free, walk.products = found["p"], found["free"].astype(np.bool_), found["products"]
         walk.mass, walk.squares, walk.stale = found["mass"], found["squares"], found["stale"]
@@ -176,7 +176,7 @@ def follow(
     """
     section = section or CheckpointSection()
     walk = _Walk(gram, weight, start.copy(), start > 0, constant)
-    course = _Course.begun(walk) if section.found is None else _Course.found(walk, section.found)
+    course = _GradientCourse.begun(walk) if section.found is None else _GradientCourse.found(walk, section.found)
     between = True
     try:
         while len(course.steps) < max_iter and not course.ended and not course.finished:
@@ -200,7 +200,7 @@ def follow(
     return Path(p, course.history, len(course.steps), course.finished, course.steps)
 
 
-def _advance(course: _Course, longest: float) -> None:
+def _advance(course: _GradientCourse, longest: float) -> None:
     """Make one step, or find that none leads on."""
     walk = course.walk
     if len(course.active) == 0:
