@@ -26,7 +26,7 @@ import numpy as np
 import cmeans
 from cmeans.cli import main as command
 from cmeans.fitting.prediction import Predicting
-from fuzz.runner import FoundError, processor_time
+from fuzz.runner import FoundError, is_runnable, processor_time
 
 FAULTS = ("SIGKILL", "SIGTERM", "full disk", "rows gone")
 DONE, WRONG, INTERRUPTED = 0, 2, 130
@@ -227,11 +227,3 @@ def ended(process: int, folder: Path) -> tuple[int, str]:
             os.waitpid(process, 0)
             raise FoundError("hangs")
         time.sleep(0.005)
-
-
-def is_runnable(process: int) -> bool:
-    """True of a process that would work if the machine had time for it."""
-    try:
-        return any(" R " in task.read_text() for task in Path(f"/proc/{process}/task").glob("*/stat"))
-    except OSError:  # a thread that has just ended
-        return True

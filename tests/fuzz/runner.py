@@ -145,7 +145,7 @@ class _Watch:
 
     def hangs(self) -> bool:
         """True where a case has taken too long."""
-        late = time.monotonic() - self._heard > SILENCE
+        late = time.monotonic() - self._heard > SILENCE and not is_runnable(self._process.pid)
         return self.busy and (late or processor_time(self._process.pid) - self._used > self._bounds.seconds)
 
     def grown(self) -> int:
@@ -166,6 +166,14 @@ def processor_time(pid: int) -> float:
     except OSError:
         return 0.0
     return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def is_runnable(process: int) -> bool:
+    """True of a process that would work if the machine had time for it."""
+    try:
+        return any(" R " in task.read_text() for task in Path(f"/proc/{process}/task").glob("*/stat"))
+    except OSError:  # a thread that has just ended
+        return True
 
 
 def _peak(pid: int) -> int:

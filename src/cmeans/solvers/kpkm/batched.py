@@ -296,8 +296,9 @@ def follow_batched(
         if between:
             section.break_off(course.packed)
         raise
-    kept = course.packed()
-    section.end(lambda: kept)
+    if observer.log is not None:
+        kept = course.packed()  # now, as else P would stay in memory for it
+        section.end(lambda: kept)
     return Path(walk.p, history, len(steps), not walk.active.any(), steps), walk.row_visits
 
 
