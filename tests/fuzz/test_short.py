@@ -41,13 +41,13 @@ class TestRuns:
     """Cases in processes of their own."""
 
     def test_what_is_well(self) -> None:
-        report = run("readers", 60.0, first=0, cases=5)
+        report = run("readers", 600.0, first=0, cases=5)
         assert report.outcomes.total() == 5
         assert not report.finds
 
     def test_what_is_found(self) -> None:
         """Each way to go wrong, and the cases after it run all the same."""
-        report = run("faulty", 120.0, first=0, cases=len(faulty.WAYS), bounds=Bounds(seconds=1.0, memory=2**26))
+        report = run("faulty", 600.0, first=0, cases=len(faulty.WAYS), bounds=Bounds(seconds=1.0, memory=2**26))
         assert report.outcomes == {"well": 3, "crash": 1, "KeyError": 1, "memory": 1, "hang": 1}
         found = dict(report.finds)
         for way, told in (("crash", "SIGSEGV"), ("error", "KeyError: 'x'"), ("memory", "takes 1"), ("hang", "hangs")):
