@@ -81,7 +81,7 @@ def stream(n_rows: int, folder: Path) -> dict[str, Any]:
         model.partial_fit(rows.read(start, min(start + CHUNK, n_rows)))
         if number % SAVED == 0:
             cmeans.save(model, file, rows=False)
-    return {"centres": digest(model.cluster_centers_), "labels": digest(model.labels_), "chunks": model.n_chunks_}
+    return {"centres": digest(model.cluster_centers_), "labels": digest(model.predict(rows.read(0, CHUNK))), "chunks": model.n_chunks_}
 
 
 def digest(array: np.ndarray) -> str:

@@ -137,6 +137,6 @@ def outcome(words: list[str], code: int, out: str, err: str, work: Path) -> str:
     if (work / "owned").exists() or list(work.rglob(".cmeans-tmp*")):
         raise FoundError(f"{words} leaves {sorted(path.name for path in work.rglob('*'))}")
     for page in work.rglob("*.html"):
-        if "<script>x</script>" in page.read_text():
+        if page.is_file() and "<script>x</script>" in page.read_text():
             raise FoundError(f"{words} writes a page with somebody's script")
     return "done" if code == 0 else "refused"

@@ -18,6 +18,7 @@ import cmeans
 from cmeans.data.files import claims
 from cmeans.data.row_source import RowsError
 from cmeans.persistence.model_file import read_metadata
+from cmeans.storage.codec import digest_of
 from fuzz.mutations import parts_of
 
 X = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat([[0, 0, 0], [9, 0, 0], [0, 9, 0]], 20, axis=0)
@@ -157,6 +158,31 @@ class TestRows:
         data[26:28] = (5000).to_bytes(2, "little")  # the length of the name
         (tmp_path / "x.npz").write_bytes(data + bytes(6000))
         refused(tmp_path / "x.npz", r"x\.npz: ")
+
+
+class TestCheckpoints:
+    @pytest.mark.parametrize("identity", [3, "words", None, [1]])
+    def test_an_identity_that_is_none(self, identity: object, tmp_path: Path) -> None:
+        file = tmp_path / "fit"
+        cmeans.KernelKMeans(3, kernel="linear", random_state=0, checkpoint=file).fit(X)
+        key, header, arrays = parts_of(file.read_bytes())
+        header["identity"] = identity
+        del header["digest"]
+        save_file(arrays, file, {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})})
+        with pytest.raises(ValueError, match=r"checkpoint: .*fit is damaged, or no checkpoint"):
+            cmeans.KernelKMeans(3, kernel="linear", random_state=0, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
+
+    def test_centres_of_another_space(self, tmp_path: Path) -> None:
+        """Compiled code would read beyond them."""
+        file, fit = tmp_path / "fit", {"n_clusters": 3, "kernel": "linear", "random_state": 0}
+        cmeans.KernelKMeans(**fit, checkpoint=file).fit(X)
+        key, header, arrays = parts_of(file.read_bytes())
+        del header["digest"]
+        for name in [name for name in arrays if "coordinates" in name]:
+            arrays[name] = np.ascontiguousarray(arrays[name][:, :1])
+        save_file(arrays, file, {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})})
+        with pytest.raises(ValueError, match=r"checkpoint: "):
+            cmeans.KernelKMeans(**fit, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
 
 
 class TestFits:

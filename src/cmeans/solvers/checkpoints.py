@@ -161,7 +161,7 @@ class CheckpointLog:
         """Blame the checkpoint for what a fit inside the block stumbles over where no fit should: it may have been changed by hand."""
         try:
             yield
-        except (LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        except (LookupError, TypeError, AttributeError, ArithmeticError, AssertionError) as error:
             if not self._checkpoint.resume:
                 raise
             raise _damaged(self._path, error) from error
@@ -222,7 +222,7 @@ class CheckpointLog:
                 raise ValueError("it was not written by this version")
             if DIGEST not in header:
                 raise ValueError("it holds something else than was written")
-            known = header["identity"]
+            known = dict(header["identity"])
             self.rng = np.random.RandomState()
             state = {"key": unpacked(header["random"]["key"], arrays, OBJECTS), "pos": int(header["random"]["pos"])}
             has_gauss, gauss = header["gauss"]
