@@ -22,7 +22,7 @@ from ..spaces import LandmarkSpace
 from ..spaces.landmark import landmark_space
 from .null import SHAPES, null_of_products, null_of_rows
 from .stability import agreement
-from .steps import Steps
+from .steps import SelectionSteps
 
 ROWS = 5000  # judged at most, more where there are many clusters
 ROWS_A_CLUSTER = 100
@@ -117,7 +117,7 @@ def trial_rows(estimator: Any, blocks: Blocks, most_clusters: int, rng: np.rando
     return TrialRows(np.ascontiguousarray(np.asarray(x)[:, rows]) if products else x, weights[order], products)
 
 
-def _judged(known: Any, numbers: list[int], here: TrialRows, steps: Steps) -> dict[str, Float64]:
+def _judged(known: Any, numbers: list[int], here: TrialRows, steps: SelectionSteps) -> dict[str, Float64]:
     """Return what a sample says of every number of clusters."""
 
     def judged(number: int) -> tuple[float, ...]:
@@ -130,7 +130,7 @@ def _judged(known: Any, numbers: list[int], here: TrialRows, steps: Steps) -> di
     return dict(zip(("objective", "silhouette", "xie_beni", "seconds"), np.array(parts).T, strict=True))
 
 
-def _stability(known: Any, numbers: list[int], here: TrialRows, n_bootstrap: int, steps: Steps) -> dict[str, Float64]:
+def _stability(known: Any, numbers: list[int], here: TrialRows, n_bootstrap: int, steps: SelectionSteps) -> dict[str, Float64]:
     """Return how far refits to other samples agree, for every number of clusters."""
     few = here.part(max(REFIT_ROWS, REFIT_ROWS_A_CLUSTER * numbers[-1]), steps.rng)
     # Each row of the sample is one that was drawn, whatever the user's unit of weight.
@@ -149,7 +149,9 @@ def _stability(known: Any, numbers: list[int], here: TrialRows, n_bootstrap: int
     return dict(zip(("stability", "stability_error"), np.array(parts).T, strict=True))
 
 
-def evidence(estimator: Any, numbers: list[int], drawn: TrialRows, n_bootstrap: int, steps: Steps) -> tuple[dict[str, Float64], float]:
+def evidence(
+    estimator: Any, numbers: list[int], drawn: TrialRows, n_bootstrap: int, steps: SelectionSteps
+) -> tuple[dict[str, Float64], float]:
     """Return the columns of the table for one setting of the parameters, and the corrected silhouette that chance alone reaches."""
     known, here = drawn.in_coordinates(estimator, numbers[-1])
     table = _judged(known, numbers, here, steps)
@@ -160,7 +162,7 @@ def evidence(estimator: Any, numbers: list[int], drawn: TrialRows, n_bootstrap: 
     return {name: columns[name] for name in order}, limit
 
 
-def chance_of(estimator: Any, numbers: list[int], drawn: TrialRows, steps: Steps) -> tuple[Float64, float]:
+def chance_of(estimator: Any, numbers: list[int], drawn: TrialRows, steps: SelectionSteps) -> tuple[Float64, float]:
     """Return the mean silhouettes (k,) of hard clusters of rows without any, and the most that such rows reach after correction."""
     means, tops = [], []
 

@@ -13,7 +13,7 @@ from ..fitting.arguments import takes_affinities, takes_kernel_values
 from ..fitting.fit import BaseCMeans
 from ..metrics.validity import simplified_silhouette
 from .evidence import chance_of, corrected, for_trials, given_rows, trial_rows
-from .steps import Steps
+from .steps import SelectionSteps
 
 
 def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
@@ -67,5 +67,5 @@ def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
         raise ValueError(f"silhouette_scorer: there are {len(drawn.weights)} distinct rows for {n_clusters} clusters; score more rows.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits to rows without clusters
-        chance, _ = chance_of(for_trials(estimator), [n_clusters], drawn, Steps(rng))
+        chance, _ = chance_of(for_trials(estimator), [n_clusters], drawn, SelectionSteps(rng))
     return float(corrected(silhouette, chance[0]))

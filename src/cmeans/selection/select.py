@@ -19,7 +19,7 @@ from ..fitting.fit import MAY_CHANGE, BaseCMeans
 from ..fitting.validation import integer
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
 from .evidence import evidence, for_trials, given_rows, trial_rows
-from .steps import Steps
+from .steps import SelectionSteps
 
 Evidence = Literal["auto", "silhouette", "xie_beni", "stability"]
 
@@ -145,7 +145,7 @@ def select(
     rng = check_random_state(estimator.random_state if random_state is None else random_state)
     rows = given_rows(estimator, X, sample_weight)
     log = _log(checkpoint, estimator, rows, rng, {"numbers": numbers, "by": by, "refits": n_bootstrap, "grid": dict(param_grid or {})})
-    steps = Steps(rng if log is None else log.rng, log)
+    steps = SelectionSteps(rng if log is None else log.rng, log)
     drawn = trial_rows(estimator, rows, numbers[-1], steps.rng)
     if numbers[0] >= len(drawn.weights):
         raise ValueError(f"select(n_clusters={n_clusters!r}): there are {len(drawn.weights)} distinct rows; take fewer clusters than that.")

@@ -13,16 +13,16 @@ from ..solvers.checkpoints import CheckpointLog
 
 
 @dataclass(frozen=True)
-class Steps:
+class SelectionSteps:
     """Each step gives a few numbers, and draws from the one random state; `scope`: what its keys begin with."""
 
     rng: np.random.RandomState
     log: CheckpointLog | None = None
     scope: str = ""
 
-    def within(self, scope: str) -> Steps:
+    def within(self, scope: str) -> SelectionSteps:
         """Return the steps of a part of the selection."""
-        return Steps(self.rng, self.log, f"{self.scope}{scope}/")
+        return SelectionSteps(self.rng, self.log, f"{self.scope}{scope}/")
 
     def once(self, key: str, made: Callable[[], Any]) -> Float64:
         """Return the numbers of a step, which no other step has the key of; where it was made before, as it was, draws included."""
