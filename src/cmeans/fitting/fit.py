@@ -81,6 +81,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     landmarks: Any = "rpcholesky"
     landmark_tol: float = 0.02
     landmark_solver: str = "eigh"
+    spherical: bool = False
     engine: Any = None
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None
     acceleration: str | None = None
@@ -261,7 +262,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     def _refines(self, method: Method, geometry: Geometry) -> bool:
         """Return True where a cut of a given graph is sought on the graph itself too: by hard rules, from no given start."""
         named, told = isinstance(self.kernel, str) and isinstance(self.init, str), geometry.blocks
-        if not named or method.rule.is_soft or told.known is not None or told.groups is not None:
+        if not named or self.spherical or method.rule.is_soft or told.known is not None or told.groups is not None:
             return False
         return graph_parameters(self, type(self).__name__).refine
 
