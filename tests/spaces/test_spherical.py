@@ -21,6 +21,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.kernels import Cosine, Linear
 from cmeans.spaces import EuclideanSpace
 from cmeans.spaces.centres import Centres
+from cmeans.tuning.temperature import critical_temperature
 from contracts.arrays import as_form, cut_raggedly, on_host
 from every_estimator import CLASSES, with_parameter
 from limited import limited
@@ -213,6 +214,16 @@ def test_annealing_begins_where_centres_coincide(X):
     plain = CMeans(C, rule="entropy", T=0.1, kernel="linear", spherical=True, random_state=0).fit(X)
     assert model.objective_ <= plain.objective_ * (1 + 1e-9)
     np.testing.assert_allclose(lengths(model), 1.0, rtol=1e-12)
+
+
+def test_centres_coincide_above_the_critical_temperature(X):
+    """From one linearised step: 2 lambda_max / |mean|, where the mean is orthogonal to the direction in which they part."""
+    unit = X / np.linalg.norm(X, axis=1)[:, None]
+    critical = critical_temperature(unit @ unit.T, np.ones(N), spherical=True)
+    words = {"rule": "entropy", "kernel": "linear", "spherical": True, "init": START, "max_iter": 5000, "tol": 1e-7}
+    assert CMeans(C, T=critical / 4, **words).fit(X).separation_ > 0.1
+    with pytest.warns(UserWarning, match="have collapsed"):
+        assert CMeans(C, T=critical * 1.01, **words).fit(X).separation_ < 1e-6
 
 
 def test_known_labels_linked_rows_and_sizes(X):
