@@ -112,6 +112,13 @@ def test_other_lists_hold_no_numbers(column: pa.Array, tmp_path: Path) -> None:
         cmeans.open_blocks(tmp_path / "x.parquet", columns="v")
 
 
+def test_lists_of_any_length_are_not_believed(tmp_path: Path) -> None:
+    with pa.ipc.new_file(tmp_path / "x.arrow", pa.schema({"v": pa.list_(pa.float32(), 2**31 - 1)})):
+        pass
+    with pytest.raises(RowsError, match="column 'v' holds lists of 2,147,483,647 numbers, and at most 131,072 are read"):
+        cmeans.open_blocks(tmp_path / "x.arrow")
+
+
 def test_files_of_lists_follow_each_other(tmp_path: Path, x: np.ndarray) -> None:
     pq.write_table(pa.table({"v": as_lists(x[:200], "plain")}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"more": pa.array(["a"] * (N - 200)), "v": as_lists(x[200:].astype(np.float64))}), tmp_path / "2.parquet")

@@ -65,12 +65,15 @@ def header_of(where: str, schema: pa.Schema, spell: Spelling = in_python, length
         if length is None:
             fields.append(Field(name, kind_of(kind), _is_numeric(kind), kind in _SINGLES, name in index))
             continue
+        if length > _LONGEST:
+            raise RowsError(f"{where}: column {name!r} holds lists of {length:,} numbers, and at most {_LONGEST:,} are read.")
         single = kind.value_type in _SINGLES
         fields += [Field(f"{name}[{at}]", f"one of {length} numbers", True, single, name in index, name, at) for at in range(length)]
     return Header(where, tuple(fields), spell)
 
 
 _SINGLES = (pa.float16(), pa.float32())
+_LONGEST = 2**17  # numbers of a list: a damaged file must not ask for any number of columns
 
 
 def _is_list(kind: pa.DataType) -> bool:

@@ -185,7 +185,7 @@ def joined_tables(where: str, tables: Sequence[FileTable], choices: Sequence[Col
         rows: StoredRows = scratch
     else:
         parts = (decoded_together(table.header, choice.picked) for table, choice in zip(tables, choices, strict=True))
-        widest = (max(stop - start for start, stop in spans) for spans in parts)
+        widest = (max(stop - start for start, stop in together) for together in parts)
         transient = max(table.transient(width) for table, width in zip(tables, widest, strict=True))
         rows = RowGroups(where, columns, dtype, groups, transient, group_cache.LEAST)
     rows.weight = np.concatenate(weights) if weighted else None
