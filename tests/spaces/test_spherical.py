@@ -89,9 +89,10 @@ def test_text_counts_as_the_formulas_of_spherical_k_means(rule):
     texts = [text for name in cmeans.__all__ if (text := inspect.getdoc(getattr(cmeans, name))) is not None]
     counts = sparse.csr_array(CountVectorizer(min_df=2).fit_transform(p for text in texts for p in text.split("\n\n") if len(p) > 80))
     counts = counts[np.flatnonzero(counts.sum(axis=1))].astype(float)
-    m, start = (1.0, 1.2)[rule == "fuzzy"], np.linspace(0, counts.shape[0] - 1, 6).astype(int)
+    m, start = (1.0, 1.2)[rule == "fuzzy"], np.arange(counts.shape[0]) % 6  # a partition: rows share no word with most rows
     unit = counts.toarray() / np.sqrt((counts.toarray() ** 2).sum(axis=1))[:, None]
-    prototypes = unit[start]
+    sums = np.eye(6)[start].T @ unit
+    prototypes = sums / np.sqrt((sums**2).sum(axis=1))[:, None]
     for _ in range(30):
         apart = 1.0 - unit @ prototypes.T
         if m == 1.0:
@@ -250,9 +251,9 @@ def test_the_certificate_holds_the_true_cost(X):
         K = naive.kernel_matrix(X, X, partial(naive.rbf, gamma=0.1))
         w = model.memberships_ ** (m or 1.0)
         cost = sum(w[:, j] @ (np.diag(K) + 1.0) - 2.0 * np.sqrt(w[:, j] @ K @ w[:, j]) for j in range(C))
-        low, high = model.approximation_.cost
+        low, high = model.approximation_.cost_bounds
         assert low <= cost <= high * (1 + 1e-12)
-        assert model.approximation_.ranking_error is None
+        assert model.approximation_.comparison_error is None
 
 
 def test_a_mean_of_no_direction_leaves_its_centre():
