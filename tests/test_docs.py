@@ -14,7 +14,7 @@ ROOMS = ("datasets", "inspection", "kernels", "metrics", "rules", "validity")
 PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]
 
 
-@pytest.mark.parametrize("page", ["index", "start", "choosing", "real_data", "extending"])
+@pytest.mark.parametrize("page", ["index", "start", "choosing", "real_data", "extending", "embeddings"])
 def test_the_python_of_a_page(page: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One block after the other, as a reader would; "print(...)  # this" prints this."""
     monkeypatch.chdir(tmp_path)

@@ -45,7 +45,7 @@ PANELS = {  # of the help, in their order, and the parameters in each
         "patience",
     ),
     PROBABILISTIC: ("solver", "step", "quantile", "polish"),
-    KERNEL: ("kernel", "gamma", "degree", "coef0", "n_landmarks", "landmarks", "landmark_tol", "landmark_solver"),
+    KERNEL: ("kernel", "gamma", "degree", "coef0", "n_landmarks", "landmarks", "landmark_tol", "landmark_solver", "spherical"),
     RUN: ("init", "n_init", "max_iter", "tol", "acceleration", "progressive", "join_equal_rows", "memory_budget", "n_jobs"),
     SCREEN: (),
 }

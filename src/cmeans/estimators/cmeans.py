@@ -79,6 +79,9 @@ class CMeans(Plotting, BaseCMeans):
     search : "auto", "breathing", "annealing" or None, default="auto"
         As in `KernelKMeans`. "annealing", for rule="entropy": the temperature falls from where all centres coincide to T, so that clusters
         divide one after the other, whatever the start. It suits clusters of like sizes: large ones divide before small ones part.
+    spherical : bool, default=False
+        As in `KernelKMeans`: centres of length one, and with kernel="linear" rows too. m="auto" and T="auto" are read off plain means,
+        which is on the safe side: centres of length one stay apart for larger ones.
 
     All other attributes and methods are those of `KernelKMeans`.
 
@@ -139,6 +142,7 @@ class CMeans(Plotting, BaseCMeans):
         landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
         landmark_solver: LandmarkSolver = "eigh",
+        spherical: bool = False,
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | None = "auto",

@@ -55,6 +55,9 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
     size_min, size_max : number, one for each cluster, or None, default=None
         As in `KernelKMeans`, of the sums of memberships (times weights). Sweeps within the bounds go without acceleration.
+    spherical : bool, default=False
+        As in `KernelKMeans`: centres of length one, and with kernel="linear" rows too, for soft spherical c-means (Hornik 2012). m="auto"
+        is read off plain means, which is on the safe side: centres of length one stay apart for larger m.
 
     All other attributes and methods are those of `KernelKMeans`. A parameter that the kernel
     has no use for is told in a warning.
@@ -99,6 +102,7 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011,
     eq. 6 (with Bezdek's exponent), Alg. 2 and 4.
     Zhang, Havens: Scalable approximation of kernel fuzzy c-means. IEEE Big Data 2013, eq. 2-7.
+    Hornik, Feinerer, Kober, Buchta: Spherical k-means clustering. Journal of Statistical Software 50(10), 2012, section 2.
     Dave: Characterization and detection of noise in clustering. Pattern Recognition Letters 12(11), 1991.
 
     Examples
@@ -130,6 +134,7 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
         landmark_solver: LandmarkSolver = "eigh",
+        spherical: bool = False,
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | None = "auto",

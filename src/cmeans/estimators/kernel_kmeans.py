@@ -63,6 +63,9 @@ class KernelKMeans(Plotting, BaseCMeans):
         two partitions is at most this share of what one costs (see `approximation_`), or they leave out less than 1% of the variance.
     landmark_solver : "eigh" or "gradient", default="eigh"
         How to solve with the landmarks' kernel matrix: by a factor of it, or by conjugate gradients.
+    spherical : bool, default=False
+        Whether centres have length one in the kernel's space, v_j = t_j / |t_j| of the means t_j. With kernel="linear" rows are made of
+        length one too, as they are read: spherical k-means, for text and embeddings (see Notes).
     init : "k-means++", "k-means||", "max-min", "random", "random-partition", array or fitted estimator, default="k-means++"
         How the first centres are drawn. "k-means++" reads a fair sample of 20,000 rows (20 a cluster, if that is more),
         "k-means||" at all rows, in six passes; up to that number of rows they are the same. "max-min": the farthest rows of the sample.
@@ -132,6 +135,14 @@ class KernelKMeans(Plotting, BaseCMeans):
         above the least for these centres.
     separation_ : spread of the centres over the typical squared distance; near 0 when all have fallen together.
 
+    Notes
+    -----
+    With `spherical` and rows of length one, |phi(x) - v|^2 = 2 - 2 cos(x, v): the objective is 2 sum_i w_i (1 - max_j cos(x_i, v_j)), for
+    soft rules 2 sum_ij w_i u_ij^m (1 - cos(x_i, v_j)). Of given memberships no centres of length one do better than t_j / |t_j|, so it
+    falls from sweep to sweep as ever. So do objectives of rows of other lengths (of "polynomial", say), of which longer ones count more. A
+    row of zeros has no direction, and is refused; one of zero similarity to all others (of "cosine" with landmarks) is as far from all
+    centres. `kernel_` is the `Cosine` kernel where `kernel` is "linear".
+
     Raises
     ------
     ValueError
@@ -143,6 +154,7 @@ class KernelKMeans(Plotting, BaseCMeans):
     Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, Alg. 1.
     Fritzke: The breathing k-means algorithm. arXiv:2006.15666, 2020.
     Bradley, Bennett, Demiriz: Constrained k-means clustering. Microsoft Research MSR-TR-2000-65, 2000 (sizes).
+    Dhillon, Modha: Concept decompositions for large sparse text data using clustering. Machine Learning 42, 2001 (spherical).
 
     Examples
     --------
@@ -167,6 +179,7 @@ class KernelKMeans(Plotting, BaseCMeans):
         landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
         landmark_solver: LandmarkSolver = "eigh",
+        spherical: bool = False,
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | None = "auto",

@@ -81,6 +81,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     landmarks: Any = "rpcholesky"
     landmark_tol: float = 0.02
     landmark_solver: str = "eigh"
+    spherical: bool = False
     engine: Any = None
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None
     acceleration: str | None = None
@@ -120,6 +121,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             A file, a folder or a pattern of files (str or path), or `cmeans.open_blocks` of them, is read block by block in every sweep,
             so that it need not fit in memory; `labels_` are then of the smallest integers that hold them, and `memberships_` are not kept
             (`predict_to` writes them).
+            Arrays of float16 or bfloat16 become float32; those of more than 16 MB are treated as files are.
             A Dask array or data frame is clustered where its partitions are (`cmeans.DaskEngine`).
         y : not used to cluster; callbacks that score see it.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
@@ -261,7 +263,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     def _refines(self, method: Method, geometry: Geometry) -> bool:
         """Return True where a cut of a given graph is sought on the graph itself too: by hard rules, from no given start."""
         named, told = isinstance(self.kernel, str) and isinstance(self.init, str), geometry.blocks
-        if not named or method.rule.is_soft or told.known is not None or told.groups is not None:
+        if not named or self.spherical or method.rule.is_soft or told.known is not None or told.groups is not None:
             return False
         return graph_parameters(self, type(self).__name__).refine
 

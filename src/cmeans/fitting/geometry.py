@@ -131,7 +131,7 @@ class Geometry:
     @cached_property
     def critical_temperature(self) -> float:
         """The temperature of maximum entropy c-means from which on all centres coincide."""
-        return critical_temperature(*self.sampled)
+        return critical_temperature(*self.sampled, spherical=self.space.spherical)
 
     @cached_property
     def sampled(self) -> tuple[Float64, Float64]:

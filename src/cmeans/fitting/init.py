@@ -57,11 +57,12 @@ def check_init(init: Any, estimator_name: str, known: tuple[str, ...]) -> None:
 
 def starts(init: Any, n_init: int, context: InitContext, rng: np.random.RandomState) -> Iterator[Centres]:
     """Yield `n_init` random starts, or the one that is given. Clusters of known rows begin at their means."""
+    known, feasible = context.problem.known, context.geometry.space.feasible
     if isinstance(init, str):
         for _ in range(n_init):
-            yield _drawn(init, context, rng) if context.problem.known is None else _drawn_beside(context.problem.known, init, context, rng)
+            yield feasible(_drawn(init, context, rng) if known is None else _drawn_beside(known, init, context, rng))
     else:
-        yield _given(init, context)
+        yield feasible(_given(init, context))
 
 
 def _drawn(init: str, context: InitContext, rng: np.random.RandomState) -> Centres:

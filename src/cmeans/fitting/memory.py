@@ -90,7 +90,7 @@ def plan(
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
     waiting = (2 * n_threads + 3) * 8 * c * space.moment_width
     factoring = 6 * 8 * space.factored_size**2
-    prepared = 2 * itemsize * r * (features + 4) * space.keeps_rows_cheaply  # the basis in the kernel's prepared form
+    prepared = 2 * itemsize * r * (features + 4) * (not space.in_coordinates)  # the basis in the kernel's prepared form
     rows = copied + beside.reading + remembered + beside.results + beside.drawing
     needed = rows + seeding + prepared + n_threads * per_thread + waiting + factoring + FIXED
     if budget is None:

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..data.arrays import IntArray, host_float64, is_foreign, to_numpy
+from ..data.arrays import IntArray, host_float64, is_foreign, squared_norms, to_numpy
 from ..data.blocks import Blocks
 from ..engines import Engine
-from ..kernels import Kernel, LandmarkGraphKernel, Linear, Precomputed, PrecomputedGraphKernel
+from ..kernels import Cosine, Kernel, LandmarkGraphKernel, Linear, Precomputed, PrecomputedGraphKernel
 from ..kernels.landmark_graph import GraphParameters
 from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
 from ..landmarks.graph import AUTOMATIC, Sought, landmark_centres, landmark_graph
@@ -19,6 +19,7 @@ from ..landmarks.precomputed_graph import precomputed_graph
 from ..landmarks.select import choose, spanning_rows
 from ..sampling.population import some_rows
 from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, landmark_space, solver_tolerance
+from ..spaces.euclidean import NO_DIRECTION, first_without_direction
 from .arguments import (
     checked_landmark_parameters,
     given_diagonal,
@@ -51,6 +52,7 @@ class SpaceParameters(Protocol):
     landmarks: Any
     landmark_tol: float
     landmark_solver: str
+    spherical: bool
 
 
 @dataclass(frozen=True)
@@ -79,16 +81,21 @@ def build_geometry(request: SpaceRequest) -> Geometry:
     if takes_kernel_values(parameters.kernel):
         return _precomputed(request, number, factor=factor)
     if takes_affinities(parameters.kernel):
-        return _precomputed_graph(request)
+        return _of_graph(_precomputed_graph(request), parameters)
     if takes_graph(parameters.kernel):
-        return estimator_graph(request, parameters.landmarks, number)
+        return _of_graph(estimator_graph(request, parameters.landmarks, number), parameters)
     kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, request.engine)
+    spherical = parameters.spherical
+    if spherical and isinstance(kernel, Linear):
+        kernel = Cosine()  # the inner product of rows of length one
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
-    if given is None and isinstance(kernel, Linear) and not isinstance(number, int):
-        plain = Geometry(blocks, kernel, euclidean_space(blocks), n_clusters, gamma)
+    if given is None and isinstance(kernel, Cosine if spherical else Linear) and not isinstance(number, int):
+        plain = Geometry(blocks, kernel, euclidean_space(blocks, spherical=spherical), n_clusters, gamma)
+        if spherical:
+            refuse_rows_without_direction(blocks, estimator_name)
         plain.refuse_range(estimator_name)
         return plain
-    exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
+    exact = ExactSpace(kernel, blocks, solver_tolerance(blocks.x.dtype), spherical)
     if given is not None:
         columns = int(given[1].shape[0])
     else:
@@ -104,7 +111,13 @@ def build_geometry(request: SpaceRequest) -> Geometry:
         if rows is None:
             return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
-    return geometry.over(landmark_space(kernel, points, None, blocks.x.dtype, factor=factor), rows)
+    return geometry.over(landmark_space(kernel, points, None, blocks.x.dtype, factor=factor, spherical=spherical), rows)
+
+
+def _of_graph(geometry: Geometry, parameters: SpaceParameters) -> Geometry:
+    """Return the geometry of a graph with centres as the parameters ask for them."""
+    assert isinstance(geometry.space, FeatureSpace)
+    return replace(geometry, space=replace(geometry.space, spherical=parameters.spherical))
 
 
 def _chosen_rows(request: SpaceRequest, number: int | str | None, geometry: Geometry, *, factor: bool) -> IntArray | None:
@@ -134,6 +147,8 @@ def _takes_all_rows(number: int | str | None, blocks: Blocks) -> bool:
 
 def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
     """Refuse invalid kernel parameters."""
+    if not isinstance(parameters.spherical, (bool, np.bool_)):
+        raise ValueError(f"{estimator_name}(spherical={parameters.spherical!r}): give True or False.")
     if takes_kernel_values(parameters.kernel):
         given_diagonal(parameters, estimator_name)
     elif takes_graph(parameters.kernel) or takes_affinities(parameters.kernel):
@@ -142,10 +157,22 @@ def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
         checked_kernel_parameters(parameters, estimator_name)
 
 
-def euclidean_space(blocks: Blocks) -> EuclideanSpace:
-    """Return the space of the rows themselves."""
+def euclidean_space(blocks: Blocks, *, spherical: bool = False) -> EuclideanSpace:
+    """Return the space of the rows themselves, or of rows of length one."""
+    if spherical:
+        return EuclideanSpace(np.zeros(blocks.x.shape[1]), spherical=True)
     some = blocks.take(some_rows(blocks))
     return EuclideanSpace.about(to_numpy(some.x) if is_foreign(some.x) else some.x, some.weight)
+
+
+def refuse_rows_without_direction(blocks: Blocks, estimator_name: str) -> None:
+    """Refuse rows in memory that have no length, by their number; others are refused as they are read."""
+    for number in () if blocks.read_anew else range(blocks.n_tasks(blocks.x.shape[1])):
+        for block in blocks.task(number, blocks.x.shape[1]):
+            row = first_without_direction(squared_norms(block.x))
+            if row is not None:
+                given = int(blocks.given_numbers(np.array([block.start + row]))[0])
+                raise ValueError(f"{estimator_name}(spherical=True): {NO_DIRECTION} Row {given} is one (rows count from 0).")
 
 
 def estimator_graph(request: SpaceRequest, landmarks: Any, number: int | str | None) -> Geometry:
@@ -214,9 +241,9 @@ def _precomputed(request: SpaceRequest, number: int | str | None, *, factor: boo
     diag = given_diagonal(parameters, estimator_name)
     listed = None if isinstance(parameters.landmarks, str) else row_numbers(parameters.landmarks, estimator_name, n)
     if listed is not None and diag is not None and width == len(listed):
-        return _columns_only(estimator_name, blocks, listed, diag, n_clusters, factor=factor)
+        return _columns_only(request, blocks, listed, diag, factor=factor)
     blocks = replace(blocks, kxx=whole_diagonal(parameters, estimator_name, blocks.x))
-    exact = ExactSpace(kernel, blocks, solver_tolerance=solver_tolerance(blocks.x.dtype))
+    exact = ExactSpace(kernel, blocks, solver_tolerance(blocks.x.dtype), parameters.spherical)
     plain = Geometry(blocks, kernel, exact, n_clusters, None, np.arange(n))
     plain.complain(estimator_name)
     if listed is None:
@@ -225,17 +252,18 @@ def _precomputed(request: SpaceRequest, number: int | str | None, *, factor: boo
             return plain
     basis = blocks.take(listed)
     gram = host_float64(kernel.prepare(listed)(basis.x))
-    space = landmark_space(kernel, listed, gram, blocks.x.dtype, factor=factor)
+    space = landmark_space(kernel, listed, gram, blocks.x.dtype, factor=factor, spherical=parameters.spherical)
     return replace(plain, space=space, landmark_rows=listed, basis=basis, former=plain)
 
 
-def _columns_only(estimator_name: str, blocks: Blocks, listed: IntArray, diag: Any, n_clusters: int, *, factor: bool) -> Geometry:
-    kernel = Precomputed()
+def _columns_only(request: SpaceRequest, blocks: Blocks, listed: IntArray, diag: Any, *, factor: bool) -> Geometry:
+    estimator_name, kernel = request.estimator_name, Precomputed()
     blocks = replace(blocks, kxx=diagonal(diag, blocks.x, estimator_name))
     basis = blocks.take(listed)
     gram = host_float64(basis.x)
-    space = landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype, factor=factor)
+    spherical = request.parameters.spherical
+    space = landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype, factor=factor, spherical=spherical)
     known = space if factor else landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype)
-    geometry = Geometry(blocks, kernel, space, n_clusters, None, listed, basis, known)
+    geometry = Geometry(blocks, kernel, space, request.n_clusters, None, listed, basis, known)
     geometry.complain(estimator_name)
     return geometry

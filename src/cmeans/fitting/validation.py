@@ -31,6 +31,7 @@ from ..data.arrays import (
 from ..data.blocks import rows_between, spans
 from ..data.files import open_blocks
 from ..data.files.schema import shortened
+from ..data.half_precision import HalfRows, is_half
 from ..data.limits import Limits
 from ..data.row_source import StoredRows, as_source
 from ..engines import DaskEngine
@@ -79,6 +80,8 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     engine = engine_of(estimator)
     if is_collection(X):
         X = (engine or DaskEngine()).rows(X, type(estimator).__name__)
+    if type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.size and is_half(X.dtype):
+        X = HalfRows(X)
     source = as_source(X)
     if source is not None:
         if engine is not None:

@@ -22,6 +22,7 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 
 NORMAL = 2.576  # standard deviations to either side of the mean that cover 99%
+NO_LENGTH = 1e-150  # of a mean on the sphere: no bound follows then
 INDEFINITE = 1e-6  # an eigenvalue below minus this share of the largest is not rounding
 
 
@@ -105,17 +106,19 @@ def certify(
     error, norms, projections, represented = _residuals(space, block)
     if not _semidefinite(space, error, norms, gram):
         return None
-    total_weight = np.maximum(_total_weights(space, represented, rule, state), least_weight)
+    lengths = space.means(sums.mass, sums.moment).squared_norms() ** 0.5 if space.spherical else np.ones(len(state.centres))
+    gains = 1.0 / np.maximum(lengths, NO_LENGTH)  # at most, of a cluster's cost by what the landmarks leave out of its rows
+    total_weight = np.maximum(_total_weights(space, represented, rule, state, gains), least_weight * gains.max())
     mean = _Mean(share, exact=len(rows) == len(population))
     moved = space.centres(sums.mass, sums.moment) - state.centres
     slack = rounding(blocks.x.dtype) * total * mean.estimate(_rounding_sizes(space, block, norms))
-    upper = sums.objective - float(sums.mass @ moved.squared_norms()) + slack
+    upper = sums.objective - float((sums.mass * lengths) @ moved.squared_norms()) + slack
     lower = upper - 2.0 * slack - total * mean.interval(total_weight * error)[1]
     lower = max(lower, 0.0) if sums.penalty == 0.0 else lower
     size = mean.estimate(norms) or 1.0
     low, high = mean.interval(error)
     ranking = None
-    if gram is not None and judged is not None and space.whitener is not None:
+    if gram is not None and judged is not None and space.whitener is not None and not space.spherical:
         which = judged.positions if all_measured else judged.within
         sample_block = blocks.take(population.at(judged.positions))
         error_of, diagonal = _error_among(space, sample_block, judged.weights, gram, projections[which])
@@ -163,15 +166,15 @@ def _residuals(space: LandmarkSpace, block: Block) -> tuple[Float64, Float64, Fl
         block = replace(block, x=in_float64(block.x))
     represented = space.rows(block).plain()
     norms = host_float64(represented.kxx[:, None])[:, 0]
-    projected = space.centres(np.ones(len(block.weight)), host_float64(represented.g))
+    projected = space.means(np.ones(len(block.weight)), host_float64(represented.g))
     error = norms - projected.squared_norms()
     return (np.maximum(error, 0.0) if space.kernel.positive_definite else error), norms, projected.coordinates, represented
 
 
-def _total_weights(space: LandmarkSpace, represented: ProductRows, rule: Rule, state: State) -> Float64:
-    """Total weight (p,) of each row: its weights in all clusters, summed."""
+def _total_weights(space: LandmarkSpace, represented: ProductRows, rule: Rule, state: State, factors: Float64) -> Float64:
+    """Total weight (p,) of each row: its weights in all clusters, summed with these factors (c,)."""
     d2 = represented.squared_distances(space.view(state.centres, represented.kxx))
-    total_weight: Float64 = rule.weights(host_float64(rule.memberships(d2, state.scales))).sum(axis=1)
+    total_weight: Float64 = rule.weights(host_float64(rule.memberships(d2, state.scales))) @ factors
     return total_weight
 
 

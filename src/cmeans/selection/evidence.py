@@ -37,7 +37,8 @@ REFIT_ROWS = 1000  # rows on which refits are compared, more where there are man
 REFIT_ROWS_A_CLUSTER = 20
 REFIT_TOL = 1e-3
 REFIT_STARTS = 3  # of a refit, in place of a search: half the time, and nearly the same answers
-OF_SPACE = (*("kernel", "gamma", "degree", "coef0", "kernel_params", "n_landmarks", "landmarks", "landmark_tol"), "n_jobs", "random_state")
+OF_KERNEL = ("kernel", "gamma", "degree", "coef0", "kernel_params", "n_landmarks", "landmarks", "landmark_tol", "spherical")
+OF_SPACE = (*OF_KERNEL, "n_jobs", "random_state")
 OF_NAMES = {"init": "k-means++", "landmarks": "rpcholesky"}
 DEVIATIONS = 3.0  # above the mean of the best that draws without clusters reach, that clusters have to show
 

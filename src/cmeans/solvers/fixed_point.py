@@ -94,6 +94,7 @@ def solve(
 
     `carried` are the sums over rows that are not there any more, with which a stream's next rows are clustered.
     """
+    state = problem.feasible(state)
     function = sweep_for(problem.rows, problem.rule, len(state.centres))
     nothing_added = carried is None and problem.known is None
     unseen = observer.is_silent and step is NEXT_CENTRES and nothing_added and problem.stopping.criterion == "centres"
@@ -190,6 +191,7 @@ class _Loop:
         start = new
         if mixing is not None:
             start, mixing = self._anderson.next(mixing, at, new, sums)
+            start = problem.feasible(start)
         return SolverState(
             state=new,
             at=start,

@@ -68,7 +68,7 @@ class NextCentres:
         if len(empty) and problem.rule.refills_empty_clusters:
             far = farthest_rows(problem, state.centres, len(empty))
             visits = far.passes * problem.n_rows
-            new = new.replaced(empty[: len(far.rows)], far.centres) if far.centres is not None else new
+            new = problem.space.feasible(new.replaced(empty[: len(far.rows)], far.centres)) if far.centres is not None else new
         return StepResult(State(new, state.scales), visits)
 
 

@@ -56,7 +56,8 @@ class SweepsInARow:
 
     def follow(self, state: State, history: tuple[float, ...], movements: tuple[float, ...]) -> Course | None:
         """Sweep from a state until the centres are at rest, or the loop must look: some sweeps are over, or the next step is not the
-        plain one, as a cluster is empty or a sum is no number. None where that is so for the first. Threads join where it takes long."""
+        plain one, as sums make no centre of a cluster, or are no numbers. None where that is so for the first. Threads join where it
+        takes long."""
         try:
             return self._follow(state, list(history), list(movements))
         finally:
@@ -74,9 +75,11 @@ class SweepsInARow:
                 alone = False
             sums = self._sweep(space.coefficients(at), norms)
             spread, penalty = float(sums.spread.sum()), float(sums.penalty[0])
-            if not (math.isfinite(spread + penalty) and sums.mass.min() > 0):
+            if not math.isfinite(spread + penalty):
                 break
             new = space.centres(sums.mass, sums.moment)
+            if len(space.undetermined(sums.mass, new)):
+                break
             moved = float((new - at).squared_norms().max())
             if not math.isfinite(moved):
                 break

@@ -103,6 +103,7 @@ class Space(ABC):
     """
 
     kernel: Kernel
+    spherical: bool  # whether centres have length one
 
     @property
     @abstractmethod
@@ -128,6 +129,11 @@ class Space(ABC):
     def keeps_rows_cheaply(self) -> bool:
         """False where represented rows are no cheaper to read than the rows themselves, so that keeping them gains nothing."""
         return True
+
+    @property
+    def in_coordinates(self) -> bool:
+        """True where rows are represented by numbers of their own, not by kernel values: CSR rows stay CSR."""
+        return False
 
     @property
     def represents_by_views(self) -> bool:
@@ -161,8 +167,25 @@ class Space(ABC):
         return self
 
     @abstractmethod
+    def means(self, mass: Float64, moment: Float64) -> Centres:
+        """Return the projections of the weighted means that the sums give (any value where mass is 0)."""
+
     def centres(self, mass: Float64, moment: Float64) -> Centres:
-        """Return the centres that the sums give (any value where mass is 0)."""
+        """Return the centres that minimise the weighted squared distances of these sums (any value where they are `undetermined`).
+
+        Those are the means t_j. Among centres of length one, where sum_i w_ij |phi(x_i) - v|^2 = const - 2 mass_j <t_j, v>, it is
+        t_j / |t_j|, by Cauchy and Schwarz: of hard memberships Dhillon & Modha 2001, of fuzzy ones Hornik, Feinerer, Kober & Buchta 2012.
+        """
+        return self.feasible(self.means(mass, moment))
+
+    def feasible(self, centres: Centres) -> Centres:
+        """Return the nearest centres that the space allows: of length one where it is spherical."""
+        return centres.of_length_one() if self.spherical else centres
+
+    def undetermined(self, mass: Float64, centres: Centres) -> IntArray:
+        """Return the clusters whose sums make no centre: those without mass and, on the sphere, those whose mean is zero."""
+        found = mass <= 0
+        return np.flatnonzero(found | (centres.squared_norms() < 0.5) if self.spherical else found)
 
     @abstractmethod
     def coefficients(self, centres: Centres) -> Float64:

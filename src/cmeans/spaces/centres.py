@@ -9,6 +9,8 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 
+ONE = 64 * 2.0**-52  # difference of a squared length from 1 that is rounding
+
 
 @dataclass(frozen=True)
 class Centres:
@@ -72,6 +74,13 @@ class Centres:
         if self.coordinates is self.duals and other.coordinates is other.duals:
             return Centres.orthonormal(coordinates)
         return Centres(coordinates, near * self.duals + far * other.duals)
+
+    def of_length_one(self) -> Centres:
+        """Return v_j / |v_j|; zero where v_j is."""
+        squares = self.squared_norms()
+        off = (np.abs(squares - 1.0) > ONE) & (squares > 0)  # those of length one stay what they are, to the bit
+        factors = np.where(off, 1.0 / np.sqrt(np.where(off, squares, 1.0)), 1.0)[:, None]
+        return self._map(lambda part: factors * part)
 
     def inner(self, other: Centres) -> Float64:
         """<v_i, w_j> (c, c')."""

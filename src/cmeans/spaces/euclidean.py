@@ -6,10 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, as_like, host_float64, is_sparse, squared_norms
+from ..data.arrays import (
+    Array,
+    Float64,
+    IntArray,
+    as_like,
+    host_float64,
+    inverse_root,
+    is_sparse,
+    namespace,
+    squared_norms,
+    to_numpy,
+)
 from ..data.blocks import Block
-from ..kernels import Kernel, Linear
-from .base import ProductRows, Rows, RowValues, Space, View, mean_products
+from ..kernels import Cosine, Kernel, Linear
+from .base import ProductRows, Rows, RowValues, Space, View, kernel_room, mean_products
 from .centres import Centres
 
 
@@ -43,13 +54,17 @@ class ShiftedRows(Rows):
 
 @dataclass(frozen=True)
 class EuclideanSpace(Space):
-    """Basis = the coordinate axes about `shift`, a point among the rows that keeps rounding small (CSR rows: the origin)."""
+    """Basis = the coordinate axes about `shift`, a point among the rows that keeps rounding small (CSR rows: the origin).
+
+    In the spherical space, which is about the origin, rows are made of length one as they are read: x stands for x / |x|.
+    """
 
     shift: Float64  # (d,)
+    spherical: bool = False
 
     def __post_init__(self) -> None:
-        if self.shift.ndim != 1:
-            raise ValueError(f"EuclideanSpace: a shift of shape {self.shift.shape} is no point")
+        if self.shift.ndim != 1 or (self.spherical and self.shift.any()):
+            raise ValueError(f"EuclideanSpace: a shift of shape {self.shift.shape} is no point, or not the origin of a spherical space")
 
     @classmethod
     def about(cls, rows: Array, weights: Float64) -> EuclideanSpace:
@@ -60,7 +75,7 @@ class EuclideanSpace(Space):
 
     @property
     def kernel(self) -> Kernel:  # type: ignore[override]
-        return Linear()
+        return Cosine() if self.spherical else Linear()
 
     @property
     def size(self) -> int:
@@ -68,26 +83,36 @@ class EuclideanSpace(Space):
 
     @property
     def keeps_rows_cheaply(self) -> bool:
-        return False
+        return self.spherical
+
+    @property
+    def in_coordinates(self) -> bool:
+        return True
 
     @property
     def represents_by_views(self) -> bool:
-        return True
+        return not self.spherical
+
+    def room(self, n_rows: int, like: Array) -> Array | None:
+        return kernel_room(n_rows, self.size, like) if self.spherical and not is_sparse(like) else None
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
+        if self.spherical:
+            x = of_length_one(block.x, room)
+            return ProductRows(x, squared_norms(x))
         if is_sparse(block.x):
             x = block.x if not self.shift.any() else block.x.toarray() - self.shift.astype(block.x.dtype)
             return ProductRows(x, squared_norms(x))
         return ShiftedRows(block.x, as_like(self.shift, block.x))
 
-    def centres(self, mass: Float64, moment: Float64) -> Centres:
+    def means(self, mass: Float64, moment: Float64) -> Centres:
         return Centres.orthonormal(mean_products(mass, moment))
 
     def coefficients(self, centres: Centres) -> Float64:
         return centres.coordinates
 
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
-        return self.at(host_float64(block.x))
+        return self.at(self._points_of(block))
 
     def at(self, points: Float64) -> Centres:
         """Return centres at given points (c, d) in the rows' own coordinates."""
@@ -98,7 +123,7 @@ class EuclideanSpace(Space):
         return centres.coordinates + self.shift
 
     def inner_products(self, centres: Centres, block: Block) -> Float64:
-        products: Float64 = np.asarray(host_float64(block.x) @ self.points(centres).T).T
+        products: Float64 = np.asarray(self._points_of(block) @ self.points(centres).T).T
         return products
 
     def norms(self, centres: Centres) -> Float64:
@@ -116,3 +141,33 @@ class EuclideanSpace(Space):
 
     def portable(self, centres: Centres) -> tuple[Space, Centres]:
         return self, centres
+
+    def _points_of(self, block: Block) -> Float64:
+        """Return rows (b, d) in float64 as the space sees them."""
+        x = host_float64(block.x)
+        return of_length_one(x) if self.spherical else x
+
+
+def of_length_one(x: Array, room: Array | None = None) -> Array:
+    """Return x_i / |x_i|, in `room` where it can be used; ValueError where a row has no length, and so no direction."""
+    squares = squared_norms(x)
+    row = first_without_direction(squares)
+    if row is not None:
+        raise ValueError(f"spherical=True: {NO_DIRECTION}")
+    factors = inverse_root(squares)
+    if is_sparse(x):
+        scaled = x.copy()
+        scaled.data *= np.repeat(factors, np.diff(x.indptr))
+        return scaled
+    return np.multiply(x, factors[:, None], out=room) if isinstance(x, np.ndarray) else x * factors[:, None]
+
+
+NO_DIRECTION = "X holds a row of zeros (or of numbers whose squares are out of range), which has no direction; leave such rows out."
+
+
+def first_without_direction(
+    squares: Array,  # (b,) |x_i|^2
+) -> int | None:
+    """Return the first row that has no length; None where all have one."""
+    bad = ~((squares > 0) & (squares < np.inf))
+    return int(to_numpy(bad).argmax()) if bool(namespace(squares).any(bad)) else None

@@ -66,6 +66,7 @@ class ExactSpace(Space):
     kernel: Kernel
     data: Blocks
     solver_tolerance: float = 1e-12
+    spherical: bool = False
 
     @property
     def size(self) -> int:
@@ -90,7 +91,7 @@ class ExactSpace(Space):
         rows = self.rows(block, room).plain()
         return TrainingRows(rows.g, rows.kxx, block.start)
 
-    def centres(self, mass: Float64, moment: Float64) -> Centres:
+    def means(self, mass: Float64, moment: Float64) -> Centres:
         parts = mean_products(mass, moment)
         return Centres(parts[:, self.size :], parts[:, : self.size])
 
@@ -123,12 +124,12 @@ class ExactSpace(Space):
         return self._from_products(np.concatenate([origin.inner_products(centres, block) for task in tasks for block in task], axis=1))
 
     def portable(self, centres: Centres) -> tuple[Space, Centres]:
-        return LandmarkSpace(self.kernel, self._points), centres
+        return LandmarkSpace(self.kernel, self._points, spherical=self.spherical), centres
 
     def factored(self) -> LandmarkSpace:
         """Return the same space with its Gram matrix factored: rows in it need not be training rows."""
         gram = host_float64(self._columns(self.data.cut(0, self.size).x)) if isinstance(self.kernel, Precomputed) else None
-        return landmark_space(self.kernel, self._points, gram, self.data.x.dtype)
+        return landmark_space(self.kernel, self._points, gram, self.data.x.dtype, spherical=self.spherical)
 
     def _from_products(self, t: Float64) -> Centres:
         product = self._gram_product

@@ -19,6 +19,7 @@ class FeatureSpace(Space):
 
     kernel: FeatureKernel
     known: Array | None = None  # (n, k) features of the training rows, where they were found with the kernel
+    spherical: bool = False
 
     @property
     def size(self) -> int:
@@ -45,7 +46,7 @@ class FeatureSpace(Space):
     def of_part(self, numbers: IntArray) -> Space:
         return self if self.known is None else replace(self, known=self.known[numbers])
 
-    def centres(self, mass: Float64, moment: Float64) -> Centres:
+    def means(self, mass: Float64, moment: Float64) -> Centres:
         return Centres.orthonormal(mean_products(mass, moment))
 
     def coefficients(self, centres: Centres) -> Float64:

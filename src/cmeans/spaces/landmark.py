@@ -55,6 +55,7 @@ class LandmarkSpace(Space):
     whitener: Float64 | None = None  # (r, k)
     solver_tolerance: float = 1e-12
     mean_square: float = 1.0  # mean |b_l|^2 of the basis, the scale of the gradient form's ridge; no less than raw values can tell
+    spherical: bool = False
 
     def __post_init__(self) -> None:
         s, numbered = int(self.points.shape[0]), isinstance(self.kernel, Precomputed)
@@ -92,7 +93,7 @@ class LandmarkSpace(Space):
         g = self._columns(block.x, room)
         return ProductRows(g, kxx) if self.centring is None else ProductRows(*self.centring.rows(g, kxx, room))
 
-    def centres(self, mass: Float64, moment: Float64) -> Centres:
+    def means(self, mass: Float64, moment: Float64) -> Centres:
         return self._from_products(mean_products(mass, moment))
 
     def coefficients(self, centres: Centres) -> Float64:
@@ -189,18 +190,25 @@ class LandmarkSpace(Space):
         self.__dict__.update(state)
 
 
-def landmark_space(kernel: Kernel, points: Array, gram: Float64 | None, dtype: Any, *, factor: bool = True) -> LandmarkSpace:
-    """Return the space over given landmarks for rows of a dtype; `gram` is K_ss where the kernel cannot compute it (precomputed)."""
+def landmark_space(
+    kernel: Kernel, points: Array, gram: Float64 | None, dtype: Any, *, factor: bool = True, spherical: bool = False
+) -> LandmarkSpace:
+    """Return the space over given landmarks for rows of a dtype; `gram` is K_ss where the kernel cannot compute it (precomputed).
+
+    A spherical space is about the origin of feature space, as its centres are.
+    """
     coarse = resolution(dtype) > 1e-10
     s = int(points.shape[0])
-    if not factor and s > LARGEST_KEPT_GRAM and gram is None and not kernel.constant_part:
+    centred = kernel.constant_part and not spherical
+    if not factor and s > LARGEST_KEPT_GRAM and gram is None and not centred:
         size = float(np.abs(host_float64(kernel.diag(points))).mean())
-        return LandmarkSpace(kernel, points, solver_tolerance=solver_tolerance(dtype), mean_square=size)
+        return LandmarkSpace(kernel, points, solver_tolerance=solver_tolerance(dtype), mean_square=size, spherical=spherical)
     gram = gram_matrix(kernel, points) if gram is None else checked_gram(gram, kernel)
-    centring = Centring.of(gram) if kernel.constant_part else None
+    centring = Centring.of(gram) if centred else None
     basis_gram = gram if centring is None else centring.gram(gram)
     raw, size = (float(np.abs(np.diag(matrix)).mean()) for matrix in (gram, basis_gram))
-    space = LandmarkSpace(kernel, points, gram, centring, None, solver_tolerance(dtype), max(size, LEAST_SQUARE * raw))
+    scale = max(size, LEAST_SQUARE * raw)
+    space = LandmarkSpace(kernel, points, gram, centring, None, solver_tolerance(dtype), scale, spherical)
     if not factor:
         return space
     # Below 1e-11 rounding makes the objective rise by 1e-7 where landmarks are nearly redundant.

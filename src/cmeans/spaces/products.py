@@ -44,6 +44,14 @@ class ProductSpace(Space):
         return False
 
     @property
+    def spherical(self) -> bool:  # type: ignore[override]
+        return self.of.spherical
+
+    @property
+    def in_coordinates(self) -> bool:
+        return True
+
+    @property
     def represents_by_views(self) -> bool:
         return True
 
@@ -51,15 +59,15 @@ class ProductSpace(Space):
         assert block.kxx is not None, "rows of products come with k(x, x)"
         return ProductRows(block.x, block.kxx)
 
-    def centres(self, mass: Float64, moment: Float64) -> Centres:
-        return self.of.centres(mass, moment)
+    def means(self, mass: Float64, moment: Float64) -> Centres:
+        return self.of.means(mass, moment)
 
     def coefficients(self, centres: Centres) -> Float64:
         return self.of.coefficients(centres)
 
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         g = host_float64(block.x)
-        return self.of.centres(np.ones(len(g)), g)
+        return self.of.means(np.ones(len(g)), g)
 
     def inner_products(self, centres: Centres, block: Block) -> Float64:
         return self.of.inner_products(centres, block)

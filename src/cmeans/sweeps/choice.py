@@ -76,7 +76,7 @@ class MarginFunction(Protocol):
 def sweeps_are_native(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
     """True where rows of these blocks, represented in the space, are swept by native code."""
     x = blocks.x
-    if rule.native_functions is None or not space.sweeps_products or is_foreign(x) or (is_sparse(x) and not space.keeps_rows_cheaply):
+    if rule.native_functions is None or not space.sweeps_products or is_foreign(x) or (is_sparse(x) and space.in_coordinates):
         return False
     wide = space.size > blocks.limits.narrow_columns
     return native.is_available() and not (wide and space.size * n_clusters * itemsize(x) > LARGEST_CENTRES)

@@ -95,7 +95,12 @@ class Problem:
         return moment
 
     def means(self, state: State, sums: Statistics) -> Centres:
-        """The centres that the sums of a sweep make; those of clusters without mass stay where they are."""
+        """The centres that the sums of a sweep make; those of clusters without mass, or of no direction, stay where they are."""
         new = self.space.centres(sums.mass, sums.moment)
-        empty = np.flatnonzero(sums.mass <= 0)
-        return new.replaced(empty, state.centres[empty]) if len(empty) else new
+        kept = self.space.undetermined(sums.mass, new)
+        return new.replaced(kept, state.centres[kept]) if len(kept) else new
+
+    def feasible(self, state: State) -> State:
+        """Return a state whose centres are such as the space allows."""
+        centres = self.space.feasible(state.centres)
+        return state if centres is state.centres else State(centres, state.scales)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, itemsize
+from ..data.arrays import Array, Float64, IntArray, is_sparse, itemsize
 from ..data.blocks import Blocks
 from ..data.limits import Limits
 from ..spaces import Rows, Space
@@ -167,4 +167,6 @@ class RepresentedRows:
 
 def _bytes_of_a_row(space: Space, x: Array) -> int:
     """Bytes of a represented row of the type of `x`."""
+    if is_sparse(x) and space.in_coordinates:
+        return (int(x.nnz) // max(int(x.shape[0]), 1) + 2) * (itemsize(x) + int(x.indices.itemsize))
     return (space.size + 2) * itemsize(x)

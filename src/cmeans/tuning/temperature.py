@@ -9,18 +9,23 @@ from ..sampling.sampled_rows import GramRows, SampledRows
 from ..spaces.spectrum import largest_eigenvalue
 from .partition import best_partition
 
+LEAST_MEAN = 1e-3  # length of the mean of rows on the sphere, for a bound that is finite
 LEAST = 1e-3  # of T*: memberships are hard from here on down
 
 
 def critical_temperature(
     gram: Float64,  # (p, p) kernel of a fair sample of rows
     weights: Float64,  # (p,)
+    *,
+    spherical: bool = False,
 ) -> float:
     """T* = 2 lambda_max of the rows' covariance in the kernel's space: Rose, Gurewitz, Fox 1990, from one linearised step.
 
-    Where all centres are the mean and move apart by e_j, sum_j e_j = 0, the next ones are (2 / T) covariance e_j away from it.
+    Where all centres are the mean and move apart by e_j, sum_j e_j = 0, the next ones are (2 / T) covariance e_j away from it. Centres of
+    length one move 1 / |mean| times as far at most, along the sphere, so that T* / |mean| is an upper bound for them.
     """
-    return 2.0 * _largest_variance(GramRows(gram), weights, np.arange(len(weights)))
+    highest, share = 2.0 * _largest_variance(GramRows(gram), weights, np.arange(len(weights))), weights / weights.sum()
+    return highest / max(float(share @ gram @ share), LEAST_MEAN**2) ** 0.5 if spherical else highest
 
 
 def automatic_temperature(

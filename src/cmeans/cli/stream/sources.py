@@ -199,15 +199,18 @@ class ArrowRows:
         arriving = Ahead(self._read())
         try:
             items = arriving.items(patience)
-            choice = pick(header_of(self.origin.where, next(items), spell=as_option))
-            yield from _rows(self._blocks(items, choice.places), self.origin, choice)
+            header = header_of(self.origin.where, next(items), as_option)
+            choice = pick(header)
+            yield from _rows(self._blocks(items, header, choice.places), self.origin, choice)
         finally:
             self.source.end()
             arriving.close()
 
-    def _blocks(self, items: Iterator[Any], places: Sequence[int]) -> Iterator[Block | None]:
+    def _blocks(self, items: Iterator[Any], header: Header, places: Sequence[int]) -> Iterator[Block | None]:
+        row = 0
         for batch in items:
-            yield from [None] if batch is None else blocks_of(batch, places)
+            yield from [None] if batch is None else blocks_of(batch, header, places, row)
+            row += 0 if batch is None else batch.num_rows
 
     def _read(self) -> Iterator[Any]:
         """Yield the schema, then each record batch."""

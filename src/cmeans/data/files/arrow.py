@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet
@@ -20,7 +21,7 @@ from ..row_source import RowsError
 from .claims import check_columns
 from .discovery import IPC_FILE
 from .schema import Field, Header, Spelling, in_python
-from .tables import Block, FileTable
+from .tables import AT_ONCE, Block, FileTable
 from .unchanged_files import StampedFile
 
 __all__ = [
@@ -55,14 +56,49 @@ def release() -> None:
     pa.default_memory_pool().release_unused()
 
 
-def header_of(where: str, schema: pa.Schema, spell: Spelling = in_python) -> Header:
-    """Return the columns of a schema."""
+def header_of(where: str, schema: pa.Schema, spell: Spelling = in_python, lengths: Mapping[str, int] | None = None) -> Header:
+    """Return the columns of a schema. One of lists of numbers, all of one length, is as many columns as they hold; `lengths`: of lists
+    whose type does not say it."""
     check_columns(where, len(schema.names))
     index = (schema.pandas_metadata or {}).get("index_columns", [])  # what pandas wrote for the index of its frame is no data
-    singles = (pa.float16(), pa.float32())
-    named = zip(schema.names, schema.types, strict=True)
-    fields = (Field(name, kind_of(kind), _is_numeric(kind), kind in singles, name in index) for name, kind in named)
+    fields = list[Field]()
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        length = _length_of(kind) or (lengths or {}).get(name)
+        if length is None:
+            fields.append(Field(name, kind_of(kind), _is_numeric(kind), kind in _SINGLES, name in index))
+            continue
+        if length > _LONGEST:
+            raise RowsError(f"{where}: column {name!r} holds lists of {length:,} numbers, and at most {_LONGEST:,} are read.")
+        single = kind.value_type in _SINGLES
+        check_columns(where, len(fields) + length)
+        fields += [Field(f"{name}[{at}]", f"one of {length} numbers", True, single, name in index, name, at) for at in range(length)]
     return Header(where, tuple(fields), spell)
+
+
+_SINGLES = (pa.float16(), pa.float32())
+_LONGEST = 2**17  # numbers of a list: a damaged file must not ask for any number of columns
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    """True for lists of numbers."""
+    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(test(kind) for test in lists) and _is_numeric(kind.value_type) and not pa.types.is_null(kind.value_type)
+
+
+def _length_of(kind: pa.DataType) -> int | None:
+    """Return the length that a type of lists of numbers says; None where it is no such type."""
+    return kind.list_size or None if pa.types.is_fixed_size_list(kind) and _is_list(kind) else None
+
+
+def _of_unsaid_length(schema: pa.Schema) -> list[str]:
+    """Return the columns of lists of numbers whose type does not say how many they hold."""
+    return [name for name, kind in zip(schema.names, schema.types, strict=True) if _is_list(kind) and _length_of(kind) is None]
+
+
+def _lengths(batch: Any) -> dict[str, int]:
+    """Return the length of the first list in each column of a record batch, where it has any."""
+    found = ((name, pa.compute.list_value_length(batch.column(name)).drop_null()) for name in batch.schema.names)
+    return {name: lengths[0].as_py() for name, lengths in found if len(lengths) and lengths[0].as_py() > 0}
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
@@ -79,6 +115,24 @@ def values(column: pa.Array) -> NDArray[Any]:
     if pa.types.is_decimal(column.type) or pa.types.is_null(column.type):
         column = column.cast(pa.float64())
     return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def list_values(column: pa.Array, length: int, label: str, where: str, first_row: int) -> NDArray[Any]:
+    """Return a column of lists of one length as an array (b, length); a missing list becomes NaN, which is refused later."""
+    lengths = pa.compute.list_value_length(column)
+    wrong = pa.compute.fill_null(pa.compute.not_equal(lengths, length), False)
+    if pa.compute.any(wrong).as_py():
+        row = wrong.index(True).as_py()
+        raise RowsError(
+            f"{where}: column {label!r} holds a list of {lengths[row].as_py()} numbers in row {first_row + row} (rows count from 0), where "
+            f"others hold {length}; all must be of one length."
+        )
+    numbers = values(column.flatten()).reshape(-1, length)  # which passes over missing lists
+    if not column.null_count:
+        return numbers
+    whole = np.full((len(column), length), np.nan)
+    whole[column.is_valid().to_numpy(zero_copy_only=False)] = numbers
+    return whole
 
 
 @contextmanager
@@ -112,12 +166,26 @@ def reading(file: StampedFile, kind: str) -> Iterator[None]:
         raise
 
 
-def blocks_of(batch: Any, places: Sequence[int]) -> Iterator[Block]:
-    """The columns at `places` of a record batch, some rows at a time."""
+def blocks_of(batch: Any, header: Header, places: Sequence[int], first_row: int = 0) -> Iterator[Block]:
+    """The columns of a header at `places`, from a record batch that begins at a row of its file, some rows at a time."""
     rows = batch_rows(len(places), 1_024)
     for start in range(0, batch.num_rows, rows):
-        piece = batch.slice(start, rows)
-        yield [values(piece.column(at)) for at in places]
+        yield _block(batch.slice(start, rows), header, places, first_row + start)
+
+
+def _block(batch: Any, header: Header, places: Sequence[int], first_row: int) -> Block:
+    """Return the columns at `places`; those of lists are views of one array."""
+    fields, lists = [header.fields[at] for at in places], dict[str, NDArray[Any]]()
+    for label in dict.fromkeys(field.within for field in fields):
+        if label is not None:
+            length = sum(field.within == label for field in header.fields)
+            lists[label] = list_values(batch.column(label), length, label, header.where, first_row)
+    return [values(batch.column(str(field.label))) if field.within is None else lists[field.within][:, field.element] for field in fields]
+
+
+def _stored_names(header: Header, places: Sequence[int]) -> list[str]:
+    """Return the names of the columns of a file in which those at `places` of its header are."""
+    return list(dict.fromkeys(header.fields[at].within or str(header.fields[at].label) for at in places))
 
 
 class IpcTable(FileTable):
@@ -131,22 +199,29 @@ class IpcTable(FileTable):
             self._footed = begun.read(len(IPC_FILE)) == IPC_FILE
         self.groups: tuple[int, ...] | None = None
         with self._opened([]) as opened:
-            self.header = header_of(str(file), opened.schema, spell=spell)
+            schema = opened.schema
+        self._names, unsaid = schema.names, _of_unsaid_length(schema)
+        self.header = Header(str(file), ())
+        if unsaid:
+            with self._opened(unsaid) as opened:
+                first = next(self._batches(opened, None), None)
+        self.header = header_of(str(file), schema, spell, _lengths(first) if unsaid and first is not None else None)
         if self._footed and self.header.fields:
-            with self._opened([0]) as opened:  # the footer has no row counts, so one column of each batch is read
+            with self._opened(self._names[:1]) as opened:  # the footer has no row counts, so one column of each batch is read
                 self.groups = tuple(opened.get_batch(at).num_rows for at in range(opened.num_record_batches))
         self._largest = max(self.groups or (0,))
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
-        read = sorted(set(places))
-        with self._opened(read) as opened:
+        row = sum((self.groups or ())[: groups[0]]) if groups else 0
+        with self._opened(_stored_names(self.header, places)) as opened:
             for batch in self._batches(opened, groups):
-                yield from blocks_of(batch, [read.index(at) for at in places])
+                yield from blocks_of(batch, self.header, places, row)
+                row += batch.num_rows
         if groups is None:
             release()
 
     def column(self, at: int) -> Iterator[pa.Array]:
-        with self._opened([at]) as opened:
+        with self._opened(_stored_names(self.header, [at])) as opened:
             for batch in self._batches(opened, None):
                 yield batch.column(0)
 
@@ -159,7 +234,8 @@ class IpcTable(FileTable):
         return (opened.get_batch(at) for at in (range(opened.num_record_batches) if groups is None else groups))
 
     @contextmanager
-    def _opened(self, places: list[int]) -> Iterator[Any]:
+    def _opened(self, names: Sequence[str]) -> Iterator[Any]:
+        places = [self._names.index(name) for name in names]
         options = pa.ipc.IpcReadOptions(included_fields=places, use_threads=False)
         open_it = pa.ipc.open_file if self._footed else pa.ipc.open_stream
         with reading(self._file, self.kind), file_bytes(self._file.path) as file, open_it(file, options=options) as opened:
@@ -182,26 +258,29 @@ class ParquetTable(FileTable):
         self._metadata: Any = None
         with self._opened() as opened:
             self._metadata = opened.metadata
-            self.header = header_of(str(file), opened.schema_arrow, spell=spell)
+            unsaid = _of_unsaid_length(opened.schema_arrow)
+            first = next(opened.iter_batches(1_024, columns=unsaid), None) if unsaid else None
+            self.header = header_of(str(file), opened.schema_arrow, spell, None if first is None else _lengths(first))
         groups = (self._metadata.row_group(at) for at in range(self._metadata.num_row_groups))
         self.groups = tuple(group.num_rows for group in groups)
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
-        names = [str(label) for label in self.header.labels(places)]
-        rows = batch_rows(len(names), 1_024, _CELLS)
+        row, rows = sum(self.groups[: groups[0]]) if groups else 0, batch_rows(len(places), 1_024, _CELLS)
+        names = _stored_names(self.header, places)
         with self._opened() as opened:
             for batch in opened.iter_batches(rows, row_groups=groups, columns=names, use_threads=groups is None):
-                yield [values(batch.column(name)) for name in names]
+                yield _block(batch, self.header, places, row)
+                row += batch.num_rows
         if groups is None:
             release()
 
     def column(self, at: int) -> Iterator[pa.Array]:
         with self._opened() as opened:
-            for batch in opened.iter_batches(batch_rows(1, 1_024), columns=[str(self.header.fields[at].label)]):
+            for batch in opened.iter_batches(batch_rows(1, 1_024), columns=_stored_names(self.header, [at])):
                 yield batch.column(0)
 
     def transient(self, n_columns: int) -> int:
-        return 16 * batch_rows(n_columns, 1_024, _CELLS) * n_columns + n_columns * (_BUFFER + 2 * _PAGE)
+        return 16 * batch_rows(n_columns, 1_024, _CELLS) * n_columns + min(n_columns, AT_ONCE) * (_BUFFER + 2 * _PAGE)
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ...runtime.user_warnings import one_line
 from ..arrays import sparse_damage
 from ..blocks import spans
+from ..half_precision import in_single, is_bfloat16
 from ..row_source import RowArray, RowsError, StoredRows
 from ..scratch import Scratch
 from .claims import check_columns, check_unpacked
@@ -88,7 +89,7 @@ class RawFormat:
                 source.read_into((whole, self.offset + begin * d * wide))
                 raw = whole[:, list(picked)]
             with np.errstate(over="ignore"):  # overflow gives infinity, which callers check
-                out[start:stop] = raw
+                out[start:stop] = in_single(raw)
 
 
 class RawRows(StoredRows):
@@ -301,8 +302,10 @@ def _loaded(file: StampedFile) -> Any:
 
 def _header(where: str, dtype: np.dtype[Any], d: int, spell: Spelling) -> Header:
     check_columns(where, d)
-    single = dtype.kind == "f" and dtype.itemsize <= 4  # in either byte order
-    return Header(where, tuple(Field(at, dtype.name, dtype.kind in "biuf", single) for at in range(d)), spell)
+    half = is_bfloat16(dtype)
+    single = half or (dtype.kind == "f" and dtype.itemsize <= 4)  # in either byte order
+    name = "bfloat16" if half else dtype.name
+    return Header(where, tuple(Field(at, name, half or dtype.kind in "biuf", single) for at in range(d)), spell)
 
 
 def _which(file: Path, names: list[str], name: str | None, spell: Spelling) -> str:

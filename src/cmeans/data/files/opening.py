@@ -78,11 +78,12 @@ def open_blocks(
         pattern such as ``"rows-*.parquet"``. The rows of several files follow each other; all must have the picked columns.
     columns : str, int, or a sequence of them, default None
         Names, positions (from 0) and ranges such as ``"0-9"``; None: all but the weight, each of which must hold numbers. In folders
-        named key=value, a key is a column only if it is named here.
+        named key=value, a key is a column only if it is named here. A column of lists of numbers, all of one length, is as many columns,
+        ``"name[0]"``, ``"name[1]"``, ...; its name means all of them, and is needed where there are other numbers.
     weight : str or int, default None
         The column of sample weights, which comes as ``.weight``; in an npz also the name of an array of shape (n,).
     dtype : {"float32", "float64"}, default None
-        Into which type rows are converted. None: float32 where every picked column is float16 or float32, else float64.
+        Into which type rows are converted. None: float32 where every picked column is float16, bfloat16 or float32, else float64.
     array : str, default None
         Which array of an npz holds the rows. None: X, or the only one.
     header : bool, default None

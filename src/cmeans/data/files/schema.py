@@ -70,6 +70,8 @@ class Field:
     numeric: bool
     single: bool = False  # single precision holds all its values
     aside: bool = False  # a row index, which is not data
+    within: str | None = None  # the column of lists of numbers that it is one of, as an embedding is stored
+    element: int = 0  # its place in them
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,8 @@ class Header:
         if word in labels:
             return labels.index(word)
         text = str(word)
+        if any(field.within == text for field in self.fields):
+            raise RowsError(f"{self.where}: column {text!r} holds lists of numbers, of which one is needed, e.g. '{text}[0]'.")
         if isinstance(word, int) and 0 <= word < len(labels):
             return word
         if text.isdecimal() and not any(isinstance(label, str) and label.isdecimal() for label in labels):
@@ -178,6 +182,13 @@ class Header:
         numeric = [at for at in kept if self.fields[at].numeric]
         if not numeric:
             raise RowsError(f"{self.where}: no numeric columns (it has {described(self.fields[at] for at in kept)}).")
+        sources = dict.fromkeys(self.fields[at].within for at in numeric)
+        if len(sources) > 1:
+            lists = [within for within in sources if within is not None]
+            raise RowsError(
+                f"{self.where}: column {lists[0]!r} holds lists of numbers, and there are numbers beside it; say which columns are data, "
+                f"e.g. {self.spell('columns', lists[:1])}."
+            )
         nameless = [at for at in kept if self.fields[at].label == ""]
         if nameless:
             rest = self._to_copy(at for at in numeric if at not in nameless)
@@ -196,6 +207,9 @@ class Header:
         # A name may hold commas and dashes: the whole text is tried first.
         if any(field.label == word.strip() for field in self.fields):
             return [self.position(word.strip())]
+        elements = [at for at, field in enumerate(self.fields) if field.within == word.strip()]
+        if elements:
+            return elements
         parts = [part.strip() for part in word.split(",")]
         if len(parts) > 1:
             return [at for part in parts if part for at in self._listed(part)]
@@ -210,7 +224,7 @@ class Header:
     def _to_copy(self, picked: Iterable[int]) -> str:
         """Return an argument that can be copied: names if few and simple, else ranges of positions."""
         places = list(picked)
-        names = [str(self.fields[at].label) for at in places]
+        names = list(dict.fromkeys(self.fields[at].within or str(self.fields[at].label) for at in places))
         if len(names) <= 8 and all(name.replace("_", "").isalnum() for name in names):
             return self.spell("columns", names)
         runs: list[list[int]] = []

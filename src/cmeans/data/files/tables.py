@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from .group_cache import Group, RowGroups
 from .schema import ColumnChoice, Field, Header, shortened
 from .text import is_number
 
-AT_ONCE = 8  # columns of a group that are decoded together: a column reader holds pages in memory
+AT_ONCE = 8  # columns of a group that are decoded together, or one of lists: a column reader holds pages in memory
 _MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first."
 Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
 
@@ -134,6 +134,17 @@ def common_header(headers: Sequence[Header]) -> Header:
     return replace(first, fields=tuple(replace(field, single=field.single and field.label not in double) for field in first.fields))
 
 
+def decoded_together(header: Header, picked: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the spans of picked columns that are decoded together: few columns, or the numbers of one of lists."""
+    starts, list_before = list[int](), None
+    for at, field in enumerate(header.fields[place] for place in picked):
+        full = field.within is None and at - starts[-1] >= AT_ONCE if starts else True
+        if full or field.within != list_before:
+            starts.append(at)
+        list_before = field.within
+    return list(pairwise([*starts, len(picked)]))
+
+
 def found_again(choice: ColumnChoice, first: Header, header: Header) -> ColumnChoice:
     """Return the same columns by their positions in another file."""
     if header.fields == first.fields:
@@ -144,7 +155,7 @@ def found_again(choice: ColumnChoice, first: Header, header: Header) -> ColumnCh
             has = shortened(list(places))
             raise RowsError(f"{header.where}: lacks column {field.label!r}, which {first.where} has; it has {has}.")
         here = header.fields[places[field.label]]
-        if not here.numeric:
+        if not here.numeric or (here.kind != field.kind and field.within is not None):
             raise RowsError(f"{header.where}: column {field.label!r} is {here.kind} here and {field.kind} in {first.where}.")
     return choice.moved(header.where, [places[first.fields[at].label] for at in choice.places])
 
@@ -173,7 +184,9 @@ def joined_tables(where: str, tables: Sequence[FileTable], choices: Sequence[Col
     if scratch is not None and all(copied):
         rows: StoredRows = scratch
     else:
-        transient = max(table.transient(min(AT_ONCE, len(columns))) for table in tables)
+        parts = (decoded_together(table.header, choice.picked) for table, choice in zip(tables, choices, strict=True))
+        widest = (max(stop - start for start, stop in together) for together in parts)
+        transient = max(table.transient(width) for table, width in zip(tables, widest, strict=True))
         rows = RowGroups(where, columns, dtype, groups, transient, group_cache.LEAST)
     rows.weight = np.concatenate(weights) if weighted else None
     return rows
@@ -223,7 +236,7 @@ def _groups(table: FileTable, choice: ColumnChoice) -> Iterator[Group]:
 
 def _decode(table: FileTable, choice: ColumnChoice, group: int, first_row: int, x: RowArray) -> None:
     """Decode one group of a table to the rows x (b, d), few columns at a time."""
-    for first, stop in spans(len(choice.picked), AT_ONCE):
+    for first, stop in decoded_together(table.header, choice.picked):
         some = replace(choice, picked=choice.picked[first:stop], columns=choice.columns[first:stop])
         done = 0
         for block in table.blocks(some.picked, [group]):
