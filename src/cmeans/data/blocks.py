@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -228,16 +228,45 @@ class Blocks:
 
 
 @dataclass(frozen=True)
-class GivenRows:
-    """Rows as they are given, in no space, divided into tasks like rows of a basis of `width`; a pass over them runs in this process."""
+class GivenSpec:
+    """All of given rows but the rows themselves: enough to make the same of some of them, wherever they are."""
 
-    given: Blocks
     width: int
+    unit: float
+    factors: Float64 | None
+    limits: Limits
+
+    def over(self, x: Array, weight: Float64 | None, keep_bytes: int) -> GivenRows:
+        """Return some of the rows; without weights they weigh 1."""
+        weight = np.broadcast_to(1.0, (int(x.shape[0]),)) if weight is None else weight
+        return GivenRows(Blocks(x, weight, unit=self.unit, factors=self.factors, limits=self.limits), self.width)
+
+    def bytes_to_keep(self, x: Array) -> int:
+        """Rows are read as they are, and none are kept in another form."""
+        return 0
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRows:
+    """Rows as they are given, in no space, divided into tasks like rows of a basis of `width`."""
+
+    blocks: Blocks
+    width: int
+    memory: dict[int, Any] = field(default_factory=dict)  # what passes keep of the rows of a task, by its number
 
     @property
     def n_tasks(self) -> int:
-        return self.given.n_tasks(self.width)
+        return self.blocks.n_tasks(self.width)
+
+    @property
+    def spec(self) -> GivenSpec:
+        """All but the rows."""
+        return GivenSpec(self.width, self.blocks.unit, self.blocks.factors, self.blocks.limits)
 
     def task(self, number: int) -> Iterator[Block]:
         """The blocks of one task."""
-        return self.given.task(number, self.width)
+        return self.blocks.task(number, self.width)
+
+    def task_range(self, number: int) -> tuple[int, int]:
+        """First row and one past the last row of a task."""
+        return self.blocks.task_range(number, self.width)

@@ -54,7 +54,7 @@ from .rows.told import NOTHING, Told
 from .space import SpaceRequest, build_geometry, check_kernel
 from .validation import checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
 
-OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
+OF_INIT = {"k-means||": 12, "random-partition": 24}  # bytes per row for starts that read all rows
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
 OF_ROWS = ("labels_", "memberships_", "noise_membership_", "_nearest", "objective_", "objective_history_", "separation_")  # attributes
 

@@ -75,12 +75,37 @@ def placed(workers: dict[str, list[str]]) -> Iterator[None]:
         yield
 
 
-def settled(client: Any, futures: list[Any]) -> None:
-    """Wait until all futures of a client have finished or failed."""
+def settled(client: Any, futures: list[Any], seconds: float | None = None) -> bool:
+    """Wait until all futures of a client have finished or failed, so many seconds at most; True where they have."""
     from distributed import wait
 
     with client.as_current():
-        wait(futures)
+        try:
+            wait(futures, timeout=seconds)
+        except TimeoutError:
+            return False
+    return True
+
+
+def is_connected(client: Any) -> bool:
+    """True while a client has a connection to its scheduler."""
+    return getattr(client, "status", "running") == "running"
+
+
+def memory_limits(client: Any) -> dict[str, int]:
+    """Bytes that each worker may use; 0 where nothing bounds them."""
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"]
+    except TypeError:  # releases that always tell of all workers
+        workers = client.scheduler_info()["workers"]
+    return {address: int(worker["memory_limit"] or 0) for address, worker in workers.items()}
+
+
+def has_killed_workers(error: BaseException) -> bool:
+    """True of the error of a task whose workers died, as often as the scheduler tries."""
+    from distributed.scheduler import KilledWorker
+
+    return isinstance(error, KilledWorker)
 
 
 def started(client: Any, x: Any, function: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -130,6 +155,11 @@ def this_worker() -> Any:
     from distributed import get_worker
 
     return get_worker()
+
+
+def threads_of(worker: Any) -> int:
+    """Number of threads of a worker."""
+    return int(worker.state.nthreads)
 
 
 def spare_memory(worker: Any) -> int:
