@@ -117,6 +117,17 @@ class Blocks:
         """The same rows with the part of their weights that a rule divides, where the clusters of some are known."""
         return self if self.known is None else replace(self, weight=self.known.free(self.weight))
 
+    @property
+    def elsewhere(self) -> bool:
+        """True where other machines hold the rows, and no more than a few of them, or of what is made of each, should come here."""
+        return is_stored(self.x) and bool(self.x.elsewhere)
+
+    def in_their_place(self) -> Blocks:
+        """Return the same blocks with limits for the place where the rows are: a large sample of rows on other machines would be swept
+        here, for longer than they sweep all rows."""
+        limits = self.limits
+        return replace(self, limits=replace(limits, last_sample_rows=limits.partition_rows)) if self.elsewhere else self
+
     def in_memory(self) -> Blocks:
         """Return the same blocks with the rows in memory."""
         return replace(self, x=rows_between(self.x, 0, self.n_rows)) if is_stored(self.x) else self

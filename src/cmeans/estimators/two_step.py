@@ -210,4 +210,4 @@ def _sample_rows(request: SpaceRequest, number: int | str | None, kernel: Kernel
             '"uniform", "k-means++" or row numbers.'
         )
     rows = choose(method, size, lambda positions: affinity(kernel, blocks, population.at(positions)), population, rng)
-    return rows, population.weights[population.members()[rows]]
+    return rows, population.weights_of(rows)

@@ -54,7 +54,7 @@ from .rows.told import NOTHING, Told
 from .space import SpaceRequest, build_geometry, check_kernel
 from .validation import checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
 
-OF_INIT = {"k-means||": 12, "random-partition": 24}  # bytes per row for starts that read all rows
+OF_INIT = {"k-means||": 12}  # bytes per row for starts that keep something of all rows
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
 OF_ROWS = ("labels_", "memberships_", "noise_membership_", "_nearest", "objective_", "objective_history_", "separation_")  # attributes
 
@@ -154,8 +154,10 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 taker.check(settings.n_clusters)
             given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
             weight, unit = weights_of(given, sample_weight, estimator_name)
-            factors = None if procedure.factors is None else procedure.factors(given.x, weight)
-            blocks = Blocks(given.x, weight, unit=unit, factors=factors, limits=self._limits, n_threads=self._threads(given.x))
+            blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._threads(given.x)).in_their_place()
+            if procedure.factors is not None:
+                with self._engine(given.x) as engine:
+                    blocks = replace(blocks, factors=procedure.factors(blocks, engine))
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
             blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=procedure.cluster is None)
             if procedure.sizes is not None and (blocks.known is not None or blocks.groups is not None):

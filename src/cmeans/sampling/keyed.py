@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..data.arrays import Float64
+from ..data.arrays import Float64, IntArray
 
 MOST_SEED = 2**31
 
@@ -22,3 +22,13 @@ def uniforms(key: int, start: int, stop: int) -> Float64:
 def exponentials(key: int, start: int, stop: int) -> Float64:
     """Return exponential numbers of rows start ... stop - 1, of mean 1."""
     return -np.log1p(-uniforms(key, start, stop))
+
+
+def balanced_labels(key: int, span: int, count: int, start: int, stop: int) -> IntArray:
+    """Return random labels 0 ... count - 1 of rows start ... stop - 1, each as often as any other in every `span` consecutive rows."""
+    parts = []
+    for number in range(start // span, -(-stop // span)):
+        labels = np.random.Generator(np.random.PCG64([key, number])).permutation(span) % count
+        first = number * span
+        parts.append(labels[max(start - first, 0) : stop - first])
+    return np.concatenate(parts)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -81,6 +81,7 @@ class RepresentedRows:
         self._native_views: dict[int, NativeRows] = {}
         self._weights: dict[int, float] = {}
         self._lock = threading.Lock()
+        self.memory: dict[int, Any] = {}  # what a search keeps of the rows of a task, by its number
         self.labelled_by: dict[int, bytes] = {}  # the key of the pass that wrote the labels of a task's rows
 
     @property
