@@ -298,11 +298,14 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     ) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
         space, blocks, c = geometry.space, geometry.blocks.free, context.settings.n_clusters
-        remembered += memory_of(space, blocks, rule, c) + space.bytes_of_rows
+        bounds = memory_of(space, blocks, rule, c)
+        remembered += space.bytes_of_rows + (0 if blocks.read_anew else bounds)
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
         memory = self._memory_plan(context, space, blocks, remembered)
-        rows = RepresentedRows(space, blocks, memory.for_rows)
+        if blocks.read_anew and bounds:
+            memory = memory.with_bounds(bounds, blocks.limits.bounds_bytes if context.settings.budget is None else memory.for_rows)
+        rows = RepresentedRows(space, blocks, memory.for_rows, keep_bounds=memory.for_bounds > 0 or None)
         memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
         return rows
 

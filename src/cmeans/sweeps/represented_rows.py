@@ -70,10 +70,13 @@ class RepresentedRows:
         keep_bytes: int,
         *,
         training: bool = True,
+        keep_bounds: bool | None = None,
     ) -> None:
+        """`keep_bounds`: whether hard sweeps may remember bounds of all rows; None: where the rows are in memory too."""
         self.space = space
         self.blocks = blocks
         self.n_tasks = blocks.n_tasks(space.size)
+        self.keep_bounds = not blocks.read_anew if keep_bounds is None else keep_bounds
         self._training = training
         self._left = self.room_to_keep = keep_bytes if space.keeps_rows_cheaply or blocks.read_anew else 0
         self._views = blocks.are_views and space.represents_by_views  # which take no memory, and are always kept

@@ -64,14 +64,14 @@ class WorkerPlacement:
 
 @contextmanager
 def placed(workers: dict[str, list[str]]) -> Iterator[None]:
-    """Run graphs that are sent inside on these workers only; else the scheduler would move large results made there.
+    """Run graphs that are sent inside on these workers, elsewhere only where these are gone; else the scheduler would move large results.
 
     Graphs that contain a space or a state are large on purpose, and sent once.
     """
     import dask
 
     quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"})
-    with quiet, dask.annotate(workers=WorkerPlacement(workers)):
+    with quiet, dask.annotate(workers=WorkerPlacement(workers), allow_other_workers=True):
         yield
 
 
@@ -128,6 +128,20 @@ def row_by_row(x: Any, function: Callable[..., Any], n_columns: int | None, dtyp
     if n_columns is None:
         return whole.map_blocks(function, **words, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
     return whole.map_blocks(function, **words, dtype=dtype, chunks=(whole.chunks[0], (n_columns,)), meta=np.empty((0, 0), dtype))
+
+
+def by_row(parts: list[Any], sizes: list[int], client: Any) -> Any:
+    """Return a Dask array (n,) of parts that are on workers, from their futures."""
+    import dask.array
+
+    with client.as_current():
+        dtype = client.submit(_dtype_of, parts[0], pure=False).result()
+        arrays = [dask.array.from_delayed(part, (size,), dtype) for part, size in zip(parts, sizes, strict=True)]
+        return dask.array.concatenate(arrays)
+
+
+def _dtype_of(part: Any) -> Any:
+    return part.dtype
 
 
 def in_parts(function: Callable[..., Any], rows: StoredRows, step: int) -> Any:

@@ -12,13 +12,15 @@ from itertools import pairwise
 from typing import Any, Self
 from uuid import uuid4
 
+import numpy as np
+
 from ...data.row_source import RowsError, StoredRows
 from ..base import Engine, HasTasks, Pass, Result, Sum
 from ..threads import ThreadEngine
-from .dask_api import default_client, has_killed_workers, in_parts, is_client, is_connected, placed, settled
+from .dask_api import by_row, default_client, has_killed_workers, in_parts, is_client, is_connected, placed, settled
 from .interrupts import unraised_interrupts
 from .rows import DaskRows
-from .shards import Node, PreparedOnce, Shard, climbed, folded, mapped, read_part, unchanged
+from .shards import Node, PreparedOnce, Shard, climbed, folded, joined, mapped, read_part, summed, unchanged
 
 PATIENCE = 2  # seconds between checks that all workers are alive
 LOSSES = 5  # times that a pass is submitted
@@ -81,7 +83,7 @@ class DaskEngine:
             return rows
         client = self._known_client(estimator_name, "engine is a DaskEngine", "or take engine=None")
         held = DaskRows(in_parts(read_part, rows, partition_rows), client, estimator_name, self.memory_per_worker)
-        held.where, held.columns, held.weight = rows.where, rows.columns, rows.weight
+        held.where, held.columns, held.weight, held.answers_stay = rows.where, rows.columns, rows.weight, False
         return held
 
     def _known_client(self, estimator_name: str, why: str, otherwise: str) -> Any:
@@ -176,6 +178,24 @@ class DaskSession(Engine):
         for k in shards:
             tasks[f"cmeans-mapped-{number}-{k}"] = (mapped, held[k], PreparedOnce(passes[k]) if passes else shared)
         return tasks
+
+    def left_there(self, rows: Any, over: Pass[tuple[Any, Any, int]]) -> tuple[Any, Any] | None:
+        if not self._rows.answers_stay or not self._holds(rows):
+            return None
+        arrays: list[Any] = []
+
+        def submit() -> list[Any]:
+            tasks = self._map_graph(rows, over, range(len(self._rows.parts)))
+            mapped_keys = [key for key, task in tasks.items() if task[0] is mapped]
+            sums = {key.replace("mapped", "sums"): (summed, key) for key in mapped_keys}
+            parts = {key.replace("mapped", "part"): (joined, key) for key in mapped_keys}
+            started = self._started(tasks | sums | parts, [*sums, *parts])
+            arrays[:] = started[len(sums) :]
+            return started[: len(sums)]
+
+        sums = {Node(0, number): one for number, one in enumerate(self._results(submit))}
+        total = next(iter(climbed(sums, len(sums)).values()))
+        return by_row(arrays, [int(size) for size in np.diff(self._rows.starts)], self._client), total
 
     def _parts_of(self, over: Pass[Any]) -> list[Pass[Any]]:
         """Return the pass for each shard; none where it is the same for all."""

@@ -24,6 +24,7 @@ class DaskRows(StoredRows):
     """
 
     elsewhere = True
+    answers_stay = True  # what is said of each row is an array on the workers too, as a collection is asked about
 
     def __init__(self, x: Any, client: Any, estimator_name: str, memory_per_worker: int | None = None) -> None:
         where, (dtype, columns) = "a Dask data frame" if is_frame(x) else "a Dask array", type_and_columns(x, estimator_name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import threading
 import weakref
 from collections.abc import Callable
@@ -191,3 +192,13 @@ def mapped(shard: Shard, over: PreparedOnce) -> list[Any]:
     with ThreadEngine(1) as engine:
         prepared = over.prepared(shard.rows)
         return list(engine.run(lambda task: over.over.work(shard.rows, task, prepared), shard.rows.n_tasks))
+
+
+def summed(results: list[tuple[Any, Any, int]]) -> Any:
+    """Return the sum of what a pass returns beside its parts."""
+    return functools.reduce(operator.add, (sums for sums, _, _ in results))
+
+
+def joined(results: list[tuple[Any, Any, int]]) -> Any:
+    """Return the parts of a pass as one array."""
+    return np.concatenate([part for _, part, _ in results])
