@@ -12,7 +12,7 @@ from pathlib import Path
 from ..data.blocks import Blocks
 from ..data.memory_estimate import footprint
 from ..data.limits import Limits
-from ..kernels import LandmarkGraphKernel, Precomputed, PrecomputedGraphKernel
+from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..landmarks.select import rows_for
 from ..solvers.subsampling import sample_sizes
 from ..spaces import Space
@@ -116,13 +116,12 @@ def plan(
 def _setup(space: Space, n_rows: int, features: int, limits: Limits) -> int:
     """Bytes of the largest step that prepares a fit or concludes it: the choice of landmarks, with the factor (p, s) of the rows that they
     are chosen among and its copy, the factor of their own kernel (s, s), the eigenvectors of their graph, the certificate's sample."""
-    graph = space.kernel.n_landmarks if isinstance(space.kernel, LandmarkGraphKernel) else 0
     s = space.factored_size
     among = min(n_rows, rows_for(s, limits)) if s else 0
     judged = min(n_rows, limits.certified_rows)
     choosing = 2 * 8 * among * (s + features)
     certifying = 8 * judged * (4 * s + 2 * features + 2 * judged) if s else 0
-    return max(6 * 8 * s**2, choosing, certifying, 6 * 8 * graph**2)
+    return max(6 * 8 * s**2, choosing, certifying)
 
 
 def require(budget: int | None, estimator_name: str, needed: int, what: str, advice: str) -> None:
