@@ -13,11 +13,11 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, KernelKMeans, SequentialPossibilisticCMeans, load, save
-from cmeans.sampling.feature_ranges import factors_to_ten
-from cmeans.engines import ThreadEngine
 from cmeans.data.blocks import Blocks
 from cmeans.datasets import make_s_set
+from cmeans.engines import ThreadEngine
 from cmeans.persistence.model_file import read_metadata
+from cmeans.sampling.feature_ranges import factors_to_ten
 from sweep_choices import pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")

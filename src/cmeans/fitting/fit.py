@@ -120,7 +120,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             A file, a folder or a pattern of files (str or path), or `cmeans.open_blocks` of them, is read block by block in every sweep,
             so that it need not fit in memory; `labels_` are then of the smallest integers that hold them, and `memberships_` are not kept
             (`predict_to` writes them).
-            A Dask array or data frame is clustered where its partitions are (`cmeans.DaskEngine`).
+            A Dask array or data frame is clustered where its partitions are (`cmeans.DaskEngine`); `labels_` is then a Dask array.
         y : not used to cluster; callbacks that score see it.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
         known_labels : (n,) whole numbers, default=None

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..data.blocks import Blocks
-from ..data.memory_estimate import footprint
 from ..data.limits import Limits
+from ..data.memory_estimate import footprint
 from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..landmarks.select import rows_for
 from ..solvers.subsampling import sample_sizes

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Array, Float64
+from ..data.arrays import Float64
 from ..data.blocks import Blocks
 from ..engines import Engine
 from ..rules import Fuzzy, Rule

@@ -18,6 +18,7 @@ from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from .quantiles import digit_weights, quantile_of_sums
 
+
 @dataclass(frozen=True)
 class FarRows:
     """Rows of positive weight, each far from given centres and from those before it."""
@@ -64,7 +65,9 @@ class _Search:
 
     def farthest(self, quantile: float) -> tuple[int, float]:
         """Return the row of the largest distance, or the first of the distance at a weighted quantile below 1, and the distance."""
-        exact = None if quantile >= 1.0 else quantile_of_sums(lambda found, shift: self._fold(_DigitsPass(*self._to, found, shift)), quantile)
+        exact = (
+            None if quantile >= 1.0 else quantile_of_sums(lambda found, shift: self._fold(_DigitsPass(*self._to, int(found), shift)), quantile)
+        )
         found: _Farthest = self._fold(_FarthestPass(*self._to, exact))
         return found.row, found.distance
 
@@ -125,9 +128,9 @@ class _FarthestPass(_DistancesPass[_Farthest]):
 class _DigitsPass(_DistancesPass[Float64]):
     """The weights of distances that begin with some bits, by their next bits."""
 
-    found: np.uint64 = np.uint64(0)
+    found: int = 0
     shift: int = 0
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> Float64:
         distance, weight = self.distances(rows, task)
-        return digit_weights(distance[weight > 0], weight[weight > 0], self.found, self.shift)
+        return digit_weights(distance[weight > 0], weight[weight > 0], np.uint64(self.found), self.shift)

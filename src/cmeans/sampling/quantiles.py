@@ -12,7 +12,9 @@ DIGIT = 16  # bits determined in one pass over the parts
 Parts = Iterable[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]  # values, none negative, and their positive weights
 
 
-def digit_weights(values: npt.NDArray[np.float64], weight: npt.NDArray[np.float64], found: np.uint64, shift: int) -> npt.NDArray[np.float64]:
+def digit_weights(
+    values: npt.NDArray[np.float64], weight: npt.NDArray[np.float64], found: np.uint64, shift: int
+) -> npt.NDArray[np.float64]:
     """Return the weight (2^16,) of the values, none negative, that begin with the bits found so far, by their next 16 bits."""
     bits = (values + 0.0).view(np.uint64) >> np.uint64(shift)
     matching = bits >> np.uint64(DIGIT) == found

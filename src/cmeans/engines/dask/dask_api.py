@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -76,7 +78,7 @@ def placed(workers: dict[str, list[str]]) -> Iterator[None]:
 
 
 def settled(client: Any, futures: list[Any], seconds: float | None = None) -> bool:
-    """Wait until all futures of a client have finished or failed, so many seconds at most; True where they have."""
+    """Wait until all futures of a client have finished, failed or been cancelled, so many seconds at most; True where they have."""
     from distributed import wait
 
     with client.as_current():
@@ -84,6 +86,8 @@ def settled(client: Any, futures: list[Any], seconds: float | None = None) -> bo
             wait(futures, timeout=seconds)
         except TimeoutError:
             return False
+        except (concurrent.futures.CancelledError, asyncio.CancelledError):
+            return True
     return True
 
 

@@ -26,14 +26,18 @@ PATIENCE = 2  # seconds between checks that all workers are alive
 LOSSES = 5  # times that a pass is submitted
 LOST_AFTER = 30.0  # seconds without a connection from which on a scheduler is gone
 PAUSE = 0.1  # seconds between two looks at it
+SCHEDULER_GONE = (
+    "the Dask scheduler is gone, and with it the rows on its workers; start a cluster and fit again, from a checkpoint where the fit had "
+    "one (checkpoint=cmeans.Checkpoint(path, resume=True))."
+)
 GIVE_MEMORY = "give them more memory, or smaller partitions"
 
 
 class DaskEngine:
     """Engine of a fit on a Dask array or data frame: the workers of a cluster, each over the partitions it holds.
 
-    Every sweep minimises what it would on an array, as it adds the same sums: centres and scales go to each worker once, and one set of
-    sums comes back. Use it to name the client or to bound the workers' memory; a fit on a Dask collection without it takes the client
+    Every sweep minimises what it would on an array, as it adds the same sums: centres and scales go to each worker once, and its sums
+    come back. `labels_` is a Dask array whose chunks stay on the workers; a collection of at most 16 MB is read and clustered here. Use it to name the client or to bound the workers' memory; a fit on a Dask collection without it takes the client
     that was started last. Rows in memory are clustered by threads here, whatever the engine.
 
     Parameters
@@ -208,21 +212,30 @@ class DaskSession(Engine):
             self._struck.clear()
             raise KeyboardInterrupt
         for _ in range(LOSSES):
-            futures = submit()
-            self._read.clear()  # now, as a message that says so would hold up the one that asks for results
+            self._require_scheduler()
+            futures: list[Any] = []
             try:
+                futures = submit()
+                self._read.clear()  # now, as a message that says so would hold up the one that asks for results
                 if self._wait_for(futures):
                     results: list[Any] = self._client.gather(futures)
                     self._read = futures
                     return results
             except BaseException as error:
-                self._client.cancel(futures)
+                self._drop(futures)
+                if isinstance(error, Exception):
+                    self._require_scheduler()
                 if has_killed_workers(error):
                     raise RowsError(f"workers died again and again of the same partitions; {GIVE_MEMORY}.") from error
                 raise
-            self._client.cancel(futures)
+            self._drop(futures)
             self._shards.clear()
         raise RowsError(f"{LOSSES} times in one pass workers have died; {GIVE_MEMORY}.")
+
+    def _drop(self, futures: list[Any]) -> None:
+        """Cancel what will not be read."""
+        if futures and is_connected(self._client):
+            self._client.cancel(futures)
 
     def _wait_for(self, futures: list[Any]) -> bool:
         """Return True when all futures are done, False where a worker that holds shards is lost."""
@@ -230,18 +243,14 @@ class DaskSession(Engine):
             self._require_scheduler()
             if not set(self._places) <= set(self._client.nthreads()):
                 return False
-        self._require_scheduler()
         return not any(future.cancelled() for future in futures)
 
     def _require_scheduler(self) -> None:
         """Wait for the scheduler, if it does not answer; raise an error where it is gone."""
         waited = 0.0
         while not is_connected(self._client):
-            if waited > LOST_AFTER or getattr(self._client, "status", None) == "closed":
-                raise RowsError(
-                    "the Dask scheduler is gone, and with it the rows on its workers; start a cluster and fit again "
-                    "(checkpoint=cmeans.Checkpoint(path, resume=True) goes on from a checkpoint, where the fit had one)."
-                )
+            if waited >= LOST_AFTER or self._client.status == "closed":
+                raise RowsError(SCHEDULER_GONE)
             time.sleep(PAUSE)
             waited += PAUSE
 

@@ -49,6 +49,8 @@ class DaskRows(StoredRows):
     def places(self) -> list[str]:
         """Return a worker for each partition: the one that holds it, unless its load would far exceed the others'."""
         settled(self.client, self.parts)  # those of a lost worker are being recomputed
+        if any(part.cancelled() for part in self.parts):
+            raise RowsError(f"the rows of {self.where} are lost: their scheduler was restarted; fit again.")
         where, threads, sizes = self.client.who_has(self.parts), self.client.nthreads(), np.diff(self.starts)
         if not threads:
             raise RowsError("no Dask worker is left; start some, with enough memory for the partitions, and fit again.")
