@@ -83,7 +83,7 @@ def test_labels_stay_on_the_workers(client: Any) -> None:
     assert fitted.labels_.chunks == ((700, 700, 700, 700, 200),)
     np.testing.assert_array_equal(fitted.labels_.compute(), model().fit(X).labels_)
     assert isinstance(model().fit_predict(rows), da.Array)
-    few = cmeans.SequentialPossibilisticCMeans(4, kernel="linear", sparsity=3.0, tol=1e-2, random_state=0)
+    few = cmeans.SequentialPossibilisticCMeans(4, kernel="linear", sparsity=1.3, tol=1e-2, random_state=0)
     with pytest.warns(match="belong nowhere"):
         few.fit(rows)
 
@@ -102,7 +102,7 @@ def test_a_partition_that_kills_its_workers_ends_the_fit_in_words() -> None:
     with dask.config.set({"distributed.scheduler.allowed-failures": 0}):  # noqa: SIM117
         with distributed.LocalCluster(**words) as cluster, distributed.Client(cluster, set_as_default=False) as client:
             fit = model(kernel=kernel, landmarks=X[:40], engine=cmeans.DaskEngine(client)).fit
-            with pytest.raises(ValueError, match="workers d.*give them more memory, or smaller partitions"):
+            with pytest.raises(ValueError, match=r"workers .*give them more memory, or smaller partitions"):
                 fit(rows)
 
 
@@ -123,7 +123,8 @@ asyncio.run(run())
 def test_a_scheduler_that_goes_leaves_a_checkpoint_and_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fit goes on from it, here in threads, to where it would have ended."""
     monkeypatch.setattr(engine, "LOST_AFTER", 1.0)
-    process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", SCHEDULER], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    command = [sys.executable, "-W", "ignore", "-c", SCHEDULER]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
     words = {"acceleration": None, "tol": 0.0, "max_iter": 30, "m": 1.7}
     whole = model(**words)
@@ -141,7 +142,7 @@ def test_a_scheduler_that_goes_leaves_a_checkpoint_and_words(tmp_path: Path, mon
         assert re.match("tcp://", address)
         client = distributed.Client(address, set_as_default=False, timeout="20s")
         rows = model(**words, engine=cmeans.DaskEngine(client), checkpoint=cmeans.Checkpoint(file, minutes=None))
-        with listening(kill), pytest.raises(ValueError, match="the Dask scheduler is gone.*resume=True"):
+        with listening(kill), pytest.raises(ValueError, match=r"the Dask scheduler is gone.*resume=True"):
             rows.fit(da.from_array(X, chunks=(800, 3)))
         client.close(timeout=1)
     finally:

@@ -66,10 +66,16 @@ class _Search:
     def farthest(self, quantile: float) -> tuple[int, float]:
         """Return the row of the largest distance, or the first of the distance at a weighted quantile below 1, and the distance."""
         exact = (
-            None if quantile >= 1.0 else quantile_of_sums(lambda found, shift: self._fold(_DigitsPass(*self._to, int(found), shift)), quantile)
+            None
+            if quantile >= 1.0
+            else quantile_of_sums(lambda found, shift: self._fold(_DigitsPass(*self._to, int(found), shift)), quantile)
         )
         found: _Farthest = self._fold(_FarthestPass(*self._to, exact))
         return found.row, found.distance
+
+    def _digits(self, found: np.uint64, shift: int) -> Float64:
+        weights: Float64 = self._fold(_DigitsPass(*self._to, int(found), shift))
+        return weights
 
     @property
     def _to(self) -> tuple[str, tuple[State, ...]]:

@@ -155,6 +155,8 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
         return replace(sums, nowhere=nowhere), self.sink.made(out), last - first
 
     def part(self, start: int, stop: int) -> FinalPass:
+        if self.moves is None and self.known is None:
+            return self
         moves = None if self.moves is None else self.moves.between(start, stop)
         return replace(self, moves=moves, known=None if self.known is None else self.known[start:stop])
 

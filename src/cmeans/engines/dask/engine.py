@@ -37,8 +37,9 @@ class DaskEngine:
     """Engine of a fit on a Dask array or data frame: the workers of a cluster, each over the partitions it holds.
 
     Every sweep minimises what it would on an array, as it adds the same sums: centres and scales go to each worker once, and its sums
-    come back. `labels_` is a Dask array whose chunks stay on the workers; a collection of at most 16 MB is read and clustered here. Use it to name the client or to bound the workers' memory; a fit on a Dask collection without it takes the client
-    that was started last. Rows in memory are clustered by threads here, whatever the engine.
+    come back. `labels_` is a Dask array whose chunks stay on the workers; a collection of at most 16 MB is read and clustered here. Use it
+    to name the client or to bound the workers' memory; a fit on a Dask collection without it takes the client that was started last. Rows
+    in memory are clustered by threads here, whatever the engine.
 
     Parameters
     ----------
