@@ -17,7 +17,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.datasets import make_s_set
 from cmeans.engines import ThreadEngine
 from cmeans.persistence.model_file import read_metadata
-from cmeans.sampling.feature_ranges import factors_to_ten
+from cmeans.tuning.feature_ranges import factors_to_ten
 from sweep_choices import pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")

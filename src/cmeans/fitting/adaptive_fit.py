@@ -12,7 +12,6 @@ import numpy as np
 from ..data.arrays import Array
 from ..kernels import Linear
 from ..rules import SparsePossibilistic
-from ..sampling.feature_ranges import factors_to_ten
 from ..sampling.population import sample
 from ..solvers.adaptive import Adaptation, PilotWidths
 from ..solvers.fixed_point import Solution, solve
@@ -22,6 +21,7 @@ from ..solvers.steps import Verdict
 from ..sweeps.passes import SilhouettePass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
+from ..tuning.feature_ranges import factors_to_ten
 from .arguments import InnerScaling, SparsityTest, takes_kernel_values
 from .fit import BaseCMeans
 from .fitted_attributes import certified

@@ -38,7 +38,7 @@ def farthest_rows(problem: Problem, centres: Centres, count: int, quantile: floa
     Fewer are returned where all other rows coincide with one of these. With a quantile below 1 the rows of the largest distances,
     1 - quantile of the weight, are passed over.
     """
-    search = _Search(problem, uuid4().hex, (State(centres),))
+    search = _FarSearch(problem, uuid4().hex, (State(centres),))
     rows: list[int] = []
     chosen: list[Centres] = []
     passes = 0
@@ -56,7 +56,7 @@ def farthest_rows(problem: Problem, centres: Centres, count: int, quantile: floa
 
 
 @dataclass(frozen=True)
-class _Search:
+class _FarSearch:
     """Looks for rows far from some centres, and from those that are added; distances stay where the rows are."""
 
     problem: Problem

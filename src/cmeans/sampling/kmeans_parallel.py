@@ -61,7 +61,7 @@ def scalable_kmeans_plus_plus(metric: Metric, population: Population, count: int
 
 
 @dataclass
-class _TaskMemory:
+class _NearestMemory:
     """What is kept of the rows of one task."""
 
     distance: Float64  # (b,) squared, to the nearest candidate
@@ -79,10 +79,10 @@ class _Candidates:
         """Return a function of a round's number that returns what tells its nearest candidates, made once."""
         return cache(lambda number: self.rounds[number].function())
 
-    def memory(self, rows: GivenRows, task: int, first: int, prepared: Callable[[int], Any]) -> _TaskMemory:
+    def memory(self, rows: GivenRows, task: int, first: int, prepared: Callable[[int], Any]) -> _NearestMemory:
         """Return the memory of one task, with all candidates joined; `first`: number of the first row of `rows`."""
         start, stop = rows.task_range(task)
-        known = rows.memory.get(task) or _TaskMemory(np.full(stop - start, np.inf), np.zeros(stop - start, np.int32))
+        known = rows.memory.get(task) or _NearestMemory(np.full(stop - start, np.inf), np.zeros(stop - start, np.int32))
         if known.joined < len(self.rounds):
             for block in rows.task(task):
                 here, index = slice(block.start - start, block.stop - start), sum(len(one.rows) for one in self.rounds[: known.joined])
