@@ -247,6 +247,57 @@ def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypa
             assert len(numbers) == len(shards)
 
 
+FEW_COME = {
+    "seeds": ("KernelKMeans", {"init": "k-means||", "kernel": "linear", "progressive": False}),
+    "labels": ("KernelKMeans", {"init": "random-partition", "kernel": "linear", "progressive": False}),
+    "search": ("FuzzyCMeans", {"init": "random", "kernel": "rbf", "n_landmarks": 30, "search": "breathing"}),
+    "samples": ("FuzzyCMeans", {"init": "k-means++", "kernel": "linear"}),
+    "scales": ("PossibilisticCMeans", {"init": "k-means++", "kernel": "linear"}),
+    "graph": ("KernelKMeans", {"init": "k-means++", "kernel": "landmark_graph", "n_landmarks": 40}),
+    "far rows": ("SequentialPossibilisticCMeans", {"kernel": "linear", "tol": 1e-2, "scaling": "range"}),
+    "two steps": ("TwoStepKernelKMeans", {"init": "k-means++", "kernel": "rbf", "n_landmarks": 100}),
+}
+
+
+@pytest.mark.parametrize("case", FEW_COME)
+def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
+    """Neither rows nor numbers by row: of 20,000 rows some hundred, and 60 kB at a time."""
+    from cmeans.engines.dask.rows import DaskRows
+
+    limited(monkeypatch, seeding_rows=200, cluster_rows=1, fixed_rows=100, certified_rows=100, adaptive_rows=300)
+    limited(monkeypatch, subsampled_above=1000, partition_rows=600, rows_at_once=3000)
+    rows_of, answers, bring, results = [], [], DaskRows._brought, DaskSession._results
+
+    def brought(self, wanted):
+        pieces = bring(self, wanted)
+        rows_of.append(sum(map(len, pieces)))
+        return pieces
+
+    def came(self, submit):
+        found = results(self, submit)
+        answers.append(len(pickle.dumps(found)))
+        return found
+
+    monkeypatch.setattr(DaskRows, "_brought", brought)
+    monkeypatch.setattr(DaskSession, "_results", came)
+    name, words = FEW_COME[case]
+    many = np.concatenate([X + 0.01 * number for number in range(4)])
+    words = {"random_state": 0, **words} if name in FINDING else {"n_clusters": C, "random_state": 0, **words}
+    fitted = getattr(cmeans, name)(**words).fit(da.from_array(many, chunks=(5000, D)))
+    assert max(rows_of) <= 1300  # a hundred candidates at once; checkpoints and types look at a few
+    assert max(answers) < 60_000
+    assert isinstance(fitted.labels_, da.Array)
+
+
+def test_draws_among_all_rows_are_those_in_memory(client, monkeypatch):
+    """Keyed by row number, whoever holds the rows."""
+    limited(monkeypatch, seeding_rows=500, cluster_rows=1, rows_at_once=1500)
+    for words in ({"init": "k-means||"}, {"init": "random-partition"}, {"init": "random", "search": "breathing"}):
+        here, there = (model("KernelKMeans", kernel="linear", progressive=False, **words).fit(x) for x in (X, rows()))
+        np.testing.assert_array_equal(there.labels_, here.labels_)
+        np.testing.assert_allclose(there.objective_history_, here.objective_history_, rtol=1e-9)
+
+
 def test_only_the_rows_that_are_asked_for_come(client):
     from cmeans.engines.dask.rows import DaskRows
 
