@@ -123,6 +123,7 @@ class DaskSession(Engine):
         self._places: list[str] = []  # the worker of each shard
         self._groups: list[list[int]] = []  # shards that one task of a worker sums
         self._name, self._numbers = uuid4().hex, itertools.count()  # make the keys of graphs unique
+        self._looked = 0.0  # when it was last asked which workers there are
         self._read: list[Any] = []  # futures whose results have been read
         self._struck: list[bool] = []
         self._listening = ExitStack()
@@ -242,9 +243,14 @@ class DaskSession(Engine):
         """Return True when all futures are done, False where a worker that holds shards is lost."""
         while not settled(self._client, futures, PATIENCE):
             self._require_scheduler()
-            if not set(self._places) <= set(self._client.nthreads()):
+            if not self._all_there():
                 return False
         return not any(future.cancelled() for future in futures)
+
+    def _all_there(self) -> bool:
+        """True while every worker that holds shards is there."""
+        self._looked = time.monotonic()
+        return set(self._places) <= set(self._client.nthreads())
 
     def _require_scheduler(self) -> None:
         """Wait for the scheduler, if it does not answer; raise an error where it is gone."""
@@ -267,6 +273,8 @@ class DaskSession(Engine):
         return started
 
     def _shards_of(self, rows: Any) -> list[Any]:
+        if self._shards and time.monotonic() - self._looked > PATIENCE and not self._all_there():
+            self._shards.clear()  # tasks of a lost worker have run elsewhere since: all are placed anew
         if rows not in self._shards:
             self._require_scheduler()
             parts, starts, blocks = self._rows.parts, self._rows.starts, rows.blocks
