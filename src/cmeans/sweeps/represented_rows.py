@@ -99,8 +99,8 @@ class RepresentedRows:
 
     @property
     def stay_in_memory(self) -> bool:
-        """True where all rows, once they are represented, stay so between sweeps."""
-        return self._views or self.kept_share == 1.0
+        """True where all rows, once they are represented, stay so between sweeps, in this process."""
+        return self._views or (self.kept_share == 1.0 and not self.blocks.elsewhere)
 
     @property
     def spec(self) -> RepresentationSpec:
