@@ -126,7 +126,7 @@ class Blocks:
         """Return the same blocks with limits for the place where the rows are: a large sample of rows on other machines would be swept
         here, for longer than they sweep all rows."""
         limits = self.limits
-        return replace(self, limits=replace(limits, last_sample_rows=limits.partition_rows)) if self.elsewhere else self
+        return replace(self, limits=replace(limits, last_sample_rows=limits.partition_rows // 2)) if self.elsewhere else self
 
     def in_memory(self) -> Blocks:
         """Return the same blocks with the rows in memory."""
