@@ -182,7 +182,7 @@ FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "mars
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
 FORBIDDEN_METHODS = {("os", "system"), ("os", "popen"), ("importlib", "import_module")}
 FINDS_ITS_OWN_FILES = SOURCE / "rules" / "__init__.py"  # imports the modules of its own folder, which fill the table of rules
-GENERATORS = {"RandomState", "Generator", "default_rng", "Philox"}
+GENERATORS = {"RandomState", "Generator", "default_rng", "PCG64", "Philox"}
 
 
 @over_files

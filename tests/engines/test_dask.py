@@ -27,7 +27,7 @@ dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not instal
 pd = pytest.importorskip("pandas")
 
 from cmeans.engines.dask.engine import DaskSession  # noqa: E402
-from cmeans.engines.dask.shards import PreparedOnce  # noqa: E402
+from cmeans.engines.dask.shards import PreparedOnce, folded  # noqa: E402
 
 CHUNKS = (1100, 900, 1300, 450, 50, 1200)
 N, D, C = sum(CHUNKS), 5, 3
@@ -109,7 +109,7 @@ def test_drawn_starts(client, init):
     words = {"init": init, "n_init": 2, "kernel": "rbf", "n_landmarks": 30}
     here, there = model("FuzzyCMeans", **words).fit(X), model("FuzzyCMeans", engine=cmeans.DaskEngine(client), **words).fit(rows())
     np.testing.assert_array_equal(there.landmark_indices_, here.landmark_indices_)
-    assert there.gamma_ == here.gamma_
+    assert there.gamma_ == pytest.approx(here.gamma_, rel=1e-12)
     assert abs(there.objective_ / here.objective_ - 1) < 1e-9
     np.testing.assert_array_equal(there.labels_, here.labels_)
 
@@ -206,7 +206,9 @@ def test_the_same_bits_whatever_the_number_of_workers():
         with local(number) as cluster, distributed.Client(cluster) as one:
             engine = cmeans.DaskEngine(one, memory_per_worker=None if number == 1 else 100_000)
             for name, space in fits:
-                found[name, space, number] = model(name, **SPACES[space], engine=engine).fit(rows(), sample_weight=WEIGHT)
+                fitted = model(name, **SPACES[space], engine=engine).fit(rows(), sample_weight=WEIGHT)
+                fitted.labels_ = np.asarray(fitted.labels_)  # they go with the cluster
+                found[name, space, number] = fitted
     for name, space in fits:
         one, *others = (found[name, space, number] for number in (1, 2, 4))
         for other in others:
@@ -235,10 +237,65 @@ def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypa
     sweeps = [tasks for tasks in sent if any(key.startswith("cmeans-folded") for key in tasks)]
     assert len(sweeps) >= 5
     for tasks in sweeps:
-        (sweep,) = (task[1] for task in tasks.values() if isinstance(task[1], PreparedOnce))
-        assert len(pickle.dumps(sweep)) <= 3 * C * len(landmarks) * 8
-        for key, (_, *arguments) in tasks.items():  # everything else is a name
-            assert key.startswith("cmeans-pass") or all(isinstance(a, (distributed.Future, str, list)) for a in arguments)
+        assert len(tasks) == 2  # one for each worker, which returns its sums itself
+        for function, *arguments in tasks.values():
+            (sweep,) = (argument for argument in arguments if isinstance(argument, PreparedOnce))
+            assert len(pickle.dumps(sweep)) <= 3 * C * len(landmarks) * 8
+            assert function is folded
+            shards, numbers = arguments[:2]  # everything else is a name or a number
+            assert all(isinstance(shard, distributed.Future) for shard in shards)
+            assert len(numbers) == len(shards)
+
+
+FEW_COME = {
+    "seeds": ("KernelKMeans", {"init": "k-means||", "kernel": "linear", "progressive": False}),
+    "labels": ("KernelKMeans", {"init": "random-partition", "kernel": "linear", "progressive": False}),
+    "search": ("FuzzyCMeans", {"init": "random", "kernel": "rbf", "n_landmarks": 30, "search": "breathing"}),
+    "samples": ("FuzzyCMeans", {"init": "k-means++", "kernel": "linear"}),
+    "scales": ("PossibilisticCMeans", {"init": "k-means++", "kernel": "linear"}),
+    "graph": ("KernelKMeans", {"init": "k-means++", "kernel": "landmark_graph", "n_landmarks": 40}),
+    "far rows": ("SequentialPossibilisticCMeans", {"kernel": "linear", "tol": 1e-2, "scaling": "range"}),
+    "two steps": ("TwoStepKernelKMeans", {"init": "k-means++", "kernel": "rbf", "n_landmarks": 100}),
+}
+
+
+@pytest.mark.parametrize("case", FEW_COME)
+def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
+    """Neither rows nor numbers by row: of 20,000 rows a few samples, and 60 kB at a time."""
+    from cmeans.engines.dask.rows import DaskRows
+
+    limited(monkeypatch, seeding_rows=200, cluster_rows=1, fixed_rows=100, certified_rows=100, adaptive_rows=300)
+    limited(monkeypatch, subsampled_above=1000, partition_rows=600, rows_at_once=3000)
+    rows_of, answers, bring, results = [], [], DaskRows._brought, DaskSession._results
+
+    def brought(self, wanted):
+        pieces = bring(self, wanted)
+        rows_of.append(sum(map(len, pieces)))
+        return pieces
+
+    def came(self, submit):
+        found = results(self, submit)
+        answers.append(len(pickle.dumps(found)))
+        return found
+
+    monkeypatch.setattr(DaskRows, "_brought", brought)
+    monkeypatch.setattr(DaskSession, "_results", came)
+    name, words = FEW_COME[case]
+    many = np.concatenate([X + 0.01 * number for number in range(4)])
+    words = {"random_state": 0, **words} if name in FINDING else {"n_clusters": C, "random_state": 0, **words}
+    fitted = getattr(cmeans, name)(**words).fit(da.from_array(many, chunks=(5000, D)))
+    assert sum(rows_of) <= 6000  # in all samples together
+    assert max(answers) < 60_000
+    assert isinstance(fitted.labels_, da.Array)
+
+
+def test_draws_among_all_rows_are_those_in_memory(client, monkeypatch):
+    """Keyed by row number, whoever holds the rows."""
+    limited(monkeypatch, seeding_rows=500, cluster_rows=1, rows_at_once=1500)
+    for words in ({"init": "k-means||"}, {"init": "random-partition"}, {"init": "random", "search": "breathing"}):
+        here, there = (model("KernelKMeans", kernel="linear", progressive=False, **words).fit(x) for x in (X, rows()))
+        np.testing.assert_array_equal(there.labels_, here.labels_)
+        np.testing.assert_allclose(there.objective_history_, here.objective_history_, rtol=1e-9)
 
 
 def test_only_the_rows_that_are_asked_for_come(client):

@@ -14,9 +14,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, KernelKMeans, SequentialPossibilisticCMeans, load, save
 from cmeans.data.blocks import Blocks
-from cmeans.data.scaling import factors_to_ten
 from cmeans.datasets import make_s_set
+from cmeans.engines import ThreadEngine
 from cmeans.persistence.model_file import read_metadata
+from cmeans.tuning.feature_ranges import factors_to_ten
 from sweep_choices import pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
@@ -47,13 +48,18 @@ def X():
 # ---------------------------------------------------------------------------------------------------------------- factors
 
 
+def factors_of(x, weight):
+    with ThreadEngine(1) as engine:
+        return factors_to_ten(Blocks(x, weight), engine, "Mine")
+
+
 @over_forms
 def test_factors_bring_every_feature_to_a_range_of_ten(form):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(9000, 3)) * [1.0, 1e-4, 1e4]
     X[:, 2] = np.where(X[:, 2] < 0, 0, X[:, 2])
     rows = FORMS[form](X)
-    factors = factors_to_ten(rows, np.ones(9000), "Mine")
+    factors = factors_of(rows, np.ones(9000))
     np.testing.assert_allclose(np.ptp(X, axis=0) * factors, 10, rtol=1e-6)
     scaled = Blocks(rows, np.ones(9000), factors=factors).cut(0, 9000).x
     np.testing.assert_allclose(np.ptp(scaled.toarray() if form == "csr" else scaled, axis=0), 10, rtol=1e-5)
@@ -64,13 +70,13 @@ def test_factors_of_odd_features():
     X = np.array([[0.0, 3.0, 5.0], [2.0, 3.0, 0.0], [1e9, 4.0, 0.0]])
     weight = np.array([1.0, 0.5, 0.0])
     for form in (np.asarray, sparse.csr_array):
-        np.testing.assert_allclose(factors_to_ten(form(X), weight, "Mine"), [5, 1, 2])
+        np.testing.assert_allclose(factors_of(form(X), weight), [5, 1, 2])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        np.testing.assert_array_equal(factors_to_ten(np.array([[0.0, 1.0], [1e-320, 1.0]]), np.ones(2), "Mine"), [1, 1])
-        np.testing.assert_array_equal(factors_to_ten(np.array([[0.0], [1e-38]], dtype=np.float32), np.ones(2), "Mine"), [1])
+        np.testing.assert_array_equal(factors_of(np.array([[0.0, 1.0], [1e-320, 1.0]]), np.ones(2)), [1, 1])
+        np.testing.assert_array_equal(factors_of(np.array([[0.0], [1e-38]], dtype=np.float32), np.ones(2)), [1])
         with pytest.raises(ValueError, match=r"Mine.*(finite|scale)"):
-            factors_to_ten(np.array([[-1.7e308], [1.7e308]]), np.ones(2), "Mine")
+            factors_of(np.array([[-1.7e308], [1.7e308]]), np.ones(2))
 
 
 def test_scaled_and_back():

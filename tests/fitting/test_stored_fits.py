@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 
 from cmeans import KernelKMeans, ProbabilisticKMeans
 from cmeans.rules import Fuzzy
+from cmeans.sweeps.bounded import BoundedSweep
 from every_estimator import FINDING, NAMES, build, known
 from limited import limited
 from stored_rows import ELSEWHERE, EVERYWHERE, C, Kept, N, placed, rows
@@ -309,3 +310,23 @@ def test_small_files_are_simply_read(estimator: str, tmp_path: Path, monkeypatch
     same(model, other)
     np.testing.assert_array_equal(model.memberships_, other.memberships_)
     assert model.labels_.dtype == other.labels_.dtype
+
+
+def test_hard_sweeps_over_stored_rows_keep_bounds_where_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bits as in memory, where they do as well; without room for bounds the same partition."""
+    limited(monkeypatch, narrow_columns=20, canonical_rows=10)
+    kinds = []
+    call = BoundedSweep.__call__
+    monkeypatch.setattr(BoundedSweep, "__call__", lambda self, *words: kinds.append(words[0].blocks.read_anew) or call(self, *words))
+    make = partial(made, "KernelKMeans", "landmarks", n_landmarks=40, init="k-means++")
+    there = make().fit(Kept(rows(np.float64)))
+    assert any(kinds)
+    here = make().fit(rows(np.float64))
+    np.testing.assert_array_equal(there.objective_history_, here.objective_history_)
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    kinds.clear()
+    limited(monkeypatch, bounds_bytes=0)
+    without = make().fit(Kept(rows(np.float64)))
+    assert not any(kinds)
+    np.testing.assert_array_equal(without.labels_, here.labels_)
+    np.testing.assert_allclose(without.objective_history_, here.objective_history_, rtol=1e-9)

@@ -299,10 +299,11 @@ def test_rows_of_dask(monkeypatch):
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", processes=False)
     with cluster, distributed.Client(cluster):
         model = noisy(**words).fit(parts)
+        labels = np.asarray(model.labels_)
         scores = model.outlier_score(parts).compute()
         shares = model.predict_proba(parts).compute().sum(axis=1)
     assert model.noise_distance_ == pytest.approx(whole.noise_distance_, rel=1e-9)
-    np.testing.assert_array_equal(np.asarray(model.labels_), whole.labels_)
+    np.testing.assert_array_equal(labels, whole.labels_)
     np.testing.assert_allclose(scores, whole.noise_membership_, atol=1e-9)
     np.testing.assert_allclose(shares + scores, 1, atol=1e-9)
 

@@ -16,6 +16,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, CallableKernel, Laplacian, Linear, Polynomial, Precomputed
+from cmeans.sampling.keyed import exponentials, new_key
 from cmeans.sampling.kmeans_parallel import scalable_kmeans_plus_plus
 from cmeans.sampling.pairwise import Metric
 from cmeans.sampling.population import Population, population_of
@@ -88,8 +89,8 @@ def naive_scalable(d2, weights, count, rng, rounds=5):
     for _ in range(rounds):
         nearest = [min(d2[i, j] for j in candidates) for i in range(len(d2))]
         total = sum(weights[i] * nearest[i] for i in possible)
-        keys = rng.exponential(size=len(possible))
-        candidates += [i for i, key in zip(possible, keys, strict=True) if key < 2 * count * weights[i] * nearest[i] / total]
+        keys = exponentials(new_key(rng), 0, len(d2))
+        candidates += [i for i in possible if keys[i] < 2 * count * weights[i] * nearest[i] / total]
     share = np.zeros(len(candidates))
     for i in possible:
         share[int(np.argmin([d2[i, j] for j in candidates]))] += weights[i]
@@ -157,7 +158,7 @@ def test_rows_known_by_their_landmarks_columns_against_loops():
 def test_a_row_is_nearest_to_itself_and_its_copies_at_zero(kernel, X):
     X = np.vstack([X, X[:9]]) + 1e3 * (kernel in ("rbf", "linear"))
     rows, blocks = np.array([70, 4, 11, 3]), Blocks(X, np.ones(len(X)))
-    number, d2 = Metric(KERNELS[kernel], blocks).nearest_of(rows)(blocks.cut(0, len(X)))
+    number, d2 = Metric(KERNELS[kernel], blocks).nearest_of(rows).function()(blocks.cut(0, len(X)))
     assert number[rows].tolist() == [0, 1, 2, 3]
     assert (d2[[*rows, N + 4]] == 0).all()
     assert (np.delete(d2, [*rows, N + 4]) >= 0).all()

@@ -144,3 +144,30 @@ def test_an_indefinite_kernel_is_clipped():
     values = np.linalg.eigvalsh(kernel(x, x))
     assert values[0] < -1e-3 * values[-1]
     assert space.whitener.shape[1] == (values > 1e-11 * values[-1]).sum()
+
+
+@pytest.mark.parametrize("few", [1, 10, MANY // FEW - whiteners.SPARE])
+@pytest.mark.parametrize("least", [2e-6, 2e-11])
+def test_a_few_pairs_of_an_indefinite_matrix_are_those_of_the_whole_spectrum(monkeypatch, few, least):
+    """Though others are negative, and the rest is rounding."""
+    cut = least / 2
+    values = np.r_[1.0, np.geomspace(least, 1.0, few)[: few - 1], -np.geomspace(least, 0.5, 4)]
+    gram = with_eigenvalues(np.r_[np.zeros(2 * MANY - len(values)), values])
+    found = whitener(gram, cut)
+    monkeypatch.setattr(whiteners, "_few_leading_pairs", lambda *_: None)
+    wanted = whitener(gram, cut)
+    assert found.shape == wanted.shape == (2 * MANY, few)
+    np.testing.assert_allclose(found.T @ gram @ found, np.eye(few), atol=1e-3 if least < 1e-9 else 1e-8)
+    np.testing.assert_allclose(np.linalg.svd(found.T @ gram @ wanted, compute_uv=False), 1.0, atol=1e-3 if least < 1e-9 else 1e-8)
+
+
+def test_more_pairs_than_a_few_are_taken_from_the_whole_spectrum():
+    gram = with_eigenvalues(np.r_[np.geomspace(1e-3, 1.0, MANY // 4), -np.geomspace(1e-3, 1.0, MANY // 4), np.zeros(MANY // 2)])
+    assert whiteners._few_leading_pairs(gram, CUT, 0.0) is None
+    assert whitener(gram, CUT).shape[1] == MANY // 4
+
+
+def test_pairs_that_a_sample_of_directions_could_miss_are_seen():
+    """A slowly falling spectrum beyond the subspace."""
+    gram = with_eigenvalues(np.geomspace(1e-5, 1.0, 2 * MANY))
+    assert whiteners._few_leading_pairs(gram, 1e-4, 0.0) is None

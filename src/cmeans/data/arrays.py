@@ -5,6 +5,8 @@ Rows that are not in memory (`StoredRows`) have a shape and a dtype, and are Num
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -248,10 +250,29 @@ def one_hot(labels: IntArray, count: int, like: Array) -> Array:
     return as_like(labels[:, None] == np.arange(count)[None, :], like)
 
 
+@dataclass(frozen=True)
+class MadeLabels:
+    """Labels of rows, made where and when they are needed by a function of a first row number and one past the last."""
+
+    function: Callable[[int, int], IntArray]
+    first: int  # number of the first row
+    n_rows: int
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __getitem__(self, rows: slice) -> IntArray:
+        return self.function(self.first + rows.start, self.first + min(rows.stop, self.n_rows))
+
+    def part(self, start: int, stop: int) -> MadeLabels:
+        """Return the labels of rows start ... stop - 1, not yet made."""
+        return MadeLabels(self.function, self.first + start, stop - start)
+
+
 class Partition:
     """Memberships (n, count) of a partition, computed for the requested rows only."""
 
-    def __init__(self, labels: IntArray, count: int, like: Array) -> None:
+    def __init__(self, labels: IntArray | MadeLabels, count: int, like: Array) -> None:
         self.shape = (len(labels), count)
         self._labels, self._like = labels, like if like.ndim == 1 else dense_like(like)  # small, as it is sent to other processes
 
@@ -264,4 +285,5 @@ class Partition:
 
     def part(self, start: int, stop: int) -> Partition:
         """Return the partition of rows start ... stop - 1."""
-        return Partition(self._labels[start:stop], self.shape[1], self._like)
+        labels = self._labels.part(start, stop) if isinstance(self._labels, MadeLabels) else self._labels[start:stop]
+        return Partition(labels, self.shape[1], self._like)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -117,6 +117,17 @@ class Blocks:
         """The same rows with the part of their weights that a rule divides, where the clusters of some are known."""
         return self if self.known is None else replace(self, weight=self.known.free(self.weight))
 
+    @property
+    def elsewhere(self) -> bool:
+        """True where other machines hold the rows, and no more than a few of them, or of what is made of each, should come here."""
+        return is_stored(self.x) and bool(self.x.elsewhere)
+
+    def in_their_place(self) -> Blocks:
+        """Return the same blocks with limits for the place where the rows are: a large sample of rows on other machines would be swept
+        here, for longer than they sweep all rows."""
+        limits = self.limits
+        return replace(self, limits=replace(limits, last_sample_rows=limits.partition_rows // 2)) if self.elsewhere else self
+
     def in_memory(self) -> Blocks:
         """Return the same blocks with the rows in memory."""
         return replace(self, x=rows_between(self.x, 0, self.n_rows)) if is_stored(self.x) else self
@@ -228,16 +239,45 @@ class Blocks:
 
 
 @dataclass(frozen=True)
-class GivenRows:
-    """Rows as they are given, in no space, divided into tasks like rows of a basis of `width`; a pass over them runs in this process."""
+class GivenSpec:
+    """All of given rows but the rows themselves: enough to make the same of some of them, wherever they are."""
 
-    given: Blocks
     width: int
+    unit: float
+    factors: Float64 | None
+    limits: Limits
+
+    def over(self, x: Array, weight: Float64 | None, keep_bytes: int) -> GivenRows:
+        """Return some of the rows; without weights they weigh 1."""
+        weight = np.broadcast_to(1.0, (int(x.shape[0]),)) if weight is None else weight
+        return GivenRows(Blocks(x, weight, unit=self.unit, factors=self.factors, limits=self.limits), self.width)
+
+    def bytes_to_keep(self, x: Array) -> int:
+        """Rows are read as they are, and none are kept in another form."""
+        return 0
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRows:
+    """Rows as they are given, in no space, divided into tasks like rows of a basis of `width`."""
+
+    blocks: Blocks
+    width: int
+    memory: dict[int, Any] = field(default_factory=dict)  # what passes keep of the rows of a task, by its number
 
     @property
     def n_tasks(self) -> int:
-        return self.given.n_tasks(self.width)
+        return self.blocks.n_tasks(self.width)
+
+    @property
+    def spec(self) -> GivenSpec:
+        """All but the rows."""
+        return GivenSpec(self.width, self.blocks.unit, self.blocks.factors, self.blocks.limits)
 
     def task(self, number: int) -> Iterator[Block]:
         """The blocks of one task."""
-        return self.given.task(number, self.width)
+        return self.blocks.task(number, self.width)
+
+    def task_range(self, number: int) -> tuple[int, int]:
+        """First row and one past the last row of a task."""
+        return self.blocks.task_range(number, self.width)

@@ -1,4 +1,4 @@
-"""Extremes, means and deviations of columns, and the factors that bring all features to one range inside a fit."""
+"""Extremes, means and deviations of columns."""
 
 from __future__ import annotations
 
@@ -6,24 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..runtime.user_warnings import NOT_FINITE
-from .arrays import Array, Float64, is_sparse, numpy_dtype, to_numpy
+from .arrays import Array, Float64, is_sparse, to_numpy
 from .blocks import rows_between, spans
 
-RANGE = 10.0  # of each scaled feature, as in the papers
 _CELLS = 1_000_000  # numbers that are read together: what is copied to float64 stays small
 _SPARSE_ROWS = 4096  # at least, where rows are sparse
-
-
-def factors_to_ten(x: Array, weight: Float64, estimator_name: str) -> Float64:
-    """Return the factors (d,) that give every feature of the rows of positive weight the range 10; 1 for constant features."""
-    low, high = extremes(x, weight)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        width: Float64 = high - low
-        factors = RANGE / width
-    if not np.isfinite(width).all():
-        raise ValueError(f"{estimator_name}: {NOT_FINITE}")
-    return np.where((width > 0) & (factors < np.finfo(numpy_dtype(x)).max), factors, 1.0)
 
 
 def extremes(x: Array, weight: Float64 | None) -> tuple[Float64, Float64]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import Any, Generic, Protocol, Self, TypeVar
 
+from ..data.arrays import Array
+
 
 class Addable(Protocol):
     """Values that a fold may sum."""
@@ -69,6 +71,11 @@ class Engine(ABC):
         """Yield the results of a pass, one task after the other, wherever the rows are."""
         prepared = over.prepare(rows)
         return self.run(lambda task: over.work(rows, task, prepared), rows.n_tasks)
+
+    def left_there(self, rows: Any, over: Pass[tuple[Any, Any, int]]) -> tuple[Array, Any] | None:
+        """Return an array by row that stays where the rows are, and the sum of what a pass returns beside its parts; None where all
+        results of a pass come here."""
+        return None
 
     def fold(self, rows: HasTasks, over: Pass[Sum], done: Callable[[int], None] | None = None) -> Sum:
         """Return the sum of a pass, added in the order of the tasks so that it does not depend on the order in which they finish.

@@ -133,7 +133,7 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         result = concluded(best, problem, replace(observer, taker=None), renumber=isinstance(self.init, str))  # of the sample
         space, _ = whole.portable(best.solution.state.centres)
         rows = RepresentedRows(space, whole.blocks, 0, training=False)
-        assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter, observer.taker)
+        assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter, observer.taker, here=False)
         visits = result.row_visits + whole.blocks.n_rows
         return whole, method, replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
 
@@ -213,4 +213,4 @@ def _sample_rows(request: SpaceRequest, number: int | str | None, kernel: Kernel
             '"uniform", "k-means++" or row numbers.'
         )
     rows = choose(method, size, lambda positions: affinity(kernel, blocks, population.at(positions)), population, rng)
-    return rows, population.weights[population.members()[rows]]
+    return rows, population.weights_of(rows)

@@ -10,7 +10,6 @@ from typing import Any, get_args
 import numpy as np
 
 from ..data.arrays import Array
-from ..data.scaling import factors_to_ten
 from ..kernels import Linear
 from ..rules import SparsePossibilistic
 from ..sampling.population import sample
@@ -22,6 +21,7 @@ from ..solvers.steps import Verdict
 from ..sweeps.passes import SilhouettePass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
+from ..tuning.feature_ranges import factors_to_ten
 from .arguments import InnerScaling, SparsityTest, takes_kernel_values
 from .fit import BaseCMeans
 from .fitted_attributes import certified
@@ -177,7 +177,7 @@ class BaseAdaptive(BaseCMeans):
             lambda context: self._by_adaptation(context, search),
             max_clusters=integer(self.max_clusters, "max_clusters", name, 1),
             bounded=False,
-            factors=(lambda x, weight: factors_to_ten(x, weight, name)) if scaled else None,
+            factors=(lambda blocks, engine: factors_to_ten(blocks, engine, name)) if scaled else None,
         )
 
     def _sparse_rule(self, automatic_share: float) -> SparsePossibilistic:

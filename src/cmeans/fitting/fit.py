@@ -54,7 +54,7 @@ from .rows.told import NOTHING, Told
 from .space import SpaceRequest, build_geometry, check_kernel
 from .validation import checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
 
-OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
+OF_INIT = {"k-means||": 12}  # bytes per row for starts that keep something of all rows
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
 OF_ROWS = ("labels_", "memberships_", "noise_membership_", "_nearest", "objective_", "objective_history_", "separation_")  # attributes
 
@@ -122,7 +122,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             so that it need not fit in memory; `labels_` are then of the smallest integers that hold them, and `memberships_` are not kept
             (`predict_to` writes them).
             Arrays of float16 or bfloat16 become float32; those of more than 16 MB are treated as files are.
-            A Dask array or data frame is clustered where its partitions are (`cmeans.DaskEngine`).
+            A Dask array or data frame is clustered where its partitions are (`cmeans.DaskEngine`); `labels_` is then a Dask array.
         y : not used to cluster; callbacks that score see it.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
         known_labels : (n,) whole numbers, default=None
@@ -156,8 +156,10 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 taker.check(settings.n_clusters)
             given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
             weight, unit = weights_of(given, sample_weight, estimator_name)
-            factors = None if procedure.factors is None else procedure.factors(given.x, weight)
-            blocks = Blocks(given.x, weight, unit=unit, factors=factors, limits=self._limits, n_threads=self._threads(given.x))
+            blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._threads(given.x)).in_their_place()
+            if procedure.factors is not None:
+                with self._engine(given.x) as engine:
+                    blocks = replace(blocks, factors=procedure.factors(blocks, engine))
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
             blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=procedure.cluster is None)
             if procedure.sizes is not None and (blocks.known is not None or blocks.groups is not None):
@@ -298,11 +300,14 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     ) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
         space, blocks, c = geometry.space, geometry.blocks.free, context.settings.n_clusters
-        remembered += memory_of(space, blocks, rule, c) + space.bytes_of_rows
+        bounds = memory_of(space, blocks, rule, c)
+        remembered += space.bytes_of_rows + (0 if blocks.read_anew else bounds)
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
         memory = self._memory_plan(context, space, blocks, remembered)
-        rows = RepresentedRows(space, blocks, memory.for_rows)
+        if blocks.read_anew and bounds:
+            memory = memory.with_bounds(bounds, blocks.limits.bounds_bytes if context.settings.budget is None else memory.for_rows)
+        rows = RepresentedRows(space, blocks, memory.for_rows, keep_bounds=memory.for_bounds > 0 or None)
         memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
         return rows
 

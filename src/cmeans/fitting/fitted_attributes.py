@@ -182,8 +182,10 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
             f"{estimator_name}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers {dead[:10].tolist()}). "
             "Take fewer clusters, or another init."
         )
-    labels, step = result.assignment.labels, geometry.blocks.limits.rows_at_once  # there may be more labels than memory holds
-    nowhere = sum(int(np.count_nonzero(part < 0)) for part in blocks_of(labels, step)) / len(labels)
+    labels, nowhere = result.assignment.labels, result.assignment.nowhere
+    if nowhere is None:  # a few at a time, as there may be more than memory holds
+        nowhere = sum(int(np.count_nonzero(part < 0)) for part in blocks_of(labels, geometry.blocks.limits.rows_at_once))
+    nowhere /= labels.shape[0]
     if nowhere > MOSTLY and result.rule.noise_distance is None:
         warn(
             f"{estimator_name}: {100 * nowhere:.0f}% of the rows belong nowhere: their typicality is 0 in every cluster. "

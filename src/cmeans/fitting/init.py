@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
 
-from ..data.arrays import Array, IntArray, Partition, as_like, host_float64, is_sparse, namespace, one_hot
+from ..data.arrays import Array, IntArray, MadeLabels, Partition, as_like, host_float64, is_sparse, namespace, one_hot
 from ..data.blocks import Block, blocks_of
 from ..runtime.user_warnings import warn
+from ..sampling.keyed import balanced_labels, new_key
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
 from ..sampling.kmeanspp import kmeans_plus_plus, max_min
 from ..sampling.population import draw, sample
@@ -71,9 +73,14 @@ def _drawn(init: str, context: InitContext, rng: np.random.RandomState) -> Centr
     seeding_rows = population.limits.seeding_rows_for(count)
     if init == "random-partition":
         _warn_if_fewer(count, context)
-        labels = rng.permutation(len(population)) % count
-        members = population.members()
-        return context.problem.centres_of(Partition(np.where(members >= 0, labels[members], 0), count, geometry.blocks.x))
+        labels: IntArray | MadeLabels
+        if len(population) <= population.limits.rows_at_once:
+            drawn, members = rng.permutation(len(population)) % count, population.members()
+            labels = np.where(members >= 0, drawn[members], 0)
+        else:
+            span = max(population.limits.rows_at_once, count)
+            labels = MadeLabels(partial(balanced_labels, new_key(rng), span, count), 0, geometry.blocks.n_rows)
+        return context.problem.centres_of(Partition(labels, count, geometry.blocks.x))
     if init == "random":
         rows = population.at(draw(population, count, rng))
     elif init == "k-means||" and len(population) > seeding_rows:

@@ -7,12 +7,14 @@ import numbers
 import os
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..data.blocks import Blocks
+from ..data.limits import Limits
 from ..data.memory_estimate import footprint
 from ..kernels import Precomputed, PrecomputedGraphKernel
+from ..landmarks.select import rows_for
 from ..solvers.subsampling import sample_sizes
 from ..spaces import Space
 
@@ -54,10 +56,16 @@ def free_memory() -> int:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """Planned memory of a fit: `needed` bytes in any case, `for_rows` bytes to keep represented rows between sweeps."""
+    """Planned memory of a fit: `needed` bytes in any case, `for_rows` bytes to keep represented rows between sweeps, and `for_bounds` bytes
+    of what hard sweeps know of stored rows, by which they leave out those whose cluster cannot have changed."""
 
     needed: int
     for_rows: int
+    for_bounds: int = 0
+
+    def with_bounds(self, size: int, most: int) -> MemoryPlan:
+        """Return the plan with bounds of so many bytes, where there is room for them in `most`; they save more than rows kept do."""
+        return replace(self, for_rows=max(self.for_rows - size, 0), for_bounds=size) if size <= most else self
 
     def said_of(self, kept_share: float, blocks: Blocks) -> str:
         """Describe the planned memory in a message."""
@@ -66,7 +74,8 @@ class MemoryPlan:
         else:
             rest = "" if kept_share == 1.0 else f", {1 - kept_share:.0%} made again in every sweep"
             rows = f"{kept_share:.0%} of the rows kept as the space sees them{rest}"
-        return f"works in up to {self.needed / 1e6:,.0f} MB; {rows} (room for {self.for_rows / 1e6:,.0f} MB){blocks.whereabouts}"
+        bounds = f"; bounds of distances kept in {self.for_bounds / 1e6:,.0f} MB" if self.for_bounds else ""
+        return f"works in up to {self.needed / 1e6:,.0f} MB; {rows} (room for {self.for_rows / 1e6:,.0f} MB){bounds}{blocks.whereabouts}"
 
 
 def plan(
@@ -89,20 +98,31 @@ def plan(
     b = blocks.block_rows(r)
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
     waiting = (2 * n_threads + 3) * 8 * c * space.moment_width
-    factoring = 6 * 8 * space.factored_size**2
+    setup = _setup(space, n, features, blocks.limits)
     prepared = 2 * itemsize * r * (features + 4) * (not space.in_coordinates)  # the basis in the kernel's prepared form
     rows = copied + beside.reading + remembered + beside.results + beside.drawing
-    needed = rows + seeding + prepared + n_threads * per_thread + waiting + factoring + FIXED
+    needed = rows + seeding + prepared + n_threads * per_thread + waiting + setup + FIXED
     if budget is None:
         wanted = needed + n * (r + 2) * itemsize
         return MemoryPlan(needed, max(wanted if wanted <= ALWAYS_THERE else free_memory() // 2, needed) - needed)
     if budget < needed:
         raise ValueError(
             f"{estimator_name}(memory_budget={budget}): {n} rows, {c} clusters and a basis of {r} need at least {needed} bytes "
-            f"(about {needed / 1e9:.3g} GB: {beside.results / 1e9:.3g} for the results, {factoring / 1e9:.3g} to factor the "
-            "landmarks' kernel). Raise it, or take fewer landmarks or threads."
+            f"(about {needed / 1e9:.3g} GB: {beside.results / 1e9:.3g} for the results, {setup / 1e9:.3g} to choose landmarks, "
+            "factor their kernel and certify them). Raise it, or take fewer landmarks or threads."
         )
     return MemoryPlan(needed, budget - needed)
+
+
+def _setup(space: Space, n_rows: int, features: int, limits: Limits) -> int:
+    """Bytes of the largest step that prepares a fit or concludes it: the choice of landmarks, with the factor (p, s) of the rows that they
+    are chosen among and its copy, the factor of their own kernel (s, s), the eigenvectors of their graph, the certificate's sample."""
+    s = space.factored_size
+    among = min(n_rows, rows_for(s, limits)) if s else 0
+    judged = min(n_rows, limits.certified_rows)
+    choosing = 2 * 8 * among * (s + features)
+    certifying = 8 * judged * (4 * s + 2 * features + 2 * judged) if s else 0
+    return max(6 * 8 * s**2, choosing, certifying)
 
 
 def require(budget: int | None, estimator_name: str, needed: int, what: str, advice: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Array, Float64
+from ..data.arrays import Float64
 from ..data.blocks import Blocks
 from ..engines import Engine
 from ..rules import Fuzzy, Rule
@@ -68,7 +68,7 @@ class Procedure:
     criterion: str = "centres"  # of `Stopping`
     can_be_annealed: bool = False  # as its rule can
     starts: tuple[str, ...] = METHODS  # names that `init` may take
-    factors: Callable[[Array, Float64], Float64] | None = None  # (d,) from rows and weights: features are multiplied by them first of all
+    factors: Callable[[Blocks, Engine], Float64] | None = None  # (d,) of rows: features are multiplied by them first of all
     sizes: GivenSizes | None = None  # bounds of the clusters' sizes
     too_few: str = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
 

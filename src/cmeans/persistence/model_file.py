@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import estimators
+from ..engines.dask.dask_api import is_collection
 from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.fitted_attributes import PRIVATE, is_fitted_name
 from ..fitting.streams.stream_state import StreamState, WarmupBuffer
@@ -138,7 +139,7 @@ def packed(model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, An
         "estimator": name,
         "version": __version__,
         "params": {k: writer.encode(_storable(k, v), k) for k, v in model.get_params(deep=False).items()},
-        "fitted": {k: writer.encode(v, k) for k, v in fitted.items()},
+        "fitted": {k: writer.encode(v.compute() if is_collection(v) else v, k) for k, v in fitted.items()},
         "metadata": metadata or {},
     }
     if steps is not None:

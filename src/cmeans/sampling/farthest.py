@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import uuid4
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data.arrays import Float64, IntArray
-from ..data.blocks import spans
+from ..engines import Pass
+from ..engines.base import Sum
 from ..spaces.centres import Centres
-from ..sweeps.passes import NearestDistancePass
+from ..sweeps.generic import nearest_distances
 from ..sweeps.problem import Problem
+from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .quantiles import weighted_quantile
-
-ROWS_AT_ONCE = 2**20  # rows that are searched together
+from .quantiles import digit_weights, quantile_of_sums
 
 
 @dataclass(frozen=True)
@@ -37,41 +38,105 @@ def farthest_rows(problem: Problem, centres: Centres, count: int, quantile: floa
     Fewer are returned where all other rows coincide with one of these. With a quantile below 1 the rows of the largest distances,
     1 - quantile of the weight, are passed over.
     """
-    blocks, space = problem.rows.blocks, problem.space
-    distance = blocks.by_row(np.float64)
-    distance.fill(np.inf)
+    search = _FarSearch(problem, uuid4().hex, (State(centres),))
     rows: list[int] = []
     chosen: list[Centres] = []
-    latest, passes = centres, 0
-    for _ in range(count):
-        done = 0
-        for part in problem.map(NearestDistancePass(State(latest))):
-            here = distance[done : done + len(part)]
-            np.minimum(here, part, out=here)
-            done += len(part)
+    passes = 0
+    while len(rows) < count:
+        row, distance = search.farthest(quantile)
         passes += 1
-        row = _farthest_row(distance, blocks.weight, quantile)
-        if distance[row] <= 0:
+        if distance <= 0:
             break
-        latest = space.embed(blocks.take(np.array([row])), np.array([row]))
+        latest = problem.space.embed(problem.rows.blocks.take(np.array([row])), np.array([row]))
         rows.append(row)
         chosen.append(latest)
+        search = replace(search, centres=(*search.centres, State(latest)))
+    problem.rows.memory.clear()
     return FarRows(np.array(rows, dtype=np.intp), Centres.stack(chosen) if chosen else None, passes)
 
 
-def _farthest_row(distance: Float64, weight: Float64, quantile: float) -> int:
-    """Return the row of the largest distance, or of the distance at a weighted quantile below 1."""
-    parts = [slice(*span) for span in spans(len(distance), ROWS_AT_ONCE)]
-    if quantile < 1.0:
-        limit = weighted_quantile(lambda: ((distance[part][weight[part] > 0], _positive_weights(weight[part])) for part in parts), quantile)
-        return next(part.start + int(hits[0]) for part in parts if len(hits := _weighted_rows(distance[part] == limit, weight[part])))
-    farthest = [part.start + int(np.argmax(np.where(weight[part] > 0, distance[part], -1.0))) for part in parts]
-    return farthest[int(np.argmax([distance[row] if weight[row] > 0 else -1.0 for row in farthest]))]
+@dataclass(frozen=True)
+class _FarSearch:
+    """Looks for rows far from some centres, and from those that are added; distances stay where the rows are."""
+
+    problem: Problem
+    name: str  # of no other search
+    centres: tuple[State, ...]
+
+    def farthest(self, quantile: float) -> tuple[int, float]:
+        """Return the row of the largest distance, or the first of the distance at a weighted quantile below 1, and the distance."""
+        exact = (
+            None
+            if quantile >= 1.0
+            else quantile_of_sums(lambda found, shift: self._fold(_DigitsPass(*self._to, int(found), shift)), quantile)
+        )
+        found: _Farthest = self._fold(_FarthestPass(*self._to, exact))
+        return found.row, found.distance
+
+    def _digits(self, found: np.uint64, shift: int) -> Float64:
+        weights: Float64 = self._fold(_DigitsPass(*self._to, int(found), shift))
+        return weights
+
+    @property
+    def _to(self) -> tuple[str, tuple[State, ...]]:
+        return self.name, self.centres
+
+    def _fold(self, over: Pass[Any]) -> Any:
+        return self.problem.engine.fold(self.problem.rows, over)
 
 
-def _positive_weights(weight: Float64) -> Float64:
-    return weight[weight > 0]
+@dataclass(frozen=True)
+class _DistancesPass(Pass[Sum]):
+    """A pass over the squared distances of rows to their nearest centres, which are kept between the passes of one search."""
+
+    name: str
+    centres: tuple[State, ...]
+
+    def distances(self, rows: RepresentedRows, task: int) -> tuple[Float64, Float64]:
+        """Return the distances of the rows of one task, and their weights; where they are lost they are found anew."""
+        name, known, least = rows.memory.get(task, (None, 0, None))
+        known, least = (known, least) if name == self.name else (0, None)
+        for state in self.centres[known:]:
+            here = nearest_distances(rows, state, task)
+            least = here if least is None else np.minimum(least, here)
+        rows.memory[task] = (self.name, len(self.centres), least)
+        return least, rows.blocks.weight[slice(*rows.blocks.task_range(task, rows.space.size))]
 
 
-def _weighted_rows(selected: npt.NDArray[np.bool_], weight: Float64) -> IntArray:
-    return np.flatnonzero(selected & (weight > 0))
+@dataclass(frozen=True)
+class _Farthest:
+    row: int
+    distance: float
+
+    def __add__(self, other: _Farthest) -> _Farthest:
+        return other if other.distance > self.distance else self
+
+
+@dataclass(frozen=True)
+class _FarthestPass(_DistancesPass[_Farthest]):
+    """The first row of the largest distance, or of a given one."""
+
+    exact: float | None = None
+    first: int = 0  # number of the first row
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> _Farthest:
+        distance, weight = self.distances(rows, task)
+        counted = weight > 0 if self.exact is None else (weight > 0) & (distance == self.exact)
+        values = np.where(counted, distance, -1.0)
+        at = int(np.argmax(values))
+        return _Farthest(self.first + rows.blocks.task_range(task, rows.space.size)[0] + at, float(values[at]))
+
+    def part(self, start: int, stop: int) -> _FarthestPass:
+        return replace(self, first=start)
+
+
+@dataclass(frozen=True)
+class _DigitsPass(_DistancesPass[Float64]):
+    """The weights of distances that begin with some bits, by their next bits."""
+
+    found: int = 0
+    shift: int = 0
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Float64:
+        distance, weight = self.distances(rows, task)
+        return digit_weights(distance[weight > 0], weight[weight > 0], np.uint64(self.found), self.shift)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import Block, GivenRows
 from ..engines import Engine, Pass
 from ..runtime.user_warnings import NOT_FINITE
+from .keyed import exponentials, new_key
 from .kmeanspp import drawn, kmeans_plus_plus
-from .pairwise import Metric
+from .pairwise import Metric, NearestOf
 from .population import Population
 
 ROUNDS = 5
@@ -31,72 +35,170 @@ def scalable_kmeans_plus_plus(metric: Metric, population: Population, count: int
 
     A row of weight w and squared distance d2 is taken with probability 1 - exp(-2 count w d2 / sum of w d2), where the paper has the
     smaller of 1 and the ratio itself, which is nearly the same where it is small. So a row of weight k is taken as often as any
-    of k copies of it, in any unit of weights.
+    of k copies of it, in any unit of weights. What is kept of each row stays where the row is: candidates alone travel.
     """
+    if population.member is not None:  # few rows, of which equal ones are one
+        rows = population.rows
+        features = None if metric.features is None else metric.features[rows]
+        among = replace(metric, blocks=metric.blocks.part(rows, population.weights), features=features)
+        everyone = Population(None, population.weights, None, len(rows), population.limits)
+        return rows[scalable_kmeans_plus_plus(among, everyone, count, rng, engine)]
     found = np.empty(0, dtype=np.intp)
-    nearest = _Nearest(metric, population, engine)
+    nearest = _Nearest(metric, count, engine)
     new_candidates = population.at(np.array([drawn(population.weights, rng)]))
     rounds = 0
     while True:
-        nearest.join(new_candidates)
-        cost = population.of(nearest.distance) * population.weights
-        total = float(cost.sum())
+        total = nearest.join(new_candidates)
         if not math.isfinite(total):
             raise ValueError(NOT_FINITE)
         if rounds >= ROUNDS or not total > 0:
-            before, found = len(found), _chosen(metric, nearest, population, count, rng)
+            before, found = len(found), _chosen(metric, nearest, count, rng)
             # Every new candidate differs from all others; where candidates were added but no row was gained, the difference is rounding.
             if len(found) == count or not total > 0 or (len(new_candidates) and len(found) == before):
                 return found
-        keys = rng.exponential(size=len(population))
-        keys *= total / (OVERSAMPLING * count)
-        new_candidates = population.at(np.flatnonzero(keys < cost))
+        new_candidates = nearest.draw(new_key(rng), total / (OVERSAMPLING * count))
         rounds += 1
 
 
+@dataclass
+class _NearestMemory:
+    """What is kept of the rows of one task."""
+
+    distance: Float64  # (b,) squared, to the nearest candidate
+    member: npt.NDArray[np.int32]  # (b,) index of that candidate; of equal ones the first
+    joined: int = 0  # sets of candidates that these know of
+
+
 @dataclass(frozen=True)
-class _CandidatePass(Pass[list[tuple[int, IntArray, Float64]]]):
-    """Of each block the number of its first row, the candidate nearest to each row, and the squared distance from it."""
+class _Candidates:
+    """All candidates so far, by the rounds that drew them: from these the memory of a task is made again where it is lost."""
 
-    metric: Metric
-    candidates: IntArray
+    rounds: tuple[NearestOf, ...]
 
-    def prepare(self, rows: GivenRows) -> Callable[[Block], tuple[IntArray, Float64]]:
-        return self.metric.nearest_of(self.candidates)
+    def prepared(self) -> Callable[[int], Callable[[Block, int], tuple[IntArray, Float64]]]:
+        """Return a function of a round's number that returns what tells its nearest candidates, made once."""
+        return cache(lambda number: self.rounds[number].function())
 
-    def work(
-        self, rows: GivenRows, task: int, prepared: Callable[[Block], tuple[IntArray, Float64]]
-    ) -> list[tuple[int, IntArray, Float64]]:
-        return [(block.start, *prepared(block)) for block in rows.task(task)]
+    def memory(self, rows: GivenRows, task: int, first: int, prepared: Callable[[int], Any]) -> _NearestMemory:
+        """Return the memory of one task, with all candidates joined; `first`: number of the first row of `rows`."""
+        start, stop = rows.task_range(task)
+        known = rows.memory.get(task) or _NearestMemory(np.full(stop - start, np.inf), np.zeros(stop - start, np.int32))
+        if known.joined < len(self.rounds):
+            for block in rows.task(task):
+                here, index = slice(block.start - start, block.stop - start), sum(len(one.rows) for one in self.rounds[: known.joined])
+                distance, member = known.distance[here], known.member[here]
+                for number in range(known.joined, len(self.rounds)):
+                    best, d2 = prepared(number)(block, first)
+                    closer = d2 < distance
+                    distance[closer], member[closer] = d2[closer], index + best[closer]
+                    index += len(self.rounds[number].rows)
+            known.joined = len(self.rounds)
+            rows.memory[task] = known
+        return known
+
+    def weight(self, rows: GivenRows, task: int) -> Float64:
+        """Return the weights of the rows of a task."""
+        return rows.blocks.weight[slice(*rows.task_range(task))]
+
+
+@dataclass(frozen=True)
+class _CostPass(Pass[float]):
+    """sum_i w_i d2_i over the nearest candidates."""
+
+    candidates: _Candidates
+    first: int = 0  # number of the first row
+
+    def prepare(self, rows: GivenRows) -> Callable[[int], Any]:
+        return self.candidates.prepared()
+
+    def work(self, rows: GivenRows, task: int, prepared: Callable[[int], Any]) -> float:
+        known = self.candidates.memory(rows, task, self.first, prepared)
+        return float(self.candidates.weight(rows, task) @ known.distance)
+
+    def part(self, start: int, stop: int) -> _CostPass:
+        return replace(self, first=start)
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Numbers of rows, in order."""
+
+    rows: IntArray
+
+    def __add__(self, other: _Drawn) -> _Drawn:
+        return _Drawn(np.concatenate([self.rows, other.rows]))
+
+
+@dataclass(frozen=True)
+class _DrawPass(Pass[_Drawn]):
+    """Rows whose exponential numbers, times `scale`, are less than their part of the cost."""
+
+    candidates: _Candidates
+    key: int
+    scale: float
+    first: int = 0
+
+    def prepare(self, rows: GivenRows) -> Callable[[int], Any]:
+        return self.candidates.prepared()
+
+    def work(self, rows: GivenRows, task: int, prepared: Callable[[int], Any]) -> _Drawn:
+        known, (start, stop) = self.candidates.memory(rows, task, self.first, prepared), rows.task_range(task)
+        keys = exponentials(self.key, self.first + start, self.first + stop)
+        hits = np.flatnonzero(keys * self.scale < known.distance * self.candidates.weight(rows, task))
+        return _Drawn(self.first + start + hits)
+
+    def part(self, start: int, stop: int) -> _DrawPass:
+        return replace(self, first=start)
+
+
+@dataclass(frozen=True)
+class _MassPass(Pass[Float64]):
+    """(k,) the weights of the rows that each candidate is nearest to."""
+
+    candidates: _Candidates
+    first: int = 0
+
+    def prepare(self, rows: GivenRows) -> Callable[[int], Any]:
+        return self.candidates.prepared()
+
+    def work(self, rows: GivenRows, task: int, prepared: Callable[[int], Any]) -> Float64:
+        known = self.candidates.memory(rows, task, self.first, prepared)
+        count = sum(len(one.rows) for one in self.candidates.rounds)
+        return np.bincount(known.member, self.candidates.weight(rows, task), minlength=count).astype(np.float64)
+
+    def part(self, start: int, stop: int) -> _MassPass:
+        return replace(self, first=start)
 
 
 class _Nearest:
     """The candidate nearest to each row, updated as candidates are added."""
 
-    def __init__(self, metric: Metric, population: Population, engine: Engine) -> None:
-        self.candidates = np.empty(0, dtype=np.intp)
-        self.distance = np.full(population.n_rows, np.inf)  # squared
-        self.member = np.zeros(population.n_rows, dtype=np.int32)  # index of the nearest candidate; of equal ones the first
-        self._metric = metric
-        self._engine = engine
+    def __init__(self, metric: Metric, count: int, engine: Engine) -> None:
+        self._metric, self._engine, self._candidates = metric, engine, _Candidates(())
+        width = max(int(metric.blocks.x.shape[1]), OVERSAMPLING * count) * NARROWING
+        self._rows = GivenRows(metric.blocks, width)
 
-    def join(self, rows: IntArray) -> None:
-        """Add candidates: one pass over all rows, with distances to the new ones only."""
-        if not len(rows):
-            return
-        blocks, first = self._metric.blocks, len(self.candidates)
-        given = GivenRows(blocks, max(int(blocks.x.shape[1]), len(rows)) * NARROWING)
-        for found in self._engine.map(given, _CandidatePass(self._metric, rows)):
-            for start, best, d2 in found:
-                here = slice(start, start + len(best))
-                closer = d2 < self.distance[here]
-                self.distance[here][closer] = d2[closer]
-                self.member[here][closer] = first + best[closer]
-        self.candidates = np.concatenate([self.candidates, rows])
+    @property
+    def candidates(self) -> IntArray:
+        """Numbers of the candidates (k,)."""
+        return np.concatenate([one.rows for one in self._candidates.rounds])
+
+    def join(self, rows: IntArray) -> float:
+        """Add candidates by one pass over all rows, with distances to the new ones only, and return the cost of all."""
+        if len(rows):
+            self._candidates = _Candidates((*self._candidates.rounds, self._metric.nearest_of(rows)))
+        return self._engine.fold(self._rows, _CostPass(self._candidates))
+
+    def draw(self, key: int, scale: float) -> IntArray:
+        """Draw rows in proportion to their cost, each independently."""
+        return self._engine.fold(self._rows, _DrawPass(self._candidates, key, scale)).rows
+
+    def masses(self) -> Float64:
+        """Weights (k,) of the rows that each candidate is nearest to."""
+        return self._engine.fold(self._rows, _MassPass(self._candidates))
 
 
-def _chosen(metric: Metric, nearest: _Nearest, population: Population, count: int, rng: np.random.RandomState) -> IntArray:
+def _chosen(metric: Metric, nearest: _Nearest, count: int, rng: np.random.RandomState) -> IntArray:
     """Return the candidates that k-means++ takes."""
     candidates = nearest.candidates
-    weights: Float64 = np.bincount(population.of(nearest.member), population.weights, minlength=len(candidates)).astype(np.float64)
-    return candidates[kmeans_plus_plus(metric.among(candidates), weights, count, rng)]
+    return candidates[kmeans_plus_plus(metric.among(candidates), nearest.masses(), count, rng)]

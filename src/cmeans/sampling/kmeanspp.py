@@ -73,4 +73,6 @@ def _distances_to(affinity: Affinity, row: int, weights: Float64) -> Float64:
 
 def drawn(weights: Float64, rng: np.random.RandomState) -> int:
     """Draw one row, in proportion to weight."""
+    if weights.strides == (0,):  # all alike, by one number
+        return min(int(rng.uniform() * len(weights)), len(weights) - 1)
     return min(int(np.searchsorted(np.cumsum(weights), rng.uniform() * weights.sum(), side="right")), len(weights) - 1)

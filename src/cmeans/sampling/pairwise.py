@@ -132,13 +132,38 @@ class Metric:
         shift = self._shift(x)
         return KernelAffinity(self.kernel, x if shift is None else x - shift)
 
-    def nearest_of(self, rows: IntArray) -> Callable[[Block], tuple[IntArray, Float64]]:
-        """Return a function of a block of the input: the index (b,) of the given row nearest to each of its rows, and the squared
-        distance (b,). Each of the given rows is nearest to itself, at zero; so are rows that differ from it by rounding only."""
-        products_with = self._products_with(rows)
-        _, norms = products_with(self.blocks.take(rows))
+    def nearest_of(self, rows: IntArray) -> NearestOf:
+        """Return what tells the nearest of some rows to others."""
+        columns = rows if isinstance(self.kernel, Precomputed) and self.columns_only is None else None
+        return NearestOf(self.kernel, self.blocks.take(rows), rows, columns, self.columns_only, self.shifted)
 
-        def nearest(block: Block) -> tuple[IntArray, Float64]:
+    @property
+    def shifted(self) -> bool:
+        """True where rows are centred first: time stamps near 1e9 would lose all their digits in products."""
+        return self.kernel.distances_ignore_shifts and not is_sparse(self.blocks.x)
+
+    def _shift(self, x: Array) -> Array | None:
+        return _mean(x) if self.shifted else None
+
+
+@dataclass(frozen=True)
+class NearestOf:
+    """Some rows of an input, of which the nearest to any others is sought, wherever these lie."""
+
+    kernel: Kernel
+    chosen: Block  # the rows themselves
+    rows: IntArray  # (k,) their numbers
+    columns: IntArray | None  # (k,) the same, where rows of a square kernel matrix are compared
+    columns_only: LandmarkSpace | None  # where a precomputed kernel has only its landmarks' columns
+    shifted: bool  # rows are centred first
+
+    def function(self) -> Callable[[Block, int], tuple[IntArray, Float64]]:
+        """Return a function of a block and the number of the first row of all: the index (b,) of the row nearest to each of the block's,
+        and the squared distance (b,). Each of the rows is nearest to itself, at zero; so are rows that differ from it by rounding only."""
+        products_with, rows = self._products(), self.rows
+        _, norms = products_with(self.chosen)
+
+        def nearest(block: Block, first: int = 0) -> tuple[IntArray, Float64]:
             products, kxx = products_with(block)
             score = products - 0.5 * norms  # (b, k) half of k(x, x) - d2
             best = np.argmax(score, axis=1)
@@ -146,30 +171,29 @@ class Metric:
             if not np.isfinite(d2).all():
                 raise ValueError(NOT_FINITE)
             d2[d2 <= rounding(np.float64) * (kxx + norms[best])] = 0.0
-            here = np.flatnonzero((rows >= block.start) & (rows < block.stop))
-            best[rows[here] - block.start] = here
-            d2[rows[here] - block.start] = 0.0
+            here = np.flatnonzero((rows >= first + block.start) & (rows < first + block.stop))
+            best[rows[here] - first - block.start] = here
+            d2[rows[here] - first - block.start] = 0.0
             return best, d2
 
         return nearest
 
-    def _products_with(self, rows: IntArray) -> Callable[[Block], tuple[Float64, Float64]]:
-        """Return a function of a block: its kernel values (b, k) with the given rows, and k(x, x) (b,)."""
-        chosen = self.blocks.take(rows)
+    def _products(self) -> Callable[[Block], tuple[Float64, Float64]]:
+        """Return a function of a block: its kernel values (b, k) with the rows, and k(x, x) (b,)."""
         space = self.columns_only
         if space is not None:
-            z, _ = _projected(space, chosen)
+            z, _ = _projected(space, self.chosen)
 
             def by_projections(block: Block) -> tuple[Float64, Float64]:
                 coordinates, kxx = _projected(space, block)
                 return coordinates @ z.T, kxx
 
             return by_projections
-        if isinstance(self.kernel, Precomputed):
-            prepared = self.kernel.prepare(rows)
+        if self.columns is not None:
+            prepared = self.kernel.prepare(self.columns)
             return lambda block: (host_float64(prepared(block.x)), host_float64(block.kxx))
-        points = in_float64(chosen.x)
-        shift = self._shift(points)
+        points = in_float64(self.chosen.x)
+        shift = _mean(points) if self.shifted else None
         columns = self.kernel.prepare(points if shift is None else points - shift)
 
         def by_kernel(block: Block) -> tuple[Float64, Float64]:
@@ -179,13 +203,9 @@ class Metric:
 
         return by_kernel
 
-    @property
-    def shifted(self) -> bool:
-        """True where rows are centred first: time stamps near 1e9 would lose all their digits in products."""
-        return self.kernel.distances_ignore_shifts and not is_sparse(self.blocks.x)
 
-    def _shift(self, x: Array) -> Array | None:
-        return namespace(x).mean(x, axis=0)[None, :] if self.shifted else None
+def _mean(x: Array) -> Array:
+    return namespace(x).mean(x, axis=0)[None, :]
 
 
 def affinity(kernel: Kernel, blocks: Blocks, rows: IntArray, space: LandmarkSpace | None = None) -> Affinity:

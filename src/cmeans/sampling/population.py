@@ -86,6 +86,12 @@ class Population:
             within = np.sort(np.argsort(within * SPREADING % 2**32)[:size])
         return JudgedSample(within, positions[within], weights[within])
 
+    def weights_of(self, rows: IntArray) -> Float64:
+        """Return the weights of the entries that some rows belong to."""
+        if self.member is None:
+            return self.weights[rows if self.numbers is None else np.searchsorted(self.numbers, rows)]
+        return self.weights[self.member[rows]]
+
     def members(self) -> IntArray:
         """Entry (n,) that each row belongs to, -1 for rows that cannot be drawn."""
         if self.member is not None:

@@ -186,7 +186,7 @@ def concluded(
     """
     solution, rows, rule = best.solution, problem.rows, problem.rule
     space, state = portable(best, problem, renumber=renumber) if at is None else at
-    assignment = assign_all(rows, space, rule, state, problem.engine, observer.at("fit").reporter, observer.taker, moves)
+    assignment = assign_all(rows, space, rule, state, problem.engine, observer.at("fit").reporter, observer.taker, moves, here=False)
     if problem.known is not None:
         assignment = assignment.with_sums(problem.known.final(rule, solution.state), rows.blocks.unit)
     return FitResult(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -17,6 +17,8 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from ..rules import Hard
+from ..sampling.drawing import DrawWithinPass
+from ..sampling.keyed import new_key
 from ..sampling.population import Population
 from ..spaces.centres import Centres
 from ..sweeps.passes import CostPass, NearestRowsPass
@@ -212,35 +214,14 @@ class _Search:
         # After a failure, other clusters than those of the largest errors are tried, in proportion to these.
         keys = rng.exponential(size=len(now.errors)) if now.failures else np.ones(len(now.errors))
         worst = np.sort(ascending(-now.errors / keys)[: now.breadth])
-        chosen: dict[int, int] = {}
-        costliest = self.problem.rule.noise_distance or math.inf  # farther rows cost no more than that
-        total = np.zeros(len(now.errors))
-        for rows, weights, labels, distances in self._parts(now.centres):
-            for cluster in worst:
-                members = np.flatnonzero(labels == cluster)
-                mass = np.cumsum(weights[members] * np.minimum(distances[members], costliest))
-                if not (len(mass) and mass[-1] > 0):
-                    continue
-                total[cluster] += mass[-1]
-                here = min(int(np.searchsorted(mass, rng.uniform() * mass[-1], side="right")), len(mass) - 1)
-                if rng.uniform() * total[cluster] < mass[-1]:  # one of these rows, rather than of those before
-                    chosen[int(cluster)] = int(rows[members[here]])
-        return np.array(list(chosen.values()), dtype=np.intp)
-
-    def _parts(self, centres: Centres) -> Iterator[tuple[IntArray, Float64, IntArray, Float64]]:
-        """Some rows after the other: their numbers, weights, nearest centres and squared distances to these. Few rows come at once, in the
-        order of the population, equal ones as one; of others no more are in memory than tasks hand over."""
-        few, weight = self.population, self.problem.rows.blocks.weight
-        parts = self.problem.map(NearestRowsPass(self.problem.rule, State(centres)))
-        if few is not None and few.member is not None:
+        few, over = self.population, DrawWithinPass(self.problem.rule, State(now.centres), worst, new_key(rng))
+        if few is not None and few.member is not None:  # in the order of the population, equal ones as one
+            parts = self.problem.map(NearestRowsPass(self.problem.rule, State(now.centres)))
             labels, distances = (few.of(np.concatenate(part)) for part in zip(*parts, strict=True))
-            yield few.rows, few.weights, labels, distances
-            return
-        start = 0
-        for labels, distances in parts:
-            stop = start + len(labels)
-            yield np.arange(start, stop), weight[start:stop], labels, distances
-            start = stop
+            drawn = over.drawn(few.rows, few.weights, labels, distances, 0)
+        else:
+            drawn = self.problem.engine.fold(self.problem.rows, over)
+        return drawn.rows[np.isfinite(drawn.times)]
 
     def _settled(self, centres: Centres, max_iter: int | None = None) -> Solution:
         """Sweep from some centres until they hardly move; nothing of it is a result of the fit."""

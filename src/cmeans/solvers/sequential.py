@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.arrays import IntArray
+from ..data.arrays import IntArray, MadeLabels, Partition
 from ..sampling.farthest import FarRows, farthest_rows
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
@@ -31,7 +31,7 @@ def diametral_rows(problem: Problem) -> tuple[FarRows, float]:
     """Two rows far apart, and their squared distance: the one farthest from the mean, and the one farthest from that
     (Egecioglu, Kalantari 1989). One row where all are equal. The rule must be a hard one."""
     rows = problem.rows
-    middle = problem.centres_of(np.ones((rows.n_rows, 1)))
+    middle = problem.centres_of(Partition(MadeLabels(_zeros, 0, rows.n_rows), 1, rows.blocks.x))
     one = farthest_rows(problem, middle, 1)
     if one.centres is None:
         row = np.array([int(np.argmax(rows.blocks.weight > 0))])
@@ -77,6 +77,10 @@ def grow(
             failures += 1
             given_up.append(far.centres)
     return BestRun(found, None, visits)
+
+
+def _zeros(start: int, stop: int) -> IntArray:
+    return np.zeros(stop - start, np.intp)
 
 
 def _seeded(state: State | None, far: FarRows, first_scale: Callable[[int], float]) -> State:

@@ -22,10 +22,41 @@ def whitener(gram: Float64, relative_cut: float, floor: float = 0.0) -> Float64:
 
     The cut keeps the pseudo-inverse bounded when landmarks are redundant; it also clips negative eigenvalues of an indefinite kernel.
     """
+    pairs = _few_leading_pairs(gram, relative_cut, floor) if len(gram) >= MANY else None
+    if pairs is not None:
+        return np.ascontiguousarray(pairs[1] / np.sqrt(pairs[0]))
     # Many columns by divide and conquer: LAPACK's other driver takes five times as long where eigenvalues lie very close together.
     values, vectors = scipy.linalg.eigh(gram, driver="evd" if len(gram) >= MANY else "evr", check_finite=False)
     kept = values > max(relative_cut * values[-1], floor)
     return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def _few_leading_pairs(gram: Float64, relative_cut: float, floor: float) -> tuple[Float64, Float64] | None:
+    """Return the eigenpairs above the cut, where those beyond it by absolute value are at most one in `FEW`; else None.
+
+    They are those in the image of some random vectors: where the rest of the spectrum is nothing, that image is all there is. It takes
+    an eighth of the time of all pairs, and adds as much where it fails.
+    """
+    n = len(gram)
+    start = np.random.RandomState(0).standard_normal((n, n // FEW))
+    basis = np.linalg.qr(gram @ start)[0]
+    image = gram @ basis
+    inner = basis.T @ image
+    values, turn = scipy.linalg.eigh((inner + inner.T) / 2.0, driver="evd", check_finite=False)
+    cut = max(relative_cut * values[-1], floor)
+    small = np.abs(values) <= cut / NEARLY
+    if not cut > 0 or np.count_nonzero(small) < SPARE:
+        return None
+
+    def left_out(v: Float64) -> Float64:
+        image = gram @ (v - basis @ (basis.T @ v))
+        return image - basis @ (basis.T @ image)
+
+    rest = estimated_largest_eigenvalue_by_products(left_out, n)
+    if not (rest < cut / NEARLY or rest == np.inf):  # infinite: nothing is left out at all
+        return None
+    kept = values > cut
+    return values[kept], basis @ turn[:, kept]
 
 
 def tries_cholesky(count: int) -> bool:

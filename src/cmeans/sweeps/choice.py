@@ -1,6 +1,7 @@
 """Choice of sweeps: native ones where the rows, their space and the rule allow it, generic ones elsewhere.
 
-The choice looks at shapes, types and the rule only, never at threads or memory, so that these change no bit of a result.
+The choice looks at shapes, types and the rule only, never at threads or free memory, so that these change no bit of a result. Only a
+`memory_budget` that has no room for the bounds of stored rows changes rounding.
 """
 
 from __future__ import annotations
@@ -83,8 +84,8 @@ def sweeps_are_native(space: Space, blocks: Blocks, rule: Rule, n_clusters: int)
 
 
 def memory_of(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> int:
-    """Bytes that a sweep remembers from one pass to the next."""
-    if not _remembers(space, blocks, rule) or not sweeps_are_native(space, blocks, rule, n_clusters):
+    """Bytes that a sweep remembers from one pass to the next, where it may."""
+    if not _may_remember(space, blocks, rule) or not sweeps_are_native(space, blocks, rule, n_clusters):
         return 0
     return BoundedSweep.memory(blocks, space.size, n_clusters)
 
@@ -94,7 +95,7 @@ def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> SweepFuncti
     space, blocks = rows.space, rows.blocks
     if not sweeps_are_native(space, blocks, rule, n_clusters):
         return generic.sweep
-    kind: type[BoundedSweep | NativeSweep] = BoundedSweep if _remembers(space, blocks, rule) else NativeSweep
+    kind: type[BoundedSweep | NativeSweep] = BoundedSweep if rows.keep_bounds and _may_remember(space, blocks, rule) else NativeSweep
     return kind(rule, numpy_dtype(blocks.x))
 
 
@@ -147,7 +148,6 @@ def margins_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int
     return NativeMargins(rule, numpy_dtype(rows.blocks.x))
 
 
-def _remembers(space: Space, blocks: Blocks, rule: Rule) -> bool:
-    """Hard sweeps over many columns keep bounds of distances; over few, reading a row costs no more than asking whether to. Rows that
-    are not in memory must be read and represented anyway, and bounds could be longer than there is memory."""
-    return space.size > blocks.limits.narrow_columns and rule.follows_nearest and not blocks.read_anew
+def _may_remember(space: Space, blocks: Blocks, rule: Rule) -> bool:
+    """Hard sweeps over many columns keep bounds of distances; over few, reading a row costs no more than asking whether to."""
+    return space.size > blocks.limits.narrow_columns and rule.follows_nearest

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
@@ -12,11 +11,10 @@ import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, IntArray, dense_like, numpy_dtype
 from ..data.known_labels import KnownLabels
-from ..data.outputs import RowOutputs
+from ..data.outputs import RowOutputs, label_type
 from ..engines import Engine, Pass
 from ..rules import Rule
 from ..runtime.progress import SILENT, Reporter
-from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
 from .choice import AssignFunction, assign_for
 from .represented_rows import RepresentedRows
@@ -153,9 +151,12 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
             sums += self.moves.between(first, last).made(out, first, rows.blocks.weight[first:last], len(self.state.centres))
         if self.known is not None:
             self.known[first:last].overwrite(out.between(first, last))
-        return sums, self.sink.made(out), last - first
+        nowhere = int(np.count_nonzero(out.labels[out.place(first, last - first)] < 0)) if self.rule.leaves_rows_out else 0
+        return replace(sums, nowhere=nowhere), self.sink.made(out), last - first
 
     def part(self, start: int, stop: int) -> FinalPass:
+        if self.moves is None and self.known is None:
+            return self
         moves = None if self.moves is None else self.moves.between(start, stop)
         return replace(self, moves=moves, known=None if self.known is None else self.known[start:stop])
 
@@ -164,12 +165,13 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
 class Assignment:
     """Labels of all rows, and what goes with them."""
 
-    labels: npt.NDArray[Any]  # (n,)
+    labels: Any  # (n,) a Dask array for rows on workers, unless labels are asked for here
     memberships: Array | None  # (n, c) in the rows' library and dtype; None for rows that are not in memory
     nearest: Float64 | None  # (n,) squared distance to the centre of the row's label
     objective: float
     total_distance: float  # sum_ij weight_i d2_ij
     mass: Float64  # (c,) sum_i weight_i u_ij
+    nowhere: int | None = None  # rows without a label, where labels are not here to be counted
 
     def with_sums(self, sums: FinalSums, unit: float) -> Assignment:
         """Return the same with further sums, in the rows' unit of weight."""
@@ -186,10 +188,13 @@ def assign_all(
     reporter: Reporter = SILENT,
     taker: RowTaker | None = None,
     moves: Moves | None = None,
+    *,
+    here: bool = True,
 ) -> Assignment:
     """Labels and memberships of all rows for centres of `space` (the rows' own, or its portable twin), after `moves`.
 
-    Of rows that are not in memory labels alone are kept, in the smallest integers that hold them; a taker is given all else.
+    Of rows that are not in memory labels alone are kept, in the smallest integers that hold them; a taker is given all else. Unless they
+    are needed `here`, labels of rows on other machines stay there.
     """
     c, like = len(state.centres), dense_like(rows.blocks.x)
     if rows.blocks.keep_memberships:
@@ -197,8 +202,15 @@ def assign_all(
         sums = assign_into(whole, rows, space, rule, state, engine, reporter, moves)
         out = whole.outputs
         return Assignment(out.labels, out.memberships, out.nearest, sums.objective, sums.total_distance, sums.mass)
+    compact = CompactLabels(label_type(c))
+    if not here and taker is None:
+        kept = StreamSink(c, like, compact, _discard)
+        final = FinalPass(kept, rule, state, None if space is rows.space else space, moves, rows.blocks.known)
+        left = engine.left_there(rows, final)
+        if left is not None:
+            sums = left[1].checked(rows.blocks.unit)
+            return Assignment(left[0], None, None, sums.objective, sums.total_distance, sums.mass, sums.nowhere)
     labels, done = rows.blocks.empty_labels(c), 0
-    compact = CompactLabels(labels.dtype)
 
     def keep(part: npt.NDArray[Any]) -> None:
         nonlocal done
@@ -239,6 +251,4 @@ def assign_into(
         done += count
         reporter.emit("assign", 1, 1, done, rows.n_rows)
     assert total is not None, "there is always a task"
-    if not math.isfinite(total.objective):
-        raise ValueError(NOT_FINITE)
-    return FinalSums(total.objective * rows.blocks.unit, total.total_distance, total.mass)
+    return total.checked(rows.blocks.unit)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -70,10 +70,13 @@ class RepresentedRows:
         keep_bytes: int,
         *,
         training: bool = True,
+        keep_bounds: bool | None = None,
     ) -> None:
+        """`keep_bounds`: whether hard sweeps may remember bounds of all rows; None: where the rows are in memory too."""
         self.space = space
         self.blocks = blocks
         self.n_tasks = blocks.n_tasks(space.size)
+        self.keep_bounds = not blocks.read_anew if keep_bounds is None else keep_bounds
         self._training = training
         self._left = self.room_to_keep = keep_bytes if space.keeps_rows_cheaply or blocks.read_anew else 0
         self._views = blocks.are_views and space.represents_by_views  # which take no memory, and are always kept
@@ -81,6 +84,7 @@ class RepresentedRows:
         self._native_views: dict[int, NativeRows] = {}
         self._weights: dict[int, float] = {}
         self._lock = threading.Lock()
+        self.memory: dict[int, Any] = {}  # what a search keeps of the rows of a task, by its number
         self.labelled_by: dict[int, bytes] = {}  # the key of the pass that wrote the labels of a task's rows
 
     @property
@@ -95,8 +99,8 @@ class RepresentedRows:
 
     @property
     def stay_in_memory(self) -> bool:
-        """True where all rows, once they are represented, stay so between sweeps."""
-        return self._views or self.kept_share == 1.0
+        """True where all rows, once they are represented, stay so between sweeps, in this process."""
+        return self._views or (self.kept_share == 1.0 and not self.blocks.elsewhere)
 
     @property
     def spec(self) -> RepresentationSpec:

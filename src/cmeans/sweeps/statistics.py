@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..data.arrays import Float64, IntArray, host_float64
 from ..rules import Rule
+from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
 from ..spaces.centres import Centres
 from .state import State
@@ -132,9 +133,17 @@ class FinalSums:
     objective: float
     total_distance: float  # sum_ij weight_i d2_ij
     mass: Float64  # (c,) sum_i weight_i u_ij
+    nowhere: int = 0  # rows without a label
 
     def __add__(self, other: FinalSums) -> FinalSums:
-        return FinalSums(self.objective + other.objective, self.total_distance + other.total_distance, self.mass + other.mass)
+        distance, nowhere = self.total_distance + other.total_distance, self.nowhere + other.nowhere
+        return FinalSums(self.objective + other.objective, distance, self.mass + other.mass, nowhere)
+
+    def checked(self, unit: float) -> FinalSums:
+        """Return the sums with the objective in the user's unit of weight; refuse what is no number."""
+        if not math.isfinite(self.objective):
+            raise ValueError(NOT_FINITE)
+        return replace(self, objective=self.objective * unit)
 
 
 @dataclass(frozen=True)

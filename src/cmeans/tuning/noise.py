@@ -125,7 +125,7 @@ class NoisePilot:
                 settled = self._settled(part, found.solution.state.centres, self.share, here.within("found"))
                 visits += settled.row_visits
         centres, delta = settled.centres, settled.delta
-        if schedule is not None:
+        if schedule is not None and not problem.rows.blocks.elsewhere:  # of rows elsewhere the sample's distance will do
             delta, visits = self._distance(problem, centres, self.share), visits + problem.n_rows
         final = replace(problem, rule=self._rule(delta))
         solution = solve(final, State(centres), observer.at("fit"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -64,23 +66,50 @@ class WorkerPlacement:
 
 @contextmanager
 def placed(workers: dict[str, list[str]]) -> Iterator[None]:
-    """Run graphs that are sent inside on these workers only; else the scheduler would move large results made there.
+    """Run graphs that are sent inside on these workers, elsewhere only where these are gone; else the scheduler would move large results.
 
     Graphs that contain a space or a state are large on purpose, and sent once.
     """
     import dask
 
     quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"})
-    with quiet, dask.annotate(workers=WorkerPlacement(workers)):
+    with quiet, dask.annotate(workers=WorkerPlacement(workers), allow_other_workers=True):
         yield
 
 
-def settled(client: Any, futures: list[Any]) -> None:
-    """Wait until all futures of a client have finished or failed."""
+def settled(client: Any, futures: list[Any], seconds: float | None = None) -> bool:
+    """Wait until all futures of a client have finished, failed or been cancelled, so many seconds at most; True where they have."""
     from distributed import wait
 
     with client.as_current():
-        wait(futures)
+        try:
+            wait(futures, timeout=seconds)
+        except TimeoutError:
+            return False
+        except (concurrent.futures.CancelledError, asyncio.CancelledError):
+            return True
+    return True
+
+
+def is_connected(client: Any) -> bool:
+    """True while a client has a connection to its scheduler."""
+    return getattr(client, "status", "running") == "running"
+
+
+def memory_limits(client: Any) -> dict[str, int]:
+    """Bytes that each worker may use; 0 where nothing bounds them."""
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"]
+    except TypeError:  # releases that always tell of all workers
+        workers = client.scheduler_info()["workers"]
+    return {address: int(worker["memory_limit"] or 0) for address, worker in workers.items()}
+
+
+def has_killed_workers(error: BaseException) -> bool:
+    """True of the error of a task whose workers died, as often as the scheduler tries."""
+    from distributed.scheduler import KilledWorker
+
+    return isinstance(error, KilledWorker)
 
 
 def started(client: Any, x: Any, function: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -103,6 +132,20 @@ def row_by_row(x: Any, function: Callable[..., Any], n_columns: int | None, dtyp
     if n_columns is None:
         return whole.map_blocks(function, **words, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
     return whole.map_blocks(function, **words, dtype=dtype, chunks=(whole.chunks[0], (n_columns,)), meta=np.empty((0, 0), dtype))
+
+
+def by_row(parts: list[Any], sizes: list[int], client: Any) -> Any:
+    """Return a Dask array (n,) of parts that are on workers, from their futures."""
+    import dask.array
+
+    with client.as_current():
+        dtype = client.submit(_dtype_of, parts[0], pure=False).result()
+        arrays = [dask.array.from_delayed(part, (size,), dtype) for part, size in zip(parts, sizes, strict=True)]
+        return dask.array.concatenate(arrays)
+
+
+def _dtype_of(part: Any) -> Any:
+    return part.dtype
 
 
 def in_parts(function: Callable[..., Any], rows: StoredRows, step: int) -> Any:
@@ -130,6 +173,11 @@ def this_worker() -> Any:
     from distributed import get_worker
 
     return get_worker()
+
+
+def threads_of(worker: Any) -> int:
+    """Number of threads of a worker."""
+    return int(worker.state.nthreads)
 
 
 def spare_memory(worker: Any) -> int:

@@ -4,31 +4,42 @@ from __future__ import annotations
 
 import itertools
 import numbers
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import pairwise
 from typing import Any, Self
 from uuid import uuid4
+
+import numpy as np
 
 from ...data.row_source import RowsError, StoredRows
 from ..base import Engine, HasTasks, Pass, Result, Sum
 from ..threads import ThreadEngine
-from .dask_api import default_client, in_parts, is_client, placed
+from .dask_api import by_row, default_client, has_killed_workers, in_parts, is_client, is_connected, placed, settled
 from .interrupts import unraised_interrupts
 from .rows import DaskRows
-from .shards import PreparedOnce, Shard, folded, mapped, read_part, total, unchanged
+from .shards import Node, PreparedOnce, Shard, climbed, folded, joined, mapped, read_part, summed, unchanged
 
-ARITY = 8  # sums that are added in one task
 PATIENCE = 2  # seconds between checks that all workers are alive
 LOSSES = 5  # times that a pass is submitted
+LOST_AFTER = 30.0  # seconds without a connection from which on a scheduler is gone
+PAUSE = 0.1  # seconds between two looks at it
+SCHEDULER_GONE = (
+    "the Dask scheduler is gone, and with it the rows on its workers; start a cluster and fit again, from a checkpoint where the fit had "
+    "one (checkpoint=cmeans.Checkpoint(path, resume=True))."
+)
+GIVE_MEMORY = "give them more memory, or smaller partitions"
 
 
 class DaskEngine:
     """Engine of a fit on a Dask array or data frame: the workers of a cluster, each over the partitions it holds.
 
-    Every sweep minimises what it would on an array, as it adds the same sums: centres and scales go to each worker once, and one set of
-    sums comes back. Use it to name the client or to bound the workers' memory; a fit on a Dask collection without it takes the client
-    that was started last. Rows in memory are clustered by threads here, whatever the engine.
+    Every sweep minimises what it would on an array, as it adds the same sums: centres and scales go to each worker once, and its sums
+    come back. `labels_` is a Dask array whose chunks stay on the workers; a collection of at most 16 MB is read and clustered here. Use it
+    to name the client or to bound the workers' memory; a fit on a Dask collection without it takes the client that was started last. Rows
+    in memory are clustered by threads here, whatever the engine.
 
     Parameters
     ----------
@@ -77,7 +88,7 @@ class DaskEngine:
             return rows
         client = self._known_client(estimator_name, "engine is a DaskEngine", "or take engine=None")
         held = DaskRows(in_parts(read_part, rows, partition_rows), client, estimator_name, self.memory_per_worker)
-        held.where, held.columns, held.weight = rows.where, rows.columns, rows.weight
+        held.where, held.columns, held.weight, held.answers_stay = rows.where, rows.columns, rows.weight, False
         return held
 
     def _known_client(self, estimator_name: str, why: str, otherwise: str) -> Any:
@@ -110,7 +121,10 @@ class DaskSession(Engine):
         self._client = rows.client
         self._shards: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
         self._places: list[str] = []  # the worker of each shard
+        self._groups: list[list[int]] = []  # shards that one task of a worker sums
         self._name, self._numbers = uuid4().hex, itertools.count()  # make the keys of graphs unique
+        self._looked = 0.0  # when it was last asked which workers there are
+        self._read: list[Any] = []  # futures whose results have been read
         self._struck: list[bool] = []
         self._listening = ExitStack()
 
@@ -120,6 +134,7 @@ class DaskSession(Engine):
 
     def __exit__(self, *_: object) -> None:
         self._shards.clear()
+        self._read.clear()
         self._listening.close()
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
@@ -131,20 +146,23 @@ class DaskSession(Engine):
     def fold(self, rows: HasTasks, over: Pass[Sum], done: Callable[[int], None] | None = None) -> Sum:
         if not self._holds(rows):
             return super().fold(rows, over, done)
-
-        def submit() -> list[Any]:
-            tasks = self._graph(folded, rows, over, range(len(self._rows.parts)))
-            level = [key for key, task in tasks.items() if task[0] is folded]
-            while len(level) > 1:
-                groups = [level[start : start + ARITY] for start in range(0, len(level), ARITY)]
-                level = [f"{group[0]}+" for group in groups]
-                tasks |= {key: (total, group) for key, group in zip(level, groups, strict=True)}
-            return self._started(tasks, level)
-
-        summed: Sum = self._results(submit)[0]
+        count, sums = len(self._rows.parts), dict[Node, Any]()
+        for part in self._results(lambda: self._fold_graph(rows, over)):
+            sums |= part
+        summed: Sum = next(iter(climbed(sums, count).values()))
         if done is not None:
             done(rows.n_tasks - 1)
         return over.conclude(summed)
+
+    def _fold_graph(self, rows: Any, over: Pass[Any]) -> list[Any]:
+        """Return futures of a pass: one task a worker, told the pass and asked for its sums in one message each."""
+        held, number, count = self._shards_of(rows), f"{self._name}-{next(self._numbers)}", len(self._rows.parts)
+        passes, whole = self._parts_of(over), PreparedOnce(over)
+        tasks: dict[str, Any] = {}
+        for group in self._groups:
+            sent = [PreparedOnce(passes[k]) for k in group] if passes else whole
+            tasks[f"cmeans-folded-{number}-{group[0]}"] = (folded, [held[k] for k in group], group, sent, count)
+        return self._started(tasks, list(tasks))
 
     def _map_on_workers(self, rows: HasTasks, over: Pass[Result]) -> Iterator[Result]:
         count = len(self._rows.parts)
@@ -152,11 +170,43 @@ class DaskSession(Engine):
         for start in range(0, count, step):
 
             def submit(start: int = start) -> list[Any]:
-                tasks = self._graph(mapped, rows, over, range(start, min(start + step, count)))
+                tasks = self._map_graph(rows, over, range(start, min(start + step, count)))
                 return self._started(tasks, [key for key, task in tasks.items() if task[0] is mapped])
 
             for results in self._results(submit):
                 yield from results
+
+    def _map_graph(self, rows: Any, over: Pass[Any], shards: range) -> dict[str, Any]:
+        """Return the tasks of a pass over some shards; the pass is sent to each worker once unless it holds data of single rows."""
+        held, number, passes = self._shards_of(rows), f"{self._name}-{next(self._numbers)}", self._parts_of(over)
+        shared = f"cmeans-pass-{number}-all"
+        tasks: dict[str, Any] = {} if passes else {shared: (unchanged, PreparedOnce(over))}
+        for k in shards:
+            tasks[f"cmeans-mapped-{number}-{k}"] = (mapped, held[k], PreparedOnce(passes[k]) if passes else shared)
+        return tasks
+
+    def left_there(self, rows: Any, over: Pass[tuple[Any, Any, int]]) -> tuple[Any, Any] | None:
+        if not self._rows.answers_stay or not self._holds(rows):
+            return None
+        arrays: list[Any] = []
+
+        def submit() -> list[Any]:
+            tasks = self._map_graph(rows, over, range(len(self._rows.parts)))
+            mapped_keys = [key for key, task in tasks.items() if task[0] is mapped]
+            sums = {key.replace("mapped", "sums"): (summed, key) for key in mapped_keys}
+            parts = {key.replace("mapped", "part"): (joined, key) for key in mapped_keys}
+            started = self._started(tasks | sums | parts, [*sums, *parts])
+            arrays[:] = started[len(sums) :]
+            return started[: len(sums)]
+
+        sums = {Node(0, number): one for number, one in enumerate(self._results(submit))}
+        total = next(iter(climbed(sums, len(sums)).values()))
+        return by_row(arrays, [int(size) for size in np.diff(self._rows.starts)], self._client), total
+
+    def _parts_of(self, over: Pass[Any]) -> list[Pass[Any]]:
+        """Return the pass for each shard; none where it is the same for all."""
+        parts = [over.part(int(start), int(stop)) for start, stop in pairwise(self._rows.starts)]
+        return [] if all(part is over for part in parts) else parts
 
     def _results(self, submit: Callable[[], list[Any]]) -> list[Any]:
         """Return the results of futures, submitted again where workers are lost; cancelled where they will not be read."""
@@ -164,56 +214,73 @@ class DaskSession(Engine):
             self._struck.clear()
             raise KeyboardInterrupt
         for _ in range(LOSSES):
-            futures = submit()
+            self._require_scheduler()
+            futures: list[Any] = []
             try:
+                futures = submit()
+                self._read.clear()  # now, as a message that says so would hold up the one that asks for results
                 if self._wait_for(futures):
-                    return [future.result() for future in futures]
-            except BaseException:
-                self._client.cancel(futures)
+                    results: list[Any] = self._client.gather(futures)
+                    self._read = futures
+                    return results
+            except BaseException as error:
+                self._drop(futures)
+                if isinstance(error, Exception):
+                    self._require_scheduler()
+                if has_killed_workers(error):
+                    raise RowsError(f"workers died again and again of the same partitions; {GIVE_MEMORY}.") from error
                 raise
-            self._client.cancel(futures)
+            self._drop(futures)
             self._shards.clear()
-        raise RowsError(f"{LOSSES} times in one pass workers have died; give them more memory, or smaller partitions.")
+        raise RowsError(f"{LOSSES} times in one pass workers have died; {GIVE_MEMORY}.")
+
+    def _drop(self, futures: list[Any]) -> None:
+        """Cancel what will not be read."""
+        if futures and is_connected(self._client):
+            self._client.cancel(futures)
 
     def _wait_for(self, futures: list[Any]) -> bool:
         """Return True when all futures are done, False where a worker that holds shards is lost."""
-        for future in futures:
-            while not future.done():
-                try:
-                    future.result(timeout=PATIENCE)
-                except TimeoutError:
-                    if not set(self._places) <= set(self._client.nthreads()):
-                        return False
+        while not settled(self._client, futures, PATIENCE):
+            self._require_scheduler()
+            if not self._all_there():
+                return False
         return not any(future.cancelled() for future in futures)
+
+    def _all_there(self) -> bool:
+        """True while every worker that holds shards is there."""
+        self._looked = time.monotonic()
+        return set(self._places) <= set(self._client.nthreads())
+
+    def _require_scheduler(self) -> None:
+        """Wait for the scheduler, if it does not answer; raise an error where it is gone."""
+        waited = 0.0
+        while not is_connected(self._client):
+            if waited >= LOST_AFTER or self._client.status == "closed":
+                raise RowsError(SCHEDULER_GONE)
+            time.sleep(PAUSE)
+            waited += PAUSE
 
     def _holds(self, rows: Any) -> bool:
         """True for rows that lie on the workers."""
         return getattr(rows, "blocks", None) is not None and rows.blocks.x is self._rows
 
-    def _graph(self, function: Callable[..., Any], rows: Any, over: Pass[Any], shards: range) -> dict[str, Any]:
-        """Return the tasks of a pass over some shards; the pass is sent to each worker once unless it holds data of single rows."""
-        held, number = self._shards_of(rows), f"{self._name}-{next(self._numbers)}"
-        parts = [over.part(int(self._rows.starts[k]), int(self._rows.starts[k + 1])) for k in shards]
-        tasks: dict[str, Any] = {}
-        passes: list[Any] = [PreparedOnce(part) for part in parts]
-        if all(part is over for part in parts):
-            passes = [f"cmeans-pass-{number}-all"] * len(parts)
-            tasks[passes[0]] = (unchanged, PreparedOnce(over))
-        for k, prepared in zip(shards, passes, strict=True):
-            tasks[f"cmeans-{function.__name__}-{number}-{k}"] = (function, held[k], prepared)
-        return tasks
-
     def _started(self, tasks: dict[str, Any], wanted: list[str]) -> list[Any]:
         """Return futures of the wanted keys of a graph, whose tasks run where the shards are."""
-        where = {key: [self._places[int(number)]] for key in tasks if (number := key.rpartition("-")[2].rstrip("+")).isdigit()}
+        where = {key: [self._places[int(number)]] for key in tasks if (number := key.rpartition("-")[2]).isdigit()}
         with placed(where):
             started: list[Any] = self._client.get(tasks, wanted, sync=False)
         return started
 
     def _shards_of(self, rows: Any) -> list[Any]:
+        if self._shards and time.monotonic() - self._looked > PATIENCE and not self._all_there():
+            self._shards.clear()  # tasks of a lost worker have run elsewhere since: all are placed anew
         if rows not in self._shards:
+            self._require_scheduler()
             parts, starts, blocks = self._rows.parts, self._rows.starts, rows.blocks
-            self._places = self._rows.places()
+            if not self._shards:
+                self._places = self._rows.places()
+                self._groups = self._rows.groups(self._places)
             weights = [None if blocks.alike else blocks.weight[starts[k] : starts[k + 1]] for k in range(len(parts))]
             number = f"{self._name}-{next(self._numbers)}"
             spec = f"cmeans-spec-{number}-all"

@@ -9,11 +9,12 @@ import numpy as np
 
 from ...data.row_source import RowArray, RowsError, StoredRows
 from ..threads import ThreadEngine
-from .dask_api import empty_chunk, is_array, is_frame, settled, started
+from .dask_api import empty_chunk, is_array, is_frame, memory_limits, settled, started
 from .shards import as_rows, look, some_rows
 
 NUMBERS = "biuf"  # NumPy's kinds that are real numbers
 FAIR = 1.05  # times a thread's equal share of the rows
+AT_ONCE = 4  # a worker's memory, divided by this, may be partitions that one task needs
 
 
 class DaskRows(StoredRows):
@@ -23,6 +24,7 @@ class DaskRows(StoredRows):
     """
 
     elsewhere = True
+    answers_stay = True  # what is said of each row is an array on the workers too, as a collection is asked about
 
     def __init__(self, x: Any, client: Any, estimator_name: str, memory_per_worker: int | None = None) -> None:
         where, (dtype, columns) = "a Dask data frame" if is_frame(x) else "a Dask array", type_and_columns(x, estimator_name)
@@ -47,7 +49,11 @@ class DaskRows(StoredRows):
     def places(self) -> list[str]:
         """Return a worker for each partition: the one that holds it, unless its load would far exceed the others'."""
         settled(self.client, self.parts)  # those of a lost worker are being recomputed
+        if any(part.cancelled() for part in self.parts):
+            raise RowsError(f"the rows of {self.where} are lost: their scheduler was restarted; fit again.")
         where, threads, sizes = self.client.who_has(self.parts), self.client.nthreads(), np.diff(self.starts)
+        if not threads:
+            raise RowsError("no Dask worker is left; start some, with enough memory for the partitions, and fit again.")
         enough = FAIR * self.shape[0] / sum(threads.values())
         load, places = dict.fromkeys(threads, 0.0), []
         for part, size in zip(self.parts, map(int, sizes), strict=True):
@@ -56,6 +62,19 @@ class DaskRows(StoredRows):
             load[place] += size / threads[place]
             places.append(place)
         return places
+
+    def groups(self, places: list[str]) -> list[list[int]]:
+        """Return the partitions that one task sums: all of a worker, or, where they may not all be in its memory at once, some of them."""
+        limits, size, groups = memory_limits(self.client), self.shape[1] * self.dtype.itemsize, dict[str, list[list[int]]]()
+        held = dict.fromkeys(places, 0)  # bytes of the last group of each worker
+        for number, (place, n_rows) in enumerate(zip(places, np.diff(self.starts).tolist(), strict=True)):
+            most, there = limits.get(place) or np.inf, groups.setdefault(place, [[]])
+            if there[-1] and AT_ONCE * (held[place] + n_rows * size) > most:
+                there.append([])
+                held[place] = 0
+            there[-1].append(number)
+            held[place] += n_rows * size
+        return [group for there in groups.values() for group in there]
 
     def memory(self, n_threads: int) -> int:
         largest = int(np.diff(self.starts).max())

@@ -16,7 +16,7 @@ from ...data.arrays import Float64, masked_entries
 from ...data.row_source import StoredRows
 from ..base import Pass
 from ..threads import ThreadEngine
-from .dask_api import spare_memory, this_worker
+from .dask_api import spare_memory, this_worker, threads_of
 
 
 def as_rows(partition: Any, dtype: Any, estimator_name: str) -> Any:
@@ -147,9 +147,44 @@ def unchanged(value: Any) -> Any:
     return value
 
 
-def folded(shard: Shard, over: PreparedOnce) -> Any:
-    """Return the sum over a shard's tasks, in their order."""
-    return total(mapped(shard, over))
+@dataclass(frozen=True)
+class Node:
+    """A place in the tree by which sums of partitions are added: two neighbours make one of the next level, whoever holds them."""
+
+    level: int
+    number: int
+
+
+def climbed(sums: dict[Node, Any], n_leaves: int) -> dict[Node, Any]:
+    """Return the same sums with every two neighbours added, as far up as they are here; the tree depends on the number of leaves alone."""
+    level, width, found = 0, n_leaves, dict(sums)
+    while width > 1:
+        for node in sorted((node for node in found if node.level == level and node.number % 2 == 0), key=lambda node: node.number):
+            other = Node(level, node.number + 1)
+            if node.number + 1 == width:  # the last one has no neighbour
+                found[Node(level + 1, node.number // 2)] = found.pop(node)
+            elif other in found:
+                found[Node(level + 1, node.number // 2)] = found.pop(node) + found.pop(other)
+        level, width = level + 1, (width + 1) // 2
+    return found
+
+
+def folded(shards: list[Shard], numbers: list[int], over: PreparedOnce | list[PreparedOnce], n_leaves: int) -> dict[Node, Any]:
+    """Return the sums over some shards of one worker by the threads it has, each over its tasks in their order."""
+    passes = over if isinstance(over, list) else [over] * len(shards)
+    places = [(at, task) for at, shard in enumerate(shards) for task in range(shard.rows.n_tasks)]
+    sums: dict[Node, Any] = {}
+    with ThreadEngine(threads_of(this_worker())) as engine:
+
+        def work(place: int) -> Any:
+            at, task = places[place]
+            rows = shards[at].rows
+            return passes[at].over.work(rows, task, passes[at].prepared(rows))
+
+        for (at, _), result in zip(places, engine.run(work, len(places)), strict=True):
+            node = Node(0, numbers[at])
+            sums[node] = sums[node] + result if node in sums else result
+    return climbed(sums, n_leaves)
 
 
 def mapped(shard: Shard, over: PreparedOnce) -> list[Any]:
@@ -159,6 +194,11 @@ def mapped(shard: Shard, over: PreparedOnce) -> list[Any]:
         return list(engine.run(lambda task: over.over.work(shard.rows, task, prepared), shard.rows.n_tasks))
 
 
-def total(parts: list[Any]) -> Any:
-    """Return the sum of a few parts, in their order."""
-    return functools.reduce(operator.add, parts)
+def summed(results: list[tuple[Any, Any, int]]) -> Any:
+    """Return the sum of what a pass returns beside its parts."""
+    return functools.reduce(operator.add, (sums for sums, _, _ in results))
+
+
+def joined(results: list[tuple[Any, Any, int]]) -> Any:
+    """Return the parts of a pass as one array."""
+    return np.concatenate([part for _, part, _ in results])

@@ -276,7 +276,7 @@ class StreamingBase(BaseCMeans):
         space, centres = past.space.portable(past.centres)
         if rows is None:
             rows = RepresentedRows(space, blocks.free, 0, training=False)
-        assignment = assign_all(rows, space, rule, State(centres), context.engine, Reporter(context.listeners))
+        assignment = assign_all(rows, space, rule, State(centres), context.engine, Reporter(context.listeners), here=False)
         known = sums_of_known(space, blocks, len(centres), context.engine)
         if known is not None:
             assignment = assignment.with_sums(known.final(rule, State(centres)), blocks.unit)
