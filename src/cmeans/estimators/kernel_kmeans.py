@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, SizesArgument, given_sizes
+from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, MissingName, SearchName, SizesArgument, given_sizes
 from ..fitting.fit import BaseCMeans
 from ..fitting.procedure import Method, Procedure
 from ..kernels import Kernel
@@ -175,6 +175,7 @@ class KernelKMeans(Plotting, BaseCMeans):
         max_iter: int = 300,
         tol: float = 1e-4,
         progressive: bool = True,
+        missing: MissingName = "error",
         join_equal_rows: Auto | bool = "auto",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,

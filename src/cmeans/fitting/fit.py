@@ -49,10 +49,11 @@ from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
 from .procedure import FitContext, FitSettings, Method, Procedure
 from .rows.joining import equal_rows_joined, joins_equal_rows
+from .rows.missing import check_missing, with_means
 from .rows.swept import for_linked_rows, swept_rows
 from .rows.told import NOTHING, Told
 from .space import SpaceRequest, build_geometry, check_kernel
-from .validation import checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
+from .validation import checked_random_state, engine_of, integer, one_of, read_rows, real, takes_holes, weights_of
 
 OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
@@ -86,6 +87,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     acceleration: str | None = None
     progressive: bool = False
     search: str | None = None
+    missing: str = "error"
     join_equal_rows: bool | str = False
     _takes_labels = False  # True of an estimator with a `cluster` of its own that uses known labels
 
@@ -165,6 +167,14 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 )
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
+            if self.missing == "partial":
+                with self._engine(blocks.x) as engine:
+                    names = vars(self).get("feature_names_in_")
+                    blocks, self.n_missing_ = (
+                        with_means(blocks, engine, names, estimator_name)
+                        if given.holes
+                        else (blocks, np.zeros(self.n_features_in_, np.intp))
+                    )
             most = settings.stopping.max_iter * (settings.n_init + (self.search is not None)) if procedure.bounded else None
             hook = SweepHook(self, X, y, sample_weight, most)
             log = self._checkpoint_log(settings, blocks)
@@ -227,6 +237,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         settings, engine = context.settings, context.engine
         geometry = for_linked_rows(build_geometry(self._space_request(context, context.blocks)))
         method, sized = context.procedure.method(geometry), None
+        if not method.rule.is_scale_free or method.pilot is not None or context.procedure.sizes is not None:
+            geometry = geometry.in_scale()
         if context.procedure.sizes is not None:
             limits = context.procedure.sizes.limits(geometry.blocks, settings.n_clusters, soft=method.rule.is_soft)
             sized = Sized(limits, method.rule, geometry.blocks.n_rows)
@@ -358,6 +370,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         check_kernel(self, name)
         checked_landmark_parameters(self, name)
         check_init(self.init, name, procedure.starts)
+        check_missing(self, name)
         joins_equal_rows(self.join_equal_rows, name)
         count_threads(self.n_jobs, name)
         checked_checkpoint(self.checkpoint, name)
@@ -388,6 +401,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         precomputed = takes_kernel_values(self.kernel)
         tags.input_tags.sparse = not precomputed
+        tags.input_tags.allow_nan = takes_holes(self)
         tags.input_tags.pairwise = precomputed or takes_affinities(self.kernel)
         # Not a classifier, but scikit-learn's check of CSR input reads this tag where predict_proba exists.
         tags.classifier_tags = ClassifierTags(multi_class=True)

@@ -13,7 +13,7 @@ from ..data.blocks import Blocks
 from ..data.memory_estimate import footprint
 from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..solvers.subsampling import sample_sizes
-from ..spaces import Space
+from ..spaces import PointSpace, Space
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 SAMPLED = 32  # bytes for each row of the largest sample: its number, its weight, and what drawing takes
@@ -89,7 +89,7 @@ def plan(
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
     waiting = (2 * n_threads + 3) * 8 * c * space.moment_width
     factoring = 6 * 8 * space.factored_size**2
-    prepared = 2 * itemsize * r * (features + 4) * space.keeps_rows_cheaply  # the basis in the kernel's prepared form
+    prepared = 2 * itemsize * r * (features + 4) * (not isinstance(space, PointSpace))  # the basis in the kernel's prepared form
     rows = copied + beside.reading + remembered + beside.results + beside.drawing
     needed = rows + seeding + prepared + n_threads * per_thread + waiting + factoring + FIXED
     if budget is None:

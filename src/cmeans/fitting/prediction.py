@@ -29,7 +29,7 @@ from ..rules import Rule
 from ..runtime.callbacks import with_callbacks
 from ..runtime.progress import Reporter, current_listeners
 from ..runtime.user_warnings import naming
-from ..spaces import EuclideanSpace, LandmarkSpace, Space
+from ..spaces import EuclideanSpace, LandmarkSpace, PartialSpace, PointSpace, Space
 from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
 from ..storage.row_writer import ResultsFile
@@ -262,7 +262,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     @lazily
     def transform(self, X: Any, *, diag: Any = None) -> Array:
         """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
-        table = self._known_table(X, diag)
+        table = self._known_table(X, diag, in_scale=True)
         with self._engine(table.blocks.x) as engine:
             parts = list(engine.map(table, DistancePass(self._rule, self._state)))
         return namespace(parts[0]).concat(parts)
@@ -286,7 +286,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         The membership in the noise cluster where there is one; 1 - largest typicality for possibilistic rules; the distance to the
         nearest centre for the others, whose memberships do not show rows that are far from all centres.
         """
-        table, parts = self._known_table(X, diag), list[Array]()
+        table, parts = self._known_table(X, diag, in_scale=True), list[Array]()
 
         def strangeness(out: RowOutputs) -> Array:
             u = out.memberships
@@ -337,9 +337,11 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         with here, engine_for(x, here) as engine, naming(type(self).__name__):
             yield engine
 
-    def _known_table(self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None) -> RepresentedRows:
+    def _known_table(
+        self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None, *, in_scale: bool = False
+    ) -> RepresentedRows:
         check_is_fitted(self)
-        table, known = self._table(X, diag, sample_weight, caller)
+        table, known = self._table(X, diag, sample_weight, caller, in_scale=in_scale)
         if not known:
             raise ValueError(
                 f'{type(self).__name__}(kernel="precomputed"): distances of new rows need their own k(x, x), which differs from row to '
@@ -347,8 +349,13 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             )
         return table
 
-    def _table(self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None) -> tuple[RepresentedRows, bool]:
-        """Return new rows represented in the model's space, and True if their k(x, x) are known; messages about weights name `caller`."""
+    def _table(
+        self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None, *, in_scale: bool = False
+    ) -> tuple[RepresentedRows, bool]:
+        """Return new rows represented in the model's space, and True if their k(x, x) are known; messages about weights name `caller`.
+
+        `in_scale`: distances are to compare between rows with more and with fewer missing values.
+        """
         estimator_name = type(self).__name__
         given = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed))
         x, (weight, unit) = given.x, weights_of(given, sample_weight, caller or estimator_name)
@@ -364,7 +371,9 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         elif diag is not None:
             raise ValueError(f'{estimator_name}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
         space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
-        return RepresentedRows(space, blocks, 0, training=False), known
+        if given.holes and isinstance(space, EuclideanSpace):  # of a fit to rows without any
+            space = PartialSpace(space.shift, not self._rule.is_scale_free)
+        return RepresentedRows(space.in_scale() if in_scale else space, blocks, 0, training=False), known
 
     def _centres_for(self, space: Space, basis: Block | None, blocks: Blocks, estimator_name: str) -> Centres:
         """Return the fitted centres as a start in another space."""
@@ -382,7 +391,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             )
         if np.array_equal(_ones_for(self._factors, n_features), _ones_for(blocks.factors, n_features)):
             return space.project(self._state.centres, self._space, basis)
-        if isinstance(self._space, EuclideanSpace) and isinstance(space, EuclideanSpace):
+        if isinstance(self._space, PointSpace) and isinstance(space, PointSpace):
             points = replace(blocks, factors=self._factors).unscaled(self._space.points(self._state.centres))
             return space.at(blocks.scaled(points))
         raise ValueError(

@@ -18,7 +18,7 @@ from ..landmarks.graph import AUTOMATIC, Sought, landmark_centres, landmark_grap
 from ..landmarks.precomputed_graph import precomputed_graph
 from ..landmarks.select import choose, spanning_rows
 from ..sampling.population import some_rows
-from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, landmark_space, solver_tolerance
+from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, PartialSpace, PointSpace, landmark_space, solver_tolerance
 from .arguments import (
     checked_landmark_parameters,
     given_diagonal,
@@ -142,8 +142,10 @@ def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
         checked_kernel_parameters(parameters, estimator_name)
 
 
-def euclidean_space(blocks: Blocks) -> EuclideanSpace:
+def euclidean_space(blocks: Blocks) -> PointSpace:
     """Return the space of the rows themselves."""
+    if blocks.means is not None:
+        return PartialSpace(blocks.means)
     some = blocks.take(some_rows(blocks))
     return EuclideanSpace.about(to_numpy(some.x) if is_foreign(some.x) else some.x, some.weight)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..data.arrays import Array, Float64, IntArray, host_float64, in_float64, is
 from ..data.blocks import Block, Blocks
 from ..kernels import Columns, FeatureKernel, Kernel, Linear, Precomputed
 from ..runtime.user_warnings import NOT_FINITE
-from ..spaces import LandmarkSpace
+from ..spaces import LandmarkSpace, PartialSpace
 
 
 class Affinity(ABC):
@@ -108,6 +108,35 @@ class LandmarkAffinity(Affinity):
 
 
 @dataclass(frozen=True)
+class PartialAffinity(Affinity):
+    """Rows with missing values. Their products are such that the squared distance of row i to row j is that to a centre at row j, where
+    the holes of row j are filled: it is not symmetric."""
+
+    g: Float64  # (p, r) the rows in their space
+    kxx: Float64  # (p,)
+    coefficients: Float64  # (p, r) of the rows as centres
+    offsets: Float64  # (p,) half of what the squared norm of a row as a centre lacks of kxx
+
+    @classmethod
+    def of(cls, space: PartialSpace, block: Block) -> PartialAffinity:
+        """Return the affinity of the rows of a block, whose numbers are float64."""
+        rows, centres = space.rows(block).plain(), space.embed(block)
+        return cls(rows.g, rows.kxx, space.coefficients(centres), (rows.kxx - centres.squared_norms()) / 2.0)
+
+    def between(self, rows: IntArray) -> Float64:
+        return self.with_rows(rows, self.g)
+
+    def with_rows(self, rows: IntArray, g: Float64) -> Float64:
+        """Products (len(rows), b) of some of the rows, as centres, with any rows (b, r) of the space."""
+        products: Float64 = self.coefficients[rows] @ g.T
+        products += self.offsets[rows][:, None]
+        return products
+
+    def diag(self) -> Float64:
+        return self.kxx
+
+
+@dataclass(frozen=True)
 class Metric:
     """Distances between the rows of an input in feature space.
 
@@ -118,9 +147,12 @@ class Metric:
     blocks: Blocks
     columns_only: LandmarkSpace | None = None  # where a precomputed kernel has only its landmarks' columns
     features: Array | None = None  # (n, k) of all rows, where their products are the kernel
+    partial: PartialSpace | None = None  # where values of rows are missing
 
     def among(self, rows: IntArray) -> Affinity:
         """Return the affinity among the given rows."""
+        if self.partial is not None:
+            return PartialAffinity.of(self.partial, _in_float64(self.blocks.take(rows)))
         if self.columns_only is not None:
             return LandmarkAffinity(*_projected(self.columns_only, self.blocks.take(rows)))
         if isinstance(self.kernel, Precomputed):
@@ -156,6 +188,8 @@ class Metric:
     def _products_with(self, rows: IntArray) -> Callable[[Block], tuple[Float64, Float64]]:
         """Return a function of a block: its kernel values (b, k) with the given rows, and k(x, x) (b,)."""
         chosen = self.blocks.take(rows)
+        if self.partial is not None:
+            return _partial_products(self.partial, _in_float64(chosen))
         space = self.columns_only
         if space is not None:
             z, _ = _projected(space, chosen)
@@ -198,3 +232,18 @@ def _projected(space: LandmarkSpace, block: Block) -> tuple[Float64, Float64]:
     represented = space.rows(block).plain()
     assert space.whitener is not None
     return host_float64(represented.g) @ space.whitener, host_float64(represented.kxx)
+
+
+def _in_float64(block: Block) -> Block:
+    return replace(block, x=host_float64(block.x))
+
+
+def _partial_products(space: PartialSpace, chosen: Block) -> Callable[[Block], tuple[Float64, Float64]]:
+    """Return a function of a block: its products (b, k) with the chosen rows, and k(x, x) (b,), where values are missing."""
+    affinity, every = PartialAffinity.of(space, chosen), np.arange(len(chosen.weight))
+
+    def products(block: Block) -> tuple[Float64, Float64]:
+        rows = space.rows(_in_float64(block)).plain()
+        return affinity.with_rows(every, rows.g).T, rows.kxx
+
+    return products

@@ -76,7 +76,7 @@ class SweepsInARow:
             spread, penalty = float(sums.spread.sum()), float(sums.penalty[0])
             if not (math.isfinite(spread + penalty) and sums.mass.min() > 0):
                 break
-            new = space.centres(sums.mass, sums.moment)
+            new = space.means(sums.mass, sums.moment, at)
             moved = float((new - at).squared_norms().max())
             if not math.isfinite(moved):
                 break

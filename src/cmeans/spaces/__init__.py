@@ -6,6 +6,8 @@ from .euclidean import EuclideanSpace
 from .exact import ExactSpace
 from .feature import FeatureSpace
 from .landmark import LandmarkSpace, checked_gram, gram_matrix, landmark_space
+from .partial import PartialSpace, row_scales
+from .points import PointSpace
 from .products import ProductSpace
 from .spanning import spanning_space
 
@@ -14,6 +16,8 @@ __all__ = [
     "ExactSpace",
     "FeatureSpace",
     "LandmarkSpace",
+    "PartialSpace",
+    "PointSpace",
     "ProductRows",
     "ProductSpace",
     "RowValues",
@@ -23,6 +27,7 @@ __all__ = [
     "checked_gram",
     "gram_matrix",
     "landmark_space",
+    "row_scales",
     "solver_tolerance",
     "spanning_space",
 ]

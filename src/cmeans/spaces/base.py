@@ -135,6 +135,15 @@ class Space(ABC):
         return False
 
     @property
+    def is_metric(self) -> bool:
+        """True where a row's distance to a centre changes by no more than the centre moves."""
+        return True
+
+    def in_scale(self) -> Space:
+        """Return the space in which distances of rows with missing values compare with those of other rows."""
+        return self
+
+    @property
     def sweeps_products(self) -> bool:
         """True where a sweep over training rows needs only g(x) and k(x, x)."""
         return True
@@ -163,6 +172,12 @@ class Space(ABC):
     @abstractmethod
     def centres(self, mass: Float64, moment: Float64) -> Centres:
         """Return the centres that the sums give (any value where mass is 0)."""
+
+    def means(self, mass: Float64, moment: Float64, former: Centres) -> Centres:
+        """Return the centres that the sums give; what no row has a part in stays where it was."""
+        new = self.centres(mass, moment)
+        empty = np.flatnonzero(mass <= 0)
+        return new.replaced(empty, former[empty]) if len(empty) else new
 
     @abstractmethod
     def coefficients(self, centres: Centres) -> Float64:

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, as_like, host_float64, is_sparse, squared_norms
 from ..data.blocks import Block
-from ..kernels import Kernel, Linear
-from .base import ProductRows, Rows, RowValues, Space, View, mean_products
+from .base import ProductRows, Rows, RowValues, View, mean_products
 from .centres import Centres
+from .points import PointSpace
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class ShiftedRows(Rows):
 
 
 @dataclass(frozen=True)
-class EuclideanSpace(Space):
+class EuclideanSpace(PointSpace):
     """Basis = the coordinate axes about `shift`, a point among the rows that keeps rounding small (CSR rows: the origin)."""
 
     shift: Float64  # (d,)
@@ -57,10 +57,6 @@ class EuclideanSpace(Space):
         if is_sparse(rows):
             return cls(np.zeros(rows.shape[1]))
         return cls(np.asarray(weights @ host_float64(rows) / weights.sum()))
-
-    @property
-    def kernel(self) -> Kernel:  # type: ignore[override]
-        return Linear()
 
     @property
     def size(self) -> int:
@@ -89,30 +85,5 @@ class EuclideanSpace(Space):
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         return self.at(host_float64(block.x))
 
-    def at(self, points: Float64) -> Centres:
-        """Return centres at given points (c, d) in the rows' own coordinates."""
-        return Centres.orthonormal(points - self.shift)
-
-    def points(self, centres: Centres) -> Float64:
-        """Return the centres in the rows' own coordinates (c, d)."""
-        return centres.coordinates + self.shift
-
-    def inner_products(self, centres: Centres, block: Block) -> Float64:
-        products: Float64 = np.asarray(host_float64(block.x) @ self.points(centres).T).T
-        return products
-
-    def norms(self, centres: Centres) -> Float64:
-        norms: Float64 = squared_norms(self.points(centres))
-        return norms
-
     def as_rows(self, centres: Centres) -> Rows:
         return ProductRows(centres.coordinates, centres.squared_norms())
-
-    def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
-        if isinstance(origin, EuclideanSpace):
-            return self.at(origin.points(centres))
-        axes = Block(np.eye(self.size), np.ones(self.size), 0)
-        return self.at(origin.inner_products(centres, axes))
-
-    def portable(self, centres: Centres) -> tuple[Space, Centres]:
-        return self, centres

@@ -150,4 +150,4 @@ def margins_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int
 def _remembers(space: Space, blocks: Blocks, rule: Rule) -> bool:
     """Hard sweeps over many columns keep bounds of distances; over few, reading a row costs no more than asking whether to. Rows that
     are not in memory must be read and represented anyway, and bounds could be longer than there is memory."""
-    return space.size > blocks.limits.narrow_columns and rule.follows_nearest and not blocks.read_anew
+    return space.size > blocks.limits.narrow_columns and rule.follows_nearest and space.is_metric and not blocks.read_anew

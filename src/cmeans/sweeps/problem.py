@@ -95,7 +95,5 @@ class Problem:
         return moment
 
     def means(self, state: State, sums: Statistics) -> Centres:
-        """The centres that the sums of a sweep make; those of clusters without mass stay where they are."""
-        new = self.space.centres(sums.mass, sums.moment)
-        empty = np.flatnonzero(sums.mass <= 0)
-        return new.replaced(empty, state.centres[empty]) if len(empty) else new
+        """The centres that the sums of a sweep from a state make."""
+        return self.space.means(sums.mass, sums.moment, state.centres)

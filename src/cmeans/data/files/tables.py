@@ -33,7 +33,7 @@ def copy_columns(block: Block, x: RowArray) -> None:
 
 
 def rows_of(block: Block, first_row: int, choice: ColumnChoice) -> RowArray:
-    """Return a block of columns as rows (b, d); `first_row`: number of the first in its file. Missing values are refused."""
+    """Return a block of columns as rows (b, d); `first_row`: number of the first in its file."""
     x = np.empty((len(block[0]), len(choice.columns)), choice.dtype)
     copy_columns(block, x)
     check_finite(x, first_row, choice)
@@ -41,8 +41,8 @@ def rows_of(block: Block, first_row: int, choice: ColumnChoice) -> RowArray:
 
 
 def check_finite(x: NDArray[Any], first_row: int, choice: ColumnChoice) -> None:
-    """Refuse rows (b, d) with missing or infinite values, naming the first one."""
-    finite = np.isfinite(x)
+    """Refuse rows (b, d) with infinite values, or missing ones unless there may be some, naming the first one."""
+    finite = ~np.isinf(x) if choice.holes else np.isfinite(x)
     if not finite.all():
         row, place = np.argwhere(~finite)[0]
         wrong = f"column {choice.columns[place]!r} {fault(x[row, place], x.dtype)}"

@@ -1,0 +1,67 @@
+"""The parameter `missing`: values of X that are not known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from ...data.arrays import IntArray, is_sparse
+from ...data.blocks import Blocks
+from ...data.files.schema import shortened
+from ...engines import Engine
+from ...kernels import Linear
+from ...runtime.user_warnings import warn
+from ...sweeps.observed import observed_sums
+from ..arguments import MissingName
+from ..validation import one_of
+
+if TYPE_CHECKING:
+    from ..fit import BaseCMeans
+
+MOSTLY = 0.5  # share of a column's weight without a value from which on a warning is issued
+
+
+def check_missing(parameters: BaseCMeans, estimator_name: str) -> None:
+    """Refuse `missing` where the space knows no partial distances."""
+    if one_of(parameters.missing, "missing", estimator_name, get_args(MissingName)) == "error":
+        return
+    kernel = parameters.kernel
+    linear = isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
+    asked = f'{estimator_name}(missing="partial"'
+    if not linear:
+        raise ValueError(
+            f'{asked}, kernel={kernel!r}): distances over the values that are there are those of kernel="linear"; take that, or impute X '
+            "(scikit-learn's SimpleImputer, KNNImputer)."
+        )
+    if not isinstance(parameters.landmarks, str) or isinstance(parameters.n_landmarks, int):
+        raise ValueError(f"{asked}, n_landmarks=..., landmarks=...): rows with missing values have no landmarks; leave these out.")
+
+
+def with_means(blocks: Blocks, engine: Engine, names: Any, estimator_name: str) -> tuple[Blocks, IntArray]:
+    """Return rows with the means of their columns where values are missing, and the number of these in each column."""
+    if is_sparse(blocks.x):  # whose entries have been checked
+        return blocks, np.zeros(int(blocks.x.shape[1]), np.intp)
+    sums = observed_sums(blocks, engine)
+    if not sums.missing.any():
+        return blocks, sums.missing
+    if sums.blank is not None:
+        raise ValueError(
+            f"{estimator_name}: row {sums.blank} of X has no value at all, only NaN (rows count from 0), so that no cluster is nearer; "
+            "leave it out."
+        )
+    labels = np.arange(len(sums.mass)) if names is None else names
+    never = labels[sums.mass <= 0].tolist()
+    if never:
+        raise ValueError(
+            f"{estimator_name}: {shortened(never)} of X never {'has' if len(never) == 1 else 'have'} a value in a row of positive weight; "
+            f"leave {'it' if len(never) == 1 else 'them'} out."
+        )
+    mostly = labels[sums.mass < (1.0 - MOSTLY) * sums.weight].tolist()
+    if mostly:
+        warn(
+            f"{estimator_name}: {shortened(mostly)} of X {'is' if len(mostly) == 1 else 'are'} mostly missing, in more than half of the rows: "
+            f"few of these say where centres are there. Leave {'it' if len(mostly) == 1 else 'them'} out, or find out why."
+        )
+    return replace(blocks, means=sums.means), sums.missing
