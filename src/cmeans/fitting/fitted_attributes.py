@@ -21,7 +21,7 @@ from ..rules import Rule
 from ..runtime.user_warnings import warn
 from ..solvers.multistart import BestRun, FitResult
 from ..solvers.observer import FitRecord
-from ..spaces import FeatureSpace, LandmarkSpace, PartialSpace, PointSpace, Space, row_scales
+from ..spaces import FeatureSpace, LandmarkSpace, PointSpace, Space, row_scales
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
@@ -148,7 +148,7 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
     rows: dict[str, Any] = {"labels_": blocks.returned(assignment.labels)}
     if assignment.memberships is not None:
         nearest = assignment.nearest
-        if isinstance(geometry.space, PartialSpace) and not geometry.space.scaled:
+        if nearest is not None and geometry.space.in_scale() is not geometry.space:
             nearest = nearest * row_scales(blocks.x)
         rows |= {"memberships_": assignment.memberships, "_nearest": nearest}
         if result.rule.noise_distance is not None:

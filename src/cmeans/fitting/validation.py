@@ -207,7 +207,7 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> C
         )
     limits: Limits = estimator._limits
     x = X.loaded(limits.loaded_bytes, limits.canonical_rows)
-    holes = X.holes and (x is X or bool(np.isnan(x).any()))
+    holes = X.holes and (isinstance(x, StoredRows) or bool(np.isnan(x).any()))
     return CheckedRows(x, 0 if x is X else X.nbytes, holes, X.weight)
 
 
@@ -323,8 +323,8 @@ def _hollow(X: Any) -> Any:
 
 def _way_out(estimator: BaseEstimator) -> str:
     """What to do about missing values, for messages."""
-    impute = "impute them (scikit-learn's SimpleImputer, KNNImputer)"
-    return f'{impute}, or take kernel="linear" and missing="partial"' if "missing" in vars(estimator) else impute
+    partial = 'kernel="linear" and missing="partial"' if "missing" in vars(estimator) else 'FuzzyCMeans(missing="partial")'
+    return f"impute them (scikit-learn's SimpleImputer, KNNImputer), or take {partial}"
 
 
 def _has_holes(x: Array, estimator: BaseEstimator) -> bool:

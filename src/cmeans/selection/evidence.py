@@ -99,6 +99,11 @@ def trial_rows(estimator: Any, X: Any, sample_weight: Any, most_clusters: int, r
     """Return a fair sample of the rows."""
     products = takes_kernel_values(estimator.kernel)
     given = read_rows(clone(estimator), X, fitting=True, sparse=not products)
+    if given.holes:
+        raise ValueError(
+            "select, silhouette_scorer: X has missing values, and rows without clusters to compare with have none. Impute X for the choice "
+            "(scikit-learn's SimpleImputer, KNNImputer)."
+        )
     weight, unit = weights_of(given, sample_weight, "select")
     blocks = Blocks(given.x, weight, unit=unit)
     population = population_of(blocks, comparable=not products)

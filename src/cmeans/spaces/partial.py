@@ -91,4 +91,5 @@ class PartialSpace(PointSpace):
 def row_scales(x: Array) -> Float64:
     """Return d / (number observed) (b,) of rows with a value each."""
     counts = to_numpy(namespace(x).count_nonzero(x == x, axis=1)).astype(np.float64)
-    return x.shape[1] / counts
+    scales: Float64 = x.shape[1] / counts
+    return scales

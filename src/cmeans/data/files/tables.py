@@ -21,7 +21,8 @@ from .schema import ColumnChoice, Field, Header, shortened
 from .text import is_number
 
 AT_ONCE = 8  # columns of a group that are decoded together: a column reader holds pages in memory
-_MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first."
+_MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first"
+_PARTIAL = ', or take missing="partial" (--missing partial) with the linear kernel'
 Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
 
 
@@ -46,7 +47,8 @@ def check_finite(x: NDArray[Any], first_row: int, choice: ColumnChoice) -> None:
     if not finite.all():
         row, place = np.argwhere(~finite)[0]
         wrong = f"column {choice.columns[place]!r} {fault(x[row, place], x.dtype)}"
-        raise RowsError(f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). {_MEND}")
+        advice = _MEND + (_PARTIAL if np.isnan(x[row, place]) else "")
+        raise RowsError(f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). {advice}.")
 
 
 def weights_of(values: NDArray[Any], first_row: int, choice: ColumnChoice) -> NDArray[np.float64]:

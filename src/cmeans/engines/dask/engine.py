@@ -66,7 +66,8 @@ class DaskEngine:
         self.memory_per_worker = memory_per_worker
 
     def rows(self, x: Any, estimator_name: str, *, holes: bool = False) -> DaskRows:
-        """Return a Dask collection as rows that stay on the workers; error messages name `estimator_name`. `holes`: values may be missing."""
+        """Return a Dask collection as rows that stay on the workers; error messages name `estimator_name`, and `holes` says whether values
+        may be missing."""
         client = self._known_client(estimator_name, "X is a Dask collection", "or pass the array: X.compute()")
         return DaskRows(x, client, estimator_name, self.memory_per_worker, holes=holes)
 

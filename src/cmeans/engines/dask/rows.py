@@ -99,10 +99,11 @@ class DaskRows(StoredRows):
             )
         if seen.bad is not None:
             row, column, what = seen.bad
+            partial = ', or take kernel="linear" and missing="partial"' if what == "NaN" else ""
             raise ValueError(
                 f"{estimator_name}: Input X contains {what}, first in partition {number} at its row {row} (row {start + row} of all), "
                 "column "
-                f"{self.columns[column]!r}. Remove or impute such rows, or mend the column."
+                f"{self.columns[column]!r}. Remove or impute such rows, mend the column{partial}."
             )
 
 

@@ -52,16 +52,14 @@ def with_means(blocks: Blocks, engine: Engine, names: Any, estimator_name: str) 
             "leave it out."
         )
     labels = np.arange(len(sums.mass)) if names is None else names
-    never = labels[sums.mass <= 0].tolist()
+    never, mostly = labels[sums.mass <= 0].tolist(), labels[sums.mass < (1.0 - MOSTLY) * sums.weight].tolist()
     if never:
         raise ValueError(
-            f"{estimator_name}: {shortened(never)} of X never {'has' if len(never) == 1 else 'have'} a value in a row of positive weight; "
-            f"leave {'it' if len(never) == 1 else 'them'} out."
+            f"{estimator_name}: X has no value in {shortened(never)}, in any row of positive weight; drop what is never observed."
         )
-    mostly = labels[sums.mass < (1.0 - MOSTLY) * sums.weight].tolist()
     if mostly:
         warn(
-            f"{estimator_name}: {shortened(mostly)} of X {'is' if len(mostly) == 1 else 'are'} mostly missing, in more than half of the rows: "
-            f"few of these say where centres are there. Leave {'it' if len(mostly) == 1 else 'them'} out, or find out why."
+            f"{estimator_name}: X has no value in {shortened(mostly)} in more than half of the rows; the others alone say where centres "
+            "are there. Find out why, or leave it out."
         )
     return replace(blocks, means=sums.means), sums.missing
