@@ -92,7 +92,7 @@ class KernelKMeans(Plotting, BaseCMeans):
         What to do where X has no value (NaN, empty cells of files, nulls). "partial", with kernel="linear" only: distances are over the
         columns that a row has values in, and a centre is in every column the mean of the values there (Hathaway & Bezdek 2001; of hard
         clusters the objective of k-POD). Where memberships depend on more than ratios of a row's distances (possibilistic, noise,
-        entropy, sizes) they are scaled by d / (number of values); so are those of `transform` and `outlier_score`. New rows may have holes too.
+        entropy, sizes) they are scaled by d / (number of values), and so are those of `transform` and `outlier_score`.
     join_equal_rows : "auto", True or False, default="auto"
         Whether equal rows are joined to one with the sum of their weights before anything else, which changes no objective and leaves
         fewer rows to sweep over. An image of a million pixels has some 60,000 colours. Labels and memberships are those of all rows.
