@@ -25,7 +25,7 @@ class PartialSpace(PointSpace):
         d2(x, v) = s sum_k o_k x_k^2 - 2 [sum_k s o_k x_k v_k + sum_k (1 - s o_k) v_k^2 / 2] + |v|^2
 
     So sums of rows are sums of g, which hold every column's own mass, sum_i w_ij s_i o_ik = mass_j - sum_i w_ij (1 - s_i o_ik), and centres
-    are its means column by column. A row without holes is (x, 0): all that is said of it is said in the same bits by `EuclideanSpace`.
+    are its means column by column. A row without holes is (x, 0), as far from all centres as in `EuclideanSpace` up to rounding.
 
     Coordinates are about `shift`, the means of the columns, where a row that becomes a centre has its holes filled.
     """
