@@ -246,7 +246,7 @@ def test_single_precision(kind: str) -> None:
     single, double = fitted(kind, X.astype(np.float32)), fitted(kind, X)
     assert single.memberships_.dtype == single.cluster_centers_.dtype == np.float32
     assert single.objective_ == pytest.approx(double.objective_, rel=1e-4)
-    assert (single.labels_ == double.labels_).mean() > 0.98
+    assert adjusted_rand_score(single.labels_, double.labels_) > 0.95
 
 
 @pytest.mark.usefixtures("sweeps")
@@ -488,4 +488,5 @@ def test_bounds_of_distances_do_not_hold_for_scaled_ones() -> None:
     with ThreadEngine(1) as engine:
         problem = Problem(RepresentedRows(space, Blocks(X, np.ones(200)), 10**9), Hard(), engine, Stopping(8, 0.0))
         solution = solve(problem, State(space.at(V)))
-    np.testing.assert_allclose(solution.history, twin.history, rtol=1e-9)
+    np.testing.assert_allclose(solution.history, twin.history[: len(solution.history)], rtol=1e-9)
+    assert len(solution.history) > 5

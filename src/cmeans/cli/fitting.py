@@ -232,6 +232,7 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
         "weight": request.reading.weight,
         "known_labels": request.known_labels,
         "must_link": request.must_link,
+        "missing": int(model.n_missing_.sum()) if "n_missing_" in vars(model) else None,
         "method": request.method,
         "n_clusters": request.words.get("n_clusters"),
         "n_clusters_found": model.n_clusters_,

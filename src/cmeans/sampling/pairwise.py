@@ -115,13 +115,12 @@ class PartialAffinity(Affinity):
     g: Float64  # (p, r) the rows in their space
     kxx: Float64  # (p,)
     coefficients: Float64  # (p, r) of the rows as centres
-    offsets: Float64  # (p,) half of what the squared norm of a row as a centre lacks of kxx
 
     @classmethod
     def of(cls, space: PartialSpace, block: Block) -> PartialAffinity:
         """Return the affinity of the rows of a block, whose numbers are float64."""
-        rows, centres = space.rows(block).plain(), space.embed(block)
-        return cls(rows.g, rows.kxx, space.coefficients(centres), (rows.kxx - centres.squared_norms()) / 2.0)
+        rows = space.rows(block).plain()
+        return cls(rows.g, rows.kxx, space.coefficients(space.embed(block)))
 
     def between(self, rows: IntArray) -> Float64:
         return self.with_rows(rows, self.g)
@@ -129,7 +128,7 @@ class PartialAffinity(Affinity):
     def with_rows(self, rows: IntArray, g: Float64) -> Float64:
         """Products (len(rows), b) of some of the rows, as centres, with any rows (b, r) of the space."""
         products: Float64 = self.coefficients[rows] @ g.T
-        products += self.offsets[rows][:, None]
+        products += self.kxx[rows][:, None] / 2.0
         return products
 
     def diag(self) -> Float64:

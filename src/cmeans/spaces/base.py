@@ -19,7 +19,7 @@ class View:
     """Centres for a sweep, in the rows' array library and dtype."""
 
     coefficients: Array  # (c, r) a_j over the basis
-    norms: Array  # (c,) |v_j|^2
+    norms: Array  # (c,) |v_j|^2, or in its place what the space adds to distances
     duals: Array | None = None  # (c, n) t_j = K a_j, where the rows' products with the centres are computed beforehand
 
 
@@ -183,6 +183,10 @@ class Space(ABC):
     def coefficients(self, centres: Centres) -> Float64:
         """Coefficients a (c, r) of the centres over the basis."""
 
+    def offsets(self, centres: Centres) -> Float64:
+        """(c,) what a row's squared distance to each centre has beside k(x, x) - 2 g(x).a_j: |v_j|^2."""
+        return centres.squared_norms()
+
     @abstractmethod
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         """Return rows as centres: their projections on the span. `numbers`: their row numbers if they are training rows."""
@@ -209,7 +213,7 @@ class Space(ABC):
 
     def view(self, centres: Centres, like: Array) -> View:
         """Return the centres in the library and dtype of `like`."""
-        return View(as_like(self.coefficients(centres), like), as_like(centres.squared_norms(), like))
+        return View(as_like(self.coefficients(centres), like), as_like(self.offsets(centres), like))
 
 
 def columns_of(kernel: Kernel, points: Array) -> Columns:

@@ -12,20 +12,17 @@ from .base import ProductRows, Rows
 from .centres import Centres
 from .points import PointSpace
 
-LEAST = 1e-12  # share of a cluster's mass below which what is left of a column's is rounding
-
 
 @dataclass(frozen=True)
 class PartialSpace(PointSpace):
     """Partial distances (Hathaway & Bezdek 2001):  d2(x, v) = s sum_k o_k (x_k - v_k)^2,  o_k = 1 where x_k is observed, else 0.
 
     s is 1, or where distances are `scaled` d / sum_k o_k, so that those of rows with more and with fewer values compare. Basis: d columns
-    of values and d of what is missing, g(x) = (s o x, 1 - s o), over which a centre has the coefficients (v, v^2 / 2):
+    of values and d of what is observed, g(x) = s (o x, o), over which a centre has the coefficients (v, -v^2 / 2):
 
-        d2(x, v) = s sum_k o_k x_k^2 - 2 [sum_k s o_k x_k v_k + sum_k (1 - s o_k) v_k^2 / 2] + |v|^2
+        d2(x, v) = s sum_k o_k x_k^2 - 2 [sum_k s o_k x_k v_k - sum_k s o_k v_k^2 / 2]
 
-    So sums of rows are sums of g, which hold every column's own mass, sum_i w_ij s_i o_ik = mass_j - sum_i w_ij (1 - s_i o_ik), and centres
-    are its means column by column. A row without holes is (x, 0), as far from all centres as in `EuclideanSpace` up to rounding.
+    So moments, sums of g, hold every column's own mass, sum_i w_ij s_i o_ik, and centres are means column by column.
 
     Coordinates are about `shift`, the means of the columns, where a row that becomes a centre has its holes filled.
     """
@@ -54,26 +51,29 @@ class PartialSpace(PointSpace):
         if self.scaled:
             scale = as_like(row_scales(block.x), values)
             kxx, values, observed = kxx * scale, values * scale[:, None], observed * scale[:, None]
-        return ProductRows(xp.concat([values, 1.0 - observed], axis=1), kxx)
+        return ProductRows(xp.concat([values, observed], axis=1), kxx)
 
     def centres(self, mass: Float64, moment: Float64) -> Centres:
         return self.means(mass, moment, Centres.orthonormal(np.zeros((len(mass), len(self.shift)))))
 
     def means(self, mass: Float64, moment: Float64, former: Centres) -> Centres:
         d = len(self.shift)
-        of_columns = mass[:, None] - moment[:, d:]
-        known = of_columns > LEAST * mass[:, None]
-        return Centres.orthonormal(np.where(known, moment[:, :d] / np.where(known, of_columns, 1.0), former.coordinates))
+        masses = moment[:, d:]
+        known = masses > 0
+        return Centres.orthonormal(np.where(known, moment[:, :d] / np.where(known, masses, 1.0), former.coordinates))
 
     def coefficients(self, centres: Centres) -> Float64:
         v = centres.coordinates
-        return np.concatenate([v, v * v / 2.0], axis=1)
+        return np.concatenate([v, v * v / -2.0], axis=1)
+
+    def offsets(self, centres: Centres) -> Float64:
+        return np.zeros(len(centres))
 
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         return Centres.orthonormal(host_float64(self._observed(replace(block, x=host_float64(block.x)))[0]))
 
     def as_rows(self, centres: Centres) -> Rows:
-        return ProductRows(np.concatenate([centres.coordinates, np.zeros_like(centres.coordinates)], axis=1), centres.squared_norms())
+        return ProductRows(np.concatenate([centres.coordinates, np.ones_like(centres.coordinates)], axis=1), centres.squared_norms())
 
     def _observed(self, block: Block) -> tuple[Array, Array]:
         """Return the values (b, d) of rows about the shift, 0 where they are missing, and 1 (b, d) where they are not, else 0."""

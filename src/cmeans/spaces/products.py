@@ -68,6 +68,9 @@ class ProductSpace(Space):
     def coefficients(self, centres: Centres) -> Float64:
         return self.of.coefficients(centres)
 
+    def offsets(self, centres: Centres) -> Float64:
+        return self.of.offsets(centres)
+
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         g = host_float64(block.x)
         return self.of.centres(np.ones(len(g)), g)
