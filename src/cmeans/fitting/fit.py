@@ -53,7 +53,7 @@ from .rows.missing import check_missing, with_means
 from .rows.swept import for_linked_rows, swept_rows
 from .rows.told import NOTHING, Told
 from .space import SpaceRequest, build_geometry, check_kernel
-from .validation import checked_random_state, engine_of, integer, one_of, read_rows, real, takes_holes, weights_of
+from .validation import checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
 
 OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
@@ -168,13 +168,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
             if self.missing == "partial":
-                with self._engine(blocks.x) as engine:
-                    names = vars(self).get("feature_names_in_")
-                    blocks, self.n_missing_ = (
-                        with_means(blocks, engine, names, estimator_name)
-                        if given.holes
-                        else (blocks, np.zeros(self.n_features_in_, np.intp))
-                    )
+                blocks, self.n_missing_ = with_means(self, blocks, estimator_name, holes=given.holes)
             most = settings.stopping.max_iter * (settings.n_init + (self.search is not None)) if procedure.bounded else None
             hook = SweepHook(self, X, y, sample_weight, most)
             log = self._checkpoint_log(settings, blocks)
@@ -235,10 +229,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     def _by_sweeps(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         """Sweep from every start, and return the best result."""
         settings, engine = context.settings, context.engine
-        geometry = for_linked_rows(build_geometry(self._space_request(context, context.blocks)))
-        method, sized = context.procedure.method(geometry), None
-        if not method.rule.is_scale_free or method.pilot is not None or context.procedure.sizes is not None:
-            geometry = geometry.in_scale()
+        rows = for_linked_rows(build_geometry(self._space_request(context, context.blocks)))
+        (geometry, method), sized = context.procedure.in_its_space(rows), None
         if context.procedure.sizes is not None:
             limits = context.procedure.sizes.limits(geometry.blocks, settings.n_clusters, soft=method.rule.is_soft)
             sized = Sized(limits, method.rule, geometry.blocks.n_rows)
@@ -400,8 +392,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         precomputed = takes_kernel_values(self.kernel)
-        tags.input_tags.sparse = not precomputed
-        tags.input_tags.allow_nan = takes_holes(self)
+        tags.input_tags.sparse, tags.input_tags.allow_nan = not precomputed, self.missing == "partial"
         tags.input_tags.pairwise = precomputed or takes_affinities(self.kernel)
         # Not a classifier, but scikit-learn's check of CSR input reads this tag where predict_proba exists.
         tags.classifier_tags = ClassifierTags(multi_class=True)

@@ -262,7 +262,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     @lazily
     def transform(self, X: Any, *, diag: Any = None) -> Array:
         """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
-        table = self._known_table(X, diag, in_scale=True)
+        table = self._known_table(X, diag).in_scale()
         with self._engine(table.blocks.x) as engine:
             parts = list(engine.map(table, DistancePass(self._rule, self._state)))
         return namespace(parts[0]).concat(parts)
@@ -286,7 +286,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         The membership in the noise cluster where there is one; 1 - largest typicality for possibilistic rules; the distance to the
         nearest centre for the others, whose memberships do not show rows that are far from all centres.
         """
-        table, parts = self._known_table(X, diag, in_scale=True), list[Array]()
+        table, parts = self._known_table(X, diag).in_scale(), list[Array]()
 
         def strangeness(out: RowOutputs) -> Array:
             u = out.memberships
@@ -337,11 +337,9 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         with here, engine_for(x, here) as engine, naming(type(self).__name__):
             yield engine
 
-    def _known_table(
-        self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None, *, in_scale: bool = False
-    ) -> RepresentedRows:
+    def _known_table(self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None) -> RepresentedRows:
         check_is_fitted(self)
-        table, known = self._table(X, diag, sample_weight, caller, in_scale=in_scale)
+        table, known = self._table(X, diag, sample_weight, caller)
         if not known:
             raise ValueError(
                 f'{type(self).__name__}(kernel="precomputed"): distances of new rows need their own k(x, x), which differs from row to '
@@ -349,13 +347,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             )
         return table
 
-    def _table(
-        self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None, *, in_scale: bool = False
-    ) -> tuple[RepresentedRows, bool]:
-        """Return new rows represented in the model's space, and True if their k(x, x) are known; messages about weights name `caller`.
-
-        `in_scale`: distances are to compare between rows with more and with fewer missing values.
-        """
+    def _table(self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None) -> tuple[RepresentedRows, bool]:
+        """Return new rows represented in the model's space, and True if their k(x, x) are known; messages about weights name `caller`."""
         estimator_name = type(self).__name__
         given = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed))
         x, (weight, unit) = given.x, weights_of(given, sample_weight, caller or estimator_name)
@@ -373,7 +366,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
         if given.holes and isinstance(space, EuclideanSpace):  # of a fit to rows without any
             space = PartialSpace(space.shift, not self._rule.is_scale_free)
-        return RepresentedRows(space.in_scale() if in_scale else space, blocks, 0, training=False), known
+        return RepresentedRows(space, blocks, 0, training=False), known
 
     def _centres_for(self, space: Space, basis: Block | None, blocks: Blocks, estimator_name: str) -> Centres:
         """Return the fitted centres as a start in another space."""
@@ -386,8 +379,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if space.kernel != self._space.kernel:
             raise ValueError(
                 f"{estimator_name}(init=fitted {type(self).__name__}): it was fitted with {self._space.kernel!r}, this fit has "
-                f"{space.kernel!r}; "
-                "centres carry over only within one kernel. Give the same kernel and the same gamma as a number."
+                f"{space.kernel!r}; centres carry over only within one kernel. Give the same kernel and the same gamma as a number."
             )
         if np.array_equal(_ones_for(self._factors, n_features), _ones_for(blocks.factors, n_features)):
             return space.project(self._state.centres, self._space, basis)
@@ -396,8 +388,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             return space.at(blocks.scaled(points))
         raise ValueError(
             f"{estimator_name}(init=fitted {type(self).__name__}): it scales the features in another way, so its centres are none of "
-            "this space; "
-            "give points, or scale beforehand and take scaling=None in both."
+            "this space; give points, or scale beforehand and take scaling=None in both."
         )
 
     def _threads(self, x: Array) -> int:

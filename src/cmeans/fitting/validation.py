@@ -28,7 +28,7 @@ from ..data.arrays import (
     to_numpy,
     without_gradients,
 )
-from ..data.blocks import rows_between, spans
+from ..data.blocks import spans
 from ..data.files import open_blocks
 from ..data.files.schema import shortened
 from ..data.limits import Limits
@@ -36,6 +36,7 @@ from ..data.row_source import StoredRows, as_source
 from ..engines import DaskEngine
 from ..engines.dask.dask_api import is_collection
 from ..runtime.user_warnings import warn
+from .rows.finite import has_holes, hollow, names_of, takes_holes, way_out
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,6 @@ class CheckedRows:
     copied: int
     holes: bool = False  # whether values are missing, or may be in stored rows
     weight: Float64 | None = None  # (n,) where the rows come with weights
-
-
-def takes_holes(estimator: BaseEstimator) -> bool:
-    """True where values of X may be missing."""
-    missing = vars(estimator).get("missing")
-    return isinstance(missing, str) and missing == "partial"
 
 
 def intact(values: Any, name: str, estimator_name: str) -> Any:
@@ -82,7 +77,7 @@ def host_array(value: Any, name: str, estimator_name: str) -> npt.NDArray[Any]:
 def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool = True) -> CheckedRows:
     """Read rows: whatever scikit-learn takes (lists, arrays, CSR, data frames, memory maps), arrays of another library, or files."""
     if isinstance(X, (str, os.PathLike)):
-        X = open_blocks(X, columns=None if fitting else _names_of(estimator), missing="partial" if takes_holes(estimator) else "error")
+        X = open_blocks(X, columns=None if fitting else names_of(estimator), missing="partial" if takes_holes(estimator) else "error")
     engine = engine_of(estimator)
     if is_collection(X):
         X = (engine or DaskEngine()).rows(X, type(estimator).__name__, holes=takes_holes(estimator))
@@ -93,12 +88,12 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
         return _stored_rows(estimator, source, fitting=fitting)
     if type(X).__name__ == "LazyFrame":
         raise ValueError(f"{type(estimator).__name__}: X is a LazyFrame, whose rows are not there yet; pass X.collect().")
-    X = _hollow(X) if takes_holes(estimator) else X
+    X = hollow(X) if takes_holes(estimator) else X
     X = intact(X, "X", type(estimator).__name__)
     if not sparse and is_sparse(X):
         raise ValueError(f'{type(estimator).__name__}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
     x = _foreign_rows(estimator, X, fitting=fitting) if is_foreign(X) else _host_rows(estimator, X, fitting=fitting)
-    holes = _has_holes(x, estimator)
+    holes = has_holes(x, estimator)
     copied = 0 if x is X or (isinstance(x, np.ndarray) and np.shares_memory(x, X) if isinstance(X, np.ndarray) else False) else _nbytes(x)
     return CheckedRows(x, copied, holes)
 
@@ -203,7 +198,7 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> C
     check_columns(estimator, X.columns, X.where, fitting=fitting)
     if X.holes and not takes_holes(estimator):
         raise ValueError(
-            f'{type(estimator).__name__}: {X.where} was opened with missing="partial"; {_way_out(estimator)}, or open it without.'
+            f'{type(estimator).__name__}: {X.where} was opened with missing="partial"; {way_out(estimator)}, or open it without.'
         )
     limits: Limits = estimator._limits
     x = X.loaded(limits.loaded_bytes, limits.canonical_rows)
@@ -222,15 +217,10 @@ def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str
             estimator.feature_names_in_ = names
     elif d != estimator.n_features_in_:
         raise ValueError(f"X has {d} features, but {estimator_name} is expecting {estimator.n_features_in_} features as input.")
-    elif names is not None and (known := _names_of(estimator)) is not None and known != names.tolist():
+    elif names is not None and (known := names_of(estimator)) is not None and known != names.tolist():
         raise ValueError(
             f"{estimator_name}: the columns of {where} are {names.tolist()}, those of the fit were {known}; open it with columns={known}."
         )
-
-
-def _names_of(estimator: BaseEstimator) -> list[str] | None:
-    names = vars(estimator).get("feature_names_in_")
-    return None if names is None else names.tolist()
 
 
 def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
@@ -312,49 +302,6 @@ def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
         raise ValueError(f"X has {X.shape[1]} features, but {estimator_name} is expecting {estimator.n_features_in_} features as input.")
     x = without_gradients(X)
     return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)
-
-
-def _hollow(X: Any) -> Any:
-    """Return a masked array with NaN in place of masked entries, other rows as they are."""
-    if not isinstance(X, np.ma.MaskedArray) or X.dtype.kind not in "biuf":
-        return X
-    return np.ma.filled(X.astype(X.dtype if X.dtype.kind == "f" else np.float64), np.nan)
-
-
-def _way_out(estimator: BaseEstimator) -> str:
-    """What to do about missing values, for messages."""
-    partial = 'kernel="linear" and missing="partial"' if "missing" in vars(estimator) else 'FuzzyCMeans(missing="partial")'
-    return f"impute them (scikit-learn's SimpleImputer, KNNImputer), or take {partial}"
-
-
-def _has_holes(x: Array, estimator: BaseEstimator) -> bool:
-    """True where values of rows in memory are missing, and may be; other numbers that are not finite are refused."""
-    estimator_name, names = type(estimator).__name__, _names_of(estimator)
-    values = x.data if is_sparse(x) else x
-    xp = namespace(values)
-    # A sum shows NaN or infinity without a temporary; it may overflow by itself, so then the entries are checked.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if bool(xp.isfinite(xp.sum(values))):
-            return False
-    may_be_missing, holes = takes_holes(estimator) and not is_sparse(x), False
-    step = 64 if is_sparse(x) else max(1, 2**20 // max(1, int(x.shape[1])))
-    for start, stop in spans(int(x.shape[0]), step):
-        part = rows_between(x, start, stop)
-        entries = part.tocoo().data if is_sparse(part) else to_numpy(part)
-        bad = np.isinf(entries) if may_be_missing else ~np.isfinite(entries)
-        holes = holes or (may_be_missing and bool(np.isnan(entries).any()))
-        if bad.any():
-            dense = part.toarray() if is_sparse(part) else entries
-            row, column = map(int, np.argwhere(~np.isfinite(dense) if is_sparse(part) else bad)[0])
-            what = "NaN" if np.isnan(dense[row, column]) else "infinity"
-            label = column if names is None else repr(names[column])
-            advice = "Mend the column, or remove such rows"
-            if what == "NaN" and takes_holes(estimator):
-                advice = "Entries that a sparse matrix does not hold are zeros; pass dense rows where values are missing"
-            elif what == "NaN":
-                advice = f"Remove such rows, {_way_out(estimator)}"
-            raise ValueError(f"{estimator_name}: Input X contains {what}, first at row {start + row}, column {label}. {advice}.")
-    return holes
 
 
 def _nbytes(x: Array) -> int:

@@ -113,12 +113,11 @@ def inspected(
     table = model._known_table(X, diag, sample_weight)
     numbers = np.arange(0, table.n_rows, -(-table.n_rows // most), dtype=np.intp)
     blocks = table.blocks if len(numbers) == table.n_rows else table.blocks.part(numbers, table.blocks.weight[numbers])
-    blocks = blocks.in_memory()
-    rows, compared = (RepresentedRows(space, blocks, 0, training=False) for space in (table.space, table.space.in_scale()))
+    rows = RepresentedRows(table.space, blocks.in_memory(), 0, training=False)
     sink = ArraySink(len(numbers), len(model._state.centres), dense_like(rows.blocks.x))
     with model._engine(rows.blocks.x) as engine:
         assign_into(sink, rows, rows.space, model._rule, model._state, engine, SILENT)
-        distances = [host_float64(part) for part in engine.map(compared, DistancePass(model._rule, model._state))]
+        distances = [host_float64(part) for part in engine.map(rows.in_scale(), DistancePass(model._rule, model._state))]
     x = None if isinstance(model.kernel_, Precomputed | PrecomputedGraphKernel) else rows.blocks.x
     if x is not None and inverse_transform is not None:
         x = inverse_transform(x)

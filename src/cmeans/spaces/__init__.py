@@ -2,12 +2,10 @@
 
 from .base import ProductRows, Rows, RowValues, Space, View
 from .conjugate_gradients import solver_tolerance
-from .euclidean import EuclideanSpace
+from .euclidean import EuclideanSpace, PartialSpace, PointSpace, row_scales
 from .exact import ExactSpace
 from .feature import FeatureSpace
 from .landmark import LandmarkSpace, checked_gram, gram_matrix, landmark_space
-from .partial import PartialSpace, row_scales
-from .points import PointSpace
 from .products import ProductSpace
 from .spanning import spanning_space
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from ...data.arrays import IntArray, is_sparse
+from ...data.arrays import IntArray
 from ...data.blocks import Blocks
 from ...data.files.schema import shortened
-from ...engines import Engine
 from ...kernels import Linear
 from ...runtime.user_warnings import warn
-from ...sweeps.observed import observed_sums
 from ..arguments import MissingName
 from ..validation import one_of
+from .observed import observed_sums
 
 if TYPE_CHECKING:
     from ..fit import BaseCMeans
@@ -39,11 +38,13 @@ def check_missing(parameters: BaseCMeans, estimator_name: str) -> None:
         raise ValueError(f"{asked}, n_landmarks=..., landmarks=...): rows with missing values have no landmarks; leave these out.")
 
 
-def with_means(blocks: Blocks, engine: Engine, names: Any, estimator_name: str) -> tuple[Blocks, IntArray]:
-    """Return rows with the means of their columns where values are missing, and the number of these in each column."""
-    if is_sparse(blocks.x):  # whose entries have been checked
+def with_means(parameters: BaseCMeans, blocks: Blocks, estimator_name: str, *, holes: bool) -> tuple[Blocks, IntArray]:
+    """Return rows with the means of their columns where values are missing, and the number of these in each column; `holes`: some may
+    be."""
+    if not holes:
         return blocks, np.zeros(int(blocks.x.shape[1]), np.intp)
-    sums = observed_sums(blocks, engine)
+    with parameters._engine(blocks.x) as engine:
+        sums = observed_sums(blocks, engine)
     if not sums.missing.any():
         return blocks, sums.missing
     if sums.blank is not None:
@@ -51,7 +52,7 @@ def with_means(blocks: Blocks, engine: Engine, names: Any, estimator_name: str) 
             f"{estimator_name}: row {sums.blank} of X has no value at all, only NaN (rows count from 0), so that no cluster is nearer; "
             "leave it out."
         )
-    labels = np.arange(len(sums.mass)) if names is None else names
+    labels = vars(parameters).get("feature_names_in_", np.arange(len(sums.mass)))
     never, mostly = labels[sums.mass <= 0].tolist(), labels[sums.mass < (1.0 - MOSTLY) * sums.weight].tolist()
     if never:
         raise ValueError(

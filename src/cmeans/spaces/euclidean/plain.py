@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, as_like, host_float64, is_sparse, squared_norms
-from ..data.blocks import Block
-from .base import ProductRows, Rows, RowValues, View, mean_products
-from .centres import Centres
+from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, is_sparse, squared_norms
+from ...data.blocks import Block
+from ..base import ProductRows, Rows, RowValues, View, mean_products
+from ..centres import Centres
 from .points import PointSpace
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..data.arrays import Float64, host_float64, squared_norms
-from ..data.blocks import Block
-from ..kernels import Kernel, Linear
-from .base import Space
-from .centres import Centres
+from ...data.arrays import Float64, host_float64, squared_norms
+from ...data.blocks import Block
+from ...kernels import Kernel, Linear
+from ..base import Space
+from ..centres import Centres
 
 
 class PointSpace(Space):

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace, squared_norms, to_numpy
-from ..data.blocks import Block
-from .base import ProductRows, Rows
-from .centres import Centres
+from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace, squared_norms, to_numpy
+from ...data.blocks import Block
+from ..base import ProductRows, Rows
+from ..centres import Centres
 from .points import PointSpace
 
 

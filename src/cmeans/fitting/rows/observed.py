@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray, to_numpy
-from ..data.blocks import Blocks
-from ..engines import Engine, Pass
-from ..spaces import EuclideanSpace
-from .represented_rows import RepresentedRows
+from ...data.arrays import Float64, IntArray, to_numpy
+from ...data.blocks import Blocks
+from ...engines import Engine, Pass
+from ...spaces import EuclideanSpace
+from ...sweeps.represented_rows import RepresentedRows
 
 
 @dataclass(frozen=True)
