@@ -28,7 +28,13 @@ def holes(request: pytest.FixtureRequest, tmp_path: Path, blobs: tuple[np.ndarra
 
 
 @pytest.mark.parametrize(
-    "words", ["", "--method hard --kernel linear --scale unit", "--scale standard --report", "--method possibilistic --memory-budget 200MB"]
+    "words",
+    [
+        "",
+        "--method hard --kernel linear --scale unit",
+        "--scale standard --report",
+        "--method possibilistic --scale unit --memory-budget 200MB",
+    ],
 )
 def test_fit_and_predict(cmeans: Command, holes: Path, blobs: tuple[np.ndarray, np.ndarray], tmp_path: Path, words: str) -> None:
     out = tmp_path / "o"
