@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from .. import __version__, load
 from ..data.row_source import ColumnLabel
-from ..fitting.validation import takes_holes
+from ..fitting.rows.finite import takes_holes
 from ..inspection.steps import last_step
 from ..persistence.model_file import read_metadata
 from ..storage.overwriting import refuse_overwriting
