@@ -29,12 +29,7 @@ def holes(request: pytest.FixtureRequest, tmp_path: Path, blobs: tuple[np.ndarra
 
 @pytest.mark.parametrize(
     "words",
-    [
-        "",
-        "--method hard --kernel linear --scale unit",
-        "--scale standard --report",
-        "--method possibilistic --scale unit --memory-budget 200MB",
-    ],
+    ["--scale unit", "--method hard --kernel linear --scale unit", "--scale standard --report", "--method possibilistic --scale unit"],
 )
 def test_fit_and_predict(cmeans: Command, holes: Path, blobs: tuple[np.ndarray, np.ndarray], tmp_path: Path, words: str) -> None:
     out = tmp_path / "o"
