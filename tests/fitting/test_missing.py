@@ -49,7 +49,7 @@ RULES: dict[str, tuple[Rule, float]] = {  # and the power of memberships in thei
     "entropy": (Entropy(2.0), 1.0),
 }
 ETA = np.array([3.0, 5.0, 8.0])
-WAY_OUT = r"impute them \(scikit-learn's SimpleImputer, KNNImputer\), or take "
+WAY_OUT = r"impute such rows \(scikit-learn's SimpleImputer, KNNImputer\), or take "
 WEIGHTS = np.random.default_rng(3).uniform(0.2, 3, 60)
 
 

@@ -31,9 +31,9 @@ def hollow(X: Any) -> Any:
 
 
 def way_out(estimator: BaseEstimator) -> str:
-    """What to do about missing values, for messages."""
+    """How to impute missing values, and what to do else, for messages."""
     partial = 'kernel="linear" and missing="partial"' if "missing" in vars(estimator) else 'FuzzyCMeans(missing="partial")'
-    return f"impute them (scikit-learn's SimpleImputer, KNNImputer), or take {partial}"
+    return f"(scikit-learn's SimpleImputer, KNNImputer), or take {partial}"
 
 
 def has_holes(x: Array, estimator: BaseEstimator) -> bool:
@@ -57,10 +57,10 @@ def has_holes(x: Array, estimator: BaseEstimator) -> bool:
             row, column = map(int, np.argwhere(~np.isfinite(dense) if is_sparse(part) else bad)[0])
             what = "NaN" if np.isnan(dense[row, column]) else "infinity"
             label = column if names is None else repr(names[column])
-            advice = "Mend the column, or remove such rows"
+            advice = "Remove or impute such rows, or mend the column"
             if what == "NaN" and takes_holes(estimator):
                 advice = "Entries that a sparse matrix does not hold are zeros; pass dense rows where values are missing"
             elif what == "NaN":
-                advice = f"Remove such rows, {way_out(estimator)}"
+                advice = f"Remove or impute such rows {way_out(estimator)}"
             raise ValueError(f"{estimator_name}: Input X contains {what}, first at row {start + row}, column {label}. {advice}.")
     return holes
