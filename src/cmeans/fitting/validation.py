@@ -198,7 +198,7 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> C
     check_columns(estimator, X.columns, X.where, fitting=fitting)
     if X.holes and not takes_holes(estimator):
         raise ValueError(
-            f'{type(estimator).__name__}: {X.where} was opened with missing="partial"; impute them {way_out(estimator)}, or open it without.'
+            f'{type(estimator).__name__}: {X.where} was opened with missing="partial"; impute {way_out(estimator)}, or open it without.'
         )
     limits: Limits = estimator._limits
     x = X.loaded(limits.loaded_bytes, limits.canonical_rows)
