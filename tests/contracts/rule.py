@@ -64,6 +64,11 @@ class RuleContract(ABC):
         else:
             assert np.abs(sums - 1).max() > 0.01
 
+    def test_ratios_of_distances_are_all_that_counts_where_promised(self) -> None:
+        if self.rule.is_scale_free:
+            u = self.rule.memberships(distances(), self.scales)
+            np.testing.assert_allclose(self.rule.memberships(distances() * np.linspace(0.1, 9, B)[:, None], self.scales), u, atol=1e-12)
+
     def test_what_is_given_is_left_as_it_was(self, d2: Any) -> None:
         before = on_host(d2).copy()
         u = self.rule.memberships(d2, self.scales)

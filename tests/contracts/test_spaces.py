@@ -15,7 +15,7 @@ from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Cosine, Linear, Polynomial, Precomputed, Sigmoid
 from cmeans.kernels.landmark_graph import GraphParameters
 from cmeans.landmarks.graph import Sought, landmark_graph
-from cmeans.spaces import EuclideanSpace, ExactSpace, FeatureSpace, LandmarkSpace, Space, landmark_space, spanning_space
+from cmeans.spaces import EuclideanSpace, ExactSpace, FeatureSpace, LandmarkSpace, PartialSpace, Space, landmark_space, spanning_space
 from contracts.arrays import FORMS, as_form
 from contracts.space import DENSE_KINDS, FEW_KINDS, N, SpaceContract, rows_and_kernel, solver_tolerance
 
@@ -38,6 +38,21 @@ class TestEuclideanAboutAPoint(SpaceContract):
 
     def make(self, blocks: Blocks) -> Space:
         return EuclideanSpace(host_float64(blocks.x).mean(axis=0))
+
+
+class TestPartial(SpaceContract):
+    """Of rows without missing values; of others: tests/fitting/test_missing.py."""
+
+    kernel, loop = Linear(), staticmethod(naive.linear)
+    kinds = DENSE_KINDS
+
+    def make(self, blocks: Blocks) -> Space:
+        return PartialSpace(host_float64(blocks.x).mean(axis=0))
+
+
+class TestPartialInScale(TestPartial):
+    def make(self, blocks: Blocks) -> Space:
+        return super().make(blocks).in_scale()
 
 
 class TestExact(SpaceContract):

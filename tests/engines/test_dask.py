@@ -496,3 +496,22 @@ def test_copies_of_an_estimator_with_an_engine(client, tmp_path):
     stored = cmeans.load(tmp_path / "model")
     assert stored.engine is None
     np.testing.assert_array_equal(stored.predict(X), made.labels_)
+
+
+@pytest.mark.parametrize("name", ["KernelKMeans", "PossibilisticCMeans"])
+@pytest.mark.parametrize("form", ["array", "frame"])
+def test_missing_values(client, name, form):
+    holes = np.where(np.random.default_rng(1).random(X.shape) < 0.3, np.nan, X)
+    holes[np.isnan(holes).all(axis=1), 0] = 1.0
+    there = rows(holes) if form == "array" else dd.from_dask_array(rows(holes), columns=list("abcde"))
+    fit = model(name, kernel="linear", missing="partial").fit(there)
+    here = model(name, kernel="linear", missing="partial").fit(holes)
+    np.testing.assert_array_equal(fit.labels_, here.labels_)
+    np.testing.assert_array_equal(fit.n_missing_, np.isnan(holes).sum(axis=0))
+    assert fit.objective_ == pytest.approx(here.objective_, rel=1e-9)
+    np.testing.assert_allclose(fit.transform(there).compute(), here.transform(holes), atol=1e-9)
+    with pytest.raises(ValueError, match=r'contains NaN, first in partition 0 .* or take kernel="linear" and missing="partial"'):
+        model(name, kernel="linear").fit(there)
+    holes[1500] = np.nan
+    with pytest.raises(ValueError, match="row 1500 of X has no value at all"):
+        fit.fit(rows(holes))

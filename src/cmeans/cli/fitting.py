@@ -141,7 +141,7 @@ def prepared_rows(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[
     """Return the rows of a file, encoded and scaled, and how. `stays`: they are not to be read here."""
     screen.say(f"reading {request.reading.file}")
     budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
-    reading, categories = request.reading, Categories()
+    reading, categories = replace(request.reading, holes=request.words.get("missing") == "partial"), Categories()
     if reading.categorical:
         categories = learn_categories(tables_of(reading, "--categorical"), reading.categorical)
     most = 0 if stays else None if budget is None else budget // SHARE
@@ -232,6 +232,7 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
         "weight": request.reading.weight,
         "known_labels": request.known_labels,
         "must_link": request.must_link,
+        "missing": int(model.n_missing_.sum()) if "n_missing_" in vars(model) else None,
         "method": request.method,
         "n_clusters": request.words.get("n_clusters"),
         "n_clusters_found": model.n_clusters_,

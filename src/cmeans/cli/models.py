@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from .. import __version__, load
 from ..data.row_source import ColumnLabel
+from ..fitting.rows.finite import takes_holes
 from ..inspection.steps import last_step
 from ..persistence.model_file import read_metadata
 from ..storage.overwriting import refuse_overwriting
@@ -64,7 +65,8 @@ def with_rows(file: Path, reading: ReadOptions, screen: Screen) -> ModelAndRows:
     screen.say(f"reading {reading.file}")
     if "steps" in stored:
         return ModelAndRows(stored, model, recipe, rows_of_pipeline(model, reading))
-    rows = read_rows(replace(reading, dtype=recipe.dtype), recipe.columns, categories=recipe.categories)
+    reading = replace(reading, dtype=recipe.dtype, holes=takes_holes(model))
+    rows = read_rows(reading, recipe.columns, categories=recipe.categories)
     return ModelAndRows(stored, model, recipe, replace(rows, x=recipe.scaling.apply(rows.x)))
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from .arrays import Array, Float64, IntArray, as_like, foreign_like, is_sparse, is_stored, take
 from .known_labels import KnownLabels
 from .limits import DEFAULT, Limits
+from .missing import MeanFilled
 from .outputs import label_type
 from .scratch import ScratchRows, room
 
@@ -86,6 +87,7 @@ class Blocks:
     known: KnownLabels | None = None  # (n,) clusters that rows are known to belong to
     groups: IntArray | None = None  # (n,) numbers of groups of rows that must share a cluster
     numbers: IntArray | None = None  # (n,) of the rows among those of a fit, where equal ones were joined
+    means: Float64 | None = None  # (d,) of the columns, where values are missing (NaN)
 
     @property
     def n_rows(self) -> int:
@@ -127,6 +129,11 @@ class Blocks:
         here, for longer than they sweep all rows."""
         limits = self.limits
         return replace(self, limits=replace(limits, last_sample_rows=limits.partition_rows // 2)) if self.elsewhere else self
+
+    @property
+    def filled(self) -> Blocks:
+        """The same rows with the means of the columns in place of what is missing."""
+        return self if self.means is None else replace(self, x=mapped(self.x, MeanFilled(self.means)), means=None)
 
     def in_memory(self) -> Blocks:
         """Return the same blocks with the rows in memory."""

@@ -34,7 +34,8 @@ class RowsError(ValueError):
 class StoredRows(ABC):
     """Rows (n, d) stored in one file or many, which are read as NumPy arrays.
 
-    All methods are thread-safe. Values are finite: the decoders check them and report where they are not.
+    All methods are thread-safe. Values are finite, or missing where the rows have `holes`: the decoders check them and report where they
+    are not.
     """
 
     weight: npt.NDArray[np.float64] | None = None  # (n,) where the rows have a column of weights
@@ -42,6 +43,7 @@ class StoredRows(ABC):
     again: Callable[[], StoredRows] | None = None  # opens the same rows in another process, where possible
     ndim = 2
     elsewhere = False  # True of rows that other machines hold
+    holes = False  # True where values may be missing, which are NaN
 
     def __init__(self, where: str, columns: Iterable[ColumnLabel], dtype: npt.DTypeLike, n_rows: int) -> None:
         """`where`: the file or folder, for messages; `dtype`: float32 or float64."""
@@ -143,7 +145,7 @@ class _View(StoredRows):
 
     def __init__(self, rows: StoredRows, n_rows: int) -> None:
         super().__init__(rows.where, rows.columns, rows.dtype, n_rows)
-        self.weight, self.files, self.elsewhere = rows.weight, rows.files, rows.elsewhere
+        self.weight, self.files, self.elsewhere, self.holes = rows.weight, rows.files, rows.elsewhere, rows.holes
         self._rows = rows
 
     def memory(self, n_threads: int) -> int:

@@ -20,10 +20,11 @@ def extremes(x: Array, weight: Float64 | None) -> tuple[Float64, Float64]:
         counted = block if w.all() else block[np.flatnonzero(w > 0)]
         if counted.shape[0] == 0:
             continue
-        lowest, highest = counted.min(axis=0), counted.max(axis=0)
         if is_sparse(counted):
-            lowest, highest = lowest.toarray().ravel(), highest.toarray().ravel()
-        low, high = np.minimum(low, lowest), np.maximum(high, highest)
+            lowest, highest = counted.min(axis=0).toarray().ravel(), counted.max(axis=0).toarray().ravel()
+        else:
+            lowest, highest = np.fmin.reduce(counted), np.fmax.reduce(counted)  # of what is not missing
+        low, high = np.fmin(low, lowest), np.fmax(high, highest)
     return low, high
 
 
@@ -31,13 +32,20 @@ def mean_and_deviation(x: Array, weight: Float64 | None, origin: Float64) -> tup
     """Return the means and standard deviations (d,) of dense rows; a weight of k counts as k copies.
 
     Sums are relative to an origin among the values, so that a large offset costs no digits and a constant column has its value as mean.
+    Missing values have no part in them.
     """
-    total, mean, square = 0.0, np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    total, mean, square = np.zeros(x.shape[1]), np.zeros(x.shape[1]), np.zeros(x.shape[1])
     for block, w in _weighted_blocks(x, weight):
-        total, mean = total + w.sum(), mean + w @ (block.astype(np.float64) - origin)
+        away = block.astype(np.float64) - origin
+        holes = np.isnan(away)
+        if holes.any():
+            total, mean = total + w @ ~holes, mean + w @ np.where(holes, 0.0, away)
+        else:
+            total, mean = total + w.sum(), mean + w @ away
     mean = origin + mean / total
     for block, w in _weighted_blocks(x, weight):
-        square += w @ (block.astype(np.float64) - mean) ** 2
+        away = block.astype(np.float64) - mean
+        square += w @ np.where(np.isnan(away), 0.0, away) ** 2
     return mean, np.sqrt(square / total)
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, SizesArgument, given_sizes
+from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, MissingName, SearchName, SizesArgument, given_sizes
 from ..fitting.fit import BaseCMeans
 from ..fitting.procedure import Method, Procedure
 from ..kernels import Kernel
@@ -91,6 +91,11 @@ class KernelKMeans(Plotting, BaseCMeans):
         Whether to sweep over growing samples first, above 50,000 rows. These are fair samples of 1/256, 1/64, 1/16 and 1/4 of the rows,
         each swept from where the one before it ended, and all rows in the end, until the centres stand still there too. With n_init > 1
         starts are compared on the samples, and the best is continued. A start given by `init` uses all rows at once.
+    missing : "error" or "partial", default="error"
+        What to do where X has no value (NaN, empty cells of files, nulls). "partial", with kernel="linear" only: distances are over the
+        columns that a row has values in, and a centre is in every column the mean of the values there (Hathaway & Bezdek 2001; of hard
+        clusters the objective of k-POD). Where memberships depend on more than ratios of a row's distances (possibilistic, noise,
+        entropy, sizes) they are scaled by d / (number of values), and so are those of `transform` and `outlier_score`.
     join_equal_rows : "auto", True or False, default="auto"
         Whether equal rows are joined to one with the sum of their weights before anything else, which changes no objective and leaves
         fewer rows to sweep over. An image of a million pixels has some 60,000 colours. Labels and memberships are those of all rows.
@@ -133,6 +138,7 @@ class KernelKMeans(Plotting, BaseCMeans):
     prices_, size_gap_ : with bounds of sizes only. A row belongs where its squared distance less the cluster's price is least; prices are
         above zero where clusters must be filled up, and below where they are full. The gap is the share by which the objective may lie
         above the least for these centres.
+    n_missing_ : (d,) missing values of each column, with missing="partial" only.
     separation_ : spread of the centres over the typical squared distance; near 0 when all have fallen together.
 
     Notes
@@ -153,6 +159,8 @@ class KernelKMeans(Plotting, BaseCMeans):
     Chitta, Jin, Havens, Jain: Approximate kernel k-means. KDD 2011, eq. 1-7, Alg. 2.
     Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, Alg. 1.
     Fritzke: The breathing k-means algorithm. arXiv:2006.15666, 2020.
+    Hathaway, Bezdek: Fuzzy c-means clustering of incomplete data. IEEE Trans. SMC-B 31(5), 2001.
+    Chi, Chi, Baraniuk: k-POD: a method for k-means clustering of missing data. The American Statistician 70(1), 2016.
     Bradley, Bennett, Demiriz: Constrained k-means clustering. Microsoft Research MSR-TR-2000-65, 2000 (sizes).
     Dhillon, Modha: Concept decompositions for large sparse text data using clustering. Machine Learning 42, 2001 (spherical).
 
@@ -188,6 +196,7 @@ class KernelKMeans(Plotting, BaseCMeans):
         max_iter: int = 300,
         tol: float = 1e-4,
         progressive: bool = True,
+        missing: MissingName = "error",
         join_equal_rows: Auto | bool = "auto",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,

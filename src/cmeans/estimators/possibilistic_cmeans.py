@@ -7,7 +7,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..data.arrays import Array
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName, check_m, settled_m
+from ..fitting.arguments import (
+    Acceleration,
+    Auto,
+    GammaName,
+    InitName,
+    LandmarkName,
+    LandmarkSolver,
+    MissingName,
+    SearchName,
+    check_m,
+    settled_m,
+)
 from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
 from ..fitting.procedure import Method, Procedure
@@ -105,6 +116,7 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
         tol: float = 1e-4,
         acceleration: Acceleration | None = "anderson",
         progressive: bool = True,
+        missing: MissingName = "error",
         join_equal_rows: Auto | bool = "auto",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,

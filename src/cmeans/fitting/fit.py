@@ -49,6 +49,7 @@ from .memory import MemoryPlan, parse_budget, plan
 from .prediction import Predicting
 from .procedure import FitContext, FitSettings, Method, Procedure
 from .rows.joining import equal_rows_joined, joins_equal_rows
+from .rows.missing import check_missing, with_means
 from .rows.swept import for_linked_rows, swept_rows
 from .rows.told import NOTHING, Told
 from .space import SpaceRequest, build_geometry, check_kernel
@@ -87,6 +88,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     acceleration: str | None = None
     progressive: bool = False
     search: str | None = None
+    missing: str = "error"
     join_equal_rows: bool | str = False
     _takes_labels = False  # True of an estimator with a `cluster` of its own that uses known labels
 
@@ -169,6 +171,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 )
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
+            if self.missing == "partial":
+                blocks, self.n_missing_ = with_means(self, blocks, estimator_name, holes=given.holes)
             most = settings.stopping.max_iter * (settings.n_init + (self.search is not None)) if procedure.bounded else None
             hook = SweepHook(self, X, y, sample_weight, most)
             log = self._checkpoint_log(settings, blocks)
@@ -229,8 +233,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     def _by_sweeps(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         """Sweep from every start, and return the best result."""
         settings, engine = context.settings, context.engine
-        geometry = for_linked_rows(build_geometry(self._space_request(context, context.blocks)))
-        method, sized = context.procedure.method(geometry), None
+        rows = for_linked_rows(build_geometry(self._space_request(context, context.blocks)))
+        (geometry, method), sized = context.procedure.in_its_space(rows), None
         if context.procedure.sizes is not None:
             limits = context.procedure.sizes.limits(geometry.blocks, settings.n_clusters, soft=method.rule.is_soft)
             sized = Sized(limits, method.rule, geometry.blocks.n_rows)
@@ -365,6 +369,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         check_kernel(self, name)
         checked_landmark_parameters(self, name)
         check_init(self.init, name, procedure.starts)
+        check_missing(self, name)
         joins_equal_rows(self.join_equal_rows, name)
         count_threads(self.n_jobs, name)
         checked_checkpoint(self.checkpoint, name)
@@ -394,7 +399,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         precomputed = takes_kernel_values(self.kernel)
-        tags.input_tags.sparse = not precomputed
+        tags.input_tags.sparse, tags.input_tags.allow_nan = not precomputed, self.missing == "partial"
         tags.input_tags.pairwise = precomputed or takes_affinities(self.kernel)
         # Not a classifier, but scikit-learn's check of CSR input reads this tag where predict_proba exists.
         tags.classifier_tags = ClassifierTags(multi_class=True)

@@ -21,7 +21,7 @@ from ..rules import Rule
 from ..runtime.user_warnings import warn
 from ..solvers.multistart import BestRun, FitResult
 from ..solvers.observer import FitRecord
-from ..spaces import EuclideanSpace, FeatureSpace, LandmarkSpace, Space
+from ..spaces import FeatureSpace, LandmarkSpace, PointSpace, Space, row_scales
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
@@ -38,6 +38,7 @@ OPTIONAL = (
     "eta_",
     "memberships_",
     "n_clusters_suggested_",
+    "n_missing_",
     "noise_distance_",
     "noise_membership_",
     "pilot_m_",
@@ -83,7 +84,7 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
         "gamma_": geometry.gamma,
         "n_landmarks_": _landmarks_used(geometry),
     }
-    if isinstance(space, EuclideanSpace):
+    if isinstance(space, PointSpace):
         model["cluster_centers_"] = foreign_like(geometry.blocks.unscaled(space.points(state.centres)).astype(numpy_dtype(x)), x)
     if isinstance(space, LandmarkSpace):
         model["dual_coef_"] = space.raw_coefficients(state.centres)
@@ -146,7 +147,10 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
     solution, assignment = result.solution, result.assignment
     rows: dict[str, Any] = {"labels_": blocks.returned(assignment.labels)}
     if assignment.memberships is not None:
-        rows |= {"memberships_": assignment.memberships, "_nearest": assignment.nearest}
+        nearest = assignment.nearest
+        if nearest is not None and geometry.space.in_scale() is not geometry.space:
+            nearest = nearest * row_scales(blocks.x)
+        rows |= {"memberships_": assignment.memberships, "_nearest": nearest}
         if result.rule.noise_distance is not None:
             rows["noise_membership_"] = noise_of(assignment.memberships)
     if result.size_gap is not None:

@@ -15,7 +15,7 @@ from ..runtime.user_warnings import warn
 from ..sampling.pairwise import Affinity, Metric
 from ..sampling.population import JudgedSample, Population, population_of, some_rows
 from ..sampling.sampled_rows import CoordinateRows, GramRows, SampledRows
-from ..spaces import FeatureSpace, LandmarkSpace, Space, checked_gram
+from ..spaces import FeatureSpace, LandmarkSpace, PartialSpace, Space, checked_gram
 from ..spaces.centres import Centres
 from ..tuning.diagnosis import kernel_complaints, out_of_range
 from ..tuning.fuzzifier import Fuzzifier, fuzzifier
@@ -62,11 +62,26 @@ class Geometry:
     @property
     def metric(self) -> Metric:
         """Distances and kernel values between rows."""
-        return Metric(self.kernel, self.blocks, self.columns_only, self.space.known if isinstance(self.space, FeatureSpace) else None)
+        features = self.space.known if isinstance(self.space, FeatureSpace) else None
+        return Metric(self.kernel, self.blocks, self.columns_only, features, self.space if isinstance(self.space, PartialSpace) else None)
+
+    def _gram(self, positions: IntArray) -> Float64:
+        """Kernel matrix of members of the population, with means of columns in place of missing values."""
+        among = (
+            self.affinity(positions)
+            if self.blocks.means is None
+            else Metric(self.kernel, self.blocks.filled).among(self.population.at(positions))
+        )
+        return checked_gram(among.between(np.arange(len(positions))), self.kernel)
 
     def over(self, space: Space, landmark_rows: IntArray | None) -> Geometry:
         """Return the same rows in another space."""
         return replace(self, space=space, landmark_rows=landmark_rows, former=self)
+
+    def in_scale(self) -> Geometry:
+        """Return the same rows in the space in which distances of those with missing values compare with those of others."""
+        space = self.space.in_scale()
+        return self if space is self.space else self.over(space, self.landmark_rows)
 
     def portable(self, centres: Centres) -> tuple[Space, Centres]:
         """Return centres in a space that a model can keep."""
@@ -112,14 +127,14 @@ class Geometry:
         """Return at most so many rows, the same for every random_state, by their inner products, and their weights."""
         positions, weights = self.population.fixed_sample_of(size)
         if isinstance(self.kernel, Linear) and FEW_COLUMNS * self.blocks.x.shape[1] <= len(positions):
-            rows = self.blocks.take(self.population.at(positions)).x
+            rows = self.blocks.filled.take(self.population.at(positions)).x
             if not is_sparse(rows):
                 x = host_float64(rows)
                 return CoordinateRows(x - weights @ x / weights.sum()), weights
         known = vars(self).get("judged")
         if known is not None and len(known[1].positions) == len(positions):
             return GramRows(known[0]), weights
-        return GramRows(checked_gram(self.affinity(positions).between(np.arange(len(positions))), self.kernel)), weights
+        return GramRows(self._gram(positions)), weights
 
     @cached_property
     def temperature(self) -> float:
@@ -139,7 +154,7 @@ class Geometry:
         if self.former is not None:
             return self.former.sampled
         positions, weights = self.population.fixed_sample
-        return checked_gram(self.affinity(positions).between(np.arange(len(positions))), self.kernel), weights
+        return self._gram(positions), weights
 
     @cached_property
     def judged(self) -> tuple[Float64, JudgedSample]:
@@ -149,7 +164,7 @@ class Geometry:
         rows = self.population.judged_sample(self.judged_rows)
         if len(rows.within) == len(self.population.fixed_sample[0]):
             return self.sampled[0], rows
-        return checked_gram(self.affinity(rows.positions).between(np.arange(len(rows.positions))), self.kernel), rows
+        return self._gram(rows.positions), rows
 
     def refuse_range(self, estimator_name: str) -> None:
         """Refuse rows whose squares are too small or too large for their type."""
@@ -170,7 +185,7 @@ class Geometry:
 
     def _any_number(self) -> bool:
         """True where a row of the sample differs from 0, or, where rows are centred first, from the others."""
-        x = host_float64(self.blocks.take(some_rows(self.blocks)).x)
+        x = host_float64(self.blocks.filled.take(some_rows(self.blocks)).x)
         return bool((x != x[0] if self.metric.shifted else x != 0).any())
 
     def complain(self, estimator_name: str) -> None:

@@ -29,7 +29,7 @@ from ..rules import Rule
 from ..runtime.callbacks import with_callbacks
 from ..runtime.progress import Reporter, current_listeners
 from ..runtime.user_warnings import naming
-from ..spaces import EuclideanSpace, LandmarkSpace, Space
+from ..spaces import EuclideanSpace, LandmarkSpace, PartialSpace, PointSpace, Space
 from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
 from ..storage.row_writer import ResultsFile
@@ -262,7 +262,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     @lazily
     def transform(self, X: Any, *, diag: Any = None) -> Array:
         """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
-        table = self._known_table(X, diag)
+        table = self._known_table(X, diag).in_scale()
         with self._engine(table.blocks.x) as engine:
             parts = list(engine.map(table, DistancePass(self._rule, self._state)))
         return namespace(parts[0]).concat(parts)
@@ -286,7 +286,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         The membership in the noise cluster where there is one; 1 - largest typicality for possibilistic rules; the distance to the
         nearest centre for the others, whose memberships do not show rows that are far from all centres.
         """
-        table, parts = self._known_table(X, diag), list[Array]()
+        table, parts = self._known_table(X, diag).in_scale(), list[Array]()
 
         def strangeness(out: RowOutputs) -> Array:
             u = out.memberships
@@ -364,6 +364,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         elif diag is not None:
             raise ValueError(f'{estimator_name}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
         space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
+        if given.holes and isinstance(space, EuclideanSpace):  # of a fit to rows without any
+            space = PartialSpace(space.shift, not self._rule.is_scale_free)
         return RepresentedRows(space, blocks, 0, training=False), known
 
     def _centres_for(self, space: Space, basis: Block | None, blocks: Blocks, estimator_name: str) -> Centres:
@@ -377,18 +379,16 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if space.kernel != self._space.kernel:
             raise ValueError(
                 f"{estimator_name}(init=fitted {type(self).__name__}): it was fitted with {self._space.kernel!r}, this fit has "
-                f"{space.kernel!r}; "
-                "centres carry over only within one kernel. Give the same kernel and the same gamma as a number."
+                f"{space.kernel!r}; centres carry over only within one kernel. Give the same kernel and the same gamma as a number."
             )
         if np.array_equal(_ones_for(self._factors, n_features), _ones_for(blocks.factors, n_features)):
             return space.project(self._state.centres, self._space, basis)
-        if isinstance(self._space, EuclideanSpace) and isinstance(space, EuclideanSpace):
+        if isinstance(self._space, PointSpace) and isinstance(space, PointSpace):
             points = replace(blocks, factors=self._factors).unscaled(self._space.points(self._state.centres))
             return space.at(blocks.scaled(points))
         raise ValueError(
             f"{estimator_name}(init=fitted {type(self).__name__}): it scales the features in another way, so its centres are none of "
-            "this space; "
-            "give points, or scale beforehand and take scaling=None in both."
+            "this space; give points, or scale beforehand and take scaling=None in both."
         )
 
     def _threads(self, x: Array) -> int:

@@ -72,6 +72,13 @@ class Procedure:
     sizes: GivenSizes | None = None  # bounds of the clusters' sizes
     too_few: str = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
 
+    def in_its_space(self, geometry: Geometry) -> tuple[Geometry, Method]:
+        """Return the method for some rows, and these in the space that it needs: in scale where it compares distances with more than
+        each other."""
+        method = self.method(geometry)
+        ratios_alone = method.rule.is_scale_free and method.pilot is None and self.sizes is None
+        return (geometry if ratios_alone else geometry.in_scale()), method
+
     def clusters_for(self, n_clusters: int, n_rows: int, estimator_name: str) -> int:
         """Return the number of clusters to start from on these rows."""
         if self.max_clusters is not None:

@@ -18,7 +18,7 @@ from ..landmarks.graph import AUTOMATIC, Sought, landmark_centres, landmark_grap
 from ..landmarks.precomputed_graph import precomputed_graph
 from ..landmarks.select import choose, spanning_rows
 from ..sampling.population import some_rows
-from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, landmark_space, solver_tolerance
+from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, PartialSpace, PointSpace, landmark_space, solver_tolerance
 from ..spaces.euclidean import NO_DIRECTION, first_without_direction
 from .arguments import (
     checked_landmark_parameters,
@@ -157,8 +157,10 @@ def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
         checked_kernel_parameters(parameters, estimator_name)
 
 
-def euclidean_space(blocks: Blocks, *, spherical: bool = False) -> EuclideanSpace:
+def euclidean_space(blocks: Blocks, *, spherical: bool = False) -> PointSpace:
     """Return the space of the rows themselves, or of rows of length one."""
+    if blocks.means is not None:
+        return PartialSpace(blocks.means)
     if spherical:
         return EuclideanSpace(np.zeros(blocks.x.shape[1]), spherical=True)
     some = blocks.take(some_rows(blocks))

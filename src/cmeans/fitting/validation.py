@@ -28,7 +28,7 @@ from ..data.arrays import (
     to_numpy,
     without_gradients,
 )
-from ..data.blocks import rows_between, spans
+from ..data.blocks import spans
 from ..data.files import open_blocks
 from ..data.files.schema import shortened
 from ..data.half_precision import HalfRows, is_half
@@ -37,6 +37,7 @@ from ..data.row_source import StoredRows, as_source
 from ..engines import DaskEngine
 from ..engines.dask.dask_api import is_collection
 from ..runtime.user_warnings import warn
+from .rows.finite import has_holes, hollow, names_of, takes_holes, way_out
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class CheckedRows:
 
     x: Array  # (n, d) float32 or float64: NumPy, CSR, an array of another library, or stored rows
     copied: int
+    holes: bool = False  # whether values are missing, or may be in stored rows
     weight: Float64 | None = None  # (n,) where the rows come with weights
 
 
@@ -76,10 +78,10 @@ def host_array(value: Any, name: str, estimator_name: str) -> npt.NDArray[Any]:
 def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool = True) -> CheckedRows:
     """Read rows: whatever scikit-learn takes (lists, arrays, CSR, data frames, memory maps), arrays of another library, or files."""
     if isinstance(X, (str, os.PathLike)):
-        X = open_blocks(X, columns=None if fitting else _names_of(estimator))
+        X = open_blocks(X, columns=None if fitting else names_of(estimator), missing="partial" if takes_holes(estimator) else "error")
     engine = engine_of(estimator)
     if is_collection(X):
-        X = (engine or DaskEngine()).rows(X, type(estimator).__name__)
+        X = (engine or DaskEngine()).rows(X, type(estimator).__name__, holes=takes_holes(estimator))
     if type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.size and is_half(X.dtype):
         X = HalfRows(X)
     source = as_source(X)
@@ -89,13 +91,14 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
         return _stored_rows(estimator, source, fitting=fitting)
     if type(X).__name__ == "LazyFrame":
         raise ValueError(f"{type(estimator).__name__}: X is a LazyFrame, whose rows are not there yet; pass X.collect().")
+    X = hollow(X) if takes_holes(estimator) else X
     X = intact(X, "X", type(estimator).__name__)
     if not sparse and is_sparse(X):
         raise ValueError(f'{type(estimator).__name__}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
     x = _foreign_rows(estimator, X, fitting=fitting) if is_foreign(X) else _host_rows(estimator, X, fitting=fitting)
-    _refuse_non_finite(x, type(estimator).__name__, _names_of(estimator))
+    holes = has_holes(x, estimator)
     copied = 0 if x is X or (isinstance(x, np.ndarray) and np.shares_memory(x, X) if isinstance(X, np.ndarray) else False) else _nbytes(x)
-    return CheckedRows(x, copied)
+    return CheckedRows(x, copied, holes)
 
 
 def weights_of(given: CheckedRows, sample_weight: Any, estimator_name: str) -> tuple[Float64, float]:
@@ -196,9 +199,14 @@ def one_of(value: Any, name: str, estimator_name: str, known: tuple[str, ...], f
 def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> CheckedRows:
     """Return stored rows as they are; a small number of them is read into memory."""
     check_columns(estimator, X.columns, X.where, fitting=fitting)
+    if X.holes and not takes_holes(estimator):
+        raise ValueError(
+            f'{type(estimator).__name__}: {X.where} was opened with missing="partial"; impute {way_out(estimator)}, or open it without.'
+        )
     limits: Limits = estimator._limits
     x = X.loaded(limits.loaded_bytes, limits.canonical_rows)
-    return CheckedRows(x, 0 if x is X else X.nbytes, X.weight)
+    holes = X.holes and (isinstance(x, StoredRows) or bool(np.isnan(x).any()))
+    return CheckedRows(x, 0 if x is X else X.nbytes, holes, X.weight)
 
 
 def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str, *, fitting: bool) -> None:
@@ -212,15 +220,10 @@ def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str
             estimator.feature_names_in_ = names
     elif d != estimator.n_features_in_:
         raise ValueError(f"X has {d} features, but {estimator_name} is expecting {estimator.n_features_in_} features as input.")
-    elif names is not None and (known := _names_of(estimator)) is not None and known != names.tolist():
+    elif names is not None and (known := names_of(estimator)) is not None and known != names.tolist():
         raise ValueError(
             f"{estimator_name}: the columns of {where} are {names.tolist()}, those of the fit were {known}; open it with columns={known}."
         )
-
-
-def _names_of(estimator: BaseEstimator) -> list[str] | None:
-    names = vars(estimator).get("feature_names_in_")
-    return None if names is None else names.tolist()
 
 
 def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
@@ -302,28 +305,6 @@ def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
         raise ValueError(f"X has {X.shape[1]} features, but {estimator_name} is expecting {estimator.n_features_in_} features as input.")
     x = without_gradients(X)
     return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)
-
-
-def _refuse_non_finite(x: Array, estimator_name: str, names: list[str] | None) -> None:
-    values = x.data if is_sparse(x) else x
-    xp = namespace(values)
-    # A sum shows NaN or infinity without a temporary; it may overflow by itself, so then the entries are checked.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if bool(xp.isfinite(xp.sum(values))):
-            return
-    step = 64 if is_sparse(x) else max(1, 2**20 // max(1, int(x.shape[1])))
-    for start, stop in spans(int(x.shape[0]), step):
-        part = rows_between(x, start, stop)
-        entries = part.tocoo().data if is_sparse(part) else to_numpy(part)
-        if not np.isfinite(entries).all():
-            dense = part.toarray() if is_sparse(part) else entries
-            row, column = map(int, np.argwhere(~np.isfinite(dense))[0])
-            what = "NaN" if np.isnan(dense[row, column]) else "infinity"
-            label = column if names is None else repr(names[column])
-            raise ValueError(
-                f"{estimator_name}: Input X contains {what}, first at row {start + row}, column {label}. "
-                "Remove or impute such rows (scikit-learn's SimpleImputer), or mend the column."
-            )
 
 
 def _nbytes(x: Array) -> int:

@@ -17,7 +17,8 @@ WORDS = 3  # columns at most that a cluster is named by
 
 @dataclass(frozen=True)
 class Contrast:
-    """Weighted means of the columns by cluster, a row counting by its membership; over n rows in c clusters and d columns.
+    """Weighted means of the columns by cluster, a row counting by its membership; over n rows in c clusters and d columns. Rows in which
+    a column has no value have no part in it.
 
     Attributes
     ----------
@@ -67,19 +68,29 @@ def contrast_of(seen: InspectedRows, feature_names: tuple[str, ...]) -> Contrast
         return None
     x, weight = seen.x, seen.weight
     share = seen.memberships * weight[:, None]
-    total, mass = max(float(weight.sum()), np.finfo(float).tiny), share.sum(axis=0)
+    total, mass = weight.sum(), share.sum(axis=0)[:, None]  # of all columns, or of each
+    if not is_sparse(x) and np.isnan(x).any():
+        observed = ~np.isnan(x)
+        total, mass = weight @ observed, share.T @ observed
+    total = np.maximum(total, np.finfo(float).tiny)
     sums = _product(share.T, x)
     whole = _product(weight[None, :], x)[0]
     mean = whole / total
-    scatter = np.asarray(x.multiply(x).T @ weight).ravel() - total * mean**2 if is_sparse(x) else weight @ (x - mean) ** 2
+    scatter = np.asarray(x.multiply(x).T @ weight).ravel() - total * mean**2 if is_sparse(x) else weight @ _filled((x - mean) ** 2)
     deviation = np.sqrt(np.maximum(scatter / total, 0.0))
     deviation[deviation <= 1e-12 * np.abs(mean)] = 0.0  # rounding of a constant column
-    means = np.divide(sums, mass[:, None], out=np.tile(mean, (len(mass), 1)), where=mass[:, None] > 0)
+    means = np.divide(sums, mass, out=np.tile(mean, (len(mass), 1)), where=mass > 0)
     left = total - mass
     # Typicalities may add up to more than the rows: there is no rest then, and all rows stand for it.
-    rest = np.divide(whole - sums, left[:, None], out=np.tile(mean, (len(mass), 1)), where=left[:, None] > 1e-9 * total)
+    rest = np.divide(whole - sums, left, out=np.tile(mean, (len(mass), 1)), where=left > 1e-9 * total)
     return Contrast(means, rest, mean, deviation, feature_names)
 
 
 def _product(a: Float64, x: Any) -> Float64:
-    return host_float64((x.T @ a.T).T if is_sparse(x) else a @ x)
+    return host_float64((x.T @ a.T).T if is_sparse(x) else a @ _filled(x))
+
+
+def _filled(values: Float64) -> Float64:
+    """Return values with 0 in place of missing ones."""
+    missing = np.isnan(values)
+    return np.where(missing, 0.0, values) if missing.any() else values

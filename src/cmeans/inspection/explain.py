@@ -159,7 +159,8 @@ def _column(x: Any, number: int) -> Float64:
 
 
 def _quantiles(values: Float64, weight: Float64) -> tuple[float, ...]:
-    """Return weighted quantiles: the smallest value below or at which the share lies."""
+    """Return weighted quantiles of the values that are there: the smallest value below or at which the share lies."""
+    values, weight = values[~np.isnan(values)], weight[~np.isnan(values)]
     order = np.argsort(values, kind="stable")
     mass = np.cumsum(weight[order])
     if not len(mass) or mass[-1] <= 0:

@@ -32,7 +32,7 @@ class InspectedRows:
     model : of this library; the last step, where a pipeline was asked.
     numbers : (s,) of the rows, in the order of X.
     n_rows : of X.
-    x : (s, d) float64, dense or CSR, in the units of X; None where rows are no features (precomputed kernels).
+    x : (s, d) float64, dense or CSR, in the units of X; NaN: missing; None where rows are no features (precomputed kernels).
     weight : (s,)
     labels : (s,) -1 for noise.
     memberships : (s, c) one-hot for hard clusters.
@@ -117,7 +117,7 @@ def inspected(
     sink = ArraySink(len(numbers), len(model._state.centres), dense_like(rows.blocks.x))
     with model._engine(rows.blocks.x) as engine:
         assign_into(sink, rows, rows.space, model._rule, model._state, engine, SILENT)
-        distances = [host_float64(part) for part in engine.map(rows, DistancePass(model._rule, model._state))]
+        distances = [host_float64(part) for part in engine.map(rows.in_scale(), DistancePass(model._rule, model._state))]
     x = None if isinstance(model.kernel_, Precomputed | PrecomputedGraphKernel) else rows.blocks.x
     if x is not None and inverse_transform is not None:
         x = inverse_transform(x)

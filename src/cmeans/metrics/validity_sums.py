@@ -110,7 +110,7 @@ def sums_of_model(model: Any, X: Any, sample_weight: Any, diag: Any, function_na
     if not isinstance(model, Predicting):
         raise ValueError(f"{function_name}(model={model!r}): pass a fitted estimator of this library, which has centres.")
     check_is_fitted(model)
-    table = model._known_table(X, diag, sample_weight, function_name)
+    table = model._known_table(X, diag, sample_weight, function_name).in_scale()
     with model._engine(table.blocks.x) as engine:
         sums = engine.fold(table, ValidityPass(model._rule, model._state))
     return sums * table.blocks.unit, model._state.centres

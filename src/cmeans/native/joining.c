@@ -11,9 +11,9 @@ struct distinct {
     int64_t found, capacity, columns, bits;
 };
 
-/* -0 equals 0, and is kept as 0. */
+/* -0 equals 0, and is kept as 0. Missing values are all the same. */
 INLINE real number_at(const real *row, int64_t column) {
-    return row[column] + 0;
+    return row[column] == row[column] ? row[column] + 0 : (real)NAN;
 }
 
 static uint64_t hash(const real *row, const struct distinct *d) {
@@ -31,7 +31,7 @@ static uint64_t hash(const real *row, const struct distinct *d) {
 
 static int same(const real *row, const real *kept, int64_t columns) {
     for (int64_t k = 0; k < columns; k++)
-        if (row[k] != kept[k])
+        if (row[k] != kept[k] && (row[k] == row[k] || kept[k] == kept[k]))
             return 0;
     return 1;
 }

@@ -13,7 +13,7 @@ from ..fitting.streams.stream_state import StreamState
 from ..kernels import LandmarkGraphKernel, Precomputed
 from ..landmarks.certificate import Approximation
 from ..rules import Rule
-from ..spaces import EuclideanSpace, FeatureSpace, LandmarkSpace, Space
+from ..spaces import FeatureSpace, LandmarkSpace, PointSpace, Space
 from ..sweeps.state import State
 
 NEEDED = {"_space", "_state", "_rule", "_training_diag", "_n_features_out", "kernel_", "n_features_in_"}
@@ -39,7 +39,8 @@ def check_model(model: Any) -> None:
     if not isinstance(space, Space) or not isinstance(state, State) or not isinstance(rule, Rule):
         raise ValueError("space, state or rule is missing")
     c = len(state.centres)
-    if state.centres.coordinates.shape[1] != space.size or c == 0 or model._n_features_out != c:
+    width = len(space.shift) if isinstance(space, PointSpace) else space.size
+    if state.centres.coordinates.shape[1] != width or c == 0 or model._n_features_out != c:
         raise ValueError(f"centres of shape {state.centres.coordinates.shape} do not fit the model")
     if rule.rows_sum_to_one != model._sums_to_one:
         raise ValueError(f"{type(rule).__name__} is no rule of {type(model).__name__}")
@@ -95,7 +96,7 @@ def _check_features(model: Any, space: Space) -> None:
 def _check_space(model: Any, space: Space) -> None:
     """Check that rows of the model's features can be represented in a space."""
     d, diag = model.n_features_in_, model._training_diag
-    if isinstance(space, EuclideanSpace):
+    if isinstance(space, PointSpace):
         if space.shift.shape != (d,):
             raise ValueError(f"a space of {space.shift.shape} does not fit {d} features")
         return

@@ -43,7 +43,7 @@ from ..landmarks.certificate import Approximation
 from ..rules import RULES
 from ..runtime.user_warnings import one_line
 from ..runtime.version import __version__
-from ..spaces import EuclideanSpace, FeatureSpace, LandmarkSpace
+from ..spaces import EuclideanSpace, FeatureSpace, LandmarkSpace, PartialSpace
 from ..spaces.centres import Centres
 from ..spaces.kernel_centring import Centring
 from ..storage.codec import UNREADABLE, Arrays, Packer, read_packed, unpacked, write_packed
@@ -59,7 +59,7 @@ _BY_CLASS: tuple[type[Any], ...] = (
     *(Cosine, Gower, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, RBF, Sigmoid),
     *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid, LandmarkGraphKernel, PrecomputedGraphKernel),
     *RULES.values(),
-    *(EuclideanSpace, FeatureSpace, LandmarkSpace, Centring, Centres, State),
+    *(EuclideanSpace, FeatureSpace, LandmarkSpace, PartialSpace, Centring, Centres, State),
     Approximation,
 )
 OBJECTS: dict[str, type[Any]] = {cls.__name__: cls for cls in _BY_CLASS} | {

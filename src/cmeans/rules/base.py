@@ -52,6 +52,7 @@ class Rule(ABC):
     ----------
     name : by which `CMeans(rule=...)`, the command and the table `RULES` know a rule of the library; "" for one of your own.
     made_from : names of the parameters of `CMeans` that make it; None where `CMeans` does not make it by name.
+    is_scale_free : whether memberships depend on ratios of a row's squared distances alone, and on nothing else that these compare with.
     rows_sum_to_one : True where memberships are a distribution over the clusters, and the noise cluster where there is one.
     is_soft : False for one-hot memberships.
     refills_empty_clusters : whether an empty cluster takes the row farthest from its own centre.
@@ -63,6 +64,7 @@ class Rule(ABC):
 
     name: ClassVar[str] = ""
     made_from: ClassVar[tuple[str, ...] | None] = None
+    is_scale_free: ClassVar[bool] = False
     rows_sum_to_one: ClassVar[bool] = True
     is_soft: ClassVar[bool] = True
     refills_empty_clusters: ClassVar[bool] = False

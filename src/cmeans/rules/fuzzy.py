@@ -48,6 +48,7 @@ class Fuzzy(Rule):
     exponent: float | None = None
     name = "fuzzy"
     made_from = ("m",)
+    is_scale_free = True
 
     def __post_init__(self) -> None:
         if not self.m > 1:

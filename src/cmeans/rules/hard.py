@@ -28,6 +28,7 @@ class Hard(Rule):
 
     name = "hard"
     made_from = ()
+    is_scale_free = True
     is_soft = False
     refills_empty_clusters = True
 

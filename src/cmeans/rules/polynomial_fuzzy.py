@@ -50,6 +50,7 @@ class PolynomialFuzzy(Rule):
     beta: float
     name = "polynomial_fuzzy"
     made_from = ("beta",)
+    is_scale_free = True
 
     def __post_init__(self) -> None:
         if isinstance(self.beta, bool) or not isinstance(self.beta, numbers.Real) or not 0 <= self.beta < 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..data.arrays import Array, Float64, IntArray, host_float64, in_float64, is
 from ..data.blocks import Block, Blocks
 from ..kernels import Columns, FeatureKernel, Kernel, Linear, Precomputed
 from ..runtime.user_warnings import NOT_FINITE
-from ..spaces import LandmarkSpace
+from ..spaces import LandmarkSpace, PartialSpace
 
 
 class Affinity(ABC):
@@ -108,6 +108,34 @@ class LandmarkAffinity(Affinity):
 
 
 @dataclass(frozen=True)
+class PartialAffinity(Affinity):
+    """Rows with missing values. Their products are such that the squared distance of row i to row j is that to a centre at row j, where
+    the holes of row j are filled: it is not symmetric."""
+
+    g: Float64  # (p, r) the rows in their space
+    kxx: Float64  # (p,)
+    coefficients: Float64  # (p, r) of the rows as centres
+
+    @classmethod
+    def of(cls, space: PartialSpace, block: Block) -> PartialAffinity:
+        """Return the affinity of the rows of a block, whose numbers are float64."""
+        rows = space.rows(block).plain()
+        return cls(rows.g, rows.kxx, space.coefficients(space.embed(block)))
+
+    def between(self, rows: IntArray) -> Float64:
+        return self.with_rows(rows, self.g)
+
+    def with_rows(self, rows: IntArray, g: Float64) -> Float64:
+        """Products (len(rows), b) of some of the rows, as centres, with any rows (b, r) of the space."""
+        products: Float64 = self.coefficients[rows] @ g.T
+        products += self.kxx[rows][:, None] / 2.0
+        return products
+
+    def diag(self) -> Float64:
+        return self.kxx
+
+
+@dataclass(frozen=True)
 class Metric:
     """Distances between the rows of an input in feature space.
 
@@ -118,9 +146,12 @@ class Metric:
     blocks: Blocks
     columns_only: LandmarkSpace | None = None  # where a precomputed kernel has only its landmarks' columns
     features: Array | None = None  # (n, k) of all rows, where their products are the kernel
+    partial: PartialSpace | None = None  # where values of rows are missing
 
     def among(self, rows: IntArray) -> Affinity:
         """Return the affinity among the given rows."""
+        if self.partial is not None:
+            return PartialAffinity.of(self.partial, _in_float64(self.blocks.take(rows)))
         if self.columns_only is not None:
             return LandmarkAffinity(*_projected(self.columns_only, self.blocks.take(rows)))
         if isinstance(self.kernel, Precomputed):
@@ -135,7 +166,7 @@ class Metric:
     def nearest_of(self, rows: IntArray) -> NearestOf:
         """Return what tells the nearest of some rows to others."""
         columns = rows if isinstance(self.kernel, Precomputed) and self.columns_only is None else None
-        return NearestOf(self.kernel, self.blocks.take(rows), rows, columns, self.columns_only, self.shifted)
+        return NearestOf(self.kernel, self.blocks.take(rows), rows, columns, self.columns_only, self.shifted, self.partial)
 
     @property
     def shifted(self) -> bool:
@@ -156,6 +187,7 @@ class NearestOf:
     columns: IntArray | None  # (k,) the same, where rows of a square kernel matrix are compared
     columns_only: LandmarkSpace | None  # where a precomputed kernel has only its landmarks' columns
     shifted: bool  # rows are centred first
+    partial: PartialSpace | None = None  # where values of rows are missing
 
     def function(self) -> Callable[[Block, int], tuple[IntArray, Float64]]:
         """Return a function of a block and the number of the first row of all: the index (b,) of the row nearest to each of the block's,
@@ -180,6 +212,8 @@ class NearestOf:
 
     def _products(self) -> Callable[[Block], tuple[Float64, Float64]]:
         """Return a function of a block: its kernel values (b, k) with the rows, and k(x, x) (b,)."""
+        if self.partial is not None:
+            return _partial_products(self.partial, _in_float64(self.chosen))
         space = self.columns_only
         if space is not None:
             z, _ = _projected(space, self.chosen)
@@ -218,3 +252,18 @@ def _projected(space: LandmarkSpace, block: Block) -> tuple[Float64, Float64]:
     represented = space.rows(block).plain()
     assert space.whitener is not None
     return host_float64(represented.g) @ space.whitener, host_float64(represented.kxx)
+
+
+def _in_float64(block: Block) -> Block:
+    return replace(block, x=host_float64(block.x))
+
+
+def _partial_products(space: PartialSpace, chosen: Block) -> Callable[[Block], tuple[Float64, Float64]]:
+    """Return a function of a block: its products (b, k) with the chosen rows, and k(x, x) (b,), where values are missing."""
+    affinity, every = PartialAffinity.of(space, chosen), np.arange(len(chosen.weight))
+
+    def products(block: Block) -> tuple[Float64, Float64]:
+        rows = space.rows(_in_float64(block)).plain()
+        return affinity.with_rows(every, rows.g).T, rows.kxx
+
+    return products

@@ -203,8 +203,11 @@ def _sorted_sparse(x: Array) -> tuple[IntArray, npt.NDArray[np.bool_]]:
 
 def _changes(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """True for each of the sorted rows that differs from the one before."""
-    new = np.ones(len(rows), dtype=bool)
-    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    new, different = np.ones(len(rows), dtype=bool), rows[1:] != rows[:-1]
+    missing = rows != rows
+    if missing.any():
+        different &= ~(missing[1:] & missing[:-1])
+    new[1:] = different.any(axis=1)
     return new
 
 

@@ -101,6 +101,11 @@ class TrialRows:
 def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
     """Return the rows that are given, as they are sampled."""
     given = read_rows(clone(estimator), X, fitting=True, sparse=not takes_kernel_values(estimator.kernel))
+    if given.holes:
+        raise ValueError(
+            "select, silhouette_scorer: X has missing values, and rows without clusters to compare with have none. Impute X for the choice "
+            "(scikit-learn's SimpleImputer, KNNImputer)."
+        )
     weight, unit = weights_of(given, sample_weight, "select")
     return Blocks(given.x, weight, unit=unit)
 

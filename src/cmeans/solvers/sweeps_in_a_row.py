@@ -67,19 +67,17 @@ class SweepsInARow:
         space, stopping = self._problem.space, self._problem.stopping
         most = min(stopping.max_iter, len(objectives) + self._most)
         last: tuple[Centres, NewSums] | None = None
-        at, norms = state.centres, state.centres.squared_norms()
+        at = state.centres
         floor, ends, begun, alone = None, False, time.perf_counter(), True
         while not ends and len(objectives) < most:
             if alone and self._problem.engine.is_worth_sharing(time.perf_counter() - begun):
                 self._sweep.ask_for_help()
                 alone = False
-            sums = self._sweep(space.coefficients(at), norms)
+            sums = self._sweep(space.coefficients(at), space.offsets(at))
             spread, penalty = float(sums.spread.sum()), float(sums.penalty[0])
-            if not math.isfinite(spread + penalty):
+            if not (math.isfinite(spread + penalty) and sums.mass.min() > 0):
                 break
-            new = space.centres(sums.mass, sums.moment)
-            if len(space.undetermined(sums.mass, new)):
-                break
+            new = space.next_centres(sums.mass, sums.moment, at)
             moved = float((new - at).squared_norms().max())
             if not math.isfinite(moved):
                 break
@@ -91,7 +89,7 @@ class SweepsInARow:
                 floor = is_rounding_only(stopping, moves, objectives, self._problem.rows, abs(spread) + abs(penalty))
                 ends = floor is not None
             last = at, sums
-            at, norms = new, new.squared_norms()
+            at = new
         if last is None:
             return None
         before, sums = last

@@ -2,7 +2,7 @@
 
 from .base import ProductRows, Rows, RowValues, Space, View
 from .conjugate_gradients import solver_tolerance
-from .euclidean import EuclideanSpace
+from .euclidean import EuclideanSpace, PartialSpace, PointSpace, row_scales
 from .exact import ExactSpace
 from .feature import FeatureSpace
 from .landmark import LandmarkSpace, checked_gram, gram_matrix, landmark_space
@@ -14,6 +14,8 @@ __all__ = [
     "ExactSpace",
     "FeatureSpace",
     "LandmarkSpace",
+    "PartialSpace",
+    "PointSpace",
     "ProductRows",
     "ProductSpace",
     "RowValues",
@@ -23,6 +25,7 @@ __all__ = [
     "checked_gram",
     "gram_matrix",
     "landmark_space",
+    "row_scales",
     "solver_tolerance",
     "spanning_space",
 ]

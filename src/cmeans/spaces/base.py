@@ -19,7 +19,7 @@ class View:
     """Centres for a sweep, in the rows' array library and dtype."""
 
     coefficients: Array  # (c, r) a_j over the basis
-    norms: Array  # (c,) |v_j|^2
+    norms: Array  # (c,) |v_j|^2, or in its place what the space adds to distances
     duals: Array | None = None  # (c, n) t_j = K a_j, where the rows' products with the centres are computed beforehand
 
 
@@ -141,6 +141,15 @@ class Space(ABC):
         return False
 
     @property
+    def is_metric(self) -> bool:
+        """True where a row's distance to a centre changes by no more than the centre moves."""
+        return True
+
+    def in_scale(self) -> Space:
+        """Return the space in which distances of rows with missing values compare with those of other rows."""
+        return self
+
+    @property
     def sweeps_products(self) -> bool:
         """True where a sweep over training rows needs only g(x) and k(x, x)."""
         return True
@@ -187,9 +196,19 @@ class Space(ABC):
         found = mass <= 0
         return np.flatnonzero(found | (centres.squared_norms() < 0.5) if self.spherical else found)
 
+    def next_centres(self, mass: Float64, moment: Float64, former: Centres) -> Centres:
+        """Return the centres that the sums give; those that are undetermined stay where they were."""
+        new = self.centres(mass, moment)
+        kept = self.undetermined(mass, new)
+        return new.replaced(kept, former[kept]) if len(kept) else new
+
     @abstractmethod
     def coefficients(self, centres: Centres) -> Float64:
         """Coefficients a (c, r) of the centres over the basis."""
+
+    def offsets(self, centres: Centres) -> Float64:
+        """(c,) what a row's squared distance to each centre has beside k(x, x) - 2 g(x).a_j: |v_j|^2."""
+        return centres.squared_norms()
 
     @abstractmethod
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
@@ -217,7 +236,7 @@ class Space(ABC):
 
     def view(self, centres: Centres, like: Array) -> View:
         """Return the centres in the library and dtype of `like`."""
-        return View(as_like(self.coefficients(centres), like), as_like(centres.squared_norms(), like))
+        return View(as_like(self.coefficients(centres), like), as_like(self.offsets(centres), like))
 
 
 def columns_of(kernel: Kernel, points: Array) -> Columns:

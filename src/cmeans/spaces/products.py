@@ -40,6 +40,14 @@ class ProductSpace(Space):
         return self.of.jitter
 
     @property
+    def is_metric(self) -> bool:
+        return self.of.is_metric
+
+    def in_scale(self) -> ProductSpace:
+        of = self.of.in_scale()
+        return self if of is self.of else ProductSpace(of)
+
+    @property
     def keeps_rows_cheaply(self) -> bool:
         return False
 
@@ -62,8 +70,14 @@ class ProductSpace(Space):
     def means(self, mass: Float64, moment: Float64) -> Centres:
         return self.of.means(mass, moment)
 
+    def next_centres(self, mass: Float64, moment: Float64, former: Centres) -> Centres:
+        return self.of.next_centres(mass, moment, former)
+
     def coefficients(self, centres: Centres) -> Float64:
         return self.of.coefficients(centres)
+
+    def offsets(self, centres: Centres) -> Float64:
+        return self.of.offsets(centres)
 
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         g = host_float64(block.x)

@@ -134,10 +134,10 @@ class BoundedSweep:
         return _statistics(rows.task_weight(task), memory.sums, *self._exact_centres(rows.space, state), change)
 
     def _exact_centres(self, space: Space, state: State) -> tuple[Float64, Float64]:
-        """Return coefficients (c, r) and squared norms (c,) of the centres, computed once for all tasks of a sweep."""
+        """Return coefficients (c, r) and offsets (c,) of the centres, computed once for all tasks of a sweep."""
         latest = self._latest_centres
         if latest is None or latest[0] is not state:
-            latest = state, space.coefficients(state.centres), state.centres.squared_norms()
+            latest = state, space.coefficients(state.centres), space.offsets(state.centres)
             self._latest_centres = latest
         return latest[1], latest[2]
 

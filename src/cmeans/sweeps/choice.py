@@ -150,4 +150,4 @@ def margins_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int
 
 def _may_remember(space: Space, blocks: Blocks, rule: Rule) -> bool:
     """Hard sweeps over many columns keep bounds of distances; over few, reading a row costs no more than asking whether to."""
-    return space.size > blocks.limits.narrow_columns and rule.follows_nearest
+    return space.size > blocks.limits.narrow_columns and rule.follows_nearest and space.is_metric

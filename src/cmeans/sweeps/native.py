@@ -76,9 +76,9 @@ class CentresCache:
         return argument
 
     def new_argument(self, space: Space, state: State, dtype: Any) -> CentresArgument:
-        """Return the same, made anew; `kept` holds what it points to: values (c, r), norms (c,), numbers of the scales (k, c)."""
+        """Return the same, made anew; `kept` holds what it points to: values (c, r), offsets (c,), numbers of the scales (k, c)."""
         values = np.ascontiguousarray(space.coefficients(state.centres), dtype)
-        norms = state.centres.squared_norms().astype(dtype, copy=False)
+        norms = space.offsets(state.centres).astype(dtype, copy=False)
         scales = np.zeros((1, len(state.centres)), dtype)
         if state.scales is not None and self._rule is not None:
             scales = np.ascontiguousarray(self._rule.numbers(state.scales), dtype)

@@ -96,9 +96,7 @@ class Problem:
 
     def means(self, state: State, sums: Statistics) -> Centres:
         """The centres that the sums of a sweep make; those of clusters without mass, or of no direction, stay where they are."""
-        new = self.space.centres(sums.mass, sums.moment)
-        kept = self.space.undetermined(sums.mass, new)
-        return new.replaced(kept, state.centres[kept]) if len(kept) else new
+        return self.space.next_centres(sums.mass, sums.moment, state.centres)
 
     def feasible(self, state: State) -> State:
         """Return a state whose centres are such as the space allows."""

@@ -74,7 +74,7 @@ class RepeatedSweep:
             time.sleep(NAP)
 
     def __call__(self, coefficients: Float64, norms: Float64) -> NewSums:
-        """Sweep from centres of coefficients (c, r) and squared norms (c,)."""
+        """Sweep from centres of coefficients (c, r) and offsets (c,)."""
         self._values[...], self._norms[...] = coefficients, norms
         self._totals.reverse()
         total = self._totals[0]

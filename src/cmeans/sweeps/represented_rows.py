@@ -145,6 +145,11 @@ class RepresentedRows:
         know no more of training rows than of others."""
         return RepresentedRows(self.space.of_part(rows), self.blocks.part(rows, weights), self._left)
 
+    def in_scale(self) -> RepresentedRows:
+        """Return the rows in the space in which distances of those with missing values compare with those of others."""
+        space = self.space.in_scale()
+        return self if space is self.space else RepresentedRows(space, self.blocks, self.room_to_keep, training=self._training)
+
     @cached_property
     def argmax_labels(self) -> IntArray:
         """(n,) number of the cluster of each row's largest membership (-1: none), written by labelling sweeps."""

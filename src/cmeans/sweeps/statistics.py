@@ -182,5 +182,5 @@ class KnownSums:
     def _distances(self, centres: Centres) -> Float64:
         """(c, c) sums of the squared distances of the known rows of each cluster to each centre."""
         products = self.moment[:, : self.space.size] @ self.space.coefficients(centres).T
-        distances: Float64 = self.square[:, None] - 2.0 * products + self.mass[:, None] * centres.squared_norms()[None, :]
+        distances: Float64 = self.square[:, None] - 2.0 * products + self.mass[:, None] * self.space.offsets(centres)[None, :]
         return np.maximum(distances, 0.0)

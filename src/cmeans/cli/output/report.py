@@ -54,7 +54,8 @@ def spreads(x: Any, columns: Sequence[ColumnLabel], n_left: int) -> dict[ColumnL
         return {}
     source = as_source(x)
     rows = x[:: -(-x.shape[0] // SAMPLE)] if source is None else source.read(0, min(FIRST, len(source)))
-    deviations = np.asarray(rows.std(axis=0, dtype=np.float64)).tolist()[: len(columns) - n_left]
+    observed = np.ma.masked_invalid(rows) if np.isnan(rows).any() else rows
+    deviations = np.ma.filled(observed.std(axis=0, dtype=np.float64), 0.0).tolist()[: len(columns) - n_left]
     return {label: deviation for label, deviation in zip(columns, deviations, strict=False) if deviation > 0}
 
 

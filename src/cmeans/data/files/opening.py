@@ -64,6 +64,7 @@ def open_blocks(
     dtype: Any = None,
     array: str | None = None,
     header: bool | None = None,
+    missing: str = "error",
 ) -> StoredRows | scipy.sparse.csr_array[Any, tuple[int, int]]:
     """Open files of rows that need not fit in memory: n rows of d numbers, read block by block on demand.
 
@@ -88,6 +89,8 @@ def open_blocks(
         Which array of an npz holds the rows. None: X, or the only one.
     header : bool, default None
         Whether the first line of a CSV holds names. None: it is looked at.
+    missing : {"error", "partial"}, default "error"
+        Empty cells, nulls and NaN. "error": refused; "partial": they come as NaN, for estimators with missing="partial".
 
     Returns
     -------
@@ -116,7 +119,9 @@ def open_blocks(
     ...     print(rows.shape, rows.dtype, rows.read(1, 3).tolist())
     (4, 2) float32 [[5.0, 3.0], [8.0, 6.0]]
     """
-    asked = ReadOptions(path, _words(columns), _word(weight), array, dtype, header)
+    if missing not in ("error", "partial"):
+        raise RowsError(f'missing={missing!r}: give "error" or "partial".')
+    asked = ReadOptions(path, _words(columns), _word(weight), array, dtype, header, missing == "partial")
     return open_rows(asked)[0]
 
 
@@ -138,7 +143,7 @@ def open_rows(
     rows = _joined(where, files, choices, in_memory if sum(path.stat().st_size for path in paths) <= in_memory else 0)
     if not len(rows):
         raise RowsError(f"{where}: has no rows.")
-    rows.files = tuple(map(os.path.abspath, paths))
+    rows.files, rows.holes = tuple(map(os.path.abspath, paths)), asked.holes
     rows.again = partial(_open_again, replace(asked, file=_absolute(asked.file), columns=rows.columns, dtype=rows.dtype.name))
     if rows.weight is not None and not rows.weight.any():
         raise RowsError(f"{where}: weight column {asked.weight!r} is zero in every row.")

@@ -31,6 +31,7 @@ class ReadOptions:
     array: str | None = None  # name of an array of an npz
     dtype: Any = None  # None: float32 where every column is of single precision, else float64
     header: bool | None = None  # True where the first line of a CSV holds names; None: detect
+    holes: bool = False  # values may be missing
     known: Sequence[ColumnLabel] | None = None  # the columns of a model
     spell: Spelling = in_python  # formats arguments in messages
     name: ColumnLabel | None = None  # a column that names the rows, and is no data
@@ -49,6 +50,7 @@ class ColumnChoice:
     dtype: np.dtype[Any]
     weight: int | None = None  # position of the column of weights
     weight_label: ColumnLabel | None = None  # its name, or that of an array of weights beside the rows
+    holes: bool = False  # values may be missing
 
     @property
     def places(self) -> list[int]:
@@ -127,7 +129,8 @@ class Header:
             names = f"{self.spell('columns')}: names {len(picked)} columns"
             raise RowsError(f"{names}, but the model was fitted on {len(known)} ({shortened(known)}).")
         label = None if weight is None else self.fields[weight].label
-        return ColumnChoice(self.where, tuple(picked), self.labels(picked), self._number_type(picked, asked.dtype), weight, label)
+        dtype = self._number_type(picked, asked.dtype)
+        return ColumnChoice(self.where, tuple(picked), self.labels(picked), dtype, weight, label, asked.holes)
 
     def _number_type(self, picked: Sequence[int], dtype: Any) -> np.dtype[Any]:
         """Return float32 or float64: the requested one, else the narrower that holds all values."""

@@ -21,7 +21,8 @@ from .schema import ColumnChoice, Field, Header, shortened
 from .text import is_number
 
 AT_ONCE = 8  # columns of a group that are decoded together, or one of lists: a column reader holds pages in memory
-_MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first."
+_MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first"
+_PARTIAL = ', or take missing="partial" (--missing partial) with the linear kernel'
 Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
 
 
@@ -33,7 +34,7 @@ def copy_columns(block: Block, x: RowArray) -> None:
 
 
 def rows_of(block: Block, first_row: int, choice: ColumnChoice) -> RowArray:
-    """Return a block of columns as rows (b, d); `first_row`: number of the first in its file. Missing values are refused."""
+    """Return a block of columns as rows (b, d); `first_row`: number of the first in its file."""
     x = np.empty((len(block[0]), len(choice.columns)), choice.dtype)
     copy_columns(block, x)
     check_finite(x, first_row, choice)
@@ -41,12 +42,13 @@ def rows_of(block: Block, first_row: int, choice: ColumnChoice) -> RowArray:
 
 
 def check_finite(x: NDArray[Any], first_row: int, choice: ColumnChoice) -> None:
-    """Refuse rows (b, d) with missing or infinite values, naming the first one."""
-    finite = np.isfinite(x)
+    """Refuse rows (b, d) with infinite values, or missing ones unless there may be some, naming the first one."""
+    finite = ~np.isinf(x) if choice.holes else np.isfinite(x)
     if not finite.all():
         row, place = np.argwhere(~finite)[0]
         wrong = f"column {choice.columns[place]!r} {fault(x[row, place], x.dtype)}"
-        raise RowsError(f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). {_MEND}")
+        advice = _MEND + (_PARTIAL if np.isnan(x[row, place]) else "")
+        raise RowsError(f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). {advice}.")
 
 
 def weights_of(values: NDArray[Any], first_row: int, choice: ColumnChoice) -> NDArray[np.float64]:

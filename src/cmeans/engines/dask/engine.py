@@ -76,10 +76,11 @@ class DaskEngine:
         self.client = client
         self.memory_per_worker = memory_per_worker
 
-    def rows(self, x: Any, estimator_name: str) -> DaskRows:
-        """Return a Dask collection as rows that stay on the workers; error messages name `estimator_name`."""
+    def rows(self, x: Any, estimator_name: str, *, holes: bool = False) -> DaskRows:
+        """Return a Dask collection as rows that stay on the workers; error messages name `estimator_name`, and `holes` says whether values
+        may be missing."""
         client = self._known_client(estimator_name, "X is a Dask collection", "or pass the array: X.compute()")
-        return DaskRows(x, client, estimator_name, self.memory_per_worker)
+        return DaskRows(x, client, estimator_name, self.memory_per_worker, holes=holes)
 
     def read(self, rows: StoredRows, estimator_name: str, partition_rows: int) -> StoredRows:
         """Return rows of files as rows that workers read part by part; the files need the same paths there. Files that cannot be opened
@@ -87,7 +88,8 @@ class DaskEngine:
         if rows.again is None or len(rows) <= partition_rows:
             return rows
         client = self._known_client(estimator_name, "engine is a DaskEngine", "or take engine=None")
-        held = DaskRows(in_parts(read_part, rows, partition_rows), client, estimator_name, self.memory_per_worker)
+        parts = in_parts(read_part, rows, partition_rows)
+        held = DaskRows(parts, client, estimator_name, self.memory_per_worker, holes=rows.holes)
         held.where, held.columns, held.weight, held.answers_stay = rows.where, rows.columns, rows.weight, False
         return held
 

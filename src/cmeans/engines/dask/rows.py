@@ -26,15 +26,16 @@ class DaskRows(StoredRows):
     elsewhere = True
     answers_stay = True  # what is said of each row is an array on the workers too, as a collection is asked about
 
-    def __init__(self, x: Any, client: Any, estimator_name: str, memory_per_worker: int | None = None) -> None:
+    def __init__(self, x: Any, client: Any, estimator_name: str, memory_per_worker: int | None = None, *, holes: bool = False) -> None:
         where, (dtype, columns) = "a Dask data frame" if is_frame(x) else "a Dask array", type_and_columns(x, estimator_name)
         parts = started(client, x, as_rows, np.dtype(dtype), estimator_name)
-        looks = client.gather(client.map(look, parts, pure=False))
+        looks = client.gather(client.map(look, parts, holes=holes, pure=False))
         kept = [number for number, seen in enumerate(looks) if seen.shape[0]]
         if not kept:
             raise ValueError(f"{estimator_name}: X is {where} without rows; at least one row is needed.")
         super().__init__(where, columns, dtype, sum(looks[number].shape[0] for number in kept))
         self.client, self.memory_per_worker = client, memory_per_worker
+        self.holes = any(seen.holes for seen in looks)
         starts = [0, *accumulate(seen.shape[0] for seen in looks)]
         for number in kept:
             self._complain(estimator_name, number, starts[number], looks[number])
@@ -117,10 +118,11 @@ class DaskRows(StoredRows):
             )
         if seen.bad is not None:
             row, column, what = seen.bad
+            partial = ', or take kernel="linear" and missing="partial"' if what == "NaN" else ""
             raise ValueError(
                 f"{estimator_name}: Input X contains {what}, first in partition {number} at its row {row} (row {start + row} of all), "
                 "column "
-                f"{self.columns[column]!r}. Remove or impute such rows, or mend the column."
+                f"{self.columns[column]!r}. Remove or impute such rows, mend the column{partial}."
             )
 
 

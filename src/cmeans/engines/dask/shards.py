@@ -47,17 +47,18 @@ class PartitionCheck:
 
     shape: tuple[int, ...]
     bad: tuple[int, int, str] | None  # row, column and kind of the first NaN or infinity
+    holes: bool = False  # values are missing, and may be
 
 
-def look(rows: Any) -> PartitionCheck:
-    """Check the rows of a partition for NaN and infinity."""
+def look(rows: Any, holes: bool) -> PartitionCheck:
+    """Check the rows of a partition for NaN, unless values may be missing, and infinity."""
     with np.errstate(all="ignore"):
         total = rows.sum()
     if np.isfinite(total) or rows.ndim != 2:
         return PartitionCheck(rows.shape, None)
-    bad = np.argwhere(~np.isfinite(rows))
+    bad = np.argwhere(np.isinf(rows) if holes else ~np.isfinite(rows))
     if not len(bad):
-        return PartitionCheck(rows.shape, None)
+        return PartitionCheck(rows.shape, None, holes and bool(np.isnan(rows).any()))
     row, column = map(int, bad[0])
     return PartitionCheck(rows.shape, (row, column, "NaN" if np.isnan(rows[row, column]) else "infinity"))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.arrays import (
+from ...data.arrays import (
     Array,
     Float64,
     IntArray,
@@ -18,10 +18,11 @@ from ..data.arrays import (
     squared_norms,
     to_numpy,
 )
-from ..data.blocks import Block
-from ..kernels import Cosine, Kernel, Linear
-from .base import ProductRows, Rows, RowValues, Space, View, kernel_room, mean_products
-from .centres import Centres
+from ...data.blocks import Block
+from ...kernels import Cosine, Kernel, Linear
+from ..base import ProductRows, Rows, RowValues, View, kernel_room, mean_products
+from ..centres import Centres
+from .points import PointSpace
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class ShiftedRows(Rows):
 
 
 @dataclass(frozen=True)
-class EuclideanSpace(Space):
+class EuclideanSpace(PointSpace):
     """Basis = the coordinate axes about `shift`, a point among the rows that keeps rounding small (CSR rows: the origin).
 
     In the spherical space, which is about the origin, rows are made of length one as they are read: x stands for x / |x|.
@@ -86,10 +87,6 @@ class EuclideanSpace(Space):
         return self.spherical
 
     @property
-    def in_coordinates(self) -> bool:
-        return True
-
-    @property
     def represents_by_views(self) -> bool:
         return not self.spherical
 
@@ -114,33 +111,12 @@ class EuclideanSpace(Space):
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         return self.at(self._points_of(block))
 
-    def at(self, points: Float64) -> Centres:
-        """Return centres at given points (c, d) in the rows' own coordinates."""
-        return Centres.orthonormal(points - self.shift)
-
-    def points(self, centres: Centres) -> Float64:
-        """Return the centres in the rows' own coordinates (c, d)."""
-        return centres.coordinates + self.shift
-
     def inner_products(self, centres: Centres, block: Block) -> Float64:
         products: Float64 = np.asarray(self._points_of(block) @ self.points(centres).T).T
         return products
 
-    def norms(self, centres: Centres) -> Float64:
-        norms: Float64 = squared_norms(self.points(centres))
-        return norms
-
     def as_rows(self, centres: Centres) -> Rows:
         return ProductRows(centres.coordinates, centres.squared_norms())
-
-    def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
-        if isinstance(origin, EuclideanSpace):
-            return self.at(origin.points(centres))
-        axes = Block(np.eye(self.size), np.ones(self.size), 0)
-        return self.at(origin.inner_products(centres, axes))
-
-    def portable(self, centres: Centres) -> tuple[Space, Centres]:
-        return self, centres
 
     def _points_of(self, block: Block) -> Float64:
         """Return rows (b, d) in float64 as the space sees them."""

@@ -1,0 +1,66 @@
+"""Numbers of rows in memory, which must be finite, or missing where they may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from ...data.arrays import Array, is_sparse, namespace, to_numpy
+from ...data.blocks import rows_between, spans
+
+
+def takes_holes(estimator: BaseEstimator) -> bool:
+    """True where values of X may be missing."""
+    missing = vars(estimator).get("missing")
+    return isinstance(missing, str) and missing == "partial"
+
+
+def names_of(estimator: BaseEstimator) -> list[str] | None:
+    """Return the names of the columns of the fit; None where they had none."""
+    names = vars(estimator).get("feature_names_in_")
+    return None if names is None else names.tolist()
+
+
+def hollow(X: Any) -> Any:
+    """Return a masked array with NaN in place of masked entries, other rows as they are."""
+    if not isinstance(X, np.ma.MaskedArray) or X.dtype.kind not in "biuf":
+        return X
+    return np.ma.filled(X.astype(X.dtype if X.dtype.kind == "f" else np.float64), np.nan)
+
+
+def way_out(estimator: BaseEstimator) -> str:
+    """How to impute missing values, and what to do else, for messages."""
+    partial = 'kernel="linear" and missing="partial"' if "missing" in vars(estimator) else 'FuzzyCMeans(missing="partial")'
+    return f"(scikit-learn's SimpleImputer, KNNImputer), or take {partial}"
+
+
+def has_holes(x: Array, estimator: BaseEstimator) -> bool:
+    """True where values of rows in memory are missing, and may be; other numbers that are not finite are refused."""
+    estimator_name, names = type(estimator).__name__, names_of(estimator)
+    values = x.data if is_sparse(x) else x
+    xp = namespace(values)
+    # A sum shows NaN or infinity without a temporary; it may overflow by itself, so then the entries are checked.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if bool(xp.isfinite(xp.sum(values))):
+            return False
+    may_be_missing, holes = takes_holes(estimator) and not is_sparse(x), False
+    step = 64 if is_sparse(x) else max(1, 2**20 // max(1, int(x.shape[1])))
+    for start, stop in spans(int(x.shape[0]), step):
+        part = rows_between(x, start, stop)
+        entries = part.tocoo().data if is_sparse(part) else to_numpy(part)
+        bad = np.isinf(entries) if may_be_missing else ~np.isfinite(entries)
+        holes = holes or (may_be_missing and bool(np.isnan(entries).any()))
+        if bad.any():
+            dense = part.toarray() if is_sparse(part) else entries
+            row, column = map(int, np.argwhere(~np.isfinite(dense) if is_sparse(part) else bad)[0])
+            what = "NaN" if np.isnan(dense[row, column]) else "infinity"
+            label = column if names is None else repr(names[column])
+            advice = "Remove or impute such rows, or mend the column"
+            if what == "NaN" and takes_holes(estimator):
+                advice = "Entries that a sparse matrix does not hold are zeros; pass dense rows where values are missing"
+            elif what == "NaN":
+                advice = f"Remove or impute such rows {way_out(estimator)}"
+            raise ValueError(f"{estimator_name}: Input X contains {what}, first at row {start + row}, column {label}. {advice}.")
+    return holes

@@ -1,0 +1,96 @@
+"""The Euclidean space of rows with missing values: distances over what is observed, centres column by column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace, squared_norms, to_numpy
+from ...data.blocks import Block
+from ..base import ProductRows, Rows
+from ..centres import Centres
+from .points import PointSpace
+
+
+@dataclass(frozen=True)
+class PartialSpace(PointSpace):
+    """Partial distances (Hathaway & Bezdek 2001):  d2(x, v) = s sum_k o_k (x_k - v_k)^2,  o_k = 1 where x_k is observed, else 0.
+
+    s is 1, or where distances are `scaled` d / sum_k o_k, so that those of rows with more and with fewer values compare. Basis: d columns
+    of values and d of what is observed, g(x) = s (o x, o), over which a centre has the coefficients (v, -v^2 / 2):
+
+        d2(x, v) = s sum_k o_k x_k^2 - 2 [sum_k s o_k x_k v_k - sum_k s o_k v_k^2 / 2]
+
+    So moments, sums of g, hold every column's own mass, sum_i w_ij s_i o_ik, and centres are means column by column.
+
+    Coordinates are about `shift`, the means of the columns, where a row that becomes a centre has its holes filled.
+    """
+
+    shift: Float64  # (d,)
+    scaled: bool = False
+    spherical = False
+
+    def __post_init__(self) -> None:
+        if self.shift.ndim != 1:
+            raise ValueError(f"PartialSpace: a shift of shape {self.shift.shape} is no point")
+
+    @property
+    def size(self) -> int:
+        return 2 * len(self.shift)
+
+    @property
+    def is_metric(self) -> bool:
+        return not self.scaled
+
+    def in_scale(self) -> PartialSpace:
+        return self if self.scaled else replace(self, scaled=True)
+
+    def rows(self, block: Block, room: Array | None = None) -> Rows:
+        values, observed, xp = *self._observed(block), namespace(block.x)
+        kxx = squared_norms(values)
+        if self.scaled:
+            scale = as_like(row_scales(block.x), values)
+            kxx, values, observed = kxx * scale, values * scale[:, None], observed * scale[:, None]
+        return ProductRows(xp.concat([values, observed], axis=1), kxx)
+
+    def means(self, mass: Float64, moment: Float64) -> Centres:
+        return self.next_centres(mass, moment, Centres.orthonormal(np.zeros((len(mass), len(self.shift)))))
+
+    def next_centres(self, mass: Float64, moment: Float64, former: Centres) -> Centres:
+        d = len(self.shift)
+        masses = moment[:, d:]
+        known = masses > 0
+        return Centres.orthonormal(np.where(known, moment[:, :d] / np.where(known, masses, 1.0), former.coordinates))
+
+    def coefficients(self, centres: Centres) -> Float64:
+        v = centres.coordinates
+        return np.concatenate([v, v * v / -2.0], axis=1)
+
+    def offsets(self, centres: Centres) -> Float64:
+        return np.zeros(len(centres))
+
+    def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
+        return Centres.orthonormal(host_float64(self._observed(replace(block, x=host_float64(block.x)))[0]))
+
+    def as_rows(self, centres: Centres) -> Rows:
+        return ProductRows(np.concatenate([centres.coordinates, np.ones_like(centres.coordinates)], axis=1), centres.squared_norms())
+
+    def _observed(self, block: Block) -> tuple[Array, Array]:
+        """Return the values (b, d) of rows about the shift, 0 where they are missing, and 1 (b, d) where they are not, else 0."""
+        xp, x = namespace(block.x), block.x - as_like(self.shift, block.x)[None, :]
+        holes = xp.isnan(block.x)
+        blank = to_numpy(xp.all(holes, axis=1))
+        if blank.any():
+            row = block.start + int(np.argmax(blank))
+            raise ValueError(
+                f"row {row} of X has no value at all, only NaN (rows count from 0), so that no cluster is nearer; leave it out."
+            )
+        return xp.where(holes, xp.zeros_like(x), x), xp.astype(~holes, x.dtype)
+
+
+def row_scales(x: Array) -> Float64:
+    """Return d / (number observed) (b,) of rows with a value each."""
+    counts = to_numpy(namespace(x).count_nonzero(x == x, axis=1)).astype(np.float64)
+    scales: Float64 = x.shape[1] / counts
+    return scales

@@ -1,0 +1,50 @@
+"""The Euclidean geometry of the rows' own coordinates: what the spaces have in common whose centres are points."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...data.arrays import Float64, host_float64, squared_norms
+from ...data.blocks import Block
+from ...kernels import Kernel, Linear
+from ..base import Space
+from ..centres import Centres
+
+
+class PointSpace(Space):
+    """A space whose centres are points of the rows' own coordinates, about `shift`, a point among the rows that keeps rounding small."""
+
+    shift: Float64  # (d,)
+
+    @property
+    def kernel(self) -> Kernel:  # type: ignore[override]
+        return Linear()
+
+    @property
+    def in_coordinates(self) -> bool:
+        return True
+
+    def at(self, points: Float64) -> Centres:
+        """Return centres at given points (c, d) in the rows' own coordinates."""
+        return Centres.orthonormal(points - self.shift)
+
+    def points(self, centres: Centres) -> Float64:
+        """Return the centres in the rows' own coordinates (c, d)."""
+        return centres.coordinates + self.shift
+
+    def inner_products(self, centres: Centres, block: Block) -> Float64:
+        products: Float64 = np.asarray(host_float64(block.x) @ self.points(centres).T).T
+        return products
+
+    def norms(self, centres: Centres) -> Float64:
+        norms: Float64 = squared_norms(self.points(centres))
+        return norms
+
+    def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
+        if isinstance(origin, PointSpace):
+            return self.at(origin.points(centres))
+        d = len(self.shift)
+        return self.at(origin.inner_products(centres, Block(np.eye(d), np.ones(d), 0)))
+
+    def portable(self, centres: Centres) -> tuple[Space, Centres]:
+        return self, centres

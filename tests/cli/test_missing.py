@@ -1,0 +1,59 @@
+"""`cmeans fit --missing partial`."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from cli.command import Command
+
+
+@pytest.fixture(params=["csv", "parquet"])
+def holes(request: pytest.FixtureRequest, tmp_path: Path, blobs: tuple[np.ndarray, np.ndarray]) -> Path:
+    """The groups, with empty cells and nulls."""
+    gone = np.random.default_rng(1).random(blobs[0].shape) < 0.2
+    gone[gone.all(axis=1), 0] = False
+    table = pa.table({name: pa.array(x, mask=empty) for name, x, empty in zip("abcd", blobs[0].T, gone.T, strict=True)})
+    file = tmp_path / f"holes.{request.param}"
+    (pa.csv.write_csv if request.param == "csv" else pq.write_table)(table, file)
+    return file
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--scale unit", "--method hard --kernel linear --scale unit", "--scale standard --report", "--method possibilistic --scale unit"],
+)
+def test_fit_and_predict(cmeans: Command, holes: Path, blobs: tuple[np.ndarray, np.ndarray], tmp_path: Path, words: str) -> None:
+    out = tmp_path / "o"
+    summary = cmeans("fit", holes, "-c", 3, "--missing", "partial", *words.split(), "--out", out).summary
+    assert 0 < summary["missing"] < 200
+    labels = pq.read_table(out / "labels.parquet")["label"].to_numpy()
+    assert adjusted_rand_score(blobs[1], labels) > 0.8
+    assert "NaN" not in json.dumps(summary)
+    assert cmeans("predict", out / "model.safetensors", holes, "--out", tmp_path / "p.parquet").code == 0
+    np.testing.assert_array_equal(pq.read_table(tmp_path / "p.parquet")["label"].to_numpy(), labels)
+    assert cmeans("report", out / "model.safetensors", holes, "--out", tmp_path / "r.html").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("fit FILE -c 3 --out OUT", r"column '.' is empty or not a number .* or take missing=\"partial\" \(--missing partial\)"),
+        ("fit FILE -c 3 --out OUT --missing partial --kernel rbf", "--missing partial: distances over the values that are there"),
+        ("fit FILE -c 3 --out OUT --missing partial --landmarks 9", "--missing partial: rows with missing values have no landmarks"),
+        ("fit FILE -c 3 --out OUT --missing partial --method two-step", "--missing: --method two-step has none; it belongs to hard, fuzzy"),
+        ("select FILE -c 2-3 --missing partial", "select, silhouette_scorer: X has missing values"),
+    ],
+)
+def test_what_cannot_be_is_refused(cmeans: Command, holes: Path, tmp_path: Path, words: str, message: str) -> None:
+    ended = cmeans(*(str(holes) if word == "FILE" else tmp_path / "o" if word == "OUT" else word for word in words.split()))
+    assert ended.code == 2
+    assert re.search(message, ended.err.splitlines()[-1]), ended.err
