@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import spans
 from ..spaces.centres import Centres
-from ..sweeps.passes import NearestDistancePass
+from ..sweeps.passes import NearestRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from .quantiles import weighted_quantile
@@ -45,7 +45,7 @@ def farthest_rows(problem: Problem, centres: Centres, count: int, quantile: floa
     latest, passes = centres, 0
     for _ in range(count):
         done = 0
-        for part in problem.map(NearestDistancePass(State(latest))):
+        for _, part in problem.map(NearestRowsPass(problem.rule, State(latest))):
             here = distance[done : done + len(part)]
             np.minimum(here, part, out=here)
             done += len(part)

@@ -30,7 +30,7 @@ from .choice import (
     prices_for,
     sweep_for,
 )
-from .generic import fuzzy_deviations, gather, nearest, nearest_distances, silhouettes
+from .generic import fuzzy_deviations, gather, nearest, silhouettes
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, Margins, PriceStatistics, Statistics
@@ -57,6 +57,7 @@ class SweepPass(Pass[Statistics]):
         return sums
 
     def conclude(self, total: Statistics) -> Statistics:
+        total = total.settled
         if not total.is_finite():
             raise ValueError(NOT_FINITE)
         return total
@@ -193,16 +194,6 @@ class PartitionPass(Pass[Statistics]):
         given = self.memberships
         here = given.part(start, stop) if isinstance(given, Partition) else given[start:stop, ...]
         return replace(self, memberships=here)
-
-
-@dataclass(frozen=True)
-class NearestDistancePass(Pass[Float64]):
-    """(b,) squared distance of each row to its nearest centre."""
-
-    state: State
-
-    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Float64:
-        return nearest_distances(rows, self.state, task)
 
 
 @dataclass(frozen=True)

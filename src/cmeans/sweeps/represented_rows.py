@@ -14,7 +14,11 @@ from ..data.arrays import Array, Float64, IntArray, itemsize
 from ..data.blocks import Blocks
 from ..data.limits import Limits
 from ..spaces import Rows, Space
+from ..spaces.centres import Centres
 from .native_rows import SUMMED_ROWS, NativeRows
+
+SAMPLED_ROWS = 2048  # rows whose principal directions stand for those of all
+OVERSAMPLED, POWERS = 8, 3  # further vectors of the basis in which they are found, and how often it is multiplied
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ class RepresentedRows:
         self._kept: dict[int, list[RepresentedBlock]] = {}
         self._native_views: dict[int, NativeRows] = {}
         self._weights: dict[int, float] = {}
+        self._directions: dict[int, Centres | None] = {}
         self._lock = threading.Lock()
         self.labelled_by: dict[int, bytes] = {}  # the key of the pass that wrote the labels of a task's rows
 
@@ -152,6 +157,26 @@ class RepresentedRows:
             first, last = self.blocks.task_range(task, self.space.size)
             self._weights[task] = float(self.blocks.weight[first:last].sum())
         return self._weights[task]
+
+    def directions(self, count: int) -> Centres | None:
+        """At most `count` orthonormal directions along which the rows differ most, those of a sample; None in spaces without orthonormal
+        coordinates."""
+        with self._lock:
+            if count not in self._directions:
+                self._directions[count] = self._principal_directions(count)
+            return self._directions[count]
+
+    def _principal_directions(self, count: int) -> Centres | None:
+        numbers = np.unique(np.linspace(0, self.n_rows - 1, SAMPLED_ROWS).astype(np.intp))
+        sample = self.space.embed(self.blocks.take(numbers), numbers if self._training else None)
+        if sample.duals is not sample.coordinates:
+            return None
+        x = sample.coordinates
+        basis = np.random.default_rng(0).normal(size=(x.shape[1], min(count + OVERSAMPLED, x.shape[1])))
+        for _ in range(POWERS):  # of the sample's scatter matrix, by which a random basis turns towards its first eigenvectors
+            basis, _ = np.linalg.qr(x.T @ (x @ basis))
+        _, _, turned = np.linalg.svd(x @ basis, full_matrices=False)
+        return Centres.orthonormal((basis @ turned[:count].T).T)
 
     def rows_done(self, task: int) -> int:
         """Number of rows in the tasks up to this one."""

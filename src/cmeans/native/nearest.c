@@ -1,0 +1,43 @@
+/* The nearest of many centres for rows of which nothing is known. */
+#include "search.h"
+
+struct found {
+    int64_t *labels;    /* (count,) the nearest centre, ties to the lowest number */
+    double *d2;         /* (count,) squared distance to it */
+    real *memberships;  /* (count, clusters) 1 for that centre, 0 for others; or nothing */
+    double *mass;       /* (clusters,) weights of its rows, added to */
+    double *totals;     /* (2,) sums of weight d2 and of weight k(x, x), added to */
+    double *moment;     /* (columns,) sum of weight x, added to */
+};
+
+int EXPORTED(assign_nearest)(const struct rows *rows, const struct search *search, const struct found *to) {
+    const int64_t clusters = search->clusters;
+    struct searched s;
+    if (!new_search(&s, search))
+        return NO_MEMORY;
+    s.rows = rows;
+    for (int64_t start = 0; start < rows->count; start += s.room) {
+        const int64_t count = at_most(s.room, rows->count - start);
+        for (int64_t t = 0; t < count; t++) {
+            s.number[t] = start + t, s.label[t] = -1, s.loaded[t] = 0;
+            s.d2[t] = (real)INFINITY, s.z[t * (search->size + 2) + search->size] = 0;
+        }
+        search_tile(&s, search, count);
+        for (int64_t t = 0; t < count; t++) {
+            const int64_t i = start + t, j = s.label[t];
+            const double weight = rows->weight[i * rows->weight_step];
+            to->labels[i] = j, to->d2[i] = s.d2[t];
+            to->mass[j] += weight;
+            to->totals[0] += weight * s.d2[t];
+            to->totals[1] += weight * *kxx_of(&s, search, t);
+            for (int64_t f = 0; f < rows->columns; f++)
+                to->moment[f] += weight * (double)s.moved[t * search->pitch + f];
+            if (to->memberships != NULL) {
+                memset(to->memberships + i * clusters, 0, (size_t)clusters * sizeof(real));
+                to->memberships[i * clusters + j] = 1;
+            }
+        }
+    }
+    free(s.memory);
+    return 0;
+}
