@@ -12,7 +12,6 @@ struct bounds {
     int32_t *label;  /* (count,) own cluster, -1 before the first sweep */
     real *upper;     /* (count,) at least the distance to the own centre */
     real *lower;     /* (groups, count) at most the distance to any other centre of each group; centre j is in group j modulo their number */
-    real *z;         /* (count, size + 2) the rows' coordinates along the directions of the search, zeros before they are known */
     int64_t groups;
 };
 
@@ -61,20 +60,6 @@ static int64_t rows_to_read(const struct bounds *bounds, const struct drift *dri
     return count;
 }
 
-/* Rows begin as they were left by the sweep before. */
-static void begin_tile(struct searched *s, const struct search *search, const struct bounds *bounds, const int64_t *order, int64_t count) {
-    const int64_t pitch = search->size + 2;
-    for (int64_t t = 0; t < count; t++) {
-        const int64_t i = s->number[t] = order[t];
-        s->label[t] = bounds->label[i], s->loaded[t] = 0, s->d2[t] = (real)INFINITY;
-        s->beyond[t] = bounds->upper[i] * bounds->upper[i];
-        if (bounds->z != NULL)
-            memcpy(s->z + t * pitch, bounds->z + i * pitch, (size_t)pitch * sizeof(real));
-        else
-            s->z[t * pitch + search->size] = 0;
-    }
-}
-
 INLINE real root_of(real x) { return x > 0 ? (BITS == 64 ? (real)sqrt((double)x) : (real)sqrtf((float)x)) : x == x ? 0 : x; }
 
 /* The bounds of row t of the tile, number i, from what has been found of its distances. */
@@ -99,13 +84,11 @@ static void keep_bounds(struct searched *s, const struct search *search, const s
     }
     if (s->d2[t] < (real)INFINITY) /* or else the bound has been enough */
         bounds->upper[i] = root_of(s->d2[t] + margin);
-    if (bounds->z != NULL)
-        memcpy(bounds->z + i * (search->size + 2), s->z + t * (search->size + 2), (size_t)(search->size + 2) * sizeof(real));
 }
 
 /* One sweep over the rows whose bounds overlap; returns their number, or what is missing. */
 int64_t EXPORTED(sweep_bounded)(const struct rows *rows, const struct search *search, const struct drift *drift, const struct bounds *bounds,
-                                struct moves *moves) {
+                                real *coordinates, struct moves *moves) {
     struct searched s;
     int64_t *order = malloc((size_t)(rows->count + 1) * sizeof(int64_t));
     if (order == NULL || !new_search(&s, search)) {
@@ -113,11 +96,14 @@ int64_t EXPORTED(sweep_bounded)(const struct rows *rows, const struct search *se
         return NO_MEMORY;
     }
     const int64_t read = rows_to_read(bounds, drift, rows->count, search->rounding, order);
-    s.rows = rows;
+    s.rows = rows, s.coordinates = coordinates;
     moves->count = 0;
     for (int64_t start = 0; start < read; start += s.room) {
         const int64_t count = at_most(s.room, read - start);
-        begin_tile(&s, search, bounds, order + start, count);
+        for (int64_t t = 0; t < count; t++) {
+            const int64_t i = order[start + t];
+            begin_row(&s, t, i, bounds->label[i], bounds->upper[i] * bounds->upper[i]);
+        }
         search_tile(&s, search, count);
         for (int64_t t = 0; t < count; t++) {
             const int64_t i = order[start + t];

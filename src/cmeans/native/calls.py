@@ -16,11 +16,11 @@ LINE = 64  # bytes of a cache line, and of a vector of native code
 __all__ = [
     "ADDRESS",
     "INT",
+    "LINE",
     "REAL",
     "TEXT",
     "WHOLE",
     "Structure",
-    "LINE",
     "address",
     "aligned",
     "byref",

@@ -46,6 +46,7 @@ struct searched {
     int32_t *loaded;   /* (room,) the row is in `moved` */
     int32_t *found;    /* (width,) centres that may be nearest */
     const struct rows *rows;
+    real *coordinates;    /* (count, size + 2) what `z` is to begin with and is kept for later, zeros where nothing is known; or nothing */
     int64_t number[TILE]; /* of each row */
     void *memory;
 };
@@ -181,16 +182,18 @@ static int32_t smallest_of(const real *low, int64_t width, real *smallest) {
 
 /* ------------------------------------------------------------------------------------------------------------ bounds */
 
-/* Coordinates and rests of the rows of a tile that lack them. The length of a rest is never zero, so that zero says that it is not known. */
-static void find_coordinates(struct searched *s, const struct search *search, int64_t count) {
+/* Coordinates and rests of the rows of a tile that lack them; 0 where none does. The length of a rest is never zero, so that zero says that it is not known. */
+static int find_coordinates(struct searched *s, const struct search *search, int64_t count) {
     const int64_t size = search->size, pitch = size + 2;
     real out[TOGETHER * BESIDE];
+    int found = 0;
     for (int64_t i = 0; i < count; i += TOGETHER) {
         int missing = 0;
         for (int64_t q = i; q < at_most(i + TOGETHER, count); q++)
             missing |= s->z[q * pitch + size] == 0;
         if (!missing)
             continue;
+        found = 1;
         for (int64_t q = i; q < at_most(i + TOGETHER, count); q++)
             load_row(s, search, q);
         for (int64_t k = 0; k < size; k += BESIDE) {
@@ -209,6 +212,7 @@ static void find_coordinates(struct searched *s, const struct search *search, in
                 z[size] = BITS == 64 ? (real)1e-150 : (real)1e-18;
         }
     }
+    return found;
 }
 
 /* What the distances of BOUND_ROWS rows from i on to the centres of some panels are at least. */
@@ -309,7 +313,7 @@ static void finish_row(struct searched *s, const struct search *search, int64_t 
 
 /* One distance of row i, that to its own centre or else to the one with the least bound, unless no other centre can be nearest. Returns how
  * many others may be. */
-static int64_t begin_row(struct searched *s, const struct search *search, int64_t i) {
+static int64_t look_at_row(struct searched *s, const struct search *search, int64_t i) {
     const real margin = margin_of(s, search, i);
     real least;
     int32_t first = s->label[i];
@@ -323,14 +327,38 @@ static int64_t begin_row(struct searched *s, const struct search *search, int64_
     return within(s, i, first, s->d2[i] + margin, s->found);
 }
 
+/* Row number i is the t-th to be searched; its former label, or -1, and at least the squared distance to that. */
+static void begin_row(struct searched *s, int64_t t, int64_t i, int32_t label, real beyond) {
+    s->number[t] = i, s->loaded[t] = 0;
+    s->label[t] = label, s->d2[t] = (real)INFINITY, s->beyond[t] = beyond;
+}
+
+/* What is known of the rows' coordinates. */
+static void recall_coordinates(struct searched *s, const struct search *search, int64_t count) {
+    const int64_t pitch = search->size + 2;
+    for (int64_t t = 0; t < count; t++)
+        if (s->coordinates == NULL)
+            s->z[t * pitch + search->size] = 0;
+        else
+            memcpy(s->z + t * pitch, s->coordinates + s->number[t] * pitch, (size_t)pitch * sizeof(real));
+}
+
+static void keep_coordinates(const struct searched *s, const struct search *search, int64_t count) {
+    const int64_t pitch = search->size + 2;
+    for (int64_t t = 0; t < count && s->coordinates != NULL; t++)
+        memcpy(s->coordinates + s->number[t] * pitch, s->z + t * pitch, (size_t)pitch * sizeof(real));
+}
+
 /* The nearest centres of the first `count` rows, which begin with their former labels and what is known of their distances to them. */
 static void search_tile(struct searched *s, const struct search *search, int64_t count) {
     int64_t left[TILE], total = 0;
     if (search->size > 0 && ++s->since >= AGAIN) {
-        find_coordinates(s, search, count);
+        recall_coordinates(s, search, count);
+        if (find_coordinates(s, search, count))
+            keep_coordinates(s, search, count);
         find_bounds(s, search, count);
         for (int64_t i = 0; i < count; i++)
-            total += left[i] = begin_row(s, search, i);
+            total += left[i] = look_at_row(s, search, i);
         if (total * DEAR <= count * search->clusters) {
             s->since = AGAIN;
             for (int64_t i = 0; i < count; i++)

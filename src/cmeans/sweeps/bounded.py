@@ -28,7 +28,7 @@ GROUPS = 8  # centre j belongs to group j modulo their number
 class _BoundsArgument(Structure):
     """struct bounds"""
 
-    _fields_ = [("label", ADDRESS), ("upper", ADDRESS), ("lower", ADDRESS), ("z", ADDRESS), ("groups", WHOLE)]
+    _fields_ = [("label", ADDRESS), ("upper", ADDRESS), ("lower", ADDRESS), ("groups", WHOLE)]
 
 
 class _DriftArgument(Structure):
@@ -51,18 +51,16 @@ class _ClusterSumsArgument(Structure):
 
 @dataclass(frozen=True)
 class RowBounds:
-    """Bounds of the rows of one block, and their coordinates along the directions of the search."""
+    """Bounds of the rows of one block."""
 
     label: Array  # (b,) own cluster, -1 before the first sweep
     upper: Array  # (b,) at least the distance to the own centre
     lower: Array  # (groups, b) at most the distance to any other centre of each group
-    z: Array | None  # (b, directions + 2)
 
     @classmethod
-    def unknown(cls, n_rows: int, clusters: int, directions: int, dtype: Any) -> RowBounds:
+    def unknown(cls, n_rows: int, clusters: int, dtype: Any) -> RowBounds:
         """Return bounds before the first sweep."""
-        z = np.zeros((n_rows, directions + 2), dtype) if directions else None
-        return cls(np.full(n_rows, -1, np.int32), np.full(n_rows, np.inf, dtype), np.zeros((min(clusters, GROUPS), n_rows), dtype), z)
+        return cls(np.full(n_rows, -1, np.int32), np.full(n_rows, np.inf, dtype), np.zeros((min(clusters, GROUPS), n_rows), dtype))
 
 
 @dataclass(frozen=True)
@@ -182,7 +180,7 @@ class BoundedSweep:
         search = self._search.argument(rows, rows.space, state)
         for here in rows.native_task(task):
             if here.start not in memory.bounds:
-                memory.bounds[here.start] = RowBounds.unknown(len(here), len(state.centres), search.size, here.dtype)
+                memory.bounds[here.start] = RowBounds.unknown(len(here), len(state.centres), here.dtype)
             bounds, drift = memory.bounds[here.start], self._drift(memory.state, state, here.dtype)
             moves = BlockMoves.room(len(here))
             argument = moves.argument()
@@ -190,7 +188,8 @@ class BoundedSweep:
                 here.argument,
                 search,
                 _DriftArgument(address(drift.cluster), address(drift.group)),
-                _BoundsArgument(*map(address, (bounds.label, bounds.upper, bounds.lower, bounds.z)), len(bounds.lower)),
+                _BoundsArgument(*map(address, (bounds.label, bounds.upper, bounds.lower)), len(bounds.lower)),
+                address(rows.coordinates(here, search.size)),
                 argument,
             )
             done(self._pass(*arguments))
@@ -244,4 +243,4 @@ class BoundedSweep:
 
 
 ROWS, MOVES, SUMS = map(pointer_to, (RowsArgument, _MovesArgument, _ClusterSumsArgument))
-ARGUMENTS = (ROWS, *map(pointer_to, (SearchArgument, _DriftArgument, _BoundsArgument)), MOVES)
+ARGUMENTS = (ROWS, *map(pointer_to, (SearchArgument, _DriftArgument, _BoundsArgument)), ADDRESS, MOVES)

@@ -116,6 +116,11 @@ def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int)
     return NativeAssign(rule, dtype) if sweeps_are_native(space, rows.blocks, rule, n_clusters) else generic.assign
 
 
+def labels_tell(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
+    """True where the last pass of a hard rule leaves memberships out, which labels tell: for many rows they are most of its work."""
+    return searches(space, blocks, rule, n_clusters) and space.represents_by_views
+
+
 def measure_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> MeasureFunction:
     """The distances of represented rows to centres of `space`, by the same arithmetic as the last pass."""
     if not sweeps_are_native(space, rows.blocks, rule, n_clusters):

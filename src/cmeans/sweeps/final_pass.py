@@ -18,7 +18,7 @@ from ..rules import Rule
 from ..runtime.progress import SILENT, Reporter
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
-from .choice import AssignFunction, assign_for
+from .choice import AssignFunction, assign_for, labels_tell
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import FinalSums
@@ -165,7 +165,7 @@ class Assignment:
     """Labels of all rows, and what goes with them."""
 
     labels: npt.NDArray[Any]  # (n,)
-    memberships: Array | None  # (n, c) in the rows' library and dtype; None for rows that are not in memory
+    memberships: Array | None  # (n, c) in the rows' library and dtype; None where labels tell them, and for rows that are not in memory
     nearest: Float64 | None  # (n,) squared distance to the centre of the row's label
     objective: float
     total_distance: float  # sum_ij weight_i d2_ij
@@ -193,10 +193,12 @@ def assign_all(
     """
     c, like = len(state.centres), dense_like(rows.blocks.x)
     if rows.blocks.keep_memberships:
-        whole = ArraySink(rows.n_rows, c, like)
+        told = rows.blocks.known is None and labels_tell(space, rows.blocks, rule, c)
+        whole = ArraySink(rows.n_rows, 0 if told else c, like)
         sums = assign_into(whole, rows, space, rule, state, engine, reporter, moves)
         out = whole.outputs
-        return Assignment(out.labels, out.memberships, out.nearest, sums.objective, sums.total_distance, sums.mass)
+        memberships = None if told else out.memberships
+        return Assignment(out.labels, memberships, out.nearest, sums.objective, sums.total_distance, sums.mass)
     labels, done = rows.blocks.empty_labels(c), 0
     compact = CompactLabels(labels.dtype)
 

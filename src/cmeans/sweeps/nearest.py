@@ -97,7 +97,7 @@ def _margin(dtype: Any, columns: int, size: int) -> float:
     each coordinate errs by so much of |x|, all of them by sqrt(size) times that; the bound is summed over them one after the other.
     """
     unit, terms = float(np.finfo(dtype).eps) / 2.0, columns * np.dtype(dtype).itemsize / LINE + 5.0
-    return rounding(dtype) + 2.0 * unit * ((1.0 + size**0.5) * terms + size + 8.0)
+    return float(rounding(dtype) + 2.0 * unit * ((1.0 + size**0.5) * terms + size + 8.0))
 
 
 def _panels(centres: Centres, norms: Float64, directions: Centres, dtype: Any, margin: float) -> Array:
@@ -132,7 +132,7 @@ class _Sums:
 
 
 class NearestAssign:
-    """The last pass of the hard rule: labels and memberships of one task's rows."""
+    """The last pass of the hard rule: labels of one task's rows, and memberships where there is room for them."""
 
     def __init__(self, dtype: Any) -> None:
         self._cache = SearchCache()
@@ -143,7 +143,9 @@ class NearestAssign:
         sums = _Sums(c, space.size)
         for here in rows.native_task(task):
             place = out.place(here.start, len(here))
-            done(self._pass(here.argument, search, sums.argument(out.labels[place], out.nearest[place], out.memberships[place])))
+            memberships = out.memberships[place] if out.memberships.shape[1] else None
+            to = sums.argument(out.labels[place], out.nearest[place], memberships)
+            done(self._pass(here.argument, search, address(rows.coordinates(here, search.size)), to))
         objective, square = sums.totals
         norms, total = state.centres.squared_norms(), space.coefficients(state.centres).sum(axis=0)
         # sum_ij w_i |x_i - v_j|^2 = c sum_i w_i k(x_i, x_i) - 2 (sum_i w_i g(x_i)) . (sum_j a_j) + sum_i w_i sum_j |v_j|^2
@@ -164,8 +166,9 @@ class NearestSearch:
         for here in rows.native_task(task):
             labels.append(np.empty(len(here), np.int64))
             distances.append(np.empty(len(here)))
-            done(self._pass(here.argument, search, sums.argument(labels[-1], distances[-1], None)))
+            to = sums.argument(labels[-1], distances[-1], None)
+            done(self._pass(here.argument, search, address(rows.coordinates(here, search.size)), to))
         return np.concatenate(labels), np.concatenate(distances)
 
 
-ARGUMENTS = tuple(map(pointer_to, (RowsArgument, SearchArgument, _FoundArgument)))
+ARGUMENTS = (pointer_to(RowsArgument), pointer_to(SearchArgument), ADDRESS, pointer_to(_FoundArgument))

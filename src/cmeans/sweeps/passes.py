@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -50,11 +50,11 @@ class SweepPass(Pass[Statistics]):
         return self.function or sweep_for(rows, self.rule, len(self.state.centres))
 
     def work(self, rows: RepresentedRows, task: int, prepared: SweepFunction) -> Statistics:
-        if not self.labelling:
-            return prepared(rows, self.rule, self.state, task, self.before)
-        sums = prepared(rows, self.rule, self.state, task, self.before, rows.argmax_labels)
-        rows.labelled_by[task] = self.key
-        return sums
+        labels = rows.argmax_labels if self.labelling else None
+        sums = prepared(rows, self.rule, self.state, task, self.before, labels)
+        if self.labelling:
+            rows.labelled_by[task] = self.key
+        return cast(Statistics, sums)  # which moved rows stand for until they are settled
 
     def conclude(self, total: Statistics) -> Statistics:
         total = total.settled

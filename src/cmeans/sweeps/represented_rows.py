@@ -85,6 +85,7 @@ class RepresentedRows:
         self._native_views: dict[int, NativeRows] = {}
         self._weights: dict[int, float] = {}
         self._directions: dict[int, Centres | None] = {}
+        self._coordinates: dict[tuple[int, int], Array] = {}  # by the first row of a block and the number of directions
         self._lock = threading.Lock()
         self.labelled_by: dict[int, bytes] = {}  # the key of the pass that wrote the labels of a task's rows
 
@@ -166,12 +167,25 @@ class RepresentedRows:
                 self._directions[count] = self._principal_directions(count)
             return self._directions[count]
 
+    def coordinates(self, block: NativeRows, count: int) -> Array | None:
+        """Room (b, count + 2) for the coordinates of a block's rows along so many directions, which a search fills and finds again: zeros
+        where it has not been yet. None for rows that are read once, or need not be in memory between passes."""
+        if self.blocks.read_anew or not self._training or not count:
+            return None
+        key = block.start, count
+        if key not in self._coordinates:
+            self._coordinates[key] = np.zeros((len(block), count + 2), block.dtype)
+        return self._coordinates[key]
+
     def _principal_directions(self, count: int) -> Centres | None:
         numbers = np.unique(np.linspace(0, self.n_rows - 1, SAMPLED_ROWS).astype(np.intp))
         sample = self.space.embed(self.blocks.take(numbers), numbers if self._training else None)
         if sample.duals is not sample.coordinates:
             return None
-        x = sample.coordinates
+        x = sample.coordinates[np.isfinite(sample.coordinates).all(axis=1)]
+        if not len(x):
+            return None
+        x = x / (np.abs(x).max() or 1.0)
         basis = np.random.default_rng(0).normal(size=(x.shape[1], min(count + OVERSAMPLED, x.shape[1])))
         for _ in range(POWERS):  # of the sample's scatter matrix, by which a random basis turns towards its first eigenvectors
             basis, _ = np.linalg.qr(x.T @ (x @ basis))
