@@ -2,7 +2,7 @@
  *
  * Along a few orthonormal directions rows and centres have coordinates z and p; of what is left of them the lengths s and t are known. Then
  * x.v <= z.p + s t, so that few numbers bound a squared distance from below, and only centres that may be nearest are multiplied in full.
- * (For rows rotated as a whole: Karypis & others' projections; arXiv 2603.20009 prunes by the first columns with a test that may err.)
+ * (SuperKMeans, arXiv 2603.20009, prunes by the first columns of rotated rows with a test that may err.)
  *
  * A product with a centre is the same to the bit however it is come by: alone, or in a block of rows and centres. So the directions, and
  * what is left out, change no result. */

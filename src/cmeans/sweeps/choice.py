@@ -14,9 +14,9 @@ from ..data.outputs import RowOutputs
 from ..rules import Rule
 from ..spaces import Space
 from . import generic
-from .bounded import BoundedSweep, MovedRows
+from .hard.bounded import BoundedSweep, MovedRows
+from .hard.nearest import NearestAssign, NearestSearch
 from .native import NativeAssign, NativeCosts, NativeDeviations, NativeMargins, NativeMeasure, NativeNearest, NativePrices, NativeSweep
-from .nearest import NearestAssign, NearestSearch
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics

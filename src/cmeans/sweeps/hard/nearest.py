@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import native
-from ..data.arrays import Array, Float64, IntArray, numpy_dtype, rounding
-from ..data.outputs import RowOutputs
-from ..native.calls import ADDRESS, INT, LINE, REAL, WHOLE, Structure, address, aligned, done, pointer_to
-from ..rules import Rule
-from ..spaces import Space
-from ..spaces.centres import Centres
-from .native_rows import RowsArgument
-from .represented_rows import RepresentedRows
-from .state import State
-from .statistics import FinalSums
+from ... import native
+from ...data.arrays import Array, Float64, IntArray, numpy_dtype, rounding
+from ...data.outputs import RowOutputs
+from ...native.calls import ADDRESS, INT, LINE, REAL, WHOLE, Structure, address, aligned, done, pointer_to
+from ...rules import Rule
+from ...spaces import Space
+from ...spaces.centres import Centres
+from ..native_rows import RowsArgument
+from ..represented_rows import RepresentedRows
+from ..state import State
+from ..statistics import FinalSums
 
 STATES = 2  # whose centres are kept as C reads them
 COLUMNS_A_DIRECTION = 12  # columns that a row has for each direction along which bounds are taken
@@ -120,7 +120,7 @@ def _in_lines(points: Float64, dtype: Any) -> Array:
     return aligned(padded)
 
 
-class _Sums:
+class _FoundSums:
     """What is summed over the rows of a task while their nearest centres are found."""
 
     def __init__(self, clusters: int, columns: int) -> None:
@@ -140,7 +140,7 @@ class NearestAssign:
 
     def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs) -> FinalSums:
         c, search = len(state.centres), self._cache.argument(rows, space, state)
-        sums = _Sums(c, space.size)
+        sums = _FoundSums(c, space.size)
         for here in rows.native_task(task):
             place = out.place(here.start, len(here))
             memberships = out.memberships[place] if out.memberships.shape[1] else None
@@ -161,7 +161,7 @@ class NearestSearch:
         self._pass = native.function("assign_nearest", dtype, ARGUMENTS, INT)
 
     def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
-        search, sums = self._cache.argument(rows, rows.space, state), _Sums(len(state.centres), rows.space.size)
+        search, sums = self._cache.argument(rows, rows.space, state), _FoundSums(len(state.centres), rows.space.size)
         labels, distances = [], []
         for here in rows.native_task(task):
             labels.append(np.empty(len(here), np.int64))

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import native
-from ..data.arrays import Array, Float64, IntArray, itemsize
-from ..data.blocks import Blocks
-from ..native.calls import ADDRESS, WHOLE, Structure, address, done, pointer_to
-from ..rules import Rule
-from ..spaces import Space
-from .native import CentresCache, NativeChange
-from .native_rows import NativeRows, RowsArgument
+from ... import native
+from ...data.arrays import Array, Float64, IntArray, itemsize
+from ...data.blocks import Blocks
+from ...native.calls import ADDRESS, WHOLE, Structure, address, done, pointer_to
+from ...rules import Rule
+from ...spaces import Space
+from ..native import CentresCache, NativeChange
+from ..native_rows import NativeRows, RowsArgument
+from ..represented_rows import RepresentedRows
+from ..state import State
+from ..statistics import Statistics
 from .nearest import SearchArgument, SearchCache, direction_count
-from .represented_rows import RepresentedRows
-from .state import State
-from .statistics import Statistics
 
 ALL = -1  # the number under which the sums of several tasks are kept
 GROUPS = 8  # centre j belongs to group j modulo their number
