@@ -10,13 +10,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import page
+from . import jobs, many_clusters, page
 from .contest import ROOT, Settings, hold
 from .environments import FOLDER
 from .harness import machine
-from .jobs import CONTESTS
 
 QUICK_ROWS = 6_000
+CONTESTS = (*jobs.CONTESTS, *many_clusters.CONTESTS)
 OWN_SCRIPTS = {"roofline": 4, "growth": 9, "every_size": 10}  # those that run in a way of their own, and their points
 
 DESCRIPTION = """\

@@ -20,6 +20,7 @@ PEERS = {
         "soft-clustering==0.2.0",
         "scikit-fuzzy-c-means==0.1.3",
         "faiss-cpu==1.15.1",
+        "superkmeans==0.2.0",
         "tslearn==0.10.0",
         "prosemble[jax]==2.4.0",
     ),

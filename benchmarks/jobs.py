@@ -57,10 +57,13 @@ class Contest:
     checks: tuple[Check, ...] = ()
     rows: int | None = None  # at most so many
     seeded: bool = False  # every run has a seed of its own
+    made: Callable[[int | None], tuple[np.ndarray, np.ndarray]] | None = None  # rows and classes, at most so many, that are not loaded
 
     def make(self, limit: int | None = None) -> tuple[Arrays, np.ndarray]:
         """The arrays of the job, rows in [0, 1] among them, and the classes; of all rows, or of some drawn once for all."""
-        x, y = load(self.data), load(self.data, "y")
+        limit = None if limit is None else max(limit, 2 * self.words["clusters"])
+        most = self.rows if limit is None else limit if self.rows is None else min(limit, self.rows)
+        x, y = (load(self.data), load(self.data, "y")) if self.made is None else self.made(most)
         few = min(number for number in (limit, self.rows, len(x)) if number is not None)
         if few < len(x):
             chosen = np.random.default_rng(0).permutation(len(x))[:few]

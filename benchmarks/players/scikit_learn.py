@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 
@@ -48,6 +48,13 @@ def kmeans(job: Job) -> Played:
     """KMeans from given rows."""
     rows = job.rows
     model = KMeans(job.clusters, init=rows[job.start], n_init=1, max_iter=job.sweeps, tol=0)
+    return lambda: model.fit(rows), lambda fitted: {"labels": fitted.labels_, "centres": fitted.cluster_centers_}
+
+
+def mini_batches(job: Job) -> Played:
+    """MiniBatchKMeans from given rows, as many epochs as the others make sweeps."""
+    rows = job.rows
+    model = MiniBatchKMeans(job.clusters, init=rows[job.start], n_init=1, max_iter=job.sweeps, tol=0, random_state=0)
     return lambda: model.fit(rows), lambda fitted: {"labels": fitted.labels_, "centres": fitted.cluster_centers_}
 
 

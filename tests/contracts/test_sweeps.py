@@ -6,8 +6,9 @@ import pytest
 
 from cmeans.rules import Rule
 from cmeans.sweeps import generic
-from cmeans.sweeps.bounded import BoundedSweep
 from cmeans.sweeps.choice import AssignFunction, DeviationsFunction, MeasureFunction, SweepFunction
+from cmeans.sweeps.hard.bounded import BoundedSweep
+from cmeans.sweeps.hard.nearest import NearestAssign
 from cmeans.sweeps.native import NativeAssign, NativeDeviations, NativeMeasure, NativeSweep
 from contracts.sweep import RULES, SIZES, Given, SweepContract
 
@@ -45,6 +46,9 @@ class TestBounded(TestNative):
 
     def sweep(self, rule: Rule, dtype: str) -> SweepFunction:
         return BoundedSweep(rule, dtype)
+
+    def assign(self, rule: Rule, dtype: str) -> AssignFunction:
+        return NearestAssign(dtype)
 
 
 @pytest.mark.parametrize(("dtype", "of_memberships", "of_masses"), [("float64", 2e-12, 1e-12), ("float32", 1e-3, 5e-4)])

@@ -21,7 +21,7 @@ from cmeans.rules import Hard
 from cmeans.sampling.farthest import farthest_rows
 from cmeans.solvers.sequential import diametral_rows
 from cmeans.spaces.centres import Centres
-from cmeans.sweeps.passes import NearestDistancePass
+from cmeans.sweeps.passes import NearestRowsPass
 from cmeans.sweeps.problem import Problem
 from cmeans.sweeps.state import State
 from cmeans.tuning.initial_scale import Spacing
@@ -191,7 +191,7 @@ def test_farthest_rows_one_after_the_other(problem_of):
     assert far.rows.tolist() == [naive_sparse.farthest_row(X, X[[0, 1, *far.rows[:k]]]) for k in range(4)]
     assert far.passes == 4
     np.testing.assert_allclose(far.centres.coordinates, X[far.rows])
-    distances = np.concatenate(list(problem_of(X).map(NearestDistancePass(State(start)))))
+    distances = np.concatenate([d2 for _, d2 in problem_of(X).map(NearestRowsPass(Hard(), State(start)))])
     np.testing.assert_allclose(distances, naive.point_distances(X, X[:2]).min(axis=1), atol=1e-12)
     repeated = np.repeat(X[:3], 5, axis=0)
     assert len(farthest_rows(problem_of(repeated), Centres.orthonormal(X[:1]), 9).rows) == 2

@@ -8,6 +8,7 @@
 #include "neighbours.c"
 #undef ROWS
 #include "bounded.c"
+#include "nearest.c"
 #include "passes.c"
 #include "seeding.c"
 
@@ -33,6 +34,53 @@ static uint64_t digest(const void *data, size_t bytes) {
 }
 
 #define SHOWN(name, array, count) printf("%d %s %s %016llx\n", BITS, what, name, (unsigned long long)digest(array, (size_t)(count) * sizeof *(array)))
+
+static real *lined(int64_t count) { /* zeros that begin a cache line */
+    return aligned_to_line(calloc((size_t)count * sizeof(real) + LINE, 1));
+}
+
+/* The nearest centres, by bounds along the first `size` axes. */
+static void run_search(const struct rows *rows, const struct centres *centres, int64_t size) {
+    const char *what = size > 0 ? "search by bounds" : "search";
+    const int64_t n = rows->count, d = rows->columns, c = centres->clusters, pitch = in_lines(d), n_panels = (c + 2 * LANES - 1) / (2 * LANES) * 2;
+    real *values = lined(c * pitch), *directions = lined(size * pitch), *panels = lined(n_panels * (2 + size) * LANES);
+    for (int64_t j = 0; j < n_panels * LANES; j++) {
+        real *panel = panels + j / LANES * (2 + size) * LANES + j % LANES, rest = 0;
+        panel[0] = j < c ? centres->norms[j] : (real)INFINITY;
+        for (int64_t f = 0; f < d && j < c; f++) {
+            const real a = values[j * pitch + f] = centres->values[j * d + f];
+            if (f < size)
+                panel[(1 + f) * LANES] = -2 * a;
+            else
+                rest = fused_one(a, a, rest);
+        }
+        panel[(1 + size) * LANES] = -2 * root_of(rest);
+    }
+    for (int64_t k = 0; k < size; k++)
+        directions[k * pitch + k] = 1;
+    const struct search search = {values, centres->norms, directions, panels, c, pitch, size, centres->rounding, 16 * centres->rounding};
+    int64_t *labels = malloc((size_t)n * sizeof(int64_t)), *numbers = malloc((size_t)n * sizeof(int64_t)), *count = calloc((size_t)c, sizeof(int64_t));
+    int32_t *from = malloc((size_t)n * sizeof(int32_t)), *to = malloc((size_t)n * sizeof(int32_t)), *own = malloc((size_t)n * sizeof(int32_t));
+    double *d2 = malloc((size_t)n * sizeof(double)), *sums = calloc((size_t)(2 * c + c * d + 2), sizeof(double));
+    real *memberships = malloc((size_t)(n * c) * sizeof(real)), *coordinates = lined(n * (size + 2)), *upper = lined(n), *lower = lined(n), *drift = lined(c);
+    const struct found found = {labels, d2, memberships, sums, sums + c, sums + c + 2};
+    JOIN(assign_nearest, VARIANT, BITS)(rows, &search, coordinates, &found);
+    SHOWN("labels", labels, n);
+    SHOWN("distances", d2, n);
+    SHOWN("sums", sums, c + 2 + d);
+    for (int64_t i = 0; i < n; i++)
+        own[i] = -1, upper[i] = (real)INFINITY;
+    const struct bounds bounds = {own, upper, lower, 1};
+    const struct drift none = {drift, drift};
+    struct moves moves = {numbers, from, to, 0};
+    JOIN(sweep_bounded, VARIANT, BITS)(rows, &search, &none, &bounds, coordinates, &moves);
+    memset(sums, 0, (size_t)(2 * c + c * d) * sizeof(double));
+    const struct cluster_sums moved = {count, sums, sums + c, sums + 2 * c};
+    JOIN(move_rows, VARIANT, BITS)(rows, &moves, &moved, c);
+    SHOWN("clusters", own, n);
+    SHOWN("upper bounds", upper, n);
+    SHOWN("moved sums", sums, 2 * c + c * d);
+}
 
 static void run(const char *what, int64_t n, int64_t d, int64_t c) {
     real *x = filled(n * d), *shift = filled(d), *a = filled(c * d), *norms = malloc((size_t)c * sizeof(real));
@@ -94,6 +142,8 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c) {
     JOIN(propose, VARIANT, BITS)(&proposals);
     SHOWN("lowered", lowered, 2 * n);
     SHOWN("potentials", potentials, 2);
+    run_search(&rows, &centres, 0);
+    run_search(&rows, &centres, 2);
 }
 
 int main(void) {

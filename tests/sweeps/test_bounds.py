@@ -18,8 +18,8 @@ from cmeans.rules import Hard
 from cmeans.solvers.fixed_point import solve
 from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
-from cmeans.sweeps.bounded import BoundedSweep
-from cmeans.sweeps.native import NativeAssign
+from cmeans.sweeps.hard.bounded import BoundedSweep
+from cmeans.sweeps.hard.nearest import NearestAssign
 from cmeans.sweeps.problem import Problem, Stopping
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
@@ -84,13 +84,13 @@ class Watched:
 
 def total(sweep, rows: RepresentedRows, state: State) -> Statistics:
     parts = [sweep(rows, Hard(), state, task) for task in range(rows.n_tasks)]
-    return sum(parts[1:], parts[0])
+    return sum(parts[1:], parts[0]).settled
 
 
 def labels_of(rows: RepresentedRows, state: State) -> np.ndarray:
     """What the last pass says, which reads every row."""
     x = rows.blocks.x
-    out, assign = RowOutputs.empty(rows.n_rows, len(state.centres), x[:0, 0]), NativeAssign(Hard(), x.dtype)
+    out, assign = RowOutputs.empty(rows.n_rows, len(state.centres), x[:0, 0]), NearestAssign(x.dtype)
     for task in range(rows.n_tasks):
         assign(rows, rows.space, Hard(), state, task, out)
     return out.labels

@@ -15,7 +15,7 @@ class RowOutputs:
     """Arrays that the last pass fills by row, for all rows (each task its own part) or for the rows of one task alone."""
 
     labels: IntArray  # (n,)
-    memberships: Array  # (n, c) in the rows' library and dtype
+    memberships: Array  # (n, c) in the rows' library and dtype; (n, 0) where labels tell them
     nearest: Float64  # (n,) squared distance to the centre of the row's own label
     start: int = 0  # number of the first row
 

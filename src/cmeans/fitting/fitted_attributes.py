@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..data.arrays import Array, foreign_like, namespace, numpy_dtype, to_numpy
+from ..data.arrays import Array, foreign_like, namespace, numpy_dtype, one_hot, to_numpy
 from ..data.blocks import Blocks, blocks_of
 from ..engines import ThreadEngine
 from ..kernels import FeatureKernel, LandmarkGraphKernel
@@ -146,11 +146,11 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
     """Attributes from the solver and the final pass over all rows that were given."""
     solution, assignment = result.solution, result.assignment
     rows: dict[str, Any] = {"labels_": blocks.returned(assignment.labels)}
+    if assignment.nearest is not None:
+        scaled = geometry.space.in_scale() is not geometry.space
+        rows["_nearest"] = assignment.nearest * row_scales(blocks.x) if scaled else assignment.nearest
     if assignment.memberships is not None:
-        nearest = assignment.nearest
-        if nearest is not None and geometry.space.in_scale() is not geometry.space:
-            nearest = nearest * row_scales(blocks.x)
-        rows |= {"memberships_": assignment.memberships, "_nearest": nearest}
+        rows["memberships_"] = assignment.memberships
         if result.rule.noise_distance is not None:
             rows["noise_membership_"] = noise_of(assignment.memberships)
     if result.size_gap is not None:
@@ -167,6 +167,13 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
         "approximation_": result.approximation,
         "separation_": separation(result.state.centres, _mean_distance(geometry, result)),
     }
+
+
+def memberships_of_labels(model: Any) -> Array:
+    """Memberships (n, c) of the rows of a fit, made when they are first asked for, where the labels of a hard rule tell them."""
+    if "_nearest" not in vars(model) or model.rule_.is_soft:
+        raise AttributeError(f"{type(model).__name__} has no memberships_: it keeps none of its rows.")
+    return one_hot(to_numpy(model.labels_), len(model._state.centres), model.cluster_centers_)
 
 
 def noise_of(memberships: Array) -> Array:

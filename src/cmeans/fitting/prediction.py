@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -37,7 +37,7 @@ from ..sweeps.final_pass import ArraySink, RowTaker, StreamSink, assign_all, ass
 from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .fitted_attributes import noise_of
+from .fitted_attributes import memberships_of_labels, noise_of
 from .rows.told import NOTHING, Told
 from .validation import check_columns, diagonal_for_prediction, integer, read_rows, weights_of
 
@@ -108,7 +108,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _factors: Float64 | None = None
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
     _limits: Limits = Limits()  # no parameter, and not saved
-    memberships_: Array
+    memberships_ = cached_property(memberships_of_labels)
 
     @abstractmethod
     def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, told: Told = NOTHING) -> Self:

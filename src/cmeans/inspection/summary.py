@@ -93,11 +93,12 @@ def table_of_fit(model: Any, n_typical: int = 1) -> Table:
         return means
 
     columns: dict[str, Any] = {"cluster": np.arange(c), "weight": counts, "share": counts / len(labels)}
-    if "memberships_" in kept:
-        columns["membership"] = mean(host_float64(kept["memberships_"])[inside, own])
+    if "_nearest" in kept:
+        u = kept.get("memberships_")  # which labels may tell
+        columns["membership"] = mean(np.ones(len(own)) if u is None else host_float64(u)[inside, own])
         columns["spread"] = np.sqrt(mean(host_float64(kept["_nearest"])[inside]))
     columns["separation"] = _apart(model._state.centres)
-    if "memberships_" in kept:
+    if "_nearest" in kept:
         columns["typical"] = model.representatives(n_typical)
     return Table(columns)
 

@@ -4,7 +4,7 @@
  * centres move, the bounds are widened by the triangle inequality, which holds in feature space too; a row whose bounds still do not
  * overlap is not read. Sums are kept from the sweep before: only rows that change clusters alter them.
  * (Elkan 2003 keeps a bound for each centre, Hamerly 2010 one for all, Ding et al. 2015, Yinyang k-means, groups.) */
-#include "tile.h"
+#include "search.h"
 
 #define AT_ONCE 256 /* rows whose bounds are updated together */
 
@@ -18,6 +18,12 @@ struct bounds {
 struct drift {
     const real *cluster;  /* (clusters,) how far each centre has moved since the bounds were computed, rounded up */
     const real *group;    /* (groups,) the largest of each group */
+};
+
+struct moves {
+    int64_t *rows;      /* numbers of the rows that change clusters, ascending */
+    int32_t *from, *to; /* their clusters before (-1: none) and after */
+    int64_t count;
 };
 
 struct cluster_sums {
@@ -54,15 +60,64 @@ static int64_t rows_to_read(const struct bounds *bounds, const struct drift *dri
     return count;
 }
 
-/* The smallest squared distance of each row of a tile to a centre of a group, other than its own. */
-static void nearest_other(const struct tile *tile, int64_t clusters, int64_t group, int64_t groups, real *other) {
-    ACROSS(t) {
-        mask own = load_whole(tile->label + t);
-        lanes low = all((real)INFINITY);
-        for (int64_t j = group; j < clusters; j += groups)
-            low = smaller(where(equal_whole(own, all_whole((whole)j)), all((real)INFINITY), load(tile->d2 + j * TILE + t)), low);
-        store(other + t, low);
+INLINE real root_of(real x) { return x > 0 ? (BITS == 64 ? (real)sqrt((double)x) : (real)sqrtf((float)x)) : x == x ? 0 : x; }
+
+/* The bounds of row t of the tile, number i, from what has been found of its distances. */
+static void keep_bounds(struct searched *s, const struct search *search, const struct bounds *bounds, int64_t rows, int64_t t, int64_t i) {
+    const real margin = margin_of(s, search, t);
+    real *low = s->low + t * s->width, line[LANES] __attribute__((aligned(LINE)));
+    low[s->label[t]] = (real)INFINITY;
+    lanes least = all((real)INFINITY);
+    if (LANES % bounds->groups == 0)
+        for (int64_t j = 0; j < s->width; j += LANES)
+            least = smaller(load(low + j), least);
+    store(line, least);
+    if (LANES % bounds->groups != 0)
+        for (int64_t j = 0; j < s->clusters; j++)
+            line[j % bounds->groups] = low[j] < line[j % bounds->groups] ? low[j] : line[j % bounds->groups];
+    for (int64_t h = 0; h < bounds->groups; h++) {
+        real nearest = line[h];
+        if (LANES % bounds->groups == 0)
+            for (int64_t k = h; k < LANES; k += bounds->groups)
+                nearest = line[k] < nearest ? line[k] : nearest;
+        bounds->lower[h * rows + i] = root_of(nearest - margin);
     }
+    if (s->d2[t] < (real)INFINITY) /* or else the bound has been enough */
+        bounds->upper[i] = root_of(s->d2[t] + margin);
+}
+
+/* One sweep over the rows whose bounds overlap; returns their number, or what is missing. */
+int64_t EXPORTED(sweep_bounded)(const struct rows *rows, const struct search *search, const struct drift *drift, const struct bounds *bounds,
+                                real *coordinates, struct moves *moves) {
+    struct searched s;
+    int64_t *order = malloc((size_t)(rows->count + 1) * sizeof(int64_t));
+    if (order == NULL || !new_search(&s, search)) {
+        free(order);
+        return NO_MEMORY;
+    }
+    const int64_t read = rows_to_read(bounds, drift, rows->count, search->rounding, order);
+    s.rows = rows, s.coordinates = coordinates;
+    moves->count = 0;
+    for (int64_t start = 0; start < read; start += s.room) {
+        const int64_t count = at_most(s.room, read - start);
+        for (int64_t t = 0; t < count; t++) {
+            const int64_t i = order[start + t];
+            begin_row(&s, t, i, bounds->label[i], bounds->upper[i] * bounds->upper[i]);
+        }
+        search_tile(&s, search, count);
+        for (int64_t t = 0; t < count; t++) {
+            const int64_t i = order[start + t];
+            keep_bounds(&s, search, bounds, rows->count, t, i);
+            if (bounds->label[i] != s.label[t]) {
+                moves->rows[moves->count] = i;
+                moves->from[moves->count] = bounds->label[i];
+                moves->to[moves->count++] = bounds->label[i] = s.label[t];
+            }
+        }
+    }
+    free(s.memory);
+    free(order);
+    return read;
 }
 
 static void add_to_cluster(const struct cluster_sums *sums, int64_t j, double weight, double kxx, const real *row, const struct rows *rows) {
@@ -70,70 +125,39 @@ static void add_to_cluster(const struct cluster_sums *sums, int64_t j, double we
     double *moment = sums->moment + j * rows->columns;
     sums->mass[j] += weight;
     sums->kxx[j] += weight * kxx;
-    for (int64_t f = 0; f < rows->columns; f++)
-        moment[f] += weight * (double)(rows->shift == NULL ? row[f] : row[f] - rows->shift[f]);
+    if (rows->shift == NULL)
+        for (int64_t f = 0; f < rows->columns; f++)
+            moment[f] += weight * (double)row[f];
+    else
+        for (int64_t f = 0; f < rows->columns; f++)
+            moment[f] += weight * (double)(row[f] - rows->shift[f]);
 }
 
-static void move_row(const struct cluster_sums *sums, int64_t from, int64_t to, double weight, double kxx, const real *row, const struct rows *rows) {
-    sums->count[to] += weight > 0;
-    add_to_cluster(sums, to, weight, kxx, row, rows);
-    if (from >= 0) {
+static double sum_of_squares(const real *row, const struct rows *rows) {
+    double total[4] = {0, 0, 0, 0};
+    for (int64_t f = 0; f < rows->columns; f++) {
+        const double x = (double)(rows->shift == NULL ? row[f] : row[f] - rows->shift[f]);
+        total[f % 4] += x * x;
+    }
+    return (total[0] + total[1]) + (total[2] + total[3]);
+}
+
+/* The sums of all clusters after some rows have changed them; those of clusters without rows are zero, without the rest that rounding leaves. */
+void EXPORTED(move_rows)(const struct rows *rows, const struct moves *moves, const struct cluster_sums *sums, int64_t clusters) {
+    for (int64_t k = 0; k < moves->count; k++) {
+        const int64_t i = moves->rows[k], from = moves->from[k], to = moves->to[k];
+        const real *row = rows->values + i * rows->pitch;
+        const double weight = rows->weight[i * rows->weight_step], kxx = rows->kxx == NULL ? sum_of_squares(row, rows) : (double)rows->kxx[i];
+        sums->count[to] += weight > 0;
+        add_to_cluster(sums, to, weight, kxx, row, rows);
+        if (from < 0)
+            continue;
         sums->count[from] -= weight > 0;
         add_to_cluster(sums, from, -weight, kxx, row, rows);
     }
-}
-
-/* Sums of clusters without rows are zero, without the rest that rounding leaves. */
-static void clear_empty_clusters(const struct cluster_sums *sums, int64_t clusters, int64_t columns) {
     for (int64_t j = 0; j < clusters; j++)
         if (sums->count[j] == 0) {
             sums->mass[j] = sums->kxx[j] = 0;
-            memset(sums->moment + j * columns, 0, (size_t)columns * sizeof(double));
+            memset(sums->moment + j * rows->columns, 0, (size_t)rows->columns * sizeof(double));
         }
-}
-
-/* One sweep over the rows whose bounds overlap; returns their number, or what is missing. */
-int64_t EXPORTED(sweep_bounded)(const struct rows *rows, const struct centres *centres, const struct drift *drift, const struct bounds *bounds,
-                                const struct cluster_sums *sums) {
-    const int64_t clusters = centres->clusters;
-    struct tile tile;
-    int64_t *order = malloc((size_t)(rows->count + 1) * sizeof(int64_t));
-    real other[TILE] __attribute__((aligned(LINE))), largest = 0;
-    if (order == NULL || !new_tile(&tile, clusters)) {
-        free(order);
-        return NO_MEMORY;
-    }
-    struct rows read = *rows;
-    read.order = order;
-    read.count = rows_to_read(bounds, drift, rows->count, centres->rounding, order);
-    for (int64_t j = 0; j < clusters; j++)
-        largest = centres->norms[j] > largest ? centres->norms[j] : largest;
-    for (int64_t start = 0; start < read.count; start += TILE) {
-        load_tile(&tile, &read, start);
-        nearest(&tile, &read, centres);
-        ACROSS(t) store(tile.spare + t, multiply(all((real)centres->rounding), add(load(tile.kxx + t), all(largest))));
-        ACROSS(t) store(tile.factor + t, root(add(load(tile.low + t), load(tile.spare + t))));
-        for (int64_t t = 0; t < tile.count; t++)
-            bounds->upper[order[start + t]] = tile.factor[t];
-        for (int64_t h = 0; h < bounds->groups; h++) {
-            nearest_other(&tile, clusters, h, bounds->groups, other);
-            ACROSS(t) {
-                lanes left = subtract(load(other + t), load(tile.spare + t));
-                store(other + t, root(where(less(left, all(0)), all(0), left)));
-            }
-            for (int64_t t = 0; t < tile.count; t++)
-                bounds->lower[h * rows->count + order[start + t]] = other[t];
-        }
-        for (int64_t t = 0; t < tile.count; t++) {
-            const int64_t i = order[start + t];
-            if (bounds->label[i] != tile.label[t]) {
-                move_row(sums, bounds->label[i], tile.label[t], rows->weight[i * rows->weight_step], (double)tile.kxx[t], tile.row[t], rows);
-                bounds->label[i] = (int32_t)tile.label[t];
-            }
-        }
-    }
-    clear_empty_clusters(sums, clusters, rows->columns);
-    free(tile.memory);
-    free(order);
-    return read.count;
 }

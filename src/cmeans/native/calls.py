@@ -11,15 +11,18 @@ import numpy.typing as npt
 
 ADDRESS, INT, REAL, TEXT, WHOLE = ctypes.c_void_p, ctypes.c_int, ctypes.c_double, ctypes.c_char_p, ctypes.c_int64
 pointer_to = ctypes.POINTER
+LINE = 64  # bytes of a cache line, and of a vector of native code
 
 __all__ = [
     "ADDRESS",
     "INT",
+    "LINE",
     "REAL",
     "TEXT",
     "WHOLE",
     "Structure",
     "address",
+    "aligned",
     "byref",
     "done",
     "pitch",
@@ -42,6 +45,15 @@ def rows_in_order(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def pitch(x: npt.NDArray[Any]) -> int:
     """Return the numbers from one row (n, d) to the next."""
     return x.strides[0] // x.itemsize if len(x) > 1 else x.shape[1]
+
+
+def aligned(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a copy of an array, row after row, that begins a cache line."""
+    memory = np.empty(array.size + LINE // array.itemsize, array.dtype)
+    first = -memory.ctypes.data % LINE // array.itemsize
+    out = memory[first : first + array.size].reshape(array.shape)
+    out[...] = array
+    return out
 
 
 def done(code: int) -> int:

@@ -11,6 +11,7 @@ import dataclasses
 import numbers
 import os
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -251,7 +252,8 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
             raise ValueError(f"{name}={vars(model)[name]!r} was never saved")
     check_parameters(model)
     for name, value in header["fitted"].items():
-        if not is_fitted_name(name) or (name not in PRIVATE and hasattr(type(model), name)):
+        of_class = getattr(type(model), name, None)  # a cached property may be held by the model itself
+        if not is_fitted_name(name) or not (name in PRIVATE or of_class is None or isinstance(of_class, cached_property)):
             raise ValueError(f"{name!r} is no fitted attribute")
         setattr(model, name, unpacked(value, arrays, OBJECTS))
     return model

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from .. import native
-from ..data.arrays import Array, Float64, IntArray, is_foreign, is_sparse, is_stored, stacked, take, to_numpy
+from ..data.arrays import Array, Float64, IntArray, is_foreign, is_sparse, is_stored, one_hot, stacked, take, to_numpy
 from ..data.blocks import Blocks, rows_between, spans
 from ..data.outputs import RowOutputs
 from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to, rows_in_order
@@ -43,10 +43,10 @@ class GroupedRows:
         """Return labels and memberships of all rows, from those of the rows that stand for them; of rows that are not in memory labels
         alone, and all else to a taker."""
         labels, u, nearest = assignment.labels, assignment.memberships, assignment.nearest
-        assert u is not None, "distinct rows are in memory"
-        assert nearest is not None
+        assert nearest is not None, "distinct rows are in memory"
         if given.keep_memberships:
-            return replace(assignment, labels=self.of(labels), memberships=self.of(u), nearest=self.of(nearest))
+            return replace(assignment, labels=self.of(labels), memberships=None if u is None else self.of(u), nearest=self.of(nearest))
+        u = one_hot(labels, len(assignment.mass), self.blocks.x) if u is None else u
         c = u.shape[1]
         function, put = (None, None) if taker is None else taker.begin(given.n_rows, c, u.dtype, is_soft)
         everywhere = given.empty_labels(c)

@@ -145,6 +145,11 @@ class Space(ABC):
         """True where a row's distance to a centre changes by no more than the centre moves."""
         return True
 
+    @property
+    def norms_are_offsets(self) -> bool:
+        """True where a squared distance is k(x, x) - 2 g(x).a_j + |v_j|^2, of orthonormal coordinates where the space has them."""
+        return True
+
     def in_scale(self) -> Space:
         """Return the space in which distances of rows with missing values compare with those of other rows."""
         return self

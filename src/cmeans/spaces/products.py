@@ -56,6 +56,10 @@ class ProductSpace(Space):
         return self.of.spherical
 
     @property
+    def norms_are_offsets(self) -> bool:
+        return self.of.norms_are_offsets
+
+    @property
     def in_coordinates(self) -> bool:
         return True
 

@@ -15,13 +15,15 @@ from ..data.outputs import RowOutputs
 from ..rules import Rule
 from ..spaces import Space
 from . import generic
-from .bounded import BoundedSweep
+from .hard.bounded import BoundedSweep, MovedRows
+from .hard.nearest import NearestAssign, NearestSearch
 from .native import NativeAssign, NativeCosts, NativeDeviations, NativeMargins, NativeMeasure, NativeNearest, NativePrices, NativeSweep
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics
 
 LARGEST_CENTRES = 4 * 2**20  # bytes of centres above which a matrix product of the whole block is faster
+SOME_COLUMNS, MANY_CLUSTERS = 64, 256  # from which on together hard rules search for the nearest centres
 
 
 class SweepFunction(Protocol):
@@ -29,7 +31,7 @@ class SweepFunction(Protocol):
 
     def __call__(
         self, rows: RepresentedRows, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
-    ) -> Statistics: ...
+    ) -> MovedRows | Statistics: ...
 
 
 class AssignFunction(Protocol):
@@ -75,35 +77,49 @@ class MarginFunction(Protocol):
 
 
 def sweeps_are_native(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
-    """True where rows of these blocks, represented in the space, are swept by native code."""
+    """True where rows of these blocks, represented in the space, are swept by native code that computes all distances."""
+    wide = space.size > blocks.limits.narrow_columns
+    return _native_code_reads(space, blocks, rule) and not (wide and space.size * n_clusters * itemsize(blocks.x) > LARGEST_CENTRES)
+
+
+def searches(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
+    """True where the nearest centres of rows are searched for, without most of the distances: by hard rules, over many columns, or some
+    columns and many clusters. Of fewer, a distance costs no more than to ask whether it is needed."""
+    many = space.size > blocks.limits.narrow_columns or (space.size >= SOME_COLUMNS and n_clusters >= MANY_CLUSTERS)
+    return many and rule.follows_nearest and space.norms_are_offsets and _native_code_reads(space, blocks, rule)
+
+
+def _native_code_reads(space: Space, blocks: Blocks, rule: Rule) -> bool:
     x = blocks.x
     if rule.native_functions is None or not space.sweeps_products or is_foreign(x) or (is_sparse(x) and space.in_coordinates):
         return False
-    wide = space.size > blocks.limits.narrow_columns
-    return native.is_available() and not (wide and space.size * n_clusters * itemsize(x) > LARGEST_CENTRES)
+    return native.is_available()
 
 
 def memory_of(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> int:
     """Bytes that a sweep remembers from one pass to the next, where it may."""
-    if not _may_remember(space, blocks, rule) or not sweeps_are_native(space, blocks, rule, n_clusters):
-        return 0
-    return BoundedSweep.memory(blocks, space.size, n_clusters)
+    return BoundedSweep.memory(space, blocks, n_clusters) if searches(space, blocks, rule, n_clusters) else 0
 
 
 def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> SweepFunction:
-    """The sweep of one run over represented rows."""
+    """The sweep of one run over represented rows. Searches keep bounds of distances from sweep to sweep, where rows leave room for them."""
     space, blocks = rows.space, rows.blocks
-    if not sweeps_are_native(space, blocks, rule, n_clusters):
-        return generic.sweep
-    kind: type[BoundedSweep | NativeSweep] = BoundedSweep if rows.keep_bounds and _may_remember(space, blocks, rule) else NativeSweep
-    return kind(rule, numpy_dtype(blocks.x))
+    if rows.keep_bounds and searches(space, blocks, rule, n_clusters):
+        return BoundedSweep(rule, numpy_dtype(blocks.x))
+    return NativeSweep(rule, numpy_dtype(blocks.x)) if sweeps_are_native(space, blocks, rule, n_clusters) else generic.sweep
 
 
 def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> AssignFunction:
     """The last pass over represented rows, for centres of `space` (their own, or its portable twin)."""
-    if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
-        return generic.assign
-    return NativeAssign(rule, numpy_dtype(rows.blocks.x))
+    dtype = numpy_dtype(rows.blocks.x)
+    if searches(space, rows.blocks, rule, n_clusters):
+        return NearestAssign(dtype)
+    return NativeAssign(rule, dtype) if sweeps_are_native(space, rows.blocks, rule, n_clusters) else generic.assign
+
+
+def labels_tell(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
+    """True where the last pass of a hard rule leaves memberships out, which labels tell: for many rows they are most of its work."""
+    return searches(space, blocks, rule, n_clusters) and space.represents_by_views
 
 
 def measure_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> MeasureFunction:
@@ -129,6 +145,8 @@ def costs_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> CostsFuncti
 
 def nearest_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> NearestFunction:
     """The nearest centres of represented rows."""
+    if searches(rows.space, rows.blocks, rule, n_clusters):
+        return NearestSearch(numpy_dtype(rows.blocks.x))
     if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
         return generic.nearest_rows
     return NativeNearest(numpy_dtype(rows.blocks.x))
@@ -146,8 +164,3 @@ def margins_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int
     if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
         return generic.margins
     return NativeMargins(rule, numpy_dtype(rows.blocks.x))
-
-
-def _may_remember(space: Space, blocks: Blocks, rule: Rule) -> bool:
-    """Hard sweeps over many columns keep bounds of distances; over few, reading a row costs no more than asking whether to."""
-    return space.size > blocks.limits.narrow_columns and rule.follows_nearest and space.is_metric

@@ -16,7 +16,7 @@ from ..engines import Engine, Pass
 from ..rules import Rule
 from ..runtime.progress import SILENT, Reporter
 from ..spaces import Space
-from .choice import AssignFunction, assign_for
+from .choice import AssignFunction, assign_for, labels_tell
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import FinalSums
@@ -166,7 +166,7 @@ class Assignment:
     """Labels of all rows, and what goes with them."""
 
     labels: Any  # (n,) a Dask array for rows on workers, unless labels are asked for here
-    memberships: Array | None  # (n, c) in the rows' library and dtype; None for rows that are not in memory
+    memberships: Array | None  # (n, c) in the rows' library and dtype; None where labels tell them, and for rows that are not in memory
     nearest: Float64 | None  # (n,) squared distance to the centre of the row's label
     objective: float
     total_distance: float  # sum_ij weight_i d2_ij
@@ -198,10 +198,12 @@ def assign_all(
     """
     c, like = len(state.centres), dense_like(rows.blocks.x)
     if rows.blocks.keep_memberships:
-        whole = ArraySink(rows.n_rows, c, like)
+        told = rows.blocks.known is None and labels_tell(space, rows.blocks, rule, c)
+        whole = ArraySink(rows.n_rows, 0 if told else c, like)
         sums = assign_into(whole, rows, space, rule, state, engine, reporter, moves)
         out = whole.outputs
-        return Assignment(out.labels, out.memberships, out.nearest, sums.objective, sums.total_distance, sums.mass)
+        memberships = None if told else out.memberships
+        return Assignment(out.labels, memberships, out.nearest, sums.objective, sums.total_distance, sums.mass)
     compact = CompactLabels(label_type(c))
     if not here and taker is None:
         kept = StreamSink(c, like, compact, _discard)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from .choice import (
     prices_for,
     sweep_for,
 )
-from .generic import fuzzy_deviations, gather, nearest, nearest_distances, silhouettes
+from .generic import fuzzy_deviations, gather, nearest, silhouettes
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, Margins, PriceStatistics, Statistics
@@ -50,13 +50,14 @@ class SweepPass(Pass[Statistics]):
         return self.function or sweep_for(rows, self.rule, len(self.state.centres))
 
     def work(self, rows: RepresentedRows, task: int, prepared: SweepFunction) -> Statistics:
-        if not self.labelling:
-            return prepared(rows, self.rule, self.state, task, self.before)
-        sums = prepared(rows, self.rule, self.state, task, self.before, rows.argmax_labels)
-        rows.labelled_by[task] = self.key
-        return sums
+        labels = rows.argmax_labels if self.labelling else None
+        sums = prepared(rows, self.rule, self.state, task, self.before, labels)
+        if self.labelling:
+            rows.labelled_by[task] = self.key
+        return cast(Statistics, sums)  # which moved rows stand for until they are settled
 
     def conclude(self, total: Statistics) -> Statistics:
+        total = total.settled
         if not total.is_finite():
             raise ValueError(NOT_FINITE)
         return total
@@ -193,16 +194,6 @@ class PartitionPass(Pass[Statistics]):
         given = self.memberships
         here = given.part(start, stop) if isinstance(given, Partition) else given[start:stop, ...]
         return replace(self, memberships=here)
-
-
-@dataclass(frozen=True)
-class NearestDistancePass(Pass[Float64]):
-    """(b,) squared distance of each row to its nearest centre."""
-
-    state: State
-
-    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Float64:
-        return nearest_distances(rows, self.state, task)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,11 @@ from ..data.arrays import Array, Float64, IntArray, is_sparse, itemsize
 from ..data.blocks import Blocks
 from ..data.limits import Limits
 from ..spaces import Rows, Space
+from ..spaces.centres import Centres
 from .native_rows import SUMMED_ROWS, NativeRows
+
+SAMPLED_ROWS = 2048  # rows whose principal directions stand for those of all
+OVERSAMPLED, POWERS = 8, 3  # further vectors of the basis in which they are found, and how often it is multiplied
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,8 @@ class RepresentedRows:
         self._kept: dict[int, list[RepresentedBlock]] = {}
         self._native_views: dict[int, NativeRows] = {}
         self._weights: dict[int, float] = {}
+        self._directions: dict[int, Centres | None] = {}
+        self._coordinates: dict[tuple[int, int], Array] = {}  # by the first row of a block and the number of directions
         self._lock = threading.Lock()
         self.memory: dict[int, Any] = {}  # what a search keeps of the rows of a task, by its number
         self.labelled_by: dict[int, bytes] = {}  # the key of the pass that wrote the labels of a task's rows
@@ -161,6 +167,39 @@ class RepresentedRows:
             first, last = self.blocks.task_range(task, self.space.size)
             self._weights[task] = float(self.blocks.weight[first:last].sum())
         return self._weights[task]
+
+    def directions(self, count: int) -> Centres | None:
+        """At most `count` orthonormal directions along which the rows differ most, those of a sample; None in spaces without orthonormal
+        coordinates."""
+        with self._lock:
+            if count not in self._directions:
+                self._directions[count] = self._principal_directions(count)
+            return self._directions[count]
+
+    def coordinates(self, block: NativeRows, count: int) -> Array | None:
+        """Room (b, count + 2) for the coordinates of a block's rows along so many directions, which a search fills and finds again: zeros
+        where it has not been yet. None for rows that are read once, or need not be in memory between passes."""
+        if self.blocks.read_anew or not self._training or not count:
+            return None
+        key = block.start, count
+        if key not in self._coordinates:
+            self._coordinates[key] = np.zeros((len(block), count + 2), block.dtype)
+        return self._coordinates[key]
+
+    def _principal_directions(self, count: int) -> Centres | None:
+        numbers = np.unique(np.linspace(0, self.n_rows - 1, SAMPLED_ROWS).astype(np.intp))
+        sample = self.space.embed(self.blocks.take(numbers), numbers if self._training else None)
+        if sample.duals is not sample.coordinates:
+            return None
+        x = sample.coordinates[np.isfinite(sample.coordinates).all(axis=1)]
+        if not len(x):
+            return None
+        x = x / (np.abs(x).max() or 1.0)
+        basis = np.random.default_rng(0).normal(size=(x.shape[1], min(count + OVERSAMPLED, x.shape[1])))
+        for _ in range(POWERS):  # of the sample's scatter matrix, by which a random basis turns towards its first eigenvectors
+            basis, _ = np.linalg.qr(x.T @ (x @ basis))
+        _, _, turned = np.linalg.svd(x @ basis, full_matrices=False)
+        return Centres.orthonormal((basis @ turned[:count].T).T)
 
     def rows_done(self, task: int) -> int:
         """Number of rows in the tasks up to this one."""

@@ -99,6 +99,7 @@ class Statistics:
         return abs(self._total_spread) + abs(self.penalty)
 
     def __add__(self, other: Statistics) -> Statistics:
+        other = other.settled
         return Statistics(
             self.weight + other.weight,
             self.mass + other.mass,
@@ -119,6 +120,11 @@ class Statistics:
             self.change,
             None if self.hard is None else self.hard * factor,
         )
+
+    @property
+    def settled(self) -> Statistics:
+        """The sums themselves: none is to be taken yet."""
+        return self
 
     def is_finite(self) -> bool:
         """True where every sum is a number: NaN or infinity from a kernel shows here first."""

@@ -40,6 +40,10 @@ class PartialSpace(PointSpace):
         return 2 * len(self.shift)
 
     @property
+    def norms_are_offsets(self) -> bool:
+        return False
+
+    @property
     def is_metric(self) -> bool:
         return not self.scaled
 

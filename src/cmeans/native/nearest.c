@@ -1,0 +1,54 @@
+/* The nearest of many centres for rows of which nothing is known. */
+#include "search.h"
+
+struct found {
+    int64_t *labels;    /* (count,) the nearest centre, ties to the lowest number */
+    double *d2;         /* (count,) squared distance to it */
+    real *memberships;  /* (count, clusters) 1 for that centre, 0 for others; or nothing */
+    double *mass;       /* (clusters,) weights of its rows, added to */
+    double *totals;     /* (2,) sums of weight d2 and of weight k(x, x), added to */
+    double *moment;     /* (columns,) sum of weight x, added to */
+};
+
+/* moment += sum of weight x over the rows of a tile, in the rows' precision. */
+static void add_rows(const struct searched *s, const struct search *search, int64_t count, double *moment) {
+    const struct rows *rows = s->rows;
+    for (int64_t f = 0; f < rows->columns; f += LANES) {
+        real line[LANES] __attribute__((aligned(LINE)));
+        lanes total = all(0);
+        for (int64_t t = 0; t < count; t++)
+            total = fused(all((real)rows->weight[s->number[t] * rows->weight_step]), load(s->moved + t * search->pitch + f), total);
+        store(line, total);
+        for (int64_t k = 0; k < at_most(LANES, rows->columns - f); k++)
+            moment[f + k] += line[k];
+    }
+}
+
+int EXPORTED(assign_nearest)(const struct rows *rows, const struct search *search, real *coordinates, const struct found *to) {
+    const int64_t clusters = search->clusters;
+    struct searched s;
+    if (!new_search(&s, search))
+        return NO_MEMORY;
+    s.rows = rows, s.coordinates = coordinates;
+    for (int64_t start = 0; start < rows->count; start += s.room) {
+        const int64_t count = at_most(s.room, rows->count - start);
+        for (int64_t t = 0; t < count; t++)
+            begin_row(&s, t, start + t, -1, (real)INFINITY);
+        search_tile(&s, search, count);
+        for (int64_t t = 0; t < count; t++) {
+            const int64_t i = start + t, j = s.label[t];
+            const double weight = rows->weight[i * rows->weight_step];
+            to->labels[i] = j, to->d2[i] = s.d2[t];
+            to->mass[j] += weight;
+            to->totals[0] += weight * s.d2[t];
+            to->totals[1] += weight * *kxx_of(&s, search, t);
+            if (to->memberships != NULL) {
+                memset(to->memberships + i * clusters, 0, (size_t)clusters * sizeof(real));
+                to->memberships[i * clusters + j] = 1;
+            }
+        }
+        add_rows(&s, search, count, to->moment);
+    }
+    free(s.memory);
+    return 0;
+}

@@ -1,0 +1,1 @@
+"""Sweeps and last passes of hard rules that leave most distances out."""

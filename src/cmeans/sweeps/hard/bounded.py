@@ -1,0 +1,248 @@
+"""Hard sweeps over wide rows that leave out the rows whose cluster cannot have changed (native/bounded.c says how)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ... import native
+from ...data.arrays import Array, Float64, IntArray, itemsize
+from ...data.blocks import Blocks
+from ...native.calls import ADDRESS, WHOLE, Structure, address, done, pointer_to
+from ...rules import Rule
+from ...spaces import Space
+from ..native import CentresCache, NativeChange
+from ..native_rows import NativeRows, RowsArgument
+from ..represented_rows import RepresentedRows
+from ..state import State
+from ..statistics import Statistics
+from .nearest import SearchArgument, SearchCache, direction_count
+
+ALL = -1  # the number under which the sums of several tasks are kept
+GROUPS = 8  # centre j belongs to group j modulo their number
+
+
+class _BoundsArgument(Structure):
+    """struct bounds"""
+
+    _fields_ = [("label", ADDRESS), ("upper", ADDRESS), ("lower", ADDRESS), ("groups", WHOLE)]
+
+
+class _DriftArgument(Structure):
+    """struct drift"""
+
+    _fields_ = [("cluster", ADDRESS), ("group", ADDRESS)]
+
+
+class _MovesArgument(Structure):
+    """struct moves"""
+
+    _fields_ = [("rows", ADDRESS), ("from_", ADDRESS), ("to", ADDRESS), ("count", WHOLE)]
+
+
+class _ClusterSumsArgument(Structure):
+    """struct cluster_sums"""
+
+    _fields_ = [("count", ADDRESS), ("mass", ADDRESS), ("kxx", ADDRESS), ("moment", ADDRESS)]
+
+
+@dataclass(frozen=True)
+class RowBounds:
+    """Bounds of the rows of one block."""
+
+    label: Array  # (b,) own cluster, -1 before the first sweep
+    upper: Array  # (b,) at least the distance to the own centre
+    lower: Array  # (groups, b) at most the distance to any other centre of each group
+
+    @classmethod
+    def unknown(cls, n_rows: int, clusters: int, dtype: Any) -> RowBounds:
+        """Return bounds before the first sweep."""
+        return cls(np.full(n_rows, -1, np.int32), np.full(n_rows, np.inf, dtype), np.zeros((min(clusters, GROUPS), n_rows), dtype))
+
+
+@dataclass(frozen=True)
+class ClusterSums:
+    """Sums over the rows of each cluster."""
+
+    count: Array  # (c,) of rows with positive weight
+    mass: Array  # (c,) of weights
+    kxx: Array  # (c,) of weight k(x, x)
+    moment: Array  # (c, r) of weight g(x)
+
+    @classmethod
+    def none(cls, clusters: int, columns: int) -> ClusterSums:
+        """Return sums of zero."""
+        return cls(np.zeros(clusters, np.int64), np.zeros(clusters), np.zeros(clusters), np.zeros((clusters, columns)))
+
+    def __add__(self, other: ClusterSums) -> ClusterSums:
+        return ClusterSums(self.count + other.count, self.mass + other.mass, self.kxx + other.kxx, self.moment + other.moment)
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Distances that centres have moved since the bounds were computed, rounded up."""
+
+    cluster: Array  # (c,) of each centre
+    group: Array  # (groups,) the largest of each group
+
+
+@dataclass(frozen=True)
+class BlockMoves:
+    """Rows of a block that have changed clusters."""
+
+    rows: Array  # (q,) their numbers in the block
+    before: Array  # (q,) their clusters, -1 for none
+    after: Array  # (q,)
+
+    @classmethod
+    def room(cls, n_rows: int) -> BlockMoves:
+        """Return room for the moves of all rows."""
+        return cls(np.empty(n_rows, np.int64), np.empty(n_rows, np.int32), np.empty(n_rows, np.int32))
+
+    def first(self, count: int) -> BlockMoves:
+        """Return a copy of the first moves."""
+        return BlockMoves(self.rows[:count].copy(), self.before[:count].copy(), self.after[:count].copy())
+
+    def argument(self, count: int = 0) -> _MovesArgument:
+        """Return the moves as C reads them."""
+        return _MovesArgument(*map(address, (self.rows, self.before, self.after)), count)
+
+
+@dataclass
+class _TaskMemory:
+    """State and bounds of one task after its last sweep, and the moves that its sums lack; both by the first row of a block."""
+
+    state: State
+    bounds: dict[int, RowBounds] = field(default_factory=dict)
+    moves: dict[int, BlockMoves] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MovedRows:
+    """The statistics of some tasks' rows, whose sums are taken when they are asked for, or added to those of other rows.
+
+    A task keeps no sums of its own, which at many clusters would be more numbers than its rows: what it adds is to the sums of all tasks
+    that one sweep has seen. `Statistics` take such sums as they take each other, and they travel as `Statistics`.
+    """
+
+    sweep: BoundedSweep
+    rows: RepresentedRows
+    state: State
+    weight: float
+    change: float
+
+    def __add__(self, other: MovedRows | Statistics) -> MovedRows | Statistics:
+        if isinstance(other, MovedRows) and other.sweep is self.sweep and other.rows is self.rows and other.state is self.state:
+            return replace(self, weight=self.weight + other.weight, change=max(self.change, other.change))
+        return self.settled + other.settled
+
+    def __reduce__(self) -> Any:
+        return _itself, (self.settled,)
+
+    @cached_property
+    def settled(self) -> Statistics:
+        """The statistics."""
+        return self.sweep.statistics(self)
+
+
+def _itself(sums: Statistics) -> Statistics:
+    return sums
+
+
+class BoundedSweep:
+    """The sweep for the hard rule on wide rows; it keeps its last sweep's bounds and sums, so an object is for one run only."""
+
+    def __init__(self, rule: Rule, dtype: Any) -> None:
+        self._search = SearchCache()
+        self._pass = native.function("sweep_bounded", dtype, ARGUMENTS, WHOLE)
+        self._move = native.function("move_rows", dtype, (ROWS, MOVES, SUMS, WHOLE))
+        self._change = NativeChange(CentresCache(rule), dtype)
+        self._memory: dict[tuple[int, int], _TaskMemory] = {}  # by rows and task: on a worker one sweep serves several partitions
+        self._sums: dict[tuple[int, int], ClusterSums] = {}  # by rows and task, those of most tasks together
+        self._latest_drift: tuple[State, State, Drift] | None = None
+
+    @staticmethod
+    def memory(space: Space, blocks: Blocks, n_clusters: int) -> int:
+        """Bytes that are kept between sweeps."""
+        numbers = 1 + min(n_clusters, GROUPS) + direction_count(space, blocks.n_rows, n_clusters) + 2
+        sums = 1 + blocks.n_tasks(space.size) * (space.keeps_rows_cheaply or blocks.read_anew)
+        return blocks.n_rows * (4 + itemsize(blocks.x) * numbers) + sums * 8 * n_clusters * (space.size + 3)
+
+    def __call__(
+        self, rows: RepresentedRows, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
+    ) -> MovedRows:
+        assert labels is None, "the hard rule needs no labels"
+        key = (id(rows), task)
+        memory = self._memory.get(key) or _TaskMemory(state)
+        search = self._search.argument(rows, rows.space, state)
+        for here in rows.native_task(task):
+            if here.start not in memory.bounds:
+                memory.bounds[here.start] = RowBounds.unknown(len(here), len(state.centres), here.dtype)
+            bounds, drift = memory.bounds[here.start], self._drift(memory.state, state, here.dtype)
+            moves = BlockMoves.room(len(here))
+            argument = moves.argument()
+            arguments = (
+                here.argument,
+                search,
+                _DriftArgument(address(drift.cluster), address(drift.group)),
+                _BoundsArgument(*map(address, (bounds.label, bounds.upper, bounds.lower)), len(bounds.lower)),
+                address(rows.coordinates(here, search.size)),
+                argument,
+            )
+            done(self._pass(*arguments))
+            if argument.count and (
+                rows.space.keeps_rows_cheaply or rows.blocks.read_anew
+            ):  # which may be gone after the task, and take long to represent again
+                self._add(here, moves.first(argument.count), self._sums_of(rows, state, task))
+            elif argument.count:
+                memory.moves[here.start] = moves.first(argument.count)
+        memory.state = state
+        self._memory[key] = memory
+        change = 0.0 if before is None else self._change(rows, state, before, task)
+        return MovedRows(self, rows, state, rows.task_weight(task), change)
+
+    def statistics(self, moved: MovedRows) -> Statistics:
+        """Return the statistics of all rows that sweeps have seen, at the state of the last."""
+        rows, state = moved.rows, moved.state
+        total = self._sums_of(rows, state)
+        for task in range(rows.n_tasks):
+            memory = self._memory.get((id(rows), task))
+            if memory is not None and memory.moves:
+                for here in rows.native_task(task):
+                    if here.start in memory.moves:
+                        self._add(here, memory.moves.pop(here.start), total)
+        for task in range(rows.n_tasks):
+            total = total + self._sums[id(rows), task] if (id(rows), task) in self._sums else total
+        cross: Float64 = np.einsum("ij,ij->i", total.moment, rows.space.coefficients(state.centres))
+        # sum_i w_i |x_i - v|^2 = sum_i w_i k(x_i, x_i) - 2 moment.a + mass |v|^2
+        spread = np.maximum(total.kxx - 2.0 * cross + total.mass * state.centres.squared_norms(), 0.0)
+        return Statistics(moved.weight, total.mass.copy(), total.moment.copy(), spread, change=moved.change)
+
+    def _sums_of(self, rows: RepresentedRows, state: State, task: int = ALL) -> ClusterSums:
+        """Return the sums over all rows that are kept, or over those of one task."""
+        key = id(rows), task
+        if key not in self._sums:
+            self._sums[key] = ClusterSums.none(len(state.centres), rows.space.moment_width)
+        return self._sums[key]
+
+    def _add(self, here: NativeRows, moves: BlockMoves, sums: ClusterSums) -> None:
+        to = _ClusterSumsArgument(*map(address, (sums.count, sums.mass, sums.kxx, sums.moment)))
+        self._move(here.argument, moves.argument(len(moves.rows)), to, len(sums.mass))
+
+    def _drift(self, old: State, new: State, dtype: Any) -> Drift:
+        """Return the drift between two states, computed once for all tasks of a sweep."""
+        latest = self._latest_drift
+        if latest is None or latest[0] is not old or latest[1] is not new:
+            moved = np.sqrt((new.centres - old.centres).squared_norms()) * (1 + 1e-6)  # bounds may be float32
+            groups = min(len(moved), GROUPS)
+            farthest = np.array([moved[h::groups].max() for h in range(groups)])
+            latest = old, new, Drift(moved.astype(dtype), farthest.astype(dtype))
+            self._latest_drift = latest
+        return latest[2]
+
+
+ROWS, MOVES, SUMS = map(pointer_to, (RowsArgument, _MovesArgument, _ClusterSumsArgument))
+ARGUMENTS = (ROWS, *map(pointer_to, (SearchArgument, _DriftArgument, _BoundsArgument)), ADDRESS, MOVES)

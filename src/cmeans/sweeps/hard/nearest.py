@@ -1,0 +1,174 @@
+"""The search for the nearest of many centres in native code (native/search.h says how), and the last pass of hard rules by it."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from ... import native
+from ...data.arrays import Array, Float64, IntArray, numpy_dtype, rounding
+from ...data.outputs import RowOutputs
+from ...native.calls import ADDRESS, INT, LINE, REAL, WHOLE, Structure, address, aligned, done, pointer_to
+from ...rules import Rule
+from ...spaces import Space
+from ...spaces.centres import Centres
+from ..native_rows import RowsArgument
+from ..represented_rows import RepresentedRows
+from ..state import State
+from ..statistics import FinalSums
+
+STATES = 2  # whose centres are kept as C reads them
+COLUMNS_A_DIRECTION = 12  # columns that a row has for each direction along which bounds are taken
+MOST_DIRECTIONS = 128
+LEAST_CLUSTERS = 48  # from which bounds can leave out enough to pay
+LEAST_WORK = 2**30  # products of numbers of rows and centres, for which directions take less time than they save
+
+
+class SearchArgument(Structure):
+    """struct search"""
+
+    _fields_ = [
+        ("values", ADDRESS),
+        ("norms", ADDRESS),
+        ("directions", ADDRESS),
+        ("panels", ADDRESS),
+        ("clusters", WHOLE),
+        ("pitch", WHOLE),
+        ("size", WHOLE),
+        ("rounding", REAL),
+        ("margin", REAL),
+    ]
+
+
+class _FoundArgument(Structure):
+    """struct found"""
+
+    _fields_ = [(name, ADDRESS) for name in ("labels", "d2", "memberships", "mass", "totals", "moment")]
+
+
+def direction_count(space: Space, n_rows: int, n_clusters: int) -> int:
+    """Number of directions along which distances of so many rows are bounded; 0 where that does not pay."""
+    if n_clusters < LEAST_CLUSTERS or n_rows * n_clusters * space.size < LEAST_WORK:
+        return 0
+    even = 8 * round(space.size / (8 * COLUMNS_A_DIRECTION))
+    return min(max(even, 16), MOST_DIRECTIONS, space.size)
+
+
+class SearchCache:
+    """The centres of the latest states as the search reads them, made once for all tasks of a pass."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._latest: tuple[tuple[RepresentedRows, State, SearchArgument], ...] = ()
+
+    def argument(self, rows: RepresentedRows, space: Space, state: State) -> SearchArgument:
+        """Return the centres of a state of `space`, to be searched for rows."""
+        with self._lock:
+            for cached_rows, cached_state, argument in self._latest:
+                if cached_rows is rows and cached_state is state:
+                    return argument
+            argument = _search_argument(rows, space, state)
+            self._latest = ((rows, state, argument), *self._latest[: STATES - 1])
+            return argument
+
+
+def _search_argument(rows: RepresentedRows, space: Space, state: State) -> SearchArgument:
+    centres, dtype = state.centres, numpy_dtype(rows.blocks.x)
+    values, norms = _in_lines(space.coefficients(centres), dtype), centres.squared_norms()
+    count = direction_count(space, rows.n_rows, len(centres))
+    directions = rows.directions(count) if count and space is rows.space else None
+    size = 0 if directions is None else len(directions)
+    margin = _margin(dtype, values.shape[1], size)
+    kept = [values, aligned(norms.astype(dtype))]
+    if directions is not None:
+        kept += [_in_lines(space.coefficients(directions), dtype), _panels(centres, norms, directions, dtype, margin)]
+    places = [*map(address, kept), None, None][:4]
+    argument = SearchArgument(*places, len(centres), values.shape[1], size, rounding(dtype), margin)
+    argument.kept = kept  # as long as a thread uses it
+    return argument
+
+
+def _margin(dtype: Any, columns: int, size: int) -> float:
+    """Share of k(x, x) + |v|^2 by which rounding may change the bound of a squared distance, and that below which distances tie.
+
+    A product over `columns` is summed in lanes, so that at most terms = columns / lanes + 5 roundings of 2^-24 (float32) follow each other;
+    each coordinate errs by so much of |x|, all of them by sqrt(size) times that; the bound is summed over them one after the other.
+    """
+    unit, terms = float(np.finfo(dtype).eps) / 2.0, columns * np.dtype(dtype).itemsize / LINE + 5.0
+    return float(rounding(dtype) + 2.0 * unit * ((1.0 + size**0.5) * terms + size + 8.0))
+
+
+def _panels(centres: Centres, norms: Float64, directions: Centres, dtype: Any, margin: float) -> Array:
+    """Centres (panels, 2 + size, lanes): |v|^2, and -2 times their coordinates along the directions and the lengths of their rests."""
+    along = centres.coordinates @ directions.duals.T
+    rest = np.sqrt(np.maximum(norms - np.einsum("ij,ij->i", along, along), 0.0) + margin * norms)
+    lanes = LINE // np.dtype(dtype).itemsize
+    panels = -(-len(norms) // (2 * lanes)) * 2
+    table = np.zeros((panels * lanes, 2 + len(directions)), dtype)
+    table[:, 0] = np.inf
+    table[: len(norms)] = np.column_stack([norms, -2.0 * along, -2.0 * rest])
+    return aligned(table.reshape(panels, lanes, -1).transpose(0, 2, 1))
+
+
+def _in_lines(points: Float64, dtype: Any) -> Array:
+    """Return points (c, r) with zeros up to whole vectors."""
+    lanes = LINE // np.dtype(dtype).itemsize
+    padded = np.zeros((len(points), -(-points.shape[1] // lanes) * lanes), dtype)
+    padded[:, : points.shape[1]] = points
+    return aligned(padded)
+
+
+class _FoundSums:
+    """What is summed over the rows of a task while their nearest centres are found."""
+
+    def __init__(self, clusters: int, columns: int) -> None:
+        self.mass, self.totals, self.moment = np.zeros(clusters), np.zeros(2), np.zeros(columns)
+
+    def argument(self, labels: IntArray, d2: Float64, memberships: Array | None) -> _FoundArgument:
+        """Return the place of what is found of some rows."""
+        return _FoundArgument(*map(address, (labels, d2, memberships, self.mass, self.totals, self.moment)))
+
+
+class NearestAssign:
+    """The last pass of the hard rule: labels of one task's rows, and memberships where there is room for them."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._cache = SearchCache()
+        self._pass = native.function("assign_nearest", dtype, ARGUMENTS, INT)
+
+    def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs) -> FinalSums:
+        c, search = len(state.centres), self._cache.argument(rows, space, state)
+        sums = _FoundSums(c, space.size)
+        for here in rows.native_task(task):
+            place = out.place(here.start, len(here))
+            memberships = out.memberships[place] if out.memberships.shape[1] else None
+            to = sums.argument(out.labels[place], out.nearest[place], memberships)
+            done(self._pass(here.argument, search, address(rows.coordinates(here, search.size)), to))
+        objective, square = sums.totals
+        norms, total = state.centres.squared_norms(), space.coefficients(state.centres).sum(axis=0)
+        # sum_ij w_i |x_i - v_j|^2 = c sum_i w_i k(x_i, x_i) - 2 (sum_i w_i g(x_i)) . (sum_j a_j) + sum_i w_i sum_j |v_j|^2
+        distance = c * square - 2.0 * sums.moment @ total + sums.mass.sum() * norms.sum()
+        return FinalSums(float(objective), max(float(distance), 0.0), sums.mass)
+
+
+class NearestSearch:
+    """The nearest centre of each of one task's rows, and the squared distance to it."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._cache = SearchCache()
+        self._pass = native.function("assign_nearest", dtype, ARGUMENTS, INT)
+
+    def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
+        search, sums = self._cache.argument(rows, rows.space, state), _FoundSums(len(state.centres), rows.space.size)
+        labels, distances = [], []
+        for here in rows.native_task(task):
+            labels.append(np.empty(len(here), np.int64))
+            distances.append(np.empty(len(here)))
+            to = sums.argument(labels[-1], distances[-1], None)
+            done(self._pass(here.argument, search, address(rows.coordinates(here, search.size)), to))
+        return np.concatenate(labels), np.concatenate(distances)
+
+
+ARGUMENTS = (pointer_to(RowsArgument), pointer_to(SearchArgument), ADDRESS, pointer_to(_FoundArgument))
