@@ -16,6 +16,7 @@ from ..spaces import Space
 from . import generic
 from .bounded import BoundedSweep
 from .native import NativeAssign, NativeCosts, NativeDeviations, NativeMargins, NativeMeasure, NativeNearest, NativePrices, NativeSweep
+from .native_top_k import NativeTopKAssign, NativeTopKSweep
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics
@@ -78,7 +79,7 @@ def sweeps_are_native(space: Space, blocks: Blocks, rule: Rule, n_clusters: int)
     x = blocks.x
     if rule.native_functions is None or not space.sweeps_products or is_foreign(x) or (is_sparse(x) and not space.keeps_rows_cheaply):
         return False
-    wide = space.size > blocks.limits.narrow_columns
+    wide = space.size > blocks.limits.narrow_columns and rule.most_clusters is None  # else centres are read some at a time
     return native.is_available() and not (wide and space.size * n_clusters * itemsize(x) > LARGEST_CENTRES)
 
 
@@ -94,7 +95,9 @@ def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> SweepFuncti
     space, blocks = rows.space, rows.blocks
     if not sweeps_are_native(space, blocks, rule, n_clusters):
         return generic.sweep
-    kind: type[BoundedSweep | NativeSweep] = BoundedSweep if _remembers(space, blocks, rule) else NativeSweep
+    kind: type[BoundedSweep | NativeSweep | NativeTopKSweep] = BoundedSweep if _remembers(space, blocks, rule) else NativeSweep
+    if rule.most_clusters is not None and rule.most_clusters < n_clusters:
+        kind = NativeTopKSweep
     return kind(rule, numpy_dtype(blocks.x))
 
 
@@ -102,7 +105,7 @@ def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int)
     """The last pass over represented rows, for centres of `space` (their own, or its portable twin)."""
     if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
         return generic.assign
-    return NativeAssign(rule, numpy_dtype(rows.blocks.x))
+    return (NativeAssign if rule.most_clusters is None else NativeTopKAssign)(rule, numpy_dtype(rows.blocks.x))
 
 
 def measure_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> MeasureFunction:

@@ -43,8 +43,8 @@ class Sink(Protocol[Part]):
 class ArraySink:
     """Keeps everything in arrays."""
 
-    def __init__(self, n_rows: int, n_clusters: int, like: Array) -> None:
-        self.outputs = RowOutputs.empty(n_rows, n_clusters, like)
+    def __init__(self, n_rows: int, n_clusters: int, like: Array, most: int | None = None) -> None:
+        self.outputs = RowOutputs.empty(n_rows, n_clusters, like, most=most)
 
     def room(self, first: int, last: int) -> RowOutputs:
         return self.outputs
@@ -58,16 +58,19 @@ class ArraySink:
 class StreamSink(Generic[Part]):
     """Applies a function to each task's rows and hands its results on, one after the other."""
 
-    def __init__(self, n_clusters: int, like: Array, function: Callable[[RowOutputs], Part], take: Callable[[Part], None]) -> None:
-        self._n_clusters, self._like = n_clusters, like
+    def __init__(
+        self, n_clusters: int, like: Array, function: Callable[[RowOutputs], Part], take: Callable[[Part], None], most: int | None = None
+    ) -> None:
+        """`most` as of `RowOutputs.empty`."""
+        self._n_clusters, self._like, self._most = n_clusters, like, most
         self.made = function
         self.put = take
 
     def room(self, first: int, last: int) -> RowOutputs:
-        return RowOutputs.empty(last - first, self._n_clusters, self._like, first)
+        return RowOutputs.empty(last - first, self._n_clusters, self._like, first, self._most)
 
     def __reduce__(self) -> Any:
-        return StreamSink, (self._n_clusters, self._like, self.made, _discard)
+        return StreamSink, (self._n_clusters, self._like, self.made, _discard, self._most)
 
 
 class RowTaker(Protocol):
@@ -76,8 +79,11 @@ class RowTaker(Protocol):
     def check(self, n_clusters: int) -> object:
         """Refuse, before the fit begins, what cannot be taken of at most so many clusters."""
 
-    def begin(self, n_rows: int, n_clusters: int, dtype: npt.DTypeLike, is_soft: bool) -> tuple[Callable[[RowOutputs], Any], Put]:
-        """Return a function of the results of a task, called where its rows are, and one that takes what it returned, in their order."""
+    def begin(
+        self, n_rows: int, n_clusters: int, dtype: npt.DTypeLike, is_soft: bool, most: int | None = None
+    ) -> tuple[Callable[[RowOutputs], Any], Put]:
+        """Return a function of the results of a task, called where its rows are, and one that takes what it returned, in their order;
+        `most` as of `RowOutputs.empty`."""
 
 
 def _discard(part: Any) -> None:
@@ -165,11 +171,12 @@ class Assignment:
     """Labels of all rows, and what goes with them."""
 
     labels: npt.NDArray[Any]  # (n,)
-    memberships: Array | None  # (n, c) in the rows' library and dtype; None for rows that are not in memory
+    memberships: Array | None  # as of `RowOutputs`; None for rows that are not in memory
     nearest: Float64 | None  # (n,) squared distance to the centre of the row's label
     objective: float
     total_distance: float  # sum_ij weight_i d2_ij
     mass: Float64  # (c,) sum_i weight_i u_ij
+    clusters: npt.NDArray[np.int32] | None = None  # of the memberships, as of `RowOutputs`
 
     def with_sums(self, sums: FinalSums, unit: float) -> Assignment:
         """Return the same with further sums, in the rows' unit of weight."""
@@ -191,12 +198,12 @@ def assign_all(
 
     Of rows that are not in memory labels alone are kept, in the smallest integers that hold them; a taker is given all else.
     """
-    c, like = len(state.centres), dense_like(rows.blocks.x)
+    c, like, most = len(state.centres), dense_like(rows.blocks.x), rule.most_clusters
     if rows.blocks.keep_memberships:
-        whole = ArraySink(rows.n_rows, c, like)
+        whole = ArraySink(rows.n_rows, c, like, most)
         sums = assign_into(whole, rows, space, rule, state, engine, reporter, moves)
         out = whole.outputs
-        return Assignment(out.labels, out.memberships, out.nearest, sums.objective, sums.total_distance, sums.mass)
+        return Assignment(out.labels, out.memberships, out.nearest, sums.objective, sums.total_distance, sums.mass, out.clusters)
     labels, done = rows.blocks.empty_labels(c), 0
     compact = CompactLabels(labels.dtype)
 
@@ -206,15 +213,15 @@ def assign_all(
         done += len(part)
 
     if taker is None:
-        sink: StreamSink[Any] = StreamSink(c, like, compact, keep)
+        sink: StreamSink[Any] = StreamSink(c, like, compact, keep, most)
     else:
-        function, put = taker.begin(rows.n_rows, c, numpy_dtype(like), rule.is_soft)
+        function, put = taker.begin(rows.n_rows, c, numpy_dtype(like), rule.is_soft, most)
 
         def keep_and_put(part: tuple[npt.NDArray[Any], Any]) -> None:
             keep(part[0])
             put(part[1])
 
-        sink = StreamSink(c, like, LabelsAnd(compact, function), keep_and_put)
+        sink = StreamSink(c, like, LabelsAnd(compact, function), keep_and_put, most)
     sums = assign_into(sink, rows, space, rule, state, engine, reporter, moves)
     return Assignment(labels, None, None, sums.objective, sums.total_distance, sums.mass)
 

@@ -37,7 +37,7 @@ class CentresArgument(Structure):
     ]
 
 
-class _SumsArgument(Structure):
+class SumsArgument(Structure):
     """struct sums"""
 
     _fields_ = [(name, ADDRESS) for name in ("mass", "spread", "moment", "penalty", "labels", "hard_mass", "hard_moment")]
@@ -101,7 +101,7 @@ class NewSums:
         self.penalty, self.moment = self.memory[2 * clusters : 2 * clusters + 1], self.memory[2 * clusters + 1 :].reshape(clusters, width)
         first = address(self.memory) or 0
         places = (first + self.memory.itemsize * start for start in (0, clusters, 2 * clusters + 1, 2 * clusters))
-        self.argument = _SumsArgument(*places)
+        self.argument = SumsArgument(*places)
 
     def statistics(self, weight: float, change: float = 0.0, hard: HardStatistics | None = None) -> Statistics:
         """Return what has been added."""
@@ -113,7 +113,7 @@ class NativeSweep:
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self.cache = CentresCache(rule)
-        self._pass = native.function("sweep", dtype, (ROWS, CENTRES, TEXT, pointer_to(_SumsArgument)), INT)
+        self._pass = native.function("sweep", dtype, (ROWS, CENTRES, TEXT, pointer_to(SumsArgument)), INT)
         self._change = NativeChange(self.cache, dtype)
 
     def __call__(
