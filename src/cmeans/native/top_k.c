@@ -10,81 +10,63 @@
 #define SUMMED 16    /* tiles whose sums are taken in the rows' precision, before they are added in float64: SUMMED_ROWS in native_rows.py */
 #define NO_RULE -2
 
-struct candidate {
-    real d2;
-    whole number;
-};
-
 struct nearest_clusters {
     int64_t most;
-    struct candidate *heap;  /* (TILE, most) of each row, the farthest first: those kept so far, padded with infinite distances */
-    real *limit;             /* (TILE,) the distances of the farthest */
-    whole *number;           /* (most, TILE) clusters, the nearest first */
+    real *d2;       /* (most, TILE) squared distances, the smallest first; infinite where there is no cluster yet */
+    whole *number;  /* (most, TILE) the clusters, of equal distances the lowest number first */
     void *memory;
 };
 
 static int new_nearest(struct nearest_clusters *kept, int64_t most) {
-    const size_t candidates = TILE * (size_t)most * sizeof(struct candidate), lines = TILE * (size_t)(most + 1) * sizeof(real);
     kept->most = most;
-    kept->memory = malloc(candidates + lines + LINE);
+    kept->memory = malloc(2 * TILE * (size_t)most * sizeof(real) + LINE);
     if (kept->memory == NULL)
         return 0;
-    kept->limit = aligned_to_line(kept->memory);
-    kept->number = (whole *)(kept->limit + TILE);
-    kept->heap = (struct candidate *)(kept->number + TILE * most);
+    kept->d2 = aligned_to_line(kept->memory);
+    kept->number = (whole *)(kept->d2 + TILE * most);
     return 1;
 }
 
-/* Of two at the same distance, the one of the larger number is farther. */
-INLINE int is_farther(struct candidate a, struct candidate b) { return a.d2 > b.d2 || (a.d2 == b.d2 && a.number > b.number); }
+static void clear_nearest(struct nearest_clusters *kept) {
+    for (int64_t rank = 0; rank < kept->most; rank++)
+        ACROSS(t) {
+            store(kept->d2 + rank * TILE + t, all((real)INFINITY));
+            store_whole(kept->number + rank * TILE + t, all_whole((whole)rank));
+        }
+}
 
-/* Puts a candidate in the place of the first of a heap of `count`, and what is then farthest first. */
-INLINE void replace_first(struct candidate *heap, int64_t count, struct candidate one) {
-    int64_t place = 0;
-    for (int64_t child = 1; child < count; child = 2 * place + 1) {
-        child += child + 1 < count && is_farther(heap[child + 1], heap[child]);
-        if (!is_farther(heap[child], one))
-            break;
-        heap[place] = heap[child];
-        place = child;
+/* A cluster of a higher number than those before takes its place in the lanes of some rows: from the last place on, farther ones move down. */
+INLINE void insert(struct nearest_clusters *kept, int t, lanes d2, whole number) {
+    int64_t i = (kept->most - 1) * TILE + t;
+    mask closer = less(d2, load(kept->d2 + i));
+    for (; i >= TILE; i -= TILE) {
+        const lanes before = load(kept->d2 + i - TILE);
+        const mask moves = less(d2, before);
+        const mask own = where_whole(closer, all_whole(number), load_whole(kept->number + i));
+        store(kept->d2 + i, where(moves, before, where(closer, d2, load(kept->d2 + i))));
+        store_whole(kept->number + i, where_whole(moves, load_whole(kept->number + i - TILE), own));
+        closer = moves;
+        if (all_set(at_least(d2, before)))
+            return;
     }
-    heap[place] = one;
+    store(kept->d2 + i, where(closer, d2, load(kept->d2 + i)));
+    store_whole(kept->number + i, where_whole(closer, all_whole(number), load_whole(kept->number + i)));
 }
 
 /* Compares the rows with centres `first` ... of the tile's distances; returns the sum of these times the factors (TILE,). */
 static double keep_nearest(const struct tile *tile, struct nearest_clusters *kept, int64_t first, int64_t clusters, const real *factor) {
+    const real *farthest = kept->d2 + (kept->most - 1) * TILE;
     lanes total = all(0);
     ACROSS(t) {
         const lanes by = load(factor + t);
         for (int64_t j = 0; j < clusters; j++) {
-            const real *d2 = tile->d2 + j * TILE + t;
-            const lanes here = load(d2);
-            total = fused(here, by, total);
-            if (all_set(at_least(here, load(kept->limit + t))))
-                continue;
-            for (int i = 0; i < LANES; i++)
-                if (d2[i] < kept->limit[t + i]) {
-                    struct candidate *heap = kept->heap + (t + i) * kept->most;
-                    replace_first(heap, kept->most, (struct candidate){d2[i], (whole)(first + j)});
-                    kept->limit[t + i] = heap[0].d2;
-                }
+            const lanes d2 = load(tile->d2 + j * TILE + t);
+            total = fused(d2, by, total);
+            if (!all_set(at_least(d2, load(farthest + t))))
+                insert(kept, t, d2, (whole)(first + j));
         }
     }
     return sum(total);
-}
-
-/* The tile becomes that of the nearest clusters, the nearest first. */
-static void sort_nearest(struct tile *tile, struct nearest_clusters *kept) {
-    for (int t = 0; t < TILE; t++) {
-        struct candidate *heap = kept->heap + t * kept->most;
-        for (int64_t rank = kept->most - 1; rank >= 0; rank--) {
-            const struct candidate farthest = heap[0];
-            tile->d2[rank * TILE + t] = farthest.d2;
-            kept->number[rank * TILE + t] = farthest.number;
-            replace_first(heap, rank, heap[rank]);
-        }
-        tile->low[t] = tile->d2[t];
-    }
 }
 
 /* The nearest centres of the rows from number `start` on; returns the sum of all distances times the rows' weights, or times zero. */
@@ -93,9 +75,7 @@ static double find_nearest_clusters(struct tile *tile, struct nearest_clusters *
     static const real ZERO[TILE] __attribute__((aligned(LINE)));
     double total = 0;
     load_tile(tile, rows, start);
-    for (int64_t i = 0; i < TILE * kept->most; i++)
-        kept->heap[i] = (struct candidate){(real)INFINITY, (whole)(kept->most - 1 - i % kept->most)};
-    ACROSS(t) store(kept->limit + t, all((real)INFINITY));
+    clear_nearest(kept);
     for (int64_t first = 0; first < centres->clusters; first += TOGETHER) {
         struct centres some = *centres;
         some.values += first * rows->columns;
@@ -105,7 +85,8 @@ static double find_nearest_clusters(struct tile *tile, struct nearest_clusters *
         distances(tile, rows, &some);
         total += keep_nearest(tile, kept, first, some.clusters, weighted ? tile->weight : ZERO);
     }
-    sort_nearest(tile, kept);
+    memcpy(tile->d2, kept->d2, TILE * (size_t)kept->most * sizeof(real));
+    memcpy(tile->low, kept->d2, TILE * sizeof(real));
     return total;
 }
 
