@@ -163,6 +163,14 @@ def fit(
     random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
     top_k: TopK = None,
     threshold: Threshold = None,
+    truncated: Annotated[
+        bool,
+        option(
+            METHOD,
+            "Rows have memberships in their --top-k nearest clusters alone, in the sweeps too: for hundreds of clusters and more.",
+            "--truncated",
+        ),
+    ] = False,
     runs_on: Annotated[
         Literal["threads", "dask"],
         option(RUN, "Who sweeps: threads of this machine, or the workers of a Dask cluster, which read the files themselves.", "--engine"),
@@ -182,6 +190,10 @@ def fit(
         raise InputError("--resume: needs --checkpoint FILE, what to go on from.")
     if (runs_on == "dask") != (scheduler is not None):
         raise InputError("--engine dask and --scheduler ADDRESS go together, e.g. --engine dask --scheduler tcp://10.0.0.1:8786.")
+    if truncated and top_k is None:
+        raise InputError("--truncated: needs --top-k N, the number of clusters in which a row has memberships.")
+    if truncated:
+        words["top_k"], top_k = top_k, None  # of the model, which has no others to write
     checkpoint = None if kept_in is None else Checkpoint(kept_in, minutes=every, resume=resume)
     categories = tuple(name.strip() for word in categorical or () for name in word.split(",") if name.strip())
     kind = None if dtype == "keep" else dtype

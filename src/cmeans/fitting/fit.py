@@ -42,7 +42,7 @@ from .arguments import (
     takes_affinities,
     takes_kernel_values,
 )
-from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
+from .fitted_attributes import OPTIONAL, PER_ROW, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .geometry import Geometry
 from .init import InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
@@ -56,7 +56,7 @@ from .validation import checked_random_state, engine_of, integer, one_of, read_r
 
 OF_INIT = {"k-means||": 36, "random-partition": 24}  # bytes per row for starts that read all rows
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
-OF_ROWS = ("labels_", "memberships_", "noise_membership_", "_nearest", "objective_", "objective_history_", "separation_")  # attributes
+OF_ROWS = (*PER_ROW, "objective_", "objective_history_", "separation_")  # attributes
 
 
 class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
@@ -151,7 +151,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         with restored_on_failure(self, record), verbose_log(self.verbose, estimator_name, self.tol):
             procedure, settings = self._checked()
             if taker is not None:
-                taker.check(settings.n_clusters)
+                taker.check(settings.n_clusters, most=procedure.top_k)
             given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
             weight, unit = weights_of(given, sample_weight, estimator_name)
             factors = None if procedure.factors is None else procedure.factors(given.x, weight)
@@ -162,6 +162,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 raise ValueError(
                     f"{estimator_name}({procedure.sizes.given}): sizes are bounded of rows that are free to move; leave out known_labels= "
                     "and must_link=, or the bounds."
+                )
+            if procedure.top_k is not None and blocks.known is not None:
+                raise ValueError(
+                    f"{estimator_name}(top_k={procedure.top_k}): a row's known cluster need not be one of its nearest; leave out "
+                    "known_labels=, or top_k=."
                 )
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
@@ -299,12 +304,14 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         remembered += memory_of(space, blocks, rule, c) + space.bytes_of_rows
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
-        memory = self._memory_plan(context, space, blocks, remembered)
+        memory = self._memory_plan(context, space, blocks, remembered, rule.most_clusters)
         rows = RepresentedRows(space, blocks, memory.for_rows)
         memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
         return rows
 
-    def _memory_plan(self, context: FitContext, space: Space, blocks: Blocks, remembered: int = 0) -> MemoryPlan:
+    def _memory_plan(
+        self, context: FitContext, space: Space, blocks: Blocks, remembered: int = 0, most_clusters: int | None = None
+    ) -> MemoryPlan:
         return plan(
             context.settings.budget,
             type(self).__name__,
@@ -315,6 +322,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             n_threads=context.engine.n_threads,
             copied=context.given.copied,
             remembered=remembered,
+            most_clusters=most_clusters,
         )
 
     def _after_sweep(self, hook: SweepHook | None, geometry: Geometry, method: Method) -> AfterSweep | None:

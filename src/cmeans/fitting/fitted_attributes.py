@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..data.arrays import Array, foreign_like, namespace, numpy_dtype, to_numpy
 from ..data.blocks import Blocks, blocks_of
+from ..data.outputs import TopMemberships
 from ..engines import ThreadEngine
 from ..kernels import FeatureKernel, LandmarkGraphKernel
 from ..landmarks.certificate import certify
@@ -29,6 +30,7 @@ from ..tuning.diagnosis import COLLAPSED, coincident_pairs, separation
 from .geometry import Geometry
 
 MOSTLY = 0.6  # share of rows without a cluster from which on a warning is issued
+PER_ROW = ("labels_", "memberships_", "memberships_top_k_", "noise_membership_", "_nearest")  # attributes of the rows of a fit
 OPTIONAL = (
     "cluster_centers_",
     "dual_coef_",
@@ -37,6 +39,7 @@ OPTIONAL = (
     "eigenvalues_",
     "eta_",
     "memberships_",
+    "memberships_top_k_",
     "n_clusters_suggested_",
     "noise_distance_",
     "noise_membership_",
@@ -146,7 +149,11 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
     solution, assignment = result.solution, result.assignment
     rows: dict[str, Any] = {"labels_": blocks.returned(assignment.labels)}
     if assignment.memberships is not None:
-        rows |= {"memberships_": assignment.memberships, "_nearest": assignment.nearest}
+        rows["_nearest"] = assignment.nearest
+        if assignment.clusters is None:
+            rows["memberships_"] = assignment.memberships
+        else:
+            rows["memberships_top_k_"] = TopMemberships(assignment.clusters, assignment.memberships)
         if result.rule.noise_distance is not None:
             rows["noise_membership_"] = noise_of(assignment.memberships)
     if result.size_gap is not None:

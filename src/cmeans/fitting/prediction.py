@@ -20,7 +20,7 @@ from ..data.arrays import Array, Float64, IntArray, as_like, dense_like, foreign
 from ..data.blocks import Block, Blocks, engine_for, spans
 from ..data.files.discovery import files_of
 from ..data.limits import Limits
-from ..data.outputs import RowOutputs
+from ..data.outputs import RowOutputs, TopMemberships
 from ..engines import Engine, ThreadEngine, count_threads
 from ..engines.dask.dask_api import is_collection, row_by_row
 from ..engines.dask.rows import type_and_columns
@@ -37,12 +37,12 @@ from ..sweeps.final_pass import ArraySink, RowTaker, StreamSink, assign_all, ass
 from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .fitted_attributes import noise_of
+from .fitted_attributes import PER_ROW, noise_of
 from .rows.told import NOTHING, Told
 from .validation import check_columns, diagonal_for_prediction, integer, read_rows, weights_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-OF_A_FIT = ("labels_", "memberships_", "noise_membership_", "_nearest", "feature_names_in_", "_stream")  # not needed for new rows
+OF_A_FIT = (*PER_ROW, "feature_names_in_", "_stream")  # not needed for new rows
 HEAVY_WORDS = {"engine", "init", "landmarks", "random_state"}  # nor are the parameters of the fit
 
 
@@ -60,7 +60,7 @@ def lazily(method: Method) -> Method:
         dtype, columns = type_and_columns(X, estimator_name)
         check_columns(self, columns, "the Dask data frame", fitting=False)
         dtype = np.int64 if name == "predict" else dtype
-        width = None if name in ("predict", "outlier_score") else len(self._state.centres)
+        width = None if name in ("predict", "outlier_score") else 2 * self._most if name == "_top_columns" else len(self._state.centres)
         return row_by_row(
             X, _answer, width, dtype, model=_portable(self), asked=name, nothing=np.empty((0,) if width is None else (0, width))
         )
@@ -93,6 +93,21 @@ def _rows_sum_to_one(estimator: Any) -> bool:
     return bool(estimator._sums_to_one)
 
 
+def _is_truncated(estimator: Any) -> bool:
+    rule = vars(estimator).get("rule")
+    return vars(estimator).get("top_k") is not None or (isinstance(rule, Rule) and rule.most_clusters is not None)
+
+
+class _KeptMemberships:
+    """`memberships_` of a fit that keeps those in a few clusters of each row: all of them, as a CSR array that shares their memory."""
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        top = None if model is None else vars(model).get("memberships_top_k_")
+        if top is None:
+            raise AttributeError(f"{owner.__name__!r} object has no attribute 'memberships_'")
+        return top.sparse(len(model._state.centres))
+
+
 class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Mixin of the methods for new rows; uses only a fit's space, centres and rule."""
 
@@ -108,7 +123,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _factors: Float64 | None = None
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
     _limits: Limits = Limits()  # no parameter, and not saved
-    memberships_: Array
+    memberships_: Any = _KeptMemberships()  # an attribute of the same name, which other fits set, comes first
 
     @abstractmethod
     def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, told: Told = NOTHING) -> Self:
@@ -129,7 +144,29 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         `diag`: k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
         """
-        return self._outputs_of(X, diag).memberships
+        return self._outputs_of(X, diag).dense_memberships(len(self._state.centres))
+
+    @available_if(_is_truncated)
+    def memberships_top_k(self, X: Any, *, diag: Any = None) -> TopMemberships:
+        """Memberships of new rows in the `top_k` clusters of each: `clusters` and `values`, (rows, k) each, the largest first."""
+        if is_collection(X):
+            both, k = self._top_columns(X, diag=diag), self._most
+            return TopMemberships(both[:, :k].astype(np.int32), both[:, k:])
+        top = self._outputs_of(X, diag).top
+        assert top is not None, "the rule gives memberships in some clusters alone"
+        return top
+
+    @lazily
+    def _top_columns(self, X: Any, *, diag: Any = None) -> Array:
+        """The numbers of the clusters and the memberships (rows, 2 k), which workers return in one array."""
+        top = self.memberships_top_k(X, diag=diag)
+        return np.hstack([top.clusters.astype(top.values.dtype), top.values])
+
+    @property
+    def _most(self) -> int:
+        """The number of clusters in which the model gives a row memberships."""
+        c, most = len(self._state.centres), self._rule.most_clusters
+        return c if most is None else min(most, c)
 
     @lazily
     def predict(self, X: Any, *, diag: Any = None) -> Array:
@@ -169,7 +206,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         memberships : bool, default=None
             True to write memberships too. None: where the rule is soft, and the file can hold them.
         top_k : int, default=None
-            Only the k largest of each row: columns `cluster1, u1, cluster2, u2, ...`. None: all, `u0 ... u{c-1}`.
+            Only the k largest of each row: columns `cluster1, u1, cluster2, u2, ...`. None: all, `u0 ... u{c-1}`, or, of a model that has a
+            `top_k` itself, so many.
         threshold : float, default=None
             Only those of at least this, as lists: columns `clusters` and `u` (Parquet only); of these at most `top_k`.
         diag : as for `predict`.
@@ -196,8 +234,9 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
         table = self._known_table(X, diag)
         with ResultsFile(out, caller, memberships, top_k, threshold) as file, self._engine(table.blocks.x) as engine:
-            file.check(len(self._state.centres), self._rule.is_soft)
-            made, put = file.begin(table.n_rows, len(self._state.centres), numpy_dtype(table.blocks.x), self._rule.is_soft)
+            c, rule = len(self._state.centres), self._rule
+            file.check(c, rule.is_soft, rule.most_clusters)
+            made, put = file.begin(table.n_rows, c, numpy_dtype(table.blocks.x), rule.is_soft, rule.most_clusters)
             assign_into(self._pieces(table, made, put), *self._pass(table), engine, Reporter(current_listeners()))
         assert file.counts is not None
         return file.counts
@@ -249,11 +288,13 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
         with ResultsFile(out, caller, memberships, top_k, threshold, late=True) as file:
             self._fitted(X, None, sample_weight, file, Told(known_labels, label_strength, must_link))
-            if file.counts is None and "memberships_" in vars(self):
-                labels, u = to_numpy(self.labels_), to_numpy(self.memberships_)
-                made, put = file.begin(len(labels), u.shape[1], u.dtype, self._rule.is_soft)
-                for start, stop in spans(len(labels), self._limits.rows_at_once):
-                    put(made(RowOutputs(labels[start:stop], u[start:stop], np.empty(0), start)))
+            if file.counts is None and "_nearest" in vars(self):
+                kept = self._kept_outputs()
+                made, put = file.begin(
+                    len(kept.labels), len(self._state.centres), kept.memberships.dtype, self._rule.is_soft, self._rule.most_clusters
+                )
+                for start, stop in spans(len(kept.labels), self._limits.rows_at_once):
+                    put(made(kept.between(start, stop)))
         if file.counts is None:
             found = len(self._state.centres)
             return self.predict_to(X, out, memberships=memberships, top_k=top_k and min(top_k, found), threshold=threshold)
@@ -316,16 +357,22 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             out[j, : len(nearest)] = nearest
         return out
 
+    def _kept_outputs(self) -> RowOutputs:
+        """Return the labels and memberships that a fit has kept, on the host."""
+        top = vars(self).get("memberships_top_k_")
+        u, clusters = (self.memberships_, None) if top is None else (top.values, top.clusters)
+        return RowOutputs(to_numpy(self.labels_), to_numpy(u), self._nearest, clusters=clusters)
+
     def _outputs_of(self, X: Any, diag: Any) -> RowOutputs:
         """Return labels and memberships from one pass."""
         table = self._known_table(X, diag)
-        whole = ArraySink(table.n_rows, len(self._state.centres), dense_like(table.blocks.x))
+        whole = ArraySink(table.n_rows, len(self._state.centres), dense_like(table.blocks.x), self._rule.most_clusters)
         with self._engine(table.blocks.x) as engine:
             assign_into(whole, *self._pass(table), engine, Reporter(current_listeners()))
         return whole.outputs
 
     def _pieces(self, table: RepresentedRows, function: Callable[[RowOutputs], Part], take: Callable[[Part], None]) -> StreamSink[Part]:
-        return StreamSink(len(self._state.centres), dense_like(table.blocks.x), function, take)
+        return StreamSink(len(self._state.centres), dense_like(table.blocks.x), function, take, self._rule.most_clusters)
 
     def _pass(self, table: RepresentedRows) -> tuple[RepresentedRows, Space, Rule, State]:
         return table, table.space, self._rule, self._state

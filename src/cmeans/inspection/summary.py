@@ -93,11 +93,13 @@ def table_of_fit(model: Any, n_typical: int = 1) -> Table:
         return means
 
     columns: dict[str, Any] = {"cluster": np.arange(c), "weight": counts, "share": counts / len(labels)}
-    if "memberships_" in kept:
-        columns["membership"] = mean(host_float64(kept["memberships_"])[inside, own])
+    if "_nearest" in kept:
+        top = kept.get("memberships_top_k_")
+        u = host_float64(kept["memberships_"])[inside, own] if top is None else host_float64(top.values)[inside, 0]
+        columns["membership"] = mean(u)
         columns["spread"] = np.sqrt(mean(host_float64(kept["_nearest"])[inside]))
     columns["separation"] = _apart(model._state.centres)
-    if "memberships_" in kept:
+    if "_nearest" in kept:
         columns["typical"] = model.representatives(n_typical)
     return Table(columns)
 

@@ -65,6 +65,11 @@ class Truncated(Rule):
         return None if rule is not Truncated and not isinstance(rule, Truncated) else "it is truncated already"
 
     @property
+    def m(self) -> float:
+        """The rule's fuzzifier; 1 where it has none."""
+        return getattr(self.rule, "m", 1.0)
+
+    @property
     def most_clusters(self) -> int:
         return int(self.k)
 

@@ -76,8 +76,8 @@ class StreamSink(Generic[Part]):
 class RowTaker(Protocol):
     """Takes the results of all rows of a fit in its last pass."""
 
-    def check(self, n_clusters: int) -> object:
-        """Refuse, before the fit begins, what cannot be taken of at most so many clusters."""
+    def check(self, n_clusters: int, *, most: int | None = None) -> object:
+        """Refuse, before the fit begins, what cannot be taken of at most so many clusters; `most` as of `begin`."""
 
     def begin(
         self, n_rows: int, n_clusters: int, dtype: npt.DTypeLike, is_soft: bool, most: int | None = None
