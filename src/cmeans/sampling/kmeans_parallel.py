@@ -12,7 +12,8 @@ from ..data.arrays import Float64, IntArray
 from ..data.blocks import Block, GivenRows
 from ..engines import Engine, Pass
 from ..runtime.user_warnings import NOT_FINITE
-from .kmeanspp import drawn, kmeans_plus_plus
+from .kmeanspp import drawn
+from .many_rows import seeds
 from .pairwise import Metric
 from .population import Population
 
@@ -99,4 +100,4 @@ def _chosen(metric: Metric, nearest: _Nearest, population: Population, count: in
     """Return the candidates that k-means++ takes."""
     candidates = nearest.candidates
     weights: Float64 = np.bincount(population.of(nearest.member), population.weights, minlength=len(candidates)).astype(np.float64)
-    return candidates[kmeans_plus_plus(metric.among(candidates), weights, count, rng)]
+    return candidates[seeds(metric.among(candidates), weights, count, rng)]

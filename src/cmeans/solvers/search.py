@@ -28,6 +28,7 @@ from .observer import Observer, Progressed, known
 BREADTH = 5  # clusters that come and go together, at first
 A_FEW = 4  # sweeps in which added clusters find their places, and after which a trial without prospects ends
 MANY = 16  # clusters for each further try of a breadth: of many, others than those of the largest errors may be the ones to divide
+VERY_MANY = 256  # clusters from which on a share of them comes and goes together, and half as many after each failure
 GAIN = 1e-4  # share of the objective that is worth a further try
 TOLERANCE = 1e-2  # movement of the centres, relative to the typical distance, at which a trial is settled well enough to be judged
 STARTS = 9  # further starts, drawn and swept, whose row visits a search makes at most
@@ -183,7 +184,7 @@ class _Search:
 
     def _first(self, centres: Centres) -> _Breath:
         start = self._settled(centres)
-        return _Breath(*_judged(start, self.problem), min(BREADTH, len(centres)), row_visits=start.row_visits)
+        return _Breath(*_judged(start, self.problem), first_breadth(len(centres)), row_visits=start.row_visits)
 
     def _breathe(self, now: _Breath, rng: np.random.RandomState) -> _Breath:
         """Add clusters, remove as many, and keep what is better."""
@@ -203,7 +204,9 @@ class _Search:
         if objective < now.objective - GAIN * abs(now.objective):
             return _Breath(centres, objective, errors, now.breadth, 0, now.number + 1, visits, True)
         failures, breadth = now.failures + 1, now.breadth
-        if failures > len(centres) // MANY:
+        if len(centres) >= VERY_MANY:
+            breadth = breadth // 2 if breadth >= 2 * BREADTH else 0
+        elif failures > len(centres) // MANY:
             failures, breadth = 0, breadth - 1
         return replace(now, breadth=breadth, failures=failures, number=now.number + 1, row_visits=visits)
 
@@ -215,9 +218,12 @@ class _Search:
         chosen: dict[int, int] = {}
         costliest = self.problem.rule.noise_distance or math.inf  # farther rows cost no more than that
         total = np.zeros(len(now.errors))
+        is_worst = np.zeros(len(now.errors), bool)
+        is_worst[worst] = True
         for rows, weights, labels, distances in self._parts(now.centres):
+            there = np.flatnonzero(is_worst[labels])
             for cluster in worst:
-                members = np.flatnonzero(labels == cluster)
+                members = there[labels[there] == cluster]
                 mass = np.cumsum(weights[members] * np.minimum(distances[members], costliest))
                 if not (len(mass) and mass[-1] > 0):
                     continue
@@ -247,6 +253,12 @@ class _Search:
         stopping = self.problem.stopping
         stopping = stopping if max_iter is None else replace(stopping, max_iter=min(max_iter, stopping.max_iter))
         return solve(replace(self.problem, stopping=stopping), State(centres), Observer(self.observer.at("search").reporter))
+
+
+def first_breadth(n_clusters: int) -> int:
+    """Return how many clusters come and go together at first: of very many a share, as the number of those that are badly placed grows
+    with theirs."""
+    return min(BREADTH, n_clusters) if n_clusters < VERY_MANY else n_clusters // MANY
 
 
 def may_fall_below(objective: float, trial: Solution, unit: float) -> bool:
