@@ -31,6 +31,10 @@ RULES = [Fuzzy(2.0), Fuzzy(1.3), Fuzzy(2.0, exponent=2.0), Entropy(1.5), NoiseFu
 SIZES = [(200, 3, 12, 1), (130, 40, 300, 16), (70, 5, 520, 9), (65, 2, 9, 9), (1, 4, 7, 3)]  # rows, columns, clusters, k
 
 
+def naive_memberships(rule, d2, k):
+    return naive_top_k.memberships(lambda some: naive_of(rule, some), d2, k)
+
+
 def naive_of(rule, d2):
     if isinstance(rule, Entropy):
         return naive.entropy_memberships(d2, rule.T)
@@ -52,7 +56,7 @@ def test_memberships_are_those_of_the_nearest_alone(rule):
     d2 = rng.exponential(size=(60, 7))
     d2[:20] = np.rint(4 * d2[:20]) / 4  # with ties, and zeros
     for k in (1, 3, 7, 9):
-        expected = naive_top_k.memberships(lambda some: naive_of(rule, some), d2, k)  # noqa: B023
+        expected = naive_memberships(rule, d2, k)
         np.testing.assert_allclose(Truncated(rule, k).memberships(d2, None), expected, rtol=1e-12, atol=1e-300)
 
 
@@ -96,7 +100,7 @@ def test_sums_and_the_last_pass(size, dtype):
     d2 = naive.point_distances(x.astype(float), centres)
     for inner in RULES:
         rule = Truncated(inner, k)
-        u = naive_top_k.memberships(lambda some: naive_of(inner, some), d2, k)  # noqa: B023
+        u = naive_memberships(inner, d2, k)
         expected, close = naive.sums(x.astype(float), d2, u, getattr(inner, "m", 1.0), weight), 1e-9 if dtype == "float64" else 2e-3
         for sweep, assign in ((generic.sweep, generic.assign), (NativeTopKSweep(rule, dtype), NativeTopKAssign(rule, dtype))):
             sums = total(sweep, rows, rule, state)

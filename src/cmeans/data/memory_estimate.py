@@ -23,9 +23,7 @@ class Footprint:
 NUMBER = 4  # bytes of the number of a cluster, beside a membership in it
 
 
-def footprint(
-    blocks: Blocks, n_clusters: int, itemsize: int, n_threads: int, sampled: int, most_clusters: int | None = None
-) -> Footprint:
+def footprint(blocks: Blocks, n_clusters: int, itemsize: int, n_threads: int, sampled: int, most_clusters: int | None = None) -> Footprint:
     """Return the memory of a fit beside its rows; `sampled`: bytes of its largest sample; `most_clusters`: in which a row has memberships.
 
     For rows that are not in memory only labels are kept, other results of a task until they are passed on, and samples beyond

@@ -231,7 +231,9 @@ def check_top_k(value: Any, rule: Rule | type[Rule], sizes: GivenSizes | None, s
     if why is not None:
         raise ValueError(f"{given}): memberships of rule={rule.name or rule!r} cannot be truncated, as {why}; leave out top_k=.")
     if sizes is not None:
-        raise ValueError(f"{given}, {sizes.given}): sizes are bounded of clusters that all rows may join; give top_k= or the bounds, not both.")
+        raise ValueError(
+            f"{given}, {sizes.given}): sizes are bounded of clusters that all rows may join; give top_k= or the bounds, not both."
+        )
     if isinstance(search, str) and search == "annealing":
         raise ValueError(f'{given}, search="annealing"): annealing begins where a row is as near to all centres; take search="breathing".')
     return k

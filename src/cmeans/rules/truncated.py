@@ -47,7 +47,9 @@ class Truncated(Rule):
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, numbers.Integral) or self.k < 1:
-            raise ValueError(f"Truncated(k={self.k!r}): k, the clusters in which a row has memberships, must be a whole number of at least 1.")
+            raise ValueError(
+                f"Truncated(k={self.k!r}): k, the clusters in which a row has memberships, must be a whole number of at least 1."
+            )
         why = self.refusal(self.rule) if isinstance(self.rule, Rule) else "it is no rule"
         if why is not None:
             raise ValueError(f"Truncated(rule={self.rule!r}): {why}.")
@@ -108,10 +110,8 @@ class Truncated(Rule):
 def nearest_clusters(d2: Array, k: int) -> Array:
     """True (b, c) for the k nearest centres of each row, of equal distances those of the lowest numbers."""
     xp = namespace(d2)
-    if isinstance(d2, np.ndarray):
-        farthest = np.partition(d2, k - 1, axis=1)[:, k - 1 : k]
-    else:
-        farthest = xp.sort(d2, axis=1)[:, k - 1 : k]
+    in_part = np.partition(d2, k - 1, axis=1) if isinstance(d2, np.ndarray) else xp.sort(d2, axis=1)
+    farthest = in_part[:, k - 1 : k]
     nearer, equal = d2 < farthest, d2 == farthest
     left = k - xp.sum(xp.astype(nearer, xp.int64), axis=1, keepdims=True)
     return nearer | (equal & (xp.cumulative_sum(xp.astype(equal, xp.int64), axis=1) <= left))

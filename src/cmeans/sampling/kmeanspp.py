@@ -59,11 +59,12 @@ def max_min(
 
 def proposals(masses: Float64, count: int, rng: np.random.RandomState) -> IntArray:
     """Draw so many rows (repetitions are possible) in proportion to their masses (p,); none where these are zero."""
-    mass = np.cumsum(masses)
+    mass = np.cumsum(masses, dtype=np.float64)
     if not mass[-1] > 0:
         return np.empty(0, dtype=np.intp)
     draws = np.searchsorted(mass, rng.uniform(size=count) * mass[-1], side="right")
-    return np.minimum(draws, np.searchsorted(mass, mass[-1]))  # never a row of no mass after the last possible one
+    possible: IntArray = np.minimum(draws, np.searchsorted(mass, mass[-1]))  # never a row of no mass after the last possible one
+    return possible
 
 
 def begun(affinity: Affinity, weights: Float64, rng: np.random.RandomState, nearest: Float64 | None) -> tuple[list[int], Float64]:

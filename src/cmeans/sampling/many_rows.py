@@ -13,7 +13,7 @@ from .pairwise import Affinity
 from .proposals import lowered
 
 VERY_MANY = 256  # rows to be drawn from which on proposals are made ahead
-CANDIDATES = 4  # of each draw: 2 + ln(count) start lower and end, after twenty sweeps, no lower (benchmarks/seeding.py)
+CANDIDATES = 6  # of each draw: more of them start lower and end, after twenty sweeps, no lower (benchmarks/seeding.py)
 AHEAD = 16  # rows taken so far for each draw that is made ahead: few proposals are rejected then
 VALUES = 2**22  # kernel values that are there at a time
 
@@ -26,14 +26,16 @@ def seeds(
     *,
     nearest: Float64 | None = None,  # (p,) squared distances from what is taken already
 ) -> IntArray:
-    """Return up to `count` rows far from each other: those of `kmeans_plus_plus`, or, of very many, of four candidates each.
+    """Return up to `count` rows far from each other: those of `kmeans_plus_plus`, or, of very many, of six candidates each.
 
     Candidates of several draws are proposed at once, in proportion to weight and squared distance D_i from the rows taken before all of
     them, and accepted with probability D_i now / D_i then, so that each is drawn in proportion to what D_i is when it is its turn
-    (as Cohen-Addad et al. 2020 reject proposals from a bound). Of four that are accepted the best is taken.
+    (as Cohen-Addad et al. 2020 reject proposals from a bound). Of six that are accepted the best is taken. Distances are computed in the
+    precision of the rows.
     """
     if count < VERY_MANY:
         return kmeans_plus_plus(affinity, weights, count, rng, nearest=nearest)
+    affinity = affinity.in_given_precision()
     chosen, nearest = begun(affinity, weights, rng, nearest)
     while len(chosen) < count:
         ahead = min(max(len(chosen) // AHEAD, 1), max(VALUES // (CANDIDATES * len(weights)), 1), count - len(chosen))

@@ -137,7 +137,9 @@ def checked_columns(
     if top_k is not None and not 1 <= top_k <= n_clusters:
         raise ValueError(f"{method_name}(top_k={top_k!r}): the model has {n_clusters} clusters; give 1 ... {n_clusters}.")
     if top_k is not None and most is not None and top_k > most:
-        raise ValueError(f"{method_name}(top_k={top_k!r}): rows have memberships in {most} clusters, top_k of the model; give 1 ... {most}.")
+        raise ValueError(
+            f"{method_name}(top_k={top_k!r}): rows have memberships in {most} clusters, top_k of the model; give 1 ... {most}."
+        )
     if threshold is not None and not 0 < threshold <= 1:
         raise ValueError(f"{method_name}(threshold={threshold!r}): memberships lie between 0 and 1; give a number above 0.")
     if memberships and path.suffix == ".npy":
@@ -177,8 +179,9 @@ class ResultsFile:
     def _columns(self, n_clusters: int, is_soft: bool, most: int | None) -> OutputColumns:
         chosen = self._top_k is not None or self._threshold is not None
         soft = chosen or (is_soft and self._path.suffix != ".npy") if self._memberships is None else self._memberships
-        chosen_of = {"top_k": self._top_k, "threshold": self._threshold, "most": most}
-        return checked_columns(self._path, n_clusters, self._caller, memberships=soft, **chosen_of)
+        return checked_columns(
+            self._path, n_clusters, self._caller, memberships=soft, top_k=self._top_k, threshold=self._threshold, most=most
+        )
 
     def begin(
         self, n_rows: int, n_clusters: int, dtype: npt.DTypeLike, is_soft: bool, most: int | None = None
