@@ -281,14 +281,15 @@ def test_other_libraries_and_sparse_rows():
 
 def test_files(tmp_path, monkeypatch):
     limited(monkeypatch, loaded_bytes=0, block_rows=64)
-    np.save(tmp_path / "x.npy", X)
-    pq = pytest.importorskip("pyarrow.parquet")
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "x.parquet"
+    pq.write_table(pa.table({f"c{f}": column for f, column in enumerate(X.T)}), file)
     model = fitted()
-    stored = fitted(rows=tmp_path / "x.npy")
+    stored = fitted(rows=file)
     np.testing.assert_array_equal(stored.labels_, model.labels_)
     assert not hasattr(stored, "memberships_")
     for name, call in (("a", stored.predict_to), ("b", FuzzyCMeans(C, m=1.5, top_k=K, init=START, max_iter=1000).fit_predict_to)):
-        for rows in (tmp_path / "x.npy", X):
+        for rows in (file, X):
             call(rows, tmp_path / f"{name}.parquet")
             columns = pq.read_table(tmp_path / f"{name}.parquet")
             assert columns.column_names == ["label", *(f"{word}{rank}" for rank in range(1, K + 1) for word in ("cluster", "u"))]
