@@ -326,7 +326,13 @@ def test_attributes_that_docstrings_promise(name):
     X = np.random.default_rng(0).normal(size=(60, 2)) + 9 * np.arange(60)[:, None] // 20
     estimator, seen = every_estimator.CLASSES[name], set()
     graph = ({"kernel": "landmark_graph"}, {"kernel": "linear", "size_min": 2}) if name == "KernelKMeans" else ()
-    for words in ({"kernel": "linear"}, {"kernel": "rbf", "gamma": "median"}, {"kernel": "linear", "noise": 0.2}, *graph):
+    for words in (
+        {"kernel": "linear"},
+        {"kernel": "rbf", "gamma": "median"},
+        {"kernel": "linear", "noise": 0.2},
+        {"kernel": "linear", "top_k": 2},
+        *graph,
+    ):
         seen |= set(vars(every_estimator.build(name, **every_estimator.known(name, {**words, "sparsity": 0})).fit(X)))
     promised = set(re.findall(r"`?\b([a-z][a-z_]*[a-z]_)\b`?", inspect.getdoc(estimator)))
     assert promised <= seen, promised - seen

@@ -439,3 +439,13 @@ def test_copies_of_an_estimator_with_an_engine(client, tmp_path):
     stored = cmeans.load(tmp_path / "model")
     assert stored.engine is None
     np.testing.assert_array_equal(stored.predict(X), made.labels_)
+
+
+def test_memberships_in_the_nearest_clusters(client):
+    words = {"m": 1.5, "top_k": 2, "init": X[:4].copy()}
+    here, spread = cmeans.FuzzyCMeans(4, **words).fit(X), cmeans.FuzzyCMeans(4, **words).fit(rows())
+    np.testing.assert_array_equal(np.asarray(spread.labels_), here.labels_)
+    top = here.memberships_top_k(rows())
+    np.testing.assert_array_equal(np.asarray(top.clusters), here.memberships_top_k_.clusters)
+    np.testing.assert_array_equal(np.asarray(top.values), here.memberships_top_k_.values)
+    np.testing.assert_allclose(np.asarray(spread.memberships(rows())), here.memberships_.toarray(), atol=1e-9)

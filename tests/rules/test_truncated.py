@@ -16,7 +16,7 @@ from cmeans.spaces import EuclideanSpace
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps import generic
 from cmeans.sweeps.choice import assign_for, sweep_for
-from cmeans.sweeps.native_top_k import NativeTopKAssign, NativeTopKSweep
+from cmeans.sweeps.native import NativeTopKAssign, NativeTopKSweep
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 from limited import limited
@@ -280,7 +280,7 @@ def test_other_libraries_and_sparse_rows():
 
 
 def test_files(tmp_path, monkeypatch):
-    limited(monkeypatch, loaded_bytes=0, block_rows=64)
+    limited(monkeypatch, loaded_bytes=0, canonical_rows=100, block_rows=64)
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     file = tmp_path / "x.parquet"
     pq.write_table(pa.table({f"c{f}": column for f, column in enumerate(X.T)}), file)
@@ -304,17 +304,6 @@ def test_files(tmp_path, monkeypatch):
         stored.predict_to(X, tmp_path / "e.parquet", top_k=5)
     with pytest.raises(ValueError, match=r"fit_predict_to\(top_k=5\): rows have memberships in 4 clusters"):
         FuzzyCMeans(C, top_k=K).fit_predict_to(X, tmp_path / "e.parquet", top_k=5)
-
-
-def test_dask(tmp_path):
-    da = pytest.importorskip("dask.array")
-    model, rows = fitted(), da.from_array(X, chunks=(90, 3))
-    spread = fitted(rows=rows)
-    np.testing.assert_array_equal(np.asarray(spread.labels_), model.labels_)
-    top = model.memberships_top_k(rows)
-    np.testing.assert_array_equal(np.asarray(top.clusters), model.memberships_top_k_.clusters)
-    np.testing.assert_array_equal(np.asarray(top.values), model.memberships_top_k_.values)
-    np.testing.assert_allclose(np.asarray(spread.memberships(rows)), model.memberships_.toarray(), atol=1e-9)
 
 
 def test_saved_models(tmp_path):

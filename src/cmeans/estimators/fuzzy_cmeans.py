@@ -97,10 +97,10 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     clusters without any noise it calls 6% of the rows noise in one dimension, 4% in two, and hardly any in ten. Give a number with
     narrow kernels, by which nearly all rows are as far from any centre.
 
-    With top_k=k the objective is  sum_i w_i sum_{j in N_k(i)} u_ij^m |phi(x_i) - v_j|^2  subject to  sum_{j in N_k(i)} u_ij = 1,  N_k(i)
-    being the k nearest centres of row i: the least that memberships can make of it of which at most k of a row are not zero, so that it
-    falls from sweep to sweep as the plain one does. With noise the noise cluster is none of the k. Where k is at least the number of
-    clusters it is the plain objective.
+    With top_k=k the objective is  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2  over the clusters j in N_k(i), the k nearest centres of row i,
+    among which u_ij sum to one: the least that it can be for memberships of which at most k of a row are not zero, so that it falls from
+    sweep to sweep as the plain one does (`cmeans.rules.Truncated` says why). With noise the noise cluster is none of the k. Where k is at
+    least the number of clusters it is the plain objective.
 
     Raises
     ------

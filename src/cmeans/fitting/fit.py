@@ -157,16 +157,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             factors = None if procedure.factors is None else procedure.factors(given.x, weight)
             blocks = Blocks(given.x, weight, unit=unit, factors=factors, limits=self._limits, n_threads=self._threads(given.x))
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
-            blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=procedure.cluster is None)
+            blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=procedure.cluster is None, top_k=procedure.top_k)
             if procedure.sizes is not None and (blocks.known is not None or blocks.groups is not None):
                 raise ValueError(
                     f"{estimator_name}({procedure.sizes.given}): sizes are bounded of rows that are free to move; leave out known_labels= "
                     "and must_link=, or the bounds."
-                )
-            if procedure.top_k is not None and blocks.known is not None:
-                raise ValueError(
-                    f"{estimator_name}(top_k={procedure.top_k}): a row's known cluster need not be one of its nearest; leave out "
-                    "known_labels=, or top_k=."
                 )
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters

@@ -36,7 +36,7 @@ static void clear_nearest(struct nearest_clusters *kept) {
 }
 
 /* A cluster of a higher number than those before takes its place in the lanes of some rows: from the last place on, farther ones move down. */
-INLINE void insert(struct nearest_clusters *kept, int t, lanes d2, whole number) {
+INLINE void put_in_place(struct nearest_clusters *kept, int t, lanes d2, whole number) {
     int64_t i = (kept->most - 1) * TILE + t;
     mask closer = less(d2, load(kept->d2 + i));
     for (; i >= TILE; i -= TILE) {
@@ -63,7 +63,7 @@ static double keep_nearest(const struct tile *tile, struct nearest_clusters *kep
             const lanes d2 = load(tile->d2 + j * TILE + t);
             total = fused(d2, by, total);
             if (!all_set(at_least(d2, load(farthest + t))))
-                insert(kept, t, d2, (whole)(first + j));
+                put_in_place(kept, t, d2, (whole)(first + j));
         }
     }
     return sum(total);

@@ -15,8 +15,18 @@ from ..rules import Rule
 from ..spaces import Space
 from . import generic
 from .bounded import BoundedSweep
-from .native import NativeAssign, NativeCosts, NativeDeviations, NativeMargins, NativeMeasure, NativeNearest, NativePrices, NativeSweep
-from .native_top_k import NativeTopKAssign, NativeTopKSweep
+from .native import (
+    NativeAssign,
+    NativeCosts,
+    NativeDeviations,
+    NativeMargins,
+    NativeMeasure,
+    NativeNearest,
+    NativePrices,
+    NativeSweep,
+    NativeTopKAssign,
+    NativeTopKSweep,
+)
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics
