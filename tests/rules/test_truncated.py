@@ -289,19 +289,19 @@ def test_files(tmp_path, monkeypatch):
     np.testing.assert_array_equal(stored.labels_, model.labels_)
     assert not hasattr(stored, "memberships_")
     for name, call in (("a", stored.predict_to), ("b", FuzzyCMeans(C, m=1.5, top_k=K, init=START, max_iter=1000).fit_predict_to)):
-        for rows in (file, X):
+        for rows in (file, X) if name == "b" else (file,):
             call(rows, tmp_path / f"{name}.parquet")
             columns = pq.read_table(tmp_path / f"{name}.parquet")
             assert columns.column_names == ["label", *(f"{word}{rank}" for rank in range(1, K + 1) for word in ("cluster", "u"))]
             np.testing.assert_array_equal(columns["cluster2"].to_numpy(), model.memberships_top_k_.clusters[:, 1])
             np.testing.assert_allclose(columns["u2"].to_numpy(), model.memberships_top_k_.values[:, 1], atol=1e-9)
-    stored.predict_to(X, tmp_path / "c.parquet", top_k=2)
+    stored.predict_to(file, tmp_path / "c.parquet", top_k=2)
     assert pq.read_table(tmp_path / "c.parquet").num_columns == 5
-    stored.predict_to(X, tmp_path / "d.parquet", threshold=0.2)
+    stored.predict_to(file, tmp_path / "d.parquet", threshold=0.2)
     lists, u = pq.read_table(tmp_path / "d.parquet").to_pydict(), model.memberships_.toarray()
     assert lists["clusters"] == [np.flatnonzero(row >= 0.2).tolist() for row in u]
     with pytest.raises(ValueError, match=r"predict_to\(top_k=5\): rows have memberships in 4 clusters"):
-        stored.predict_to(X, tmp_path / "e.parquet", top_k=5)
+        stored.predict_to(file, tmp_path / "e.parquet", top_k=5)
     with pytest.raises(ValueError, match=r"fit_predict_to\(top_k=5\): rows have memberships in 4 clusters"):
         FuzzyCMeans(C, top_k=K).fit_predict_to(X, tmp_path / "e.parquet", top_k=5)
 
