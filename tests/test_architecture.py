@@ -327,7 +327,7 @@ def test_attributes_that_docstrings_promise(name):
     estimator, seen = every_estimator.CLASSES[name], set()
     others = ({"kernel": "landmark_graph"}, {"kernel": "linear", "size_min": 2}, {"kernel": "linear", "missing": "partial"})
     others = others if name == "KernelKMeans" else ()
-    for words in ({"kernel": "linear"}, {"kernel": "rbf", "gamma": "median"}, {"kernel": "linear", "noise": 0.2}, *others):
+    for words in ({"kernel": "linear"}, {"kernel": "rbf", "gamma": "median"}, {"kernel": "linear", "noise": 0.2}, {"top_k": 2}, *others):
         seen |= set(vars(every_estimator.build(name, **every_estimator.known(name, {**words, "sparsity": 0})).fit(X)))
     promised = set(re.findall(r"`?\b([a-z][a-z_]*[a-z]_)\b`?", inspect.getdoc(estimator)))
     assert promised <= seen, promised - seen

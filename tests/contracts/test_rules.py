@@ -18,6 +18,7 @@ from cmeans.rules import (
     SizedFuzzy,
     SizedHard,
     SparsePossibilistic,
+    Truncated,
 )
 from contracts.rule import RuleContract, distances
 
@@ -70,6 +71,15 @@ class TestNearlyHardPolynomialFuzzy(RuleContract):
 
 class TestPolynomialFuzzyOfBetaZero(RuleContract):
     rule = PolynomialFuzzy(0.0)
+
+
+class TestTruncated(RuleContract):
+    rule = Truncated(Fuzzy(2.0), 3)
+    minimises = False  # among those of three clusters alone: see test_truncated.py
+
+
+class TestTruncatedToAllClusters(RuleContract):
+    rule = Truncated(Fuzzy(1.5), 4)
 
 
 class TestPossibilistic(RuleContract):

@@ -515,3 +515,13 @@ def test_missing_values(client, name, form):
     holes[1500] = np.nan
     with pytest.raises(ValueError, match="row 1500 of X has no value at all"):
         fit.fit(rows(holes))
+
+
+def test_memberships_in_the_nearest_clusters(client):
+    words = {"m": 1.5, "top_k": 2, "init": X[:4].copy()}
+    here, spread = cmeans.FuzzyCMeans(4, **words).fit(X), cmeans.FuzzyCMeans(4, **words).fit(rows())
+    np.testing.assert_array_equal(np.asarray(spread.labels_), here.labels_)
+    top = here.memberships_top_k(rows())
+    np.testing.assert_array_equal(np.asarray(top.clusters), here.memberships_top_k_.clusters)
+    np.testing.assert_array_equal(np.asarray(top.values), here.memberships_top_k_.values)
+    np.testing.assert_allclose(np.asarray(spread.memberships(rows())), here.memberships_.toarray(), atol=1e-9)

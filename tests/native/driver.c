@@ -11,6 +11,7 @@
 #include "nearest.c"
 #include "passes.c"
 #include "seeding.c"
+#include "top_k.c"
 
 static uint64_t state = 1;
 
@@ -88,6 +89,7 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c) {
     double *weight = malloc((size_t)n * sizeof(double)), *nearest = malloc((size_t)n * sizeof(double));
     double *sums = calloc((size_t)(2 * c + 1 + c * d), sizeof(double)), totals[2] = {0, 0};
     int64_t *labels = malloc((size_t)n * sizeof(int64_t));
+    int32_t *largest = malloc((size_t)(n * c) * sizeof(int32_t));
     for (int64_t i = 0; i < n; i++)
         weight[i] = (double)uniform() + 2;
     for (int64_t j = 0; j < c; j++) {
@@ -110,6 +112,16 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c) {
         SHOWN("labels", labels, n);
         SHOWN("memberships", u, n * c);
         SHOWN("last sums", sums, 2 * c);
+        if (RULES[r].one_cluster)
+            continue;
+        const int64_t most = c / 2;
+        memset(sums, 0, (size_t)(2 * c + 1 + c * d) * sizeof(double));
+        JOIN(sweep_top_k, VARIANT, BITS)(&rows, &centres, what, most, &to);
+        SHOWN("sums of the nearest", sums, 2 * c + 1 + c * d);
+        struct top_assignment few = {labels, largest, u, nearest, sums, sums + c, totals};
+        JOIN(assign_top_k, VARIANT, BITS)(&rows, &centres, what, most, &few);
+        SHOWN("clusters", largest, n * most);
+        SHOWN("largest memberships", u, n * most);
     }
     const int64_t padded = (c + LANES - 1) / LANES * LANES * (d + 2);
     real *numbers = filled(padded), *points = aligned_to_line(malloc((size_t)padded * sizeof(real) + LINE));

@@ -168,6 +168,14 @@ def fit(
     random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
     top_k: TopK = None,
     threshold: Threshold = None,
+    truncated: Annotated[
+        bool,
+        option(
+            METHOD,
+            "Rows have memberships in their --top-k nearest clusters alone, in the sweeps too: for hundreds of clusters and more.",
+            "--truncated",
+        ),
+    ] = False,
     runs_on: Annotated[
         Literal["threads", "dask"],
         option(RUN, "Who sweeps: threads of this machine, or the workers of a Dask cluster, which read the files themselves.", "--engine"),
@@ -184,6 +192,10 @@ def fit(
     checkpoint = _checkpoint(kept_in, every, resume)
     if (runs_on == "dask") != (scheduler is not None):
         raise InputError("--engine dask and --scheduler ADDRESS go together, e.g. --engine dask --scheduler tcp://10.0.0.1:8786.")
+    if truncated and top_k is None:
+        raise InputError("--truncated: needs --top-k N, the number of clusters in which a row has memberships.")
+    if truncated:
+        words["top_k"], top_k = top_k, None  # of the model, which has no others to write
     categories = tuple(name.strip() for word in categorical or () for name in word.split(",") if name.strip())
     kind = None if dtype == "keep" else dtype
     reading = ReadOptions(file, tuple(columns or ()), weight, array, kind, header, name=identifier, categorical=categories)

@@ -20,13 +20,17 @@ class Footprint:
     reading: int
 
 
-def footprint(blocks: Blocks, n_clusters: int, itemsize: int, n_threads: int, sampled: int) -> Footprint:
-    """Return the memory of a fit beside its rows; `sampled`: bytes of its largest sample.
+NUMBER = 4  # bytes of the number of a cluster, beside a membership in it
+
+
+def footprint(blocks: Blocks, n_clusters: int, itemsize: int, n_threads: int, sampled: int, most_clusters: int | None = None) -> Footprint:
+    """Return the memory of a fit beside its rows; `sampled`: bytes of its largest sample; `most_clusters`: in which a row has memberships.
 
     For rows that are not in memory only labels are kept, other results of a task until they are passed on, and samples beyond
     `Limits.array_bytes` go to the disk.
     """
-    n, of_a_row, limits = blocks.n_rows, n_clusters * itemsize + 16, blocks.limits
+    n, limits = blocks.n_rows, blocks.limits
+    of_a_row = 16 + (n_clusters * itemsize if most_clusters is None else min(most_clusters, n_clusters) * (itemsize + NUMBER))
     if not is_stored(blocks.x):
         return Footprint(n * of_a_row, n * (DRAWN + (0 if blocks.alike else WEIGHED)), 0)
     labels = min(n * label_type(n_clusters)().itemsize, limits.array_bytes)

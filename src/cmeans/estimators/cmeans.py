@@ -21,9 +21,11 @@ from ..fitting.arguments import (
     SizesArgument,
     check_m,
     check_parameter,
+    check_top_k,
     given_sizes,
     settled,
     settled_m,
+    truncated,
 )
 from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
@@ -69,6 +71,8 @@ class CMeans(Plotting, BaseCMeans):
     beta : float in [0, 1) or None, default=None
         The hardness: memberships are 1 where the nearest squared distance is at most beta times the second; None: 0.5. For
         rule="polynomial_fuzzy"; other rules have none.
+    top_k : int >= 1 or None, default=None
+        As in `FuzzyCMeans`, for soft rules whose rows sum to one: "fuzzy", "polynomial_fuzzy", "entropy", and your own.
     pilot_m, eta_scale : default="auto", 1.0
         For rules that need scales: see `PossibilisticCMeans`.
     size_min, size_max : default=None
@@ -121,6 +125,7 @@ class CMeans(Plotting, BaseCMeans):
     beta: float | None
     pilot_m: str | float
     eta_scale: float
+    top_k: int | None
     stop: str
 
     def __init__(
@@ -133,6 +138,7 @@ class CMeans(Plotting, BaseCMeans):
         beta: float | None = None,
         pilot_m: Auto | float = "auto",
         eta_scale: float = 1.0,
+        top_k: int | None = None,
         stop: StopName = "centres",
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
@@ -178,7 +184,7 @@ class CMeans(Plotting, BaseCMeans):
             pilot_scale = real(self.eta_scale, "eta_scale", name, above=True)
 
         def method(geometry: Geometry) -> Method:
-            rule = self._settled_rule(geometry)
+            rule = truncated(self._settled_rule(geometry), top_k)
             if not rule.needs_pilot:
                 return Method(rule)
             return Method(rule, ScalesPilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry)), pilot_scale))
@@ -186,8 +192,10 @@ class CMeans(Plotting, BaseCMeans):
         sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
         if sizes is not None:
             self._check_sizes(sizes.given)
+        top_k = check_top_k(self.top_k, self.rule if isinstance(self.rule, Rule) else cls, sizes, self.search, name)
+        most = self.rule.most_clusters if isinstance(self.rule, Rule) and top_k is None else top_k
         criterion = one_of(self.stop, "stop", name, get_args(StopName))
-        return Procedure(method, criterion=criterion, sizes=sizes, can_be_annealed=cls.can_be_annealed)
+        return Procedure(method, criterion=criterion, sizes=sizes, can_be_annealed=cls.can_be_annealed, top_k=most)
 
     def _settled_rule(self, geometry: Geometry) -> Rule:
         if isinstance(self.rule, Rule):

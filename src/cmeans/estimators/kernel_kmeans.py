@@ -76,9 +76,9 @@ class KernelKMeans(Plotting, BaseCMeans):
         How to leave poor optima: clusters come where errors are large and as many go where they are of least use, as long as that
         lowers the objective (breathing k-means, Fritzke 2020). It begins where the best start has converged. "auto": under the hard
         rule, from whose partition the estimator's own sweeps go on where it is better, and for no more row visits than nine further
-        starts would make; not where `init` gives the start. "breathing": from any start, under the estimator's own rule where that is
-        hard or fuzzy, and for as long as it gains. With `progressive`, on a sample first, which is enough where it has 1,000 rows a
-        cluster. None: sweeps from the starts alone.
+        starts would make, two from 256 clusters on; not where `init` gives the start. "breathing": from any start, under the estimator's
+        own rule where that is hard or fuzzy, and for as long as it gains. With `progressive`, on a sample first, which is enough where it
+        has 1,000 rows a cluster. None: sweeps from the starts alone.
     size_min, size_max : number, one for each cluster, or None, default=None
         Least and greatest size of each cluster: below 1 a share of all rows, else a number of them (with weights, the sum of these). With
         equal weights they are kept exactly, shares to the next whole row outwards; with unequal weights to the largest weight of a row.

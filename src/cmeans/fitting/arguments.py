@@ -17,6 +17,7 @@ from ..data.arrays import Array, Float64, IntArray, as_like, is_foreign, is_spar
 from ..data.blocks import Blocks
 from ..kernels import LandmarkGraphKernel, Precomputed, PrecomputedGraphKernel, checked_params
 from ..kernels.landmark_graph import GraphParameters
+from ..rules import Rule, Truncated
 from ..solvers.sizes import SizeLimits
 from .validation import checked_square_diagonal, host_array, intact, integer, one_of, real
 
@@ -219,6 +220,29 @@ def check_noise(value: Any, estimator_name: str) -> float | None:
 def check_parameter(name: str, value: Any, estimator_name: str) -> None:
     """Refuse a bad value of a parameter of a rule, whatever the rows are."""
     _RULE_PARAMETERS[name][0](value, name, estimator_name)
+
+
+def check_top_k(value: Any, rule: Rule | type[Rule], sizes: GivenSizes | None, search: Any, estimator_name: str) -> int | None:
+    """Return the number of clusters in which a row has memberships; None for all. Refuse it for rules that cannot keep to it."""
+    if value is None:
+        return None
+    k = integer(value, "top_k", estimator_name, 1, others="None or ")
+    given = f"{estimator_name}(top_k={value!r}"
+    why = Truncated.refusal(rule)
+    if why is not None:
+        raise ValueError(f"{given}): memberships of rule={rule.name or rule!r} cannot be truncated, as {why}; leave out top_k=.")
+    if sizes is not None:
+        raise ValueError(
+            f"{given}, {sizes.given}): sizes are bounded of clusters that all rows may join; give top_k= or the bounds, not both."
+        )
+    if isinstance(search, str) and search == "annealing":
+        raise ValueError(f'{given}, search="annealing"): annealing begins where a row is as near to all centres; take search="breathing".')
+    return k
+
+
+def truncated(rule: Rule, top_k: int | None) -> Rule:
+    """Return a rule whose rows have memberships in so many clusters alone."""
+    return rule if top_k is None else Truncated(rule, top_k)
 
 
 def settled(name: str, value: Any, estimator_name: str, geometry: Geometry) -> float:

@@ -42,7 +42,7 @@ from .arguments import (
     takes_affinities,
     takes_kernel_values,
 )
-from .fitted_attributes import OPTIONAL, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
+from .fitted_attributes import OPTIONAL, PER_ROW, certified, model_attributes, restored_on_failure, row_attributes, warn_of_result
 from .geometry import Geometry
 from .init import InitContext, check_init, starts
 from .memory import MemoryPlan, parse_budget, plan
@@ -57,7 +57,7 @@ from .validation import checked_random_state, engine_of, integer, one_of, read_r
 
 OF_INIT = {"k-means||": 12}  # bytes per row for starts that keep something of all rows
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
-OF_ROWS = ("labels_", "memberships_", "noise_membership_", "_nearest", "objective_", "objective_history_", "separation_")  # attributes
+OF_ROWS = (*PER_ROW, "objective_", "objective_history_", "separation_")  # attributes
 
 
 class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
@@ -155,7 +155,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         with restored_on_failure(self, record), verbose_log(self.verbose, estimator_name, self.tol):
             procedure, settings = self._checked()
             if taker is not None:
-                taker.check(settings.n_clusters)
+                taker.check(settings.n_clusters, most=procedure.top_k)
             given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
             weight, unit = weights_of(given, sample_weight, estimator_name)
             blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._threads(given.x)).in_their_place()
@@ -163,7 +163,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 with self._engine(given.x) as engine:
                     blocks = replace(blocks, factors=procedure.factors(blocks, engine))
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
-            blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=procedure.cluster is None)
+            blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=procedure.cluster is None, top_k=procedure.top_k)
             if procedure.sizes is not None and (blocks.known is not None or blocks.groups is not None):
                 raise ValueError(
                     f"{estimator_name}({procedure.sizes.given}): sizes are bounded of rows that are free to move; leave out known_labels= "
@@ -308,14 +308,16 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         remembered += space.bytes_of_rows + (0 if blocks.read_anew else bounds)
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
-        memory = self._memory_plan(context, space, blocks, remembered)
+        memory = self._memory_plan(context, space, blocks, remembered, rule.most_clusters)
         if blocks.read_anew and bounds:
             memory = memory.with_bounds(bounds, blocks.limits.bounds_bytes if context.settings.budget is None else memory.for_rows)
         rows = RepresentedRows(space, blocks, memory.for_rows, keep_bounds=memory.for_bounds > 0 or None)
         memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
         return rows
 
-    def _memory_plan(self, context: FitContext, space: Space, blocks: Blocks, remembered: int = 0) -> MemoryPlan:
+    def _memory_plan(
+        self, context: FitContext, space: Space, blocks: Blocks, remembered: int = 0, most_clusters: int | None = None
+    ) -> MemoryPlan:
         return plan(
             context.settings.budget,
             type(self).__name__,
@@ -326,6 +328,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             n_threads=context.engine.n_threads,
             copied=context.given.copied,
             remembered=remembered,
+            most_clusters=most_clusters,
         )
 
     def _after_sweep(self, hook: SweepHook | None, geometry: Geometry, method: Method) -> AfterSweep | None:

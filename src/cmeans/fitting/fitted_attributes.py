@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..data.arrays import Array, foreign_like, namespace, numpy_dtype, one_hot, to_numpy
 from ..data.blocks import Blocks, blocks_of
+from ..data.outputs import TopMemberships
 from ..engines import ThreadEngine
 from ..kernels import FeatureKernel, LandmarkGraphKernel
 from ..landmarks.certificate import certify
@@ -29,6 +30,7 @@ from ..tuning.diagnosis import COLLAPSED, coincident_pairs, separation
 from .geometry import Geometry
 
 MOSTLY = 0.6  # share of rows without a cluster from which on a warning is issued
+PER_ROW = ("labels_", "memberships_", "memberships_top_k_", "noise_membership_", "_nearest")  # attributes of the rows of a fit
 OPTIONAL = (
     "cluster_centers_",
     "dual_coef_",
@@ -37,6 +39,7 @@ OPTIONAL = (
     "eigenvalues_",
     "eta_",
     "memberships_",
+    "memberships_top_k_",
     "n_clusters_suggested_",
     "n_missing_",
     "noise_distance_",
@@ -150,7 +153,10 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
         scaled = geometry.space.in_scale() is not geometry.space
         rows["_nearest"] = assignment.nearest * row_scales(blocks.x) if scaled else assignment.nearest
     if assignment.memberships is not None:
-        rows["memberships_"] = assignment.memberships
+        if assignment.clusters is None:
+            rows["memberships_"] = assignment.memberships
+        else:
+            rows["memberships_top_k_"] = TopMemberships(assignment.clusters, assignment.memberships)
         if result.rule.noise_distance is not None:
             rows["noise_membership_"] = noise_of(assignment.memberships)
     if result.size_gap is not None:
@@ -169,11 +175,18 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
     }
 
 
-def memberships_of_labels(model: Any) -> Array:
-    """Memberships (n, c) of the rows of a fit, made when they are first asked for, where the labels of a hard rule tell them."""
-    if "_nearest" not in vars(model) or model.rule_.is_soft:
-        raise AttributeError(f"{type(model).__name__} has no memberships_: it keeps none of its rows.")
-    return one_hot(to_numpy(model.labels_), len(model._state.centres), model.cluster_centers_)
+class KeptMemberships:
+    """`memberships_` of a fit that keeps no (n, c) numbers, made when they are first asked for: those in a few clusters of each row as a CSR
+    array that shares their memory, those of a hard rule as its labels tell them. An attribute of the same name comes first."""
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        kept = {} if model is None else vars(model)
+        if "memberships_top_k_" in kept:
+            return kept["memberships_top_k_"].sparse(len(model._state.centres))
+        if "_nearest" not in kept or model.rule_.is_soft:
+            raise AttributeError(f"{owner.__name__!r} object has no attribute 'memberships_': it keeps none of its rows")
+        kept["memberships_"] = one_hot(to_numpy(model.labels_), len(model._state.centres), model.cluster_centers_)
+        return kept["memberships_"]
 
 
 def noise_of(memberships: Array) -> Array:

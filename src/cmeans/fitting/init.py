@@ -14,7 +14,8 @@ from ..data.blocks import Block, blocks_of
 from ..runtime.user_warnings import warn
 from ..sampling.keyed import balanced_labels, new_key
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
-from ..sampling.kmeanspp import kmeans_plus_plus, max_min
+from ..sampling.kmeanspp import max_min
+from ..sampling.many_rows import seeds
 from ..sampling.population import draw, sample
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
@@ -87,7 +88,7 @@ def _drawn(init: str, context: InitContext, rng: np.random.RandomState) -> Centr
         rows = scalable_kmeans_plus_plus(geometry.metric, population, count, rng, context.problem.engine)
     else:
         positions, weights = sample(population, seeding_rows, rng)
-        method = max_min if init == "max-min" else kmeans_plus_plus
+        method = max_min if init == "max-min" else seeds
         rows = population.at(positions[method(geometry.affinity(positions), weights, count, rng)])
     _warn_if_fewer(len(rows), context)
     return _at_rows(rows, geometry)
@@ -108,7 +109,7 @@ def _drawn_beside(known: KnownSums, init: str, context: InitContext, rng: np.ran
     represented = geometry.space.rows(geometry.blocks.take(rows)).plain()
     distances = represented.squared_distances(geometry.space.view(centres[met], represented.kxx))
     nearest = host_float64(namespace(distances).min(distances, axis=1))
-    method = max_min if init == "max-min" else kmeans_plus_plus
+    method = max_min if init == "max-min" else seeds
     drawn = rows[method(geometry.affinity(positions), weights, len(others), rng, nearest=nearest)]
     if len(drawn) < len(others):
         raise ValueError(

@@ -89,11 +89,12 @@ def plan(
     n_threads: int,
     copied: int,  # bytes of the input that had to be converted
     remembered: int = 0,  # bytes that sweeps keep from one pass to the next
+    most_clusters: int | None = None,  # in which a row has memberships; None: all
 ) -> MemoryPlan:
     """Divide the budget, or raise an error with the least that suffices."""
     n, r, c = blocks.n_rows, space.size, n_clusters
     features = 0 if isinstance(space.kernel, (Precomputed, PrecomputedGraphKernel)) else int(blocks.x.shape[1])
-    beside = footprint(blocks, c, itemsize, n_threads, SAMPLED * max(sample_sizes(n, c, blocks.limits), default=0))
+    beside = footprint(blocks, c, itemsize, n_threads, SAMPLED * max(sample_sizes(n, c, blocks.limits), default=0), most_clusters)
     seeding = 8 * min(n, blocks.limits.seeding_rows_for(c)) * (2 * features + 4 * (2 + int(math.log(c))))
     b = blocks.block_rows(r)
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)

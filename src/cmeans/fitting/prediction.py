@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property, wraps
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -20,10 +18,9 @@ from ..data.arrays import Array, Float64, IntArray, as_like, dense_like, foreign
 from ..data.blocks import Block, Blocks, engine_for, spans
 from ..data.files.discovery import files_of
 from ..data.limits import Limits
-from ..data.outputs import RowOutputs
+from ..data.outputs import RowOutputs, TopMemberships
 from ..engines import Engine, ThreadEngine, count_threads
-from ..engines.dask.dask_api import is_collection, row_by_row
-from ..engines.dask.rows import type_and_columns
+from ..engines.dask.dask_api import is_collection
 from ..kernels import Kernel, Precomputed, PrecomputedGraphKernel
 from ..rules import Rule
 from ..runtime.callbacks import with_callbacks
@@ -37,60 +34,21 @@ from ..sweeps.final_pass import ArraySink, RowTaker, StreamSink, assign_all, ass
 from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .fitted_attributes import memberships_of_labels, noise_of
+from .fitted_attributes import KeptMemberships, noise_of
+from .rows.dask_answers import lazily
 from .rows.told import NOTHING, Told
-from .validation import check_columns, diagonal_for_prediction, integer, read_rows, weights_of
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-OF_A_FIT = ("labels_", "memberships_", "noise_membership_", "_nearest", "feature_names_in_", "_stream")  # not needed for new rows
-HEAVY_WORDS = {"engine", "init", "landmarks", "random_state"}  # nor are the parameters of the fit
-
-
-def lazily(method: Method) -> Method:
-    """Wrap a method (rows, d) -> (rows, c), or (rows,) for labels and scores, to return Dask arrays for Dask collections."""
-
-    @wraps(method)
-    def answered(self: Any, X: Any, *, diag: Any = None) -> Any:
-        if not is_collection(X):
-            return method(self, X, diag=diag)
-        check_is_fitted(self)
-        estimator_name, name = type(self).__name__, method.__name__
-        if diag is not None:
-            raise ValueError(f"{estimator_name}: diag cannot be given with a Dask collection; pass arrays, part by part.")
-        dtype, columns = type_and_columns(X, estimator_name)
-        check_columns(self, columns, "the Dask data frame", fitting=False)
-        dtype = np.int64 if name == "predict" else dtype
-        width = None if name in ("predict", "outlier_score") else len(self._state.centres)
-        return row_by_row(
-            X, _answer, width, dtype, model=_portable(self), asked=name, nothing=np.empty((0,) if width is None else (0, width))
-        )
-
-    return answered  # type: ignore[return-value]
-
-
-def _portable(model: Any) -> Any:
-    """Copy of a fitted model with only what prediction needs."""
-    light = copy.copy(model)
-    for name in OF_A_FIT:
-        vars(light).pop(name, None)
-    for word in HEAVY_WORDS & set(vars(light)):
-        setattr(light, word, None)
-    light.n_jobs = 1  # workers run several blocks at once
-    return light
-
-
-def _answer(block: Any, model: Any, asked: str, nothing: Any) -> Any:
-    if not len(block):
-        return nothing
-    rows = block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)
-    return getattr(model, asked)(rows)
-
+from .validation import diagonal_for_prediction, integer, read_rows, weights_of
 
 Part = TypeVar("Part")
 
 
 def _rows_sum_to_one(estimator: Any) -> bool:
     return bool(estimator._sums_to_one)
+
+
+def _is_truncated(estimator: Any) -> bool:
+    rule = vars(estimator).get("rule")
+    return vars(estimator).get("top_k") is not None or (isinstance(rule, Rule) and rule.most_clusters is not None)
 
 
 class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -108,7 +66,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _factors: Float64 | None = None
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
     _limits: Limits = Limits()  # no parameter, and not saved
-    memberships_ = cached_property(memberships_of_labels)
+    memberships_: Any = KeptMemberships()
 
     @abstractmethod
     def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, told: Told = NOTHING) -> Self:
@@ -129,7 +87,29 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         `diag`: k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
         """
-        return self._outputs_of(X, diag).memberships
+        return self._outputs_of(X, diag).dense_memberships(len(self._state.centres))
+
+    @available_if(_is_truncated)
+    def memberships_top_k(self, X: Any, *, diag: Any = None) -> TopMemberships:
+        """Memberships of new rows in the `top_k` clusters of each: `clusters` and `values`, (rows, k) each, the largest first."""
+        if is_collection(X):
+            both, k = self._top_columns(X, diag=diag), self._most
+            return TopMemberships(both[:, :k].astype(np.int32), both[:, k:])
+        top = self._outputs_of(X, diag).top
+        assert top is not None, "the rule gives memberships in some clusters alone"
+        return top
+
+    @lazily
+    def _top_columns(self, X: Any, *, diag: Any = None) -> Array:
+        """The numbers of the clusters and the memberships (rows, 2 k), which workers return in one array."""
+        top = self.memberships_top_k(X, diag=diag)
+        return np.hstack([top.clusters.astype(top.values.dtype), top.values])
+
+    @property
+    def _most(self) -> int:
+        """The number of clusters in which the model gives a row memberships."""
+        c, most = len(self._state.centres), self._rule.most_clusters
+        return c if most is None else min(most, c)
 
     @lazily
     def predict(self, X: Any, *, diag: Any = None) -> Array:
@@ -169,7 +149,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         memberships : bool, default=None
             True to write memberships too. None: where the rule is soft, and the file can hold them.
         top_k : int, default=None
-            Only the k largest of each row: columns `cluster1, u1, cluster2, u2, ...`. None: all, `u0 ... u{c-1}`.
+            Only the k largest of each row: columns `cluster1, u1, cluster2, u2, ...`. None: all, `u0 ... u{c-1}`, or, of a model that has a
+            `top_k` itself, so many.
         threshold : float, default=None
             Only those of at least this, as lists: columns `clusters` and `u` (Parquet only); of these at most `top_k`.
         diag : as for `predict`.
@@ -196,8 +177,9 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
         table = self._known_table(X, diag)
         with ResultsFile(out, caller, memberships, top_k, threshold) as file, self._engine(table.blocks.x) as engine:
-            file.check(len(self._state.centres), self._rule.is_soft)
-            made, put = file.begin(table.n_rows, len(self._state.centres), numpy_dtype(table.blocks.x), self._rule.is_soft)
+            c, rule = len(self._state.centres), self._rule
+            file.check(c, rule.is_soft, rule.most_clusters)
+            made, put = file.begin(table.n_rows, c, numpy_dtype(table.blocks.x), rule.is_soft, rule.most_clusters)
             assign_into(self._pieces(table, made, put), *self._pass(table), engine, Reporter(current_listeners()))
         assert file.counts is not None
         return file.counts
@@ -249,11 +231,13 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
         with ResultsFile(out, caller, memberships, top_k, threshold, late=True) as file:
             self._fitted(X, None, sample_weight, file, Told(known_labels, label_strength, must_link))
-            if file.counts is None and "memberships_" in vars(self):
-                labels, u = to_numpy(self.labels_), to_numpy(self.memberships_)
-                made, put = file.begin(len(labels), u.shape[1], u.dtype, self._rule.is_soft)
-                for start, stop in spans(len(labels), self._limits.rows_at_once):
-                    put(made(RowOutputs(labels[start:stop], u[start:stop], np.empty(0), start)))
+            if file.counts is None and "_nearest" in vars(self):
+                kept = self._kept_outputs()
+                made, put = file.begin(
+                    len(kept.labels), len(self._state.centres), kept.memberships.dtype, self._rule.is_soft, self._rule.most_clusters
+                )
+                for start, stop in spans(len(kept.labels), self._limits.rows_at_once):
+                    put(made(kept.between(start, stop)))
         if file.counts is None:
             found = len(self._state.centres)
             return self.predict_to(X, out, memberships=memberships, top_k=top_k and min(top_k, found), threshold=threshold)
@@ -316,16 +300,22 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             out[j, : len(nearest)] = nearest
         return out
 
+    def _kept_outputs(self) -> RowOutputs:
+        """Return the labels and memberships that a fit has kept, on the host."""
+        top = vars(self).get("memberships_top_k_")
+        u, clusters = (self.memberships_, None) if top is None else (top.values, top.clusters)
+        return RowOutputs(to_numpy(self.labels_), to_numpy(u), self._nearest, clusters=clusters)
+
     def _outputs_of(self, X: Any, diag: Any) -> RowOutputs:
         """Return labels and memberships from one pass."""
         table = self._known_table(X, diag)
-        whole = ArraySink(table.n_rows, len(self._state.centres), dense_like(table.blocks.x))
+        whole = ArraySink(table.n_rows, len(self._state.centres), dense_like(table.blocks.x), self._rule.most_clusters)
         with self._engine(table.blocks.x) as engine:
             assign_into(whole, *self._pass(table), engine, Reporter(current_listeners()))
         return whole.outputs
 
     def _pieces(self, table: RepresentedRows, function: Callable[[RowOutputs], Part], take: Callable[[Part], None]) -> StreamSink[Part]:
-        return StreamSink(len(self._state.centres), dense_like(table.blocks.x), function, take)
+        return StreamSink(len(self._state.centres), dense_like(table.blocks.x), function, take, self._rule.most_clusters)
 
     def _pass(self, table: RepresentedRows) -> tuple[RepresentedRows, Space, Rule, State]:
         return table, table.space, self._rule, self._state

@@ -24,6 +24,7 @@ from .arguments import (
     GivenSizes,
     check_noise,
     settled_m,
+    truncated,
 )
 from .geometry import Geometry
 from .init import METHODS
@@ -50,10 +51,11 @@ class Method:
     attributes: Mapping[str, Any] = field(default_factory=dict)  # fitted attributes of this estimator only
 
 
-def fuzzy_method(m: Any, noise: Any, estimator_name: str, geometry: Geometry) -> Method:
+def fuzzy_method(m: Any, noise: Any, estimator_name: str, geometry: Geometry, top_k: int | None = None) -> Method:
     """Return fuzzy c-means, with a noise cluster where one is asked for."""
     rule = Fuzzy(settled_m(m, "m", estimator_name, geometry))
-    return Method(rule, None if noise is None else NoisePilot(rule, check_noise(noise, estimator_name)))
+    pilot = None if noise is None else NoisePilot(rule, check_noise(noise, estimator_name), lambda made: truncated(made, top_k))
+    return Method(truncated(rule, top_k), pilot)
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class Procedure:
     starts: tuple[str, ...] = METHODS  # names that `init` may take
     factors: Callable[[Blocks, Engine], Float64] | None = None  # (d,) of rows: features are multiplied by them first of all
     sizes: GivenSizes | None = None  # bounds of the clusters' sizes
+    top_k: int | None = None  # clusters in which a row has memberships; None: all
     too_few: str = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
 
     def in_its_space(self, geometry: Geometry) -> tuple[Geometry, Method]:

@@ -114,7 +114,7 @@ def inspected(
     numbers = np.arange(0, table.n_rows, -(-table.n_rows // most), dtype=np.intp)
     blocks = table.blocks if len(numbers) == table.n_rows else table.blocks.part(numbers, table.blocks.weight[numbers])
     rows = RepresentedRows(table.space, blocks.in_memory(), 0, training=False)
-    sink = ArraySink(len(numbers), len(model._state.centres), dense_like(rows.blocks.x))
+    sink = ArraySink(len(numbers), len(model._state.centres), dense_like(rows.blocks.x), model._rule.most_clusters)
     with model._engine(rows.blocks.x) as engine:
         assign_into(sink, rows, rows.space, model._rule, model._state, engine, SILENT)
         distances = [host_float64(part) for part in engine.map(rows.in_scale(), DistancePass(model._rule, model._state))]
@@ -134,7 +134,7 @@ def inspected(
         x if x is None or is_sparse(x) else host_float64(x),
         np.array(rows.blocks.weight) * rows.blocks.unit,
         np.asarray(sink.outputs.labels),
-        host_float64(sink.outputs.memberships),
+        host_float64(sink.outputs.dense_memberships(len(model._state.centres))),
         np.concatenate(distances),
         names,
     )

@@ -94,8 +94,9 @@ def table_of_fit(model: Any, n_typical: int = 1) -> Table:
 
     columns: dict[str, Any] = {"cluster": np.arange(c), "weight": counts, "share": counts / len(labels)}
     if "_nearest" in kept:
-        u = kept.get("memberships_")  # which labels may tell
-        columns["membership"] = mean(np.ones(len(own)) if u is None else host_float64(u)[inside, own])
+        top, u = kept.get("memberships_top_k_"), kept.get("memberships_")  # which labels may tell
+        largest = np.ones(len(own)) if u is None else host_float64(u)[inside, own]
+        columns["membership"] = mean(largest if top is None else host_float64(top.values)[inside, 0])
         columns["spread"] = np.sqrt(mean(host_float64(kept["_nearest"])[inside]))
     columns["separation"] = _apart(model._state.centres)
     if "_nearest" in kept:

@@ -147,12 +147,15 @@ INLINE mask equal_whole(mask a, mask b) {
 
 INLINE int all_set(mask m) {
     bits_part every = m.of[0];
-    whole rest = -1;
     for (int k = 1; k < PARTS; k++)
         every &= m.of[k];
-    for (int i = 0; i < LANES / PARTS; i++)
-        rest &= every[i];
-    return rest == -1;
+#if WIDTH == 64
+    return BITS == 64 ? _mm512_movepi64_mask((__m512i)every) == 0xFF : _mm512_movepi32_mask((__m512i)every) == 0xFFFF;
+#elif WIDTH == 32
+    return _mm256_movemask_epi8((__m256i)every) == -1;
+#else
+    return vminvq_u32((uint32x4_t)every) == UINT32_MAX;
+#endif
 }
 
 INLINE part fused_part(part a, part b, part c) { /* a b + c, rounded once */

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import is_sparse
+from ..data.outputs import TopMemberships
 from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import StreamState
@@ -60,8 +61,20 @@ def check_model(model: Any) -> None:
         array = vars(model).get(name)
         if array is not None and not (isinstance(array, np.ndarray) and np.issubdtype(array.dtype, kind)):
             raise ValueError(f"{name} is no array of {kind.__name__}")
+    top = vars(model).get("memberships_top_k_")
+    if top is not None and not (isinstance(top, TopMemberships) and _fit_together(top, c)):
+        raise ValueError("memberships_top_k_ are no memberships in clusters of the model")
     if isinstance(model, StreamingBase):
         _check_stream(model, vars(model).get("_stream"))
+
+
+def _fit_together(top: TopMemberships, n_clusters: int) -> bool:
+    """Return True where memberships have the numbers of clusters that there are."""
+    values, clusters = top.values, top.clusters
+    dense = isinstance(values, np.ndarray) and np.issubdtype(values.dtype, np.floating)
+    if not dense or values.shape != clusters.shape or clusters.ndim != 2:
+        return False
+    return bool(((clusters >= 0) & (clusters < n_clusters)).all())
 
 
 def _check_embedding(model: Any) -> None:

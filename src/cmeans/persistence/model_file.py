@@ -20,9 +20,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import estimators
+from ..data.outputs import TopMemberships
 from ..engines.dask.dask_api import is_collection
 from ..estimators.landmark_graph import LandmarkGraph
-from ..fitting.fitted_attributes import PRIVATE, is_fitted_name
+from ..fitting.fitted_attributes import PER_ROW, PRIVATE, is_fitted_name
 from ..fitting.streams.stream_state import StreamState, WarmupBuffer
 from ..kernels import (
     RBF,
@@ -62,6 +63,7 @@ _BY_CLASS: tuple[type[Any], ...] = (
     *RULES.values(),
     *(EuclideanSpace, FeatureSpace, LandmarkSpace, PartialSpace, Centring, Centres, State),
     Approximation,
+    TopMemberships,
 )
 OBJECTS: dict[str, type[Any]] = {cls.__name__: cls for cls in _BY_CLASS} | {
     "Stream": StreamState,
@@ -71,7 +73,6 @@ OBJECTS: dict[str, type[Any]] = {cls.__name__: cls for cls in _BY_CLASS} | {
 }
 ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__} | {"LandmarkGraph": LandmarkGraph}
 OF_A_FIT = ("engine", "checkpoint")  # parameters of a fit, not of its result
-PER_ROW = {"labels_", "memberships_", "noise_membership_", "_nearest"}
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = True, metadata: Mapping[str, Any] | None = None) -> None:

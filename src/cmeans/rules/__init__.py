@@ -16,6 +16,7 @@ from .sized_entropy import SizedEntropy
 from .sized_fuzzy import SizedFuzzy
 from .sized_hard import SizedHard
 from .sparse import SparsePossibilistic
+from .truncated import Truncated
 
 __all__ = [
     "RULES",
@@ -31,6 +32,7 @@ __all__ = [
     "SizedFuzzy",
     "SizedHard",
     "SparsePossibilistic",
+    "Truncated",
 ]
 
 

@@ -89,6 +89,11 @@ class Rule(ABC):
         return None
 
     @property
+    def most_clusters(self) -> int | None:
+        """The number of clusters, its nearest ones, in which a row has memberships at most; None: all."""
+        return None
+
+    @property
     def temperature(self) -> float:
         """The softness of memberships, in units of squared distances; of rules that can be annealed."""
         raise NotImplementedError(f"{type(self).__name__}: can_be_annealed is False.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ..data.arrays import Array, Float64
-from .base import Rule, SoftnessLimits
+from .base import NativeFunctions, Rule, SoftnessLimits
 from .sized_entropy import SizedEntropy, entropy_memberships, entropy_penalty
 
 
@@ -56,6 +56,10 @@ class Entropy(Rule):
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any], settle: Callable[[str, Any], float]) -> Self:
         return cls(settle("T", parameters["T"]))
+
+    @property
+    def native_functions(self) -> NativeFunctions:
+        return self.with_prices().native_functions  # all of them zero
 
     @property
     def temperature(self) -> float:

@@ -42,20 +42,23 @@ class GroupedRows:
     def everywhere(self, assignment: Assignment, given: Blocks, taker: RowTaker | None, *, is_soft: bool) -> Assignment:
         """Return labels and memberships of all rows, from those of the rows that stand for them; of rows that are not in memory labels
         alone, and all else to a taker."""
-        labels, u, nearest = assignment.labels, assignment.memberships, assignment.nearest
+        labels, u, nearest, top = assignment.labels, assignment.memberships, assignment.nearest, assignment.clusters
         assert nearest is not None, "distinct rows are in memory"
         if given.keep_memberships:
-            return replace(assignment, labels=self.of(labels), memberships=None if u is None else self.of(u), nearest=self.of(nearest))
+            clusters = None if top is None else self.of(top)
+            memberships = None if u is None else self.of(u)
+            return replace(assignment, labels=self.of(labels), memberships=memberships, nearest=self.of(nearest), clusters=clusters)
         u = one_hot(labels, len(assignment.mass), self.blocks.x) if u is None else u
-        c = u.shape[1]
-        function, put = (None, None) if taker is None else taker.begin(given.n_rows, c, u.dtype, is_soft)
+        c, most = len(assignment.mass), None if top is None else top.shape[1]
+        function, put = (None, None) if taker is None else taker.begin(given.n_rows, c, u.dtype, is_soft, most)
         everywhere = given.empty_labels(c)
         for start, stop in spans(given.n_rows, given.limits.rows_at_once):
             here = replace(self, member=self.member[start:stop])
             everywhere[start:stop] = here.of(labels)
             if function is not None and put is not None:
-                put(function(RowOutputs(here.of(labels), here.of(u), here.of(nearest), start)))
-        return replace(assignment, labels=everywhere, memberships=None, nearest=None)
+                clusters = None if top is None else here.of(top)
+                put(function(RowOutputs(here.of(labels), here.of(u), here.of(nearest), start, clusters)))
+        return replace(assignment, labels=everywhere, memberships=None, nearest=None, clusters=None)
 
 
 def joined_if_worth_it(blocks: Blocks) -> GroupedRows | None:

@@ -16,7 +16,8 @@ from ..data.blocks import Block, GivenRows
 from ..engines import Engine, Pass
 from ..runtime.user_warnings import NOT_FINITE
 from .keyed import exponentials, new_key
-from .kmeanspp import drawn, kmeans_plus_plus
+from .kmeanspp import drawn
+from .many_rows import seeds
 from .pairwise import Metric, NearestOf
 from .population import Population
 
@@ -201,4 +202,4 @@ class _Nearest:
 def _chosen(metric: Metric, nearest: _Nearest, count: int, rng: np.random.RandomState) -> IntArray:
     """Return the candidates that k-means++ takes."""
     candidates = nearest.candidates
-    return candidates[kmeans_plus_plus(metric.among(candidates), nearest.masses(), count, rng)]
+    return candidates[seeds(metric.among(candidates), nearest.masses(), count, rng)]

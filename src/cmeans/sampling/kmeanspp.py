@@ -26,13 +26,11 @@ def kmeans_plus_plus(
     (greedy k-means++, Arthur & Vassilvitskii 2007). Fewer rows are returned when no further row differs from those taken.
     """
     tries = 2 + int(math.log(max(count, 1))) if candidates is None else candidates
-    chosen, nearest = _first(affinity, weights, rng) if nearest is None else ([], nearest)
+    chosen, nearest = begun(affinity, weights, rng, nearest)
     while len(chosen) < count:
-        mass = np.cumsum(weights * nearest)
-        if not mass[-1] > 0:
+        draws = proposals(weights * nearest, tries, rng)
+        if not len(draws):
             break
-        draws = np.searchsorted(mass, rng.uniform(size=tries) * mass[-1], side="right")
-        draws = np.minimum(draws, np.searchsorted(mass, mass[-1]))  # never a row at distance zero after the last possible one
         after, potentials = lowered(affinity, draws, nearest, weights)
         best = int(np.argmin(potentials))
         chosen.append(int(draws[best]))
@@ -52,15 +50,27 @@ def max_min(
 
     (Gonzalez 1985; Max-Min in Xenaki, Koutroumbas, Rontogiannis 2014.) Fewer are returned when no further row differs.
     """
-    chosen, nearest = _first(affinity, weights, rng) if nearest is None else ([], nearest)
+    chosen, nearest = begun(affinity, weights, rng, nearest)
     while len(chosen) < count and nearest.max() > 0:
         chosen.append(int(np.argmax(nearest)))
         nearest = lowered(affinity, np.array(chosen[-1:]), nearest, weights)[0][0]
     return np.array(chosen, dtype=np.intp)
 
 
-def _first(affinity: Affinity, weights: Float64, rng: np.random.RandomState) -> tuple[list[int], Float64]:
-    """Draw the first row; return it with the squared distances (p,) from it."""
+def proposals(masses: Float64, count: int, rng: np.random.RandomState) -> IntArray:
+    """Draw so many rows (repetitions are possible) in proportion to their masses (p,); none where these are zero."""
+    mass = np.cumsum(masses, dtype=np.float64)
+    if not mass[-1] > 0:
+        return np.empty(0, dtype=np.intp)
+    draws = np.searchsorted(mass, rng.uniform(size=count) * mass[-1], side="right")
+    possible: IntArray = np.minimum(draws, np.searchsorted(mass, mass[-1]))  # never a row of no mass after the last possible one
+    return possible
+
+
+def begun(affinity: Affinity, weights: Float64, rng: np.random.RandomState, nearest: Float64 | None) -> tuple[list[int], Float64]:
+    """Draw the first row, unless distances from what is taken are given; return it with the squared distances (p,) from it."""
+    if nearest is not None:
+        return [], nearest
     row = drawn(weights, rng)
     return [row], _distances_to(affinity, row, weights)
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
-from ..data.arrays import Array, Float64, IntArray, host_float64, in_float64, is_sparse, namespace, rounding, take
+from ..data.arrays import Array, Float64, IntArray, host_float64, in_float64, is_sparse, itemsize, namespace, rounding, take
 from ..data.blocks import Block, Blocks
 from ..kernels import Columns, FeatureKernel, Kernel, Linear, Precomputed
 from ..runtime.user_warnings import NOT_FINITE
@@ -31,6 +32,10 @@ class Affinity(ABC):
     def diag(self) -> Float64:
         """k(x_i, x_i) (p,)."""
 
+    def in_given_precision(self) -> Affinity:
+        """Return the same with values in the precision of the rows as they were given, where that takes less time; itself elsewhere."""
+        return self
+
     def squared_distances(self, columns: IntArray) -> Float64:
         """|phi(x_i) - phi(x_j)|^2 (p, len(columns)), in memory column by column; 0 where it is below rounding."""
         diag = self.diag()
@@ -39,7 +44,7 @@ class Affinity(ABC):
         d2[np.arange(len(columns)), columns] = 0.0
         if not np.isfinite(d2).all():
             raise ValueError(NOT_FINITE)
-        size *= rounding(np.float64)
+        size *= rounding(d2.dtype)
         d2[d2 <= size] = 0.0
         return d2.T
 
@@ -50,12 +55,18 @@ class KernelAffinity(Affinity):
 
     kernel: Kernel
     x: Array  # (p, d) float64
+    given_in_single: bool = False  # precision, by the user
 
     def between(self, rows: IntArray) -> Float64:
         points = take(self.x, rows)
         if self._prepared is not None:
             return host_float64(self._prepared(points))
         return np.ascontiguousarray(host_float64(self.kernel.prepare(points)(self.x)).T)  # a kernel is symmetric
+
+    def in_given_precision(self) -> Affinity:
+        if not self.given_in_single or not isinstance(self.x, np.ndarray):
+            return self
+        return SingleAffinity(self.kernel, self.x.astype(np.float32))
 
     def among(self, rows: IntArray) -> Float64:
         points = take(self.x, rows)
@@ -72,6 +83,28 @@ class KernelAffinity(Affinity):
     def _prepared(self) -> Columns | None:
         """All rows prepared by the kernel once, for all calls; None for CSR and where that would take much memory."""
         return self.kernel.prepare(self.x) if self.kernel.prepares_lightly and not is_sparse(self.x) else None
+
+
+@dataclass(frozen=True)
+class SingleAffinity(Affinity):
+    """Rows of data with a kernel, in single precision, as its values are."""
+
+    kernel: Kernel
+    x: npt.NDArray[np.float32]  # (p, d)
+
+    def between(self, rows: IntArray) -> Array:
+        return np.asarray(self._prepared(self.x[rows]))
+
+    def diag(self) -> Array:
+        return self._diag
+
+    @cached_property
+    def _diag(self) -> Array:
+        return np.asarray(self.kernel.diag(self.x))
+
+    @cached_property
+    def _prepared(self) -> Columns:
+        return self.kernel.prepare(self.x)
 
 
 @dataclass(frozen=True)
@@ -161,7 +194,7 @@ class Metric:
             return KernelAffinity(Linear(), host_float64(known))
         x = in_float64(self.blocks.take(rows).x)
         shift = self._shift(x)
-        return KernelAffinity(self.kernel, x if shift is None else x - shift)
+        return KernelAffinity(self.kernel, x if shift is None else x - shift, itemsize(self.blocks.x) == 4)
 
     def nearest_of(self, rows: IntArray) -> NearestOf:
         """Return what tells the nearest of some rows to others."""

@@ -42,11 +42,12 @@ def lowered(
         after = np.minimum(nearest, affinity.squared_distances(proposed).T)
         return after, after @ weights
     products = np.ascontiguousarray(affinity.between(proposed))
-    arrays = (np.ascontiguousarray(values) for values in (affinity.diag(), nearest, weights))
+    dtype = products.dtype  # in which all is computed
+    arrays = (np.ascontiguousarray(values, dtype) for values in (affinity.diag(), nearest, weights))
     numbers = np.ascontiguousarray(proposed, dtype=np.int64)
-    after, potentials = np.empty(products.shape), np.empty(len(proposed))
+    after, potentials = np.empty(products.shape, dtype), np.empty(len(proposed), dtype)
     kept = products, *arrays, numbers, after, potentials  # while their addresses are in use
-    argument = _ProposalsArgument(*map(address, kept), *products.shape, rounding(np.float64))
-    if native.function("propose", np.float64, (PROPOSALS,), INT)(argument):
+    argument = _ProposalsArgument(*map(address, kept), *products.shape, rounding(dtype))
+    if native.function("propose", dtype, (PROPOSALS,), INT)(argument):
         raise ValueError(NOT_FINITE)
     return after, potentials

@@ -30,10 +30,12 @@ from .observer import Observer, Progressed, known
 BREADTH = 5  # clusters that come and go together, at first
 A_FEW = 4  # sweeps in which added clusters find their places, and after which a trial without prospects ends
 MANY = 16  # clusters for each further try of a breadth: of many, others than those of the largest errors may be the ones to divide
+VERY_MANY = 256  # clusters from which on a share of them comes and goes together, and half as many after each failure
 GAIN = 1e-4  # share of the objective that is worth a further try
 TOLERANCE = 1e-2  # movement of the centres, relative to the typical distance, at which a trial is settled well enough to be judged
 STARTS = 9  # further starts, drawn and swept, whose row visits a search makes at most
 DRAWING = 20  # sweeps over plain rows in the time of drawing a start
+STARTS_OF_MANY, DRAWING_OF_MANY = 2, 3  # the same of very many clusters: a third of the time for .4 percent of the objective
 DIGITS = 9  # of costs that are compared, relative to the largest
 ROWS = 1000  # rows of a sample for each cluster that are enough to search on
 
@@ -77,7 +79,8 @@ class Breathing:
     """Search around a solution.
 
     By default it looks for the best hard partition, from which the rule's own sweeps go on: in the plain space that finds what a search
-    under a soft rule finds, in less time. It ends once its row visits are more than those of nine further starts.
+    under a soft rule finds, in less time. It ends once its row visits are more than those of nine further starts,
+    of two from 256 clusters on.
     """
 
     population: Population | None  # that centres are drawn from; None: all rows
@@ -104,7 +107,8 @@ class Breathing:
         last = None if solution.last is None else solution.last[1]
         reached = solution.history[-1] / problem.rows.blocks.unit
         observer.note(Progressed(problem.rule, known(solution.state), solution.n_iter, reached, last))  # should it be interrupted
-        most = math.inf if self.thorough else reach * STARTS * (solution.row_visits + DRAWING * _sweep_share(problem) * problem.n_rows)
+        starts, drawing = (STARTS, DRAWING) if len(solution.state.centres) < VERY_MANY else (STARTS_OF_MANY, DRAWING_OF_MANY)
+        most = math.inf if self.thorough else reach * starts * (solution.row_visits + drawing * _sweep_share(problem) * problem.n_rows)
         trial = self._trial(problem)
         found = _Search(trial, self.population, seed, most, observer).run(solution.state.centres)
         observer.solved()
@@ -185,7 +189,7 @@ class _Search:
 
     def _first(self, centres: Centres) -> _Breath:
         start = self._settled(centres)
-        return _Breath(*_judged(start, self.problem), min(BREADTH, len(centres)), row_visits=start.row_visits)
+        return _Breath(*_judged(start, self.problem), first_breadth(len(centres)), row_visits=start.row_visits)
 
     def _breathe(self, now: _Breath, rng: np.random.RandomState) -> _Breath:
         """Add clusters, remove as many, and keep what is better."""
@@ -205,7 +209,9 @@ class _Search:
         if objective < now.objective - GAIN * abs(now.objective):
             return _Breath(centres, objective, errors, now.breadth, 0, now.number + 1, visits, True)
         failures, breadth = now.failures + 1, now.breadth
-        if failures > len(centres) // MANY:
+        if len(centres) >= VERY_MANY:
+            breadth = breadth // 2 if breadth >= 2 * BREADTH else 0
+        elif failures > len(centres) // MANY:
             failures, breadth = 0, breadth - 1
         return replace(now, breadth=breadth, failures=failures, number=now.number + 1, row_visits=visits)
 
@@ -228,6 +234,12 @@ class _Search:
         stopping = self.problem.stopping
         stopping = stopping if max_iter is None else replace(stopping, max_iter=min(max_iter, stopping.max_iter))
         return solve(replace(self.problem, stopping=stopping), State(centres), Observer(self.observer.at("search").reporter))
+
+
+def first_breadth(n_clusters: int) -> int:
+    """Return how many clusters come and go together at first: of very many a share, as the number of those that are badly placed grows
+    with theirs."""
+    return min(BREADTH, n_clusters) if n_clusters < VERY_MANY else n_clusters // MANY
 
 
 def may_fall_below(objective: float, trial: Solution, unit: float) -> bool:

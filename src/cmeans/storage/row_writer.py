@@ -30,6 +30,7 @@ class OutputColumns:
     memberships: bool = False
     top_k: int | None = None  # only the `top_k` largest memberships
     threshold: float | None = None  # only memberships of at least `threshold`
+    most: int | None = None  # clusters in which a row has memberships at all; None: all
 
     def of(self, out: RowOutputs) -> Columns:
         """Return the columns of a block of rows.
@@ -40,32 +41,32 @@ class OutputColumns:
         columns: Columns = {"label": out.labels.astype(np.int32)}
         if not self.memberships:
             return columns
-        u = to_numpy(out.memberships)
         if self.threshold is not None:
-            return columns | self._lists(u)
-        if self.top_k is None:
-            return columns | {f"u{j}": column for j, column in enumerate(np.ascontiguousarray(u.T))}
-        largest = self._largest_clusters(u)
-        values = np.take_along_axis(u, largest, axis=1)
+            return columns | self._lists(out)
+        if self.top_k is None and out.clusters is None:
+            return columns | {f"u{j}": column for j, column in enumerate(np.ascontiguousarray(to_numpy(out.memberships).T))}
+        largest, values = self._largest(out)
         for rank in range(largest.shape[1]):
             columns |= {f"cluster{rank + 1}": largest[:, rank].astype(np.int32), f"u{rank + 1}": values[:, rank]}
         return columns
 
-    def _largest_clusters(self, u: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-        assert self.top_k is not None
-        order: npt.NDArray[np.intp] = np.argsort(-u, axis=1, kind="stable")[:, : self.top_k]
-        return order
+    def _largest(self, out: RowOutputs) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the clusters (b, k) of the largest memberships of rows, and these."""
+        u = to_numpy(out.memberships)
+        if out.clusters is not None:
+            return out.clusters[:, : self.top_k], u[:, : self.top_k]
+        order = np.argsort(-u, axis=1, kind="stable")[:, : self.top_k]
+        return order, np.take_along_axis(u, order, axis=1)
 
-    def _lists(self, u: npt.NDArray[Any]) -> Columns:
+    def _lists(self, out: RowOutputs) -> Columns:
         from ..data.files.arrow import lists
 
+        clusters, u = self._largest(out)
+        by_number = np.argsort(clusters, axis=1)
+        clusters, u = np.take_along_axis(clusters, by_number, axis=1), np.take_along_axis(u, by_number, axis=1)
         kept = u >= self.threshold
-        if self.top_k is not None:
-            largest = np.zeros_like(kept)
-            np.put_along_axis(largest, self._largest_clusters(u), True, axis=1)
-            kept &= largest
         counts = kept.sum(axis=1)
-        return {"clusters": lists(np.nonzero(kept)[1].astype(np.int32), counts), "u": lists(u[kept], counts)}
+        return {"clusters": lists(clusters[kept].astype(np.int32), counts), "u": lists(u[kept], counts)}
 
 
 @contextmanager
@@ -97,7 +98,7 @@ def row_file(path: Path, n_rows: int, columns: OutputColumns, dtype: npt.DTypeLi
 def _table(place: Path, columns: OutputColumns, dtype: npt.DTypeLike) -> Any:
     from ..data.files.arrow import RowTable
 
-    return RowTable(place, columns.of(RowOutputs(np.empty(0, np.intp), np.empty((0, columns.n_clusters), dtype), np.empty(0))))
+    return RowTable(place, columns.of(RowOutputs.empty(0, columns.n_clusters, np.empty(0, dtype), most=columns.most)))
 
 
 class _LabelFile:
@@ -119,7 +120,14 @@ class _LabelFile:
 
 
 def checked_columns(
-    path: Path, n_clusters: int, method_name: str, *, memberships: bool, top_k: int | None, threshold: float | None
+    path: Path,
+    n_clusters: int,
+    method_name: str,
+    *,
+    memberships: bool,
+    top_k: int | None,
+    threshold: float | None,
+    most: int | None = None,
 ) -> OutputColumns:
     """Return the columns to write; ValueError where an argument is out of range or the file cannot hold them."""
     if path.suffix not in ENDINGS:
@@ -128,13 +136,17 @@ def checked_columns(
         raise ValueError(f"{method_name}: top_k and threshold choose among memberships; take memberships=True.")
     if top_k is not None and not 1 <= top_k <= n_clusters:
         raise ValueError(f"{method_name}(top_k={top_k!r}): the model has {n_clusters} clusters; give 1 ... {n_clusters}.")
+    if top_k is not None and most is not None and top_k > most:
+        raise ValueError(
+            f"{method_name}(top_k={top_k!r}): rows have memberships in {most} clusters, top_k of the model; give 1 ... {most}."
+        )
     if threshold is not None and not 0 < threshold <= 1:
         raise ValueError(f"{method_name}(threshold={threshold!r}): memberships lie between 0 and 1; give a number above 0.")
     if memberships and path.suffix == ".npy":
         raise ValueError(f"{method_name}: {path} can hold labels only; take memberships=False, or a .parquet or .csv file.")
     if threshold is not None and path.suffix == ".csv":
         raise ValueError(f"{method_name}(threshold={threshold!r}): a CSV holds no lists; take a .parquet file, or top_k.")
-    return OutputColumns(n_clusters, memberships, top_k, threshold)
+    return OutputColumns(n_clusters, memberships, top_k, threshold, most)
 
 
 class ResultsFile:
@@ -159,23 +171,27 @@ class ResultsFile:
         self._failed: WriteError | None = None
         self.counts: IntArray | None = None  # (c,) rows of each label; None before the file is begun
 
-    def check(self, n_clusters: int, is_soft: bool = True) -> None:
+    def check(self, n_clusters: int, is_soft: bool = True, most: int | None = None) -> None:
         """Refuse, before the work is done, columns for so many clusters that cannot be written."""
-        self._columns(n_clusters, is_soft)
+        self._columns(n_clusters, is_soft, most)
         try_writing(self._path)
 
-    def _columns(self, n_clusters: int, is_soft: bool) -> OutputColumns:
+    def _columns(self, n_clusters: int, is_soft: bool, most: int | None) -> OutputColumns:
         chosen = self._top_k is not None or self._threshold is not None
         soft = chosen or (is_soft and self._path.suffix != ".npy") if self._memberships is None else self._memberships
-        return checked_columns(self._path, n_clusters, self._caller, memberships=soft, top_k=self._top_k, threshold=self._threshold)
+        return checked_columns(
+            self._path, n_clusters, self._caller, memberships=soft, top_k=self._top_k, threshold=self._threshold, most=most
+        )
 
-    def begin(self, n_rows: int, n_clusters: int, dtype: npt.DTypeLike, is_soft: bool) -> tuple[Callable[[RowOutputs], Any], Any]:
+    def begin(
+        self, n_rows: int, n_clusters: int, dtype: npt.DTypeLike, is_soft: bool, most: int | None = None
+    ) -> tuple[Callable[[RowOutputs], Any], Any]:
         """Open the file; return a function that makes columns of some rows' results, and one that appends them.
 
         Where fewer clusters were found than `top_k`, all of them are written.
         """
         self._top_k = None if self._top_k is None else min(self._top_k, n_clusters)
-        columns = self._columns(n_clusters, is_soft)
+        columns = self._columns(n_clusters, is_soft, most)
         append = self._open.enter_context(row_file(self._path, n_rows, columns, dtype))
         self.counts = counts = np.zeros(n_clusters, dtype=np.intp)
 

@@ -17,7 +17,18 @@ from ..spaces import Space
 from . import generic
 from .hard.bounded import BoundedSweep, MovedRows
 from .hard.nearest import NearestAssign, NearestSearch
-from .native import NativeAssign, NativeCosts, NativeDeviations, NativeMargins, NativeMeasure, NativeNearest, NativePrices, NativeSweep
+from .native import (
+    NativeAssign,
+    NativeCosts,
+    NativeDeviations,
+    NativeMargins,
+    NativeMeasure,
+    NativeNearest,
+    NativePrices,
+    NativeSweep,
+    NativeTopKAssign,
+    NativeTopKSweep,
+)
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics
@@ -78,7 +89,7 @@ class MarginFunction(Protocol):
 
 def sweeps_are_native(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
     """True where rows of these blocks, represented in the space, are swept by native code that computes all distances."""
-    wide = space.size > blocks.limits.narrow_columns
+    wide = space.size > blocks.limits.narrow_columns and rule.most_clusters is None  # else centres are read some at a time
     return _native_code_reads(space, blocks, rule) and not (wide and space.size * n_clusters * itemsize(blocks.x) > LARGEST_CENTRES)
 
 
@@ -106,7 +117,10 @@ def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> SweepFuncti
     space, blocks = rows.space, rows.blocks
     if rows.keep_bounds and searches(space, blocks, rule, n_clusters):
         return BoundedSweep(rule, numpy_dtype(blocks.x))
-    return NativeSweep(rule, numpy_dtype(blocks.x)) if sweeps_are_native(space, blocks, rule, n_clusters) else generic.sweep
+    if not sweeps_are_native(space, blocks, rule, n_clusters):
+        return generic.sweep
+    few = rule.most_clusters is not None and rule.most_clusters < n_clusters
+    return (NativeTopKSweep if few else NativeSweep)(rule, numpy_dtype(blocks.x))
 
 
 def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> AssignFunction:
@@ -114,7 +128,9 @@ def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int)
     dtype = numpy_dtype(rows.blocks.x)
     if searches(space, rows.blocks, rule, n_clusters):
         return NearestAssign(dtype)
-    return NativeAssign(rule, dtype) if sweeps_are_native(space, rows.blocks, rule, n_clusters) else generic.assign
+    if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
+        return generic.assign
+    return (NativeAssign if rule.most_clusters is None else NativeTopKAssign)(rule, dtype)
 
 
 def labels_tell(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:

@@ -41,8 +41,8 @@ class Sink(Protocol[Part]):
 class ArraySink:
     """Keeps everything in arrays."""
 
-    def __init__(self, n_rows: int, n_clusters: int, like: Array) -> None:
-        self.outputs = RowOutputs.empty(n_rows, n_clusters, like)
+    def __init__(self, n_rows: int, n_clusters: int, like: Array, most: int | None = None) -> None:
+        self.outputs = RowOutputs.empty(n_rows, n_clusters, like, most=most)
 
     def room(self, first: int, last: int) -> RowOutputs:
         return self.outputs
@@ -56,26 +56,32 @@ class ArraySink:
 class StreamSink(Generic[Part]):
     """Applies a function to each task's rows and hands its results on, one after the other."""
 
-    def __init__(self, n_clusters: int, like: Array, function: Callable[[RowOutputs], Part], take: Callable[[Part], None]) -> None:
-        self._n_clusters, self._like = n_clusters, like
+    def __init__(
+        self, n_clusters: int, like: Array, function: Callable[[RowOutputs], Part], take: Callable[[Part], None], most: int | None = None
+    ) -> None:
+        """`most` as of `RowOutputs.empty`."""
+        self._n_clusters, self._like, self._most = n_clusters, like, most
         self.made = function
         self.put = take
 
     def room(self, first: int, last: int) -> RowOutputs:
-        return RowOutputs.empty(last - first, self._n_clusters, self._like, first)
+        return RowOutputs.empty(last - first, self._n_clusters, self._like, first, self._most)
 
     def __reduce__(self) -> Any:
-        return StreamSink, (self._n_clusters, self._like, self.made, _discard)
+        return StreamSink, (self._n_clusters, self._like, self.made, _discard, self._most)
 
 
 class RowTaker(Protocol):
     """Takes the results of all rows of a fit in its last pass."""
 
-    def check(self, n_clusters: int) -> object:
-        """Refuse, before the fit begins, what cannot be taken of at most so many clusters."""
+    def check(self, n_clusters: int, *, most: int | None = None) -> object:
+        """Refuse, before the fit begins, what cannot be taken of at most so many clusters; `most` as of `begin`."""
 
-    def begin(self, n_rows: int, n_clusters: int, dtype: npt.DTypeLike, is_soft: bool) -> tuple[Callable[[RowOutputs], Any], Put]:
-        """Return a function of the results of a task, called where its rows are, and one that takes what it returned, in their order."""
+    def begin(
+        self, n_rows: int, n_clusters: int, dtype: npt.DTypeLike, is_soft: bool, most: int | None = None
+    ) -> tuple[Callable[[RowOutputs], Any], Put]:
+        """Return a function of the results of a task, called where its rows are, and one that takes what it returned, in their order;
+        `most` as of `RowOutputs.empty`."""
 
 
 def _discard(part: Any) -> None:
@@ -172,6 +178,7 @@ class Assignment:
     total_distance: float  # sum_ij weight_i d2_ij
     mass: Float64  # (c,) sum_i weight_i u_ij
     nowhere: int | None = None  # rows without a label, where labels are not here to be counted
+    clusters: npt.NDArray[np.int32] | None = None  # of the memberships, as of `RowOutputs`
 
     def with_sums(self, sums: FinalSums, unit: float) -> Assignment:
         """Return the same with further sums, in the rows' unit of weight."""
@@ -196,17 +203,17 @@ def assign_all(
     Of rows that are not in memory labels alone are kept, in the smallest integers that hold them; a taker is given all else. Unless they
     are needed `here`, labels of rows on other machines stay there.
     """
-    c, like = len(state.centres), dense_like(rows.blocks.x)
+    c, like, most = len(state.centres), dense_like(rows.blocks.x), rule.most_clusters
     if rows.blocks.keep_memberships:
         told = rows.blocks.known is None and labels_tell(space, rows.blocks, rule, c)
-        whole = ArraySink(rows.n_rows, 0 if told else c, like)
+        whole = ArraySink(rows.n_rows, 0 if told else c, like, most)
         sums = assign_into(whole, rows, space, rule, state, engine, reporter, moves)
         out = whole.outputs
         memberships = None if told else out.memberships
-        return Assignment(out.labels, memberships, out.nearest, sums.objective, sums.total_distance, sums.mass)
+        return Assignment(out.labels, memberships, out.nearest, sums.objective, sums.total_distance, sums.mass, clusters=out.clusters)
     compact = CompactLabels(label_type(c))
     if not here and taker is None:
-        kept = StreamSink(c, like, compact, _discard)
+        kept = StreamSink(c, like, compact, _discard, most)
         final = FinalPass(kept, rule, state, None if space is rows.space else space, moves, rows.blocks.known)
         left = engine.left_there(rows, final)
         if left is not None:
@@ -220,15 +227,15 @@ def assign_all(
         done += len(part)
 
     if taker is None:
-        sink: StreamSink[Any] = StreamSink(c, like, compact, keep)
+        sink: StreamSink[Any] = StreamSink(c, like, compact, keep, most)
     else:
-        function, put = taker.begin(rows.n_rows, c, numpy_dtype(like), rule.is_soft)
+        function, put = taker.begin(rows.n_rows, c, numpy_dtype(like), rule.is_soft, most)
 
         def keep_and_put(part: tuple[npt.NDArray[Any], Any]) -> None:
             keep(part[0])
             put(part[1])
 
-        sink = StreamSink(c, like, LabelsAnd(compact, function), keep_and_put)
+        sink = StreamSink(c, like, LabelsAnd(compact, function), keep_and_put, most)
     sums = assign_into(sink, rows, space, rule, state, engine, reporter, moves)
     return Assignment(labels, None, None, sums.objective, sums.total_distance, sums.mass)
 

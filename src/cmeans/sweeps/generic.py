@@ -69,7 +69,10 @@ def assign(rows: RepresentedRows, space: Space, rule: Rule, state: State, task: 
         here = out.place(block.start, d2.shape[0])
         u = rule.memberships(d2, state.scales)
         out.labels[here] = labels = argmax_labels(rule, u, d2)
-        out.memberships[here, ...] = u
+        if out.clusters is None:
+            out.memberships[here, ...] = u
+        else:
+            out.clusters[here], out.memberships[here, ...] = _largest(u, out.clusters.shape[1])
         out.nearest[here] = _label_column(d2, labels)
         weight = as_like(block.weight, d2, xp.float64)
         costs = xp.sum(rule.weights(u) * d2, axis=1)
@@ -87,6 +90,13 @@ def argmax_labels(rule: Rule, u: Array, d2: Array) -> IntArray:
     if rule.leaves_rows_out:
         labels[to_numpy(rule.left_out(u, d2))] = -1
     return labels
+
+
+def _largest(u: Array, most: int) -> tuple[IntArray, Array]:
+    """The clusters (b, k) of the largest memberships of rows, and these in falling order, equal ones by number."""
+    values = to_numpy(u)
+    order: IntArray = np.argsort(-values, axis=1, kind="stable")[:, :most]
+    return order, as_like(np.take_along_axis(values, order, axis=1), u)
 
 
 def _label_column(d2: Array, labels: IntArray) -> Float64:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -100,8 +101,14 @@ class _Settled:
 class NoisePilot:
     """A fuzzy run without noise, from whose centres the distance of the noise cluster is settled."""
 
-    rule: Fuzzy
+    fuzzy: Fuzzy
     share: float | None  # of the rows' weight that is to be noise; None: as the data say
+    as_swept: Callable[[Rule], Rule] = lambda rule: rule  # the rules of all sweeps, made from the plain ones
+
+    @property
+    def rule(self) -> Rule:
+        """As of `Pilot`."""
+        return self.as_swept(self.fuzzy)
 
     def as_final(self, final: Rule) -> AsFinal:
         """As of `Pilot`: interrupted, it is a fuzzy run that knows no noise yet."""
@@ -144,8 +151,8 @@ class NoisePilot:
                 break
         return _Settled(centres, delta, visits)
 
-    def _rule(self, delta: float) -> NoiseFuzzy:
-        return NoiseFuzzy(self.rule.m, delta)
+    def _rule(self, delta: float) -> Rule:
+        return self.as_swept(NoiseFuzzy(self.fuzzy.m, delta))
 
     def _distance(self, problem: Problem, centres: Centres, share: float | None) -> float:
         """Return the squared distance of the noise cluster at these centres."""

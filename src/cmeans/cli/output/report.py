@@ -31,8 +31,9 @@ def clearness(model: Any, x: Any) -> dict[str, Any] | None:
     is below 1/2, where these sum to one.
     """
     labels, n_clusters, unclear = model.labels_, len(model.get_feature_names_out()), None
-    if model.rule_.is_soft and "memberships_" in vars(model):
-        measure, clear = "mean largest membership", model.memberships_.max(axis=1)
+    if model.rule_.is_soft and "_nearest" in vars(model):
+        top = vars(model).get("memberships_top_k_")
+        measure, clear = "mean largest membership", (model.memberships_ if top is None else top.values).max(axis=1)
         unclear = float(((clear < 0.5) & (labels >= 0)).mean()) if model.rule_.rows_sum_to_one else None
     elif not model.rule_.is_soft and as_source(x) is None and n_clusters > 1:
         step = -(-x.shape[0] // SAMPLE)

@@ -29,8 +29,11 @@ class Told:
     must_link: Any = None
     cannot_link: Any = None
 
-    def of(self, blocks: Blocks, parameters: BaseCMeans, n_clusters: int, estimator_name: str, *, by_sweeps: bool) -> Blocks:
-        """Return the rows with what is told of them, checked; `by_sweeps`: the estimator sweeps over all rows at once."""
+    def of(
+        self, blocks: Blocks, parameters: BaseCMeans, n_clusters: int, estimator_name: str, *, by_sweeps: bool, top_k: int | None = None
+    ) -> Blocks:
+        """Return the rows with what is told of them, checked; `by_sweeps`: the estimator sweeps over all rows at once; `top_k`: clusters in
+        which a row has memberships, None: all."""
         if self.cannot_link is not None:
             raise ValueError(
                 f"{estimator_name}: cannot_link is not supported: with such pairs it is NP-hard to say if there is any partition at all. "
@@ -49,6 +52,11 @@ class Told:
             raise ValueError(
                 f'{estimator_name}(search="breathing"): clusters of known rows cannot come and go; take search="auto" or None with '
                 "known_labels."
+            )
+        if known is not None and top_k is not None:
+            raise ValueError(
+                f"{estimator_name}(top_k={top_k}): a row's known cluster need not be one of its nearest; leave out known_labels=, or "
+                "top_k=."
             )
         if groups is not None:
             blocks = _loaded(blocks, parameters.memory_budget, estimator_name)

@@ -1,0 +1,60 @@
+"""Answers about rows in Dask collections: made where the rows are, block by block, when they are asked for."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ...engines.dask.dask_api import is_collection, row_by_row
+from ...engines.dask.rows import type_and_columns
+from ..fitted_attributes import PER_ROW
+from ..validation import check_columns
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+OF_A_FIT = (*PER_ROW, "feature_names_in_", "_stream")  # not needed for new rows
+HEAVY_WORDS = {"engine", "init", "landmarks", "random_state"}  # nor are the parameters of the fit
+
+
+def lazily(method: Method) -> Method:
+    """Wrap a method (rows, d) -> (rows, c), or (rows,) for labels and scores, to return Dask arrays for Dask collections."""
+
+    @wraps(method)
+    def answered(self: Any, X: Any, *, diag: Any = None) -> Any:
+        if not is_collection(X):
+            return method(self, X, diag=diag)
+        check_is_fitted(self)
+        estimator_name, name = type(self).__name__, method.__name__
+        if diag is not None:
+            raise ValueError(f"{estimator_name}: diag cannot be given with a Dask collection; pass arrays, part by part.")
+        dtype, columns = type_and_columns(X, estimator_name)
+        check_columns(self, columns, "the Dask data frame", fitting=False)
+        dtype = np.int64 if name == "predict" else dtype
+        width = None if name in ("predict", "outlier_score") else 2 * self._most if name == "_top_columns" else len(self._state.centres)
+        return row_by_row(
+            X, _answer, width, dtype, model=_portable(self), asked=name, nothing=np.empty((0,) if width is None else (0, width))
+        )
+
+    return answered  # type: ignore[return-value]
+
+
+def _portable(model: Any) -> Any:
+    """Copy of a fitted model with only what prediction needs."""
+    light = copy.copy(model)
+    for name in OF_A_FIT:
+        vars(light).pop(name, None)
+    for word in HEAVY_WORDS & set(vars(light)):
+        setattr(light, word, None)
+    light.n_jobs = 1  # workers run several blocks at once
+    return light
+
+
+def _answer(block: Any, model: Any, asked: str, nothing: Any) -> Any:
+    if not len(block):
+        return nothing
+    rows = block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)
+    return getattr(model, asked)(rows)

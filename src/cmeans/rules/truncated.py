@@ -1,0 +1,117 @@
+"""Memberships in the nearest clusters of a row alone, for very many clusters."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, namespace
+from .base import NativeFunctions, Rule, SoftnessLimits
+
+
+@dataclass(frozen=True)
+class Truncated(Rule):
+    """A rule whose rows have memberships in their k nearest clusters, N_k(i), alone: those that it gives if there are no others.
+
+    It minimises the rule's objective, for fuzzy c-means  sum_i w_i sum_{j in N_k(i)} u_ij^m d2_ij  with  sum_{j in N_k(i)} u_ij = 1,  over
+    memberships of which at most k of a row are not zero, and so does not rise from sweep to sweep: for given centres no other k clusters
+    of a row cost less, as a membership that goes from a cluster to a nearer one that has none costs less there, and all else (the other
+    terms, the sum of one, a penalty that is the same for every cluster) stays; among k clusters the rule's own formula is the best; for
+    given memberships the weighted means are. With k of at least the number of clusters it is the rule itself.
+
+    Parameters
+    ----------
+    rule : Rule
+        A soft rule whose rows sum to one, without scales or prices: `Fuzzy`, `Entropy`, `NoiseFuzzy` (noise is none of the k), your own.
+    k : int >= 1
+        The number of clusters in which a row has memberships; of centres at the same distance those of lower numbers count.
+
+    Raises
+    ------
+    ValueError
+        If k is no whole number of at least 1, or the rule is none of these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.rules import Fuzzy, Truncated
+    >>> Truncated(Fuzzy(2.0), k=2).memberships(np.array([[1.0, 9.0, 3.0]]), None)
+    array([[0.75, 0.  , 0.25]])
+    """
+
+    rule: Rule
+    k: int
+    name = "truncated"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or not isinstance(self.k, numbers.Integral) or self.k < 1:
+            raise ValueError(
+                f"Truncated(k={self.k!r}): k, the clusters in which a row has memberships, must be a whole number of at least 1."
+            )
+        why = self.refusal(self.rule) if isinstance(self.rule, Rule) else "it is no rule"
+        if why is not None:
+            raise ValueError(f"Truncated(rule={self.rule!r}): {why}.")
+        object.__setattr__(self, "leaves_rows_out", self.rule.leaves_rows_out)
+
+    @staticmethod
+    def refusal(rule: Rule | type[Rule]) -> str | None:
+        """Return a reason why a rule cannot be truncated; None where it can."""
+        if not rule.is_soft:
+            return "its memberships are hard, in the nearest cluster alone already"
+        if not rule.rows_sum_to_one:
+            return "its rows do not sum to one, so that each cluster decides alone"
+        if rule.has_prices or rule.needs_pilot:
+            return "its clusters have scales or prices, by which others than the nearest may be the best"
+        return None if rule is not Truncated and not isinstance(rule, Truncated) else "it is truncated already"
+
+    @property
+    def m(self) -> float:
+        """The rule's fuzzifier; 1 where it has none."""
+        return getattr(self.rule, "m", 1.0)
+
+    @property
+    def most_clusters(self) -> int:
+        return int(self.k)
+
+    @property
+    def native_functions(self) -> NativeFunctions | None:
+        return self.rule.native_functions
+
+    @property
+    def noise_distance(self) -> float | None:
+        return self.rule.noise_distance
+
+    def memberships(self, d2: Array, scales: Float64 | None) -> Array:
+        if self.k >= d2.shape[1]:
+            return self.rule.memberships(d2, scales)
+        xp = namespace(d2)
+        near = nearest_clusters(d2, self.k)
+        u = self.rule.memberships(xp.where(near, d2, xp.full_like(d2, xp.inf)), scales)
+        return xp.where(near, u, xp.zeros_like(u))
+
+    def weights(self, u: Array) -> Array:
+        return self.rule.weights(u)
+
+    def penalty(self, u: Array, scales: Float64 | None) -> Array | None:
+        return self.rule.penalty(u, scales)
+
+    def left_out(self, u: Array, d2: Array) -> Array:
+        return self.rule.left_out(u, d2)
+
+    def advice_on_collapse(self, limits: SoftnessLimits) -> str:
+        return self.rule.advice_on_collapse(limits)
+
+    def advice_on_coincidence(self, limits: SoftnessLimits) -> str:
+        return self.rule.advice_on_coincidence(limits)
+
+
+def nearest_clusters(d2: Array, k: int) -> Array:
+    """True (b, c) for the k nearest centres of each row, of equal distances those of the lowest numbers."""
+    xp = namespace(d2)
+    in_part = np.partition(d2, k - 1, axis=1) if isinstance(d2, np.ndarray) else xp.sort(d2, axis=1)
+    farthest = in_part[:, k - 1 : k]
+    nearer, equal = d2 < farthest, d2 == farthest
+    left = k - xp.sum(xp.astype(nearer, xp.int64), axis=1, keepdims=True)
+    return nearer | (equal & (xp.cumulative_sum(xp.astype(equal, xp.int64), axis=1) <= left))

@@ -1,0 +1,87 @@
+"""k-means++ where very many rows are drawn: proposals are made ahead, so that their kernel values come from products of matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..data.arrays import Float64, IntArray
+from .kmeanspp import begun, kmeans_plus_plus, proposals
+from .pairwise import Affinity
+from .proposals import lowered
+
+VERY_MANY = 256  # rows to be drawn from which on proposals are made ahead
+CANDIDATES = 6  # of each draw: more of them start lower and end, after twenty sweeps, no lower (benchmarks/seeding.py)
+AHEAD = 16  # rows taken so far for each draw that is made ahead: few proposals are rejected then
+VALUES = 2**22  # kernel values that are there at a time
+
+
+def seeds(
+    affinity: Affinity,
+    weights: Float64,  # (p,)
+    count: int,
+    rng: np.random.RandomState,
+    *,
+    nearest: Float64 | None = None,  # (p,) squared distances from what is taken already
+) -> IntArray:
+    """Return up to `count` rows far from each other: those of `kmeans_plus_plus`, or, of very many, of six candidates each.
+
+    Candidates of several draws are proposed at once, in proportion to weight and squared distance D_i from the rows taken before all of
+    them, and accepted with probability D_i now / D_i then, so that each is drawn in proportion to what D_i is when it is its turn
+    (as Cohen-Addad et al. 2020 reject proposals from a bound). Of six that are accepted the best is taken. Distances are computed in the
+    precision of the rows.
+    """
+    if count < VERY_MANY:
+        return kmeans_plus_plus(affinity, weights, count, rng, nearest=nearest)
+    affinity = affinity.in_given_precision()
+    chosen, nearest = begun(affinity, weights, rng, nearest)
+    while len(chosen) < count:
+        ahead = min(max(len(chosen) // AHEAD, 1), max(VALUES // (CANDIDATES * len(weights)), 1), count - len(chosen))
+        draws = proposals(weights * nearest, CANDIDATES * ahead, rng)
+        if not len(draws):
+            break
+        measured, least = _Measured(affinity, draws), rng.uniform(size=len(draws)) * nearest[draws]
+        left = list(range(len(draws)))
+        while left and len(chosen) < count:
+            tried, left = _accepted(left, draws, nearest, least)
+            if tried:
+                after, potentials = lowered(measured, draws[tried], nearest, weights)
+                best = int(np.argmin(potentials))
+                chosen.append(int(draws[tried[best]]))
+                nearest = after[best]
+    return np.array(chosen, dtype=np.intp)
+
+
+def _accepted(left: list[int], draws: IntArray, nearest: Float64, least: Float64) -> tuple[list[int], list[int]]:
+    """Return the candidates of the next draw, and the proposals after them."""
+    tried: list[int] = []
+    for at, number in enumerate(left):
+        if nearest[draws[number]] > least[number]:
+            tried.append(number)
+        if len(tried) == CANDIDATES:
+            return tried, left[at + 1 :]
+    return tried, []
+
+
+@dataclass(frozen=True)
+class _Measured(Affinity):
+    """Rows of which the kernel values of some with all are known."""
+
+    affinity: Affinity
+    known: IntArray  # (q,)
+
+    @cached_property
+    def _values(self) -> Float64:
+        return self.affinity.between(self.known)
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {int(row): place for place, row in enumerate(self.known)}
+
+    def between(self, rows: IntArray) -> Float64:
+        return self._values[[self._places[int(row)] for row in rows]]
+
+    def diag(self) -> Float64:
+        return self.affinity.diag()
