@@ -43,9 +43,7 @@ class RowOutputs:
     """Arrays that the last pass fills by row, for all rows (each task its own part) or for the rows of one task alone."""
 
     labels: IntArray  # (n,)
-    memberships: (
-        Array  # (n, c) in the rows' library and dtype; (n, k), in falling order, where a row has k at most; (n, 0) where labels tell them
-    )
+    memberships: Array  # (n, c) in the rows' library and dtype; (n, k), falling, where a row has k at most; (n, 0) where labels tell them
     nearest: Float64  # (n,) squared distance to the centre of the row's own label
     start: int = 0  # number of the first row
     clusters: npt.NDArray[np.int32] | None = None  # (n, k) which memberships these are; None: those in all clusters

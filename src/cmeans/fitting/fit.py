@@ -119,17 +119,15 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, d) array, CSR matrix, data frame, memory map, or array of PyTorch, CuPy, ... ; kernel values for kernel="precomputed",
-            affinities (n, n), CSR above all, for "precomputed_graph".
-            A file, a folder or a pattern of files (str or path), or `cmeans.open_blocks` of them, is read block by block in every sweep,
-            so that it need not fit in memory; `labels_` are then of the smallest integers that hold them, and `memberships_` are not kept
-            (`predict_to` writes them).
-            Arrays of float16 or bfloat16 become float32; those of more than 16 MB are treated as files are.
-            A Dask array or data frame is clustered where its partitions are (`cmeans.DaskEngine`); `labels_` is then a Dask array.
+            affinities (n, n), CSR above all, for "precomputed_graph". A file, a folder or a pattern of files (str or path), or
+            `cmeans.open_blocks` of them, is read block by block in every sweep, so that it need not fit in memory; `labels_` are then of
+            the smallest integers that hold them, and `memberships_` are not kept (`predict_to` writes them). Arrays of float16 or bfloat16
+            become float32; those of more than 16 MB are treated as files are. A Dask array or data frame is clustered where its partitions
+            are (`cmeans.DaskEngine`); `labels_` is then a Dask array.
         y : not used to cluster; callbacks that score see it.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
         known_labels : (n,) whole numbers, default=None
-            Clusters that rows are known to belong to, 0 ... n_clusters - 1; -1: not known. Clusters have these numbers, begin at the means
-            of their known rows, and are not searched for (`search`).
+            Clusters that rows are known to belong to; -1: not known. Clusters begin at the means of such rows, and are not searched for.
         label_strength : float or (n,) in [0, 1], default=None
             Share s of a row's weight that belongs to its known cluster whatever its distances are; the rule divides the rest, and the
             row's memberships are (1 - s) u + s. None: 1, known rows keep their labels.
@@ -295,13 +293,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             return None
         return Breathing(population, rng, thorough=self.search == "breathing")
 
-    def _rows_for(
-        self,
-        context: FitContext,
-        geometry: Geometry,
-        rule: Rule,
-        remembered: int = 0,
-    ) -> RepresentedRows:
+    def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule, remembered: int = 0) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
         space, blocks, c = geometry.space, geometry.blocks.free, context.settings.n_clusters
         bounds = memory_of(space, blocks, rule, c)
@@ -315,9 +307,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
         return rows
 
-    def _memory_plan(
-        self, context: FitContext, space: Space, blocks: Blocks, remembered: int = 0, most_clusters: int | None = None
-    ) -> MemoryPlan:
+    def _memory_plan(self, context: FitContext, space: Space, blocks: Blocks, remembered: int = 0, most: int | None = None) -> MemoryPlan:
         return plan(
             context.settings.budget,
             type(self).__name__,
@@ -328,7 +318,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             n_threads=context.engine.n_threads,
             copied=context.given.copied,
             remembered=remembered,
-            most_clusters=most_clusters,
+            most_clusters=most,
         )
 
     def _after_sweep(self, hook: SweepHook | None, geometry: Geometry, method: Method) -> AfterSweep | None:

@@ -176,8 +176,8 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
 
 
 class KeptMemberships:
-    """`memberships_` of a fit that keeps no (n, c) numbers, made when they are first asked for: those in a few clusters of each row as a CSR
-    array that shares their memory, those of a hard rule as its labels tell them. An attribute of the same name comes first."""
+    """`memberships_` of a fit that keeps no (n, c) numbers, made when they are first asked for: those in a few clusters of each row as a
+    CSR array that shares their memory, those of a hard rule as its labels tell them. An attribute of the same name comes first."""
 
     def __get__(self, model: Any, owner: type) -> Any:
         kept = {} if model is None else vars(model)
