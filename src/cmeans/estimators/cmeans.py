@@ -34,7 +34,7 @@ from ..fitting.validation import one_of, real
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import RULES, Fuzzy, Rule
-from ..runtime.docstrings import shares_parameters
+from ..runtime.docstrings import describes_arguments, shares_parameters
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import ScalesPilot
 from .kernel_kmeans import KernelKMeans
@@ -171,6 +171,7 @@ class CMeans(Plotting, BaseCMeans):
         self._store(locals())
 
     @available_if(_has_typicalities)
+    @describes_arguments
     def typicality(self, X: Any, *, diag: Any = None) -> Array:
         """Typicalities (rows, c) of new rows, for rules whose rows need not sum to one."""
         return self.memberships(X, diag=diag)

@@ -22,6 +22,7 @@ from ..fitting.validation import checked_random_state, integer, one_of, read_row
 from ..kernels import LandmarkGraphKernel
 from ..kernels.landmark_graph import GraphParameters
 from ..landmarks.graph import FeaturesPass, Sought, suggested_clusters
+from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming
 from ..solvers.observer import FitRecord
 from ..spaces import FeatureSpace
@@ -131,11 +132,13 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._made(X, sample_weight)
         return self
 
+    @describes_arguments
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Make the graph of X and return the features (n, k) of its rows: `fit(X).transform(X)`."""
         blocks, known = self._made(X, sample_weight)
         return self._features(blocks) if known is None else known
 
+    @describes_arguments
     def transform(self, X: Any) -> Array:
         """Features (rows, k) of rows, new ones too, in their dtype and library."""
         check_is_fitted(self)

@@ -26,7 +26,7 @@ from ..fitting.validation import real
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, Possibilistic
-from ..runtime.docstrings import shares_parameters
+from ..runtime.docstrings import describes_arguments, shares_parameters
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import ScalesPilot
 from .kernel_kmeans import KernelKMeans
@@ -127,6 +127,7 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
     ) -> None:
         self._store(locals())
 
+    @describes_arguments
     def typicality(self, X: Any, *, diag: Any = None) -> Array:
         """Typicalities (rows, c) of new rows in [0, 1]: 1 at a centre, 1/2 at the distance sqrt(eta_j), 0 far away."""
         return self.memberships(X, diag=diag)

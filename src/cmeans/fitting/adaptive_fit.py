@@ -12,6 +12,7 @@ import numpy as np
 from ..data.arrays import Array
 from ..kernels import Linear
 from ..rules import SparsePossibilistic
+from ..runtime.docstrings import describes_arguments
 from ..sampling.population import sample
 from ..solvers.adaptive import Adaptation, PilotWidths
 from ..solvers.fixed_point import Solution, solve
@@ -160,6 +161,7 @@ class BaseAdaptive(BaseCMeans):
     adaptation: str | None
     scaling: str | None
 
+    @describes_arguments
     def typicality(self, X: Any, *, diag: Any = None) -> Array:
         """Typicalities (rows, clusters found) of new rows in [0, 1]; 0 beyond a cluster's radius."""
         return self.memberships(X, diag=diag)

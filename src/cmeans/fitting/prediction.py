@@ -24,6 +24,7 @@ from ..engines.dask.dask_api import is_collection
 from ..kernels import Kernel, Precomputed, PrecomputedGraphKernel
 from ..rules import Rule
 from ..runtime.callbacks import with_callbacks
+from ..runtime.docstrings import describes_arguments
 from ..runtime.progress import Reporter, current_listeners
 from ..runtime.user_warnings import naming
 from ..spaces import EuclideanSpace, LandmarkSpace, PartialSpace, PointSpace, Space
@@ -83,13 +84,11 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     @lazily
     def memberships(self, X: Any, *, diag: Any = None) -> Array:
-        """Memberships (rows, c) of new rows under any rule (typicalities for possibilistic ones).
-
-        `diag`: k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
-        """
+        """Memberships (rows, c) of new rows under any rule (typicalities for possibilistic ones)."""
         return self._outputs_of(X, diag).dense_memberships(len(self._state.centres))
 
     @available_if(_is_truncated)
+    @describes_arguments
     def memberships_top_k(self, X: Any, *, diag: Any = None) -> TopMemberships:
         """Memberships of new rows in the `top_k` clusters of each: `clusters` and `values`, (rows, k) each, the largest first."""
         if is_collection(X):
@@ -126,6 +125,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return table.blocks.returned(labels)
 
     @available_if(_rows_sum_to_one)
+    @describes_arguments
     def predict_proba(self, X: Any, *, diag: Any = None) -> Array:
         """Memberships (rows, c) of new rows, which sum to one (one-hot for hard rules), less what is noise where `noise` asks for it."""
         return self.memberships(X, diag=diag)
@@ -251,6 +251,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             parts = list(engine.map(table, DistancePass(self._rule, self._state)))
         return namespace(parts[0]).concat(parts)
 
+    @describes_arguments
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
         """Minus the objective of X at the fitted centres: larger is better, among fits of one kernel, m and number of clusters.
 

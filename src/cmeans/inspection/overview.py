@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..kernels import Precomputed, PrecomputedGraphKernel
+from ..runtime.docstrings import describes_arguments
 from .displays.centres import CentresDisplay
 from .displays.convergence import ConvergenceDisplay
 from .displays.memberships import MembershipDisplay
@@ -15,6 +16,7 @@ from .figure import shared_axes
 from .steps import last_step
 
 
+@describes_arguments
 def overview(model: Any, X: Any, *, diag: Any = None) -> Any:
     """Draw four pictures of a fitted model and rows X, and return the figure of matplotlib.
 

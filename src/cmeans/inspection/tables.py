@@ -13,6 +13,10 @@ class Table(Mapping[str, Any]):
     """Columns of equal length by name, read like a dict.
 
     `print` shows it as text, notebooks as a table, and `to_frame()` is a pandas data frame.
+
+    Parameters
+    ----------
+    columns : dict of name: values.
     """
 
     def __init__(self, columns: Mapping[str, Any]) -> None:

@@ -39,6 +39,14 @@ class Kernel(ABC):
 
     Calling a kernel computes a whole block of values. Loops over blocks of rows call `prepare` first, which computes once what
     depends on the points y alone.
+
+    Notes
+    -----
+    What the methods take:
+
+    - `x` (b, d): a block of rows.
+    - `y` (s, d): the points that they are compared with.
+    - `s` (b, s): inner products x.y, where the kernel is a function of these.
     """
 
     constant_part: ClassVar[bool] = False  # True: values may share a large constant, so spaces centre the features first

@@ -103,13 +103,23 @@ class LandmarkGraphKernel(FeatureKernel):
     features orthonormal over the rows with weights w / sum(w). `normalized`: e(x) / |e(x)| (Ng, Jordan & Weiss 2001).
 
     A fit with kernel="landmark_graph" makes it, and has it as `kernel_`.
+
+    Parameters
+    ----------
+    points : (s, d) landmarks; None: rows are their distances (b, s) to landmarks.
+    axes : (s, k) Lambda^-1/2 V S^-1 T.
+    eigenvalues : of the graph, S^2, the largest first; more than k of them.
+    n_neighbors : int, default=5
+        Number of landmarks that a row has weights at.
+    width : sigma, default=None: each row's own.
+    normalized : bool, default=False
     """
 
-    points: Float64 | None  # (s, d) landmarks; None: rows are their distances (b, s) to landmarks
-    axes: Float64  # (s, k) Lambda^-1/2 V S^-1 T
-    eigenvalues: Float64  # of the graph, S^2, the largest first; more than k of them
+    points: Float64 | None
+    axes: Float64
+    eigenvalues: Float64
     n_neighbors: int = 5
-    width: float | None = None  # None: each row's own
+    width: float | None = None
     normalized: bool = False
 
     def __post_init__(self) -> None:

@@ -39,7 +39,7 @@ KERNELS: dict[str, type[Kernel]] = {
 
 
 def kernel_class(kernel: Any, estimator_name: str) -> type[Kernel] | None:
-    """Return the class of a named kernel; None for kernel objects and callables."""
+    """Return the class of a named kernel; None for kernel objects and callables. Errors name `estimator_name`."""
     if isinstance(kernel, str):
         if kernel not in KERNELS:
             raise ValueError(
@@ -60,7 +60,10 @@ def parameters_of(cls: type[Kernel]) -> frozenset[str]:
 
 
 def build_kernel(kernel: str | Kernel | Callable[..., Any], estimator_name: str, params: Mapping[str, Any], **parameters: Any) -> Kernel:
-    """Return the kernel object for a name, an object or a callable; a named class gets those of `parameters` that it has, then `params`."""
+    """Return the kernel object for a name, an object or a callable; a named class gets those of `parameters` that it has, then `params`.
+
+    Errors name `estimator_name`.
+    """
     cls = kernel_class(kernel, estimator_name)
     if cls is None:
         if isinstance(kernel, Kernel):
@@ -87,7 +90,7 @@ def build_kernel(kernel: str | Kernel | Callable[..., Any], estimator_name: str,
 
 
 def checked_params(params: Any, estimator_name: str) -> dict[str, Any]:
-    """Return kernel_params as a dictionary, an empty one for None."""
+    """Return kernel_params, `params`, as a dictionary, an empty one for None. Errors name `estimator_name`."""
     if params is None:
         return {}
     if not isinstance(params, Mapping) or not all(isinstance(key, str) for key in params):

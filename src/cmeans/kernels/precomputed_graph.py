@@ -21,12 +21,20 @@ class PrecomputedGraphKernel(FeatureKernel):
     of the eigenvectors: axes S L C^-T, L the clusters of the n rows, C C^T = L^T S W S L (`landmarks.cut_refinement`).
 
     A fit with kernel="precomputed_graph" makes it, and has it as `kernel_`.
+
+    Parameters
+    ----------
+    axes : (n, k) S E Lambda^-1, or of a cut.
+    eigenvalues : of the graph, the largest first; more than k of them.
+    weight : (n,) the sample weights s.
+    mean_degree : sum_i s_i d_i / sum_i s_i, by which weights are divided so that their sum stays.
+    normalized : bool, default=False
     """
 
-    axes: Float64  # (n, k) S E Lambda^-1, or of a cut
-    eigenvalues: Float64  # of the graph, the largest first; more than k of them
-    weight: Float64  # (n,) s
-    mean_degree: float  # sum_i s_i d_i / sum_i s_i, by which weights are divided so that their sum stays
+    axes: Float64
+    eigenvalues: Float64
+    weight: Float64
+    mean_degree: float
     normalized: bool = False
 
     def __post_init__(self) -> None:
@@ -47,7 +55,7 @@ class PrecomputedGraphKernel(FeatureKernel):
         return as_like((of_length_one(e) if self.normalized else e).astype(numpy_dtype(x), copy=False), x)
 
     def row_weights(self, x: Array, weight: Float64) -> Float64:
-        """Weights (b,) of rows in the cut: their sample weights times their degrees, over the mean degree of the graph."""
+        """Weights (b,) of rows in the cut: their sample weights `weight` times the degrees of rows `x`, over the mean degree of the graph."""
         x = to_numpy(x) if is_foreign(x) else x
         if x.min() < 0:
             raise ValueError(NEGATIVE)

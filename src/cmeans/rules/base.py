@@ -60,6 +60,16 @@ class Rule(ABC):
     can_be_annealed : whether the rule has a `temperature`, which search="annealing" brings down.
     leaves_rows_out : whether a row may belong nowhere (`left_out`); its label is then -1.
     has_prices : whether its scales are prices of clusters, by which their sizes are kept between bounds.
+
+    Notes
+    -----
+    What the methods take:
+
+    - `d2` (b, c): squared distances of b rows to the c centres, exactly 0 where a row and a centre coincide.
+    - `u` (b, c): memberships, as `memberships` returned them for these distances.
+    - `scales` (c,): one number a cluster, such as eta_j or a price; None for rules that have none.
+    - `temperature`: the softness of memberships, in units of squared distances.
+    - `limits`: the softest memberships that the rows bear, `SoftnessLimits`.
     """
 
     name: ClassVar[str] = ""

@@ -1,17 +1,33 @@
-"""Docstrings that describe every parameter: what several estimators share is written once, and copied when a class is made."""
+"""Docstrings that describe every parameter: what several classes or methods share is written once, and copied when they are made."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 C = TypeVar("C", bound=type)
+Method = TypeVar("Method", bound=Callable[..., Any])
 
-PARAMETERS = "    Parameters\n    ----------\n"
-ENTRY = re.compile(r"    (\w+(?:, \w+)*) : .*\n(?:(?:        .*)?\n(?=        )|        .*\n)*")
+PARAMETERS = "Parameters\n----------\n"
+ENTRY = re.compile(r"(\w+(?:, \w+)*) : .*\n(?:(?:    .*)?\n(?=    )|    .*\n)*")
+SECTION = re.compile(r"^\w+\n-+\n", flags=re.M)
 DEFAULT = re.compile(r"\Adefault=.*|(?<= )default=.*")
+
+# What methods take, in the order of their sections "Parameters".
+SHARED = {
+    "model": "a fitted estimator of this library, or a pipeline that ends with one.",
+    "X": "(n, d) rows with the columns of those fitted, in any form that `fit` takes; of precomputed kernels k(row, row fitted).",
+    "y": "not used; scikit-learn's pipelines and searches pass it.",
+    "sample_weight": "(n,) non-negative numbers, default=None: 1 each. A weight of k counts as k copies of the row.",
+    "diag": "(n,) k(x, x) of each row, default=None. For precomputed kernels whose diagonal is not constant; others compute it.",
+    "names": "c names of the clusters, default=None: their numbers.",
+    "feature_names": "d names of the columns, default=None: those that X has, or their numbers.",
+    "max_rows": "int, the largest number of rows to draw; of more, as many, evenly spaced.",
+    "ax": "Axes of matplotlib, default=None: of a new figure.",
+    "figure": "Figure of matplotlib, default=None: a new one.",
+}
 
 
 def shares_parameters(other: type) -> Callable[[C], C]:
@@ -19,10 +35,24 @@ def shares_parameters(other: type) -> Callable[[C], C]:
 
     def complete(cls: C) -> C:
         if cls.__doc__ and other.__doc__:  # python -OO leaves none
-            cls.__doc__ = completed(cls.__doc__, other.__doc__, inspect.signature(cls).parameters)
+            cls.__doc__ = completed(inspect.cleandoc(cls.__doc__), inspect.cleandoc(other.__doc__), inspect.signature(cls).parameters)
         return cls
 
     return complete
+
+
+def describes_arguments(method: Method) -> Method:
+    """Describe arguments that the docstring of a method leaves out as in `SHARED`: a decorator."""
+    if method.__doc__:
+        taken = inspect.signature(method).parameters
+        text = inspect.cleandoc(method.__doc__) + "\n"
+        if PARAMETERS not in text:
+            place = SECTION.search(text)
+            start = place.start() if place else len(text)
+            text = f"{text[:start].rstrip()}\n\n{PARAMETERS}\n{text[start:]}"
+        theirs = PARAMETERS + "".join(f"{name} : {told}\n" for name, told in SHARED.items() if name in taken)
+        method.__doc__ = completed(text, theirs, taken)
+    return method
 
 
 def completed(text: str, theirs: str, parameters: Mapping[str, inspect.Parameter]) -> str:

@@ -77,14 +77,15 @@ class DaskEngine:
         self.memory_per_worker = memory_per_worker
 
     def rows(self, x: Any, estimator_name: str, *, holes: bool = False) -> DaskRows:
-        """Return a Dask collection as rows that stay on the workers; error messages name `estimator_name`, and `holes` says whether values
-        may be missing."""
+        """Return a Dask collection `x` as rows that stay on the workers, with missing values where `holes`; errors name `estimator_name`."""
         client = self._known_client(estimator_name, "X is a Dask collection", "or pass the array: X.compute()")
         return DaskRows(x, client, estimator_name, self.memory_per_worker, holes=holes)
 
     def read(self, rows: StoredRows, estimator_name: str, partition_rows: int) -> StoredRows:
-        """Return rows of files as rows that workers read part by part; the files need the same paths there. Files that cannot be opened
-        again, or have no more rows than a partition, are read in this process."""
+        """Return rows of files as rows that workers read, `partition_rows` at a time; the files need the same paths there.
+
+        Files that cannot be opened again, or have no more rows than a partition, are read in this process; errors name `estimator_name`.
+        """
         if rows.again is None or len(rows) <= partition_rows:
             return rows
         client = self._known_client(estimator_name, "engine is a DaskEngine", "or take engine=None")

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...engines.dask.dask_api import is_collection, row_by_row
 from ...engines.dask.rows import type_and_columns
+from ...runtime.docstrings import describes_arguments
 from ..fitted_attributes import PER_ROW
 from ..validation import check_columns
 
@@ -23,7 +24,7 @@ HEAVY_WORDS = {"engine", "init", "landmarks", "random_state"}  # nor are the par
 def lazily(method: Method) -> Method:
     """Wrap a method (rows, d) -> (rows, c), or (rows,) for labels and scores, to return Dask arrays for Dask collections."""
 
-    @wraps(method)
+    @wraps(describes_arguments(method))
     def answered(self: Any, X: Any, *, diag: Any = None) -> Any:
         if not is_collection(X):
             return method(self, X, diag=diag)

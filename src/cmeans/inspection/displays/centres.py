@@ -9,6 +9,7 @@ import numpy as np
 
 from ...data.arrays import Float64, host_float64
 from ...fitting.validation import host_array, one_of
+from ...runtime.docstrings import describes_arguments
 from ..contrast import contrast_of
 from ..figure import DIVERGING, axes, colour, marker, plain
 from ..rows import inspected, named_features
@@ -52,6 +53,7 @@ class CentresDisplay:
         self.names = cluster_names(names, len(values), type(self).__name__)
 
     @classmethod
+    @describes_arguments
     def from_estimator(
         cls,
         model: Any,
@@ -73,6 +75,7 @@ class CentresDisplay:
         return cls(contrast.standardized, contrast.feature_names, kind=kind, names=names).plot(ax=ax)
 
     @classmethod
+    @describes_arguments
     def from_predictions(
         cls, centres: Any, *, feature_names: Any = None, kind: Kind = "heatmap", names: Any = None, ax: Any = None
     ) -> Self:

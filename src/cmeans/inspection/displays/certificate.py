@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...data.arrays import Float64
 from ...fitting.validation import integer
+from ...runtime.docstrings import describes_arguments
 from ..figure import axes
 
 
@@ -44,6 +45,7 @@ class CertificateDisplay:
         self.n_landmarks, self.cost, self.residual = n_landmarks, cost, residual
 
     @classmethod
+    @describes_arguments
     def from_estimator(
         cls, model: Any, X: Any = None, *, n_landmarks: Sequence[int] = (), sample_weight: Any = None, ax: Any = None
     ) -> Self:

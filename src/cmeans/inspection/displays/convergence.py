@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...data.arrays import Float64, host_float64
 from ...fitting.validation import host_array
+from ...runtime.docstrings import describes_arguments
 from ..figure import axes, wrapped
 
 
@@ -37,6 +38,7 @@ class ConvergenceDisplay:
         self.history, self.reason = history, reason
 
     @classmethod
+    @describes_arguments
     def from_estimator(cls, model: Any, *, ax: Any = None) -> Self:
         """Draw the objectives of a fitted model's sweeps (its last run over all rows)."""
         check_is_fitted(model)
@@ -46,8 +48,9 @@ class ConvergenceDisplay:
         return cls(host_float64(history), reason=str(model.stop_reason_)).plot(ax=ax)
 
     @classmethod
+    @describes_arguments
     def from_predictions(cls, history: Any, *, reason: str = "", ax: Any = None) -> Self:
-        """Draw given objectives (k,), one a sweep."""
+        """Draw a given `history` of objectives (k,), one a sweep, below the `reason` why the fit ended."""
         caller = f"{cls.__name__}.from_predictions"
         values = host_float64(host_array(history, "history", caller))
         if values.ndim != 1 or not len(values) or not np.isfinite(values).all():

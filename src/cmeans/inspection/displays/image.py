@@ -9,6 +9,7 @@ import numpy as np
 
 from ...data.arrays import Float64, IntArray, host_float64
 from ...fitting.validation import host_array
+from ...runtime.docstrings import describes_arguments
 from ..figure import SEQUENTIAL, pyplot, rgb
 from .base import checked_labels, checked_memberships
 
@@ -45,6 +46,7 @@ class ImageDisplay:
         self.labels, self.memberships, self.colours = labels, memberships, colours
 
     @classmethod
+    @describes_arguments
     def from_estimator(
         cls, model: Any, image: Any, *, features: Callable[[Any], Any] | None = None, own_colours: bool = False, figure: Any = None
     ) -> Self:
@@ -79,6 +81,7 @@ class ImageDisplay:
         return cls(labels.reshape(height, width), u, colours=colours).plot(figure=figure)
 
     @classmethod
+    @describes_arguments
     def from_predictions(cls, labels: Any, shape: tuple[int, int], *, memberships: Any = None, figure: Any = None) -> Self:
         """Draw labels (h w,) and memberships (h w, c) of the pixels of an image of `shape` (h, w)."""
         caller = f"{cls.__name__}.from_predictions"

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...data.arrays import Float64
 from ...fitting.validation import one_of
+from ...runtime.docstrings import describes_arguments
 from ..figure import SEQUENTIAL, axes, colour
 from ..rows import inspected
 from .base import by_cluster, checked_memberships, thinned
@@ -43,6 +44,7 @@ class MembershipDisplay:
         self.memberships, self.kind = memberships, kind
 
     @classmethod
+    @describes_arguments
     def from_estimator(
         cls, model: Any, X: Any, *, kind: Kind = "profiles", diag: Any = None, max_rows: int = 50_000, ax: Any = None
     ) -> Self:
@@ -52,6 +54,7 @@ class MembershipDisplay:
         return cls(inspected(model, X, caller, diag=diag, most=max_rows).memberships, kind=kind).plot(ax=ax)
 
     @classmethod
+    @describes_arguments
     def from_predictions(cls, memberships: Any, *, kind: Kind = "profiles", ax: Any = None) -> Self:
         """Draw memberships (n, c) of any clustering."""
         caller = f"{cls.__name__}.from_predictions"

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...data.arrays import Float64, IntArray, host_float64, is_sparse
 from ...fitting.validation import host_array
+from ...runtime.docstrings import describes_arguments
 from ..directions import plane_of
 from ..figure import axes, colour, marker, plain, rgb
 from ..rows import InspectedRows, inspected
@@ -65,6 +66,7 @@ class ScatterDisplay:
         self.axis_names, self.representatives = tuple(axis_names), dict(representatives or {})
 
     @classmethod
+    @describes_arguments
     def from_estimator(
         cls,
         model: Any,
@@ -112,10 +114,14 @@ class ScatterDisplay:
         return cls(positions, seen.labels, strength=strength, axis_names=names, representatives=named).plot(ax=ax)
 
     @classmethod
+    @describes_arguments
     def from_predictions(
         cls, X: Any, labels: Any, *, memberships: Any = None, columns: Sequence[int] = (0, 1), axis_names: Any = None, ax: Any = None
     ) -> Self:
-        """Draw rows X (n, d) over two columns, with labels (n,) and memberships (n, c) of any clustering."""
+        """Draw rows X (n, d) over two columns, with labels (n,) and memberships (n, c) of any clustering.
+
+        `axis_names`: those two columns' names.
+        """
         caller = f"{cls.__name__}.from_predictions"
         x, own = host_float64(host_array(X, "X", caller)), checked_labels(labels, caller)
         if x.ndim != 2 or len(x) != len(own):

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ...runtime.docstrings import describes_arguments
 from ..figure import axes, wrapped
 
 LINES = {  # columns of a selection's table that are drawn where they are there
@@ -47,8 +48,9 @@ class SelectionDisplay:
         self.table, self.n_clusters, self.reason = table, n_clusters, reason
 
     @classmethod
+    @describes_arguments
     def from_selection(cls, selection: Any, *, ax: Any = None) -> Self:
-        """Draw a `cmeans.Selection`. Of several settings of other parameters, the chosen one is shown."""
+        """Draw a `selection`, what `cmeans.select` returned. Of several settings of other parameters, the chosen one is shown."""
         caller = f"{cls.__name__}.from_selection"
         table = getattr(selection, "table", None)
         if not isinstance(table, Mapping) or "n_clusters" not in table:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...data.arrays import Float64, IntArray, host_float64
 from ...fitting.validation import host_array
+from ...runtime.docstrings import describes_arguments
 from ..figure import axes, colour
 from ..rows import inspected
 from .base import by_cluster, checked_labels, thinned
@@ -24,6 +25,7 @@ class SilhouetteDisplay:
     ----------
     silhouettes : (n,) from -1 to 1.
     labels : (n,) -1 for noise, which is left out.
+    weight : (n,) weights of the rows in the mean, default=None: alike.
 
     Attributes
     ----------
@@ -48,6 +50,7 @@ class SilhouetteDisplay:
         self.weight = np.ones(len(labels)) if weight is None else weight
 
     @classmethod
+    @describes_arguments
     def from_estimator(
         cls, model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None, max_rows: int = 50_000, ax: Any = None
     ) -> Self:
@@ -59,6 +62,7 @@ class SilhouetteDisplay:
         return cls(seen.silhouettes, seen.labels, weight=seen.weight).plot(ax=ax)
 
     @classmethod
+    @describes_arguments
     def from_predictions(cls, silhouettes: Any, labels: Any, *, ax: Any = None) -> Self:
         """Draw given silhouettes (n,), such as scikit-learn's `silhouette_samples`, with labels (n,)."""
         caller = f"{cls.__name__}.from_predictions"

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...data.arrays import Float64
 from ...fitting.validation import read_weights
+from ...runtime.docstrings import describes_arguments
 from ..figure import axes, colour, plain
 from ..rows import inspected
 from .base import checked_labels, cluster_names
@@ -42,6 +43,7 @@ class SizesDisplay:
         self.names = cluster_names(names, len(sizes), type(self).__name__)
 
     @classmethod
+    @describes_arguments
     def from_estimator(cls, model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None, names: Any = None, ax: Any = None) -> Self:
         """Draw the sizes of the clusters of a fitted model among rows X, all of them (of more than 200,000, as many evenly spaced)."""
         seen = inspected(model, X, f"{cls.__name__}.from_estimator", sample_weight=sample_weight, diag=diag, most=200_000)
@@ -49,6 +51,7 @@ class SizesDisplay:
         return cls(seen.masses * factor, float(seen.weight[seen.labels < 0].sum()) * factor, names=names).plot(ax=ax)
 
     @classmethod
+    @describes_arguments
     def from_predictions(cls, labels: Any, *, sample_weight: Any = None, names: Any = None, ax: Any = None) -> Self:
         """Draw the sizes of clusters by labels (n,), -1 for noise."""
         caller = f"{cls.__name__}.from_predictions"

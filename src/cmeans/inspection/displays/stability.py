@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...data.arrays import Float64
+from ...runtime.docstrings import describes_arguments
 from ..figure import axes, colour
 
 THERE, DOUBTFUL = 0.85, 0.6  # Jaccard indices above which a cluster is there, and below which it may not be (Hennig 2007)
@@ -45,6 +46,7 @@ class StabilityDisplay:
         self.clusters, self.error, self.overall = clusters, error, overall
 
     @classmethod
+    @describes_arguments
     def from_stability(cls, stability: Any, *, ax: Any = None) -> Self:
         """Draw what `cmeans.stability` returned."""
         clusters = getattr(stability, "clusters", None)

@@ -9,6 +9,7 @@ import numpy as np
 from ...data.arrays import Float64, IntArray, host_float64, in_float64
 from ...fitting.validation import host_array, integer
 from ...kernels import FeatureKernel, Linear, Precomputed
+from ...runtime.docstrings import describes_arguments
 from ...sampling.pairwise import KernelAffinity
 from ..figure import SEQUENTIAL, axes
 from ..rows import inspected
@@ -48,6 +49,7 @@ class TendencyDisplay:
         self.distances = distances
 
     @classmethod
+    @describes_arguments
     def from_estimator(cls, model: Any, X: Any, *, max_rows: int = MOST_ROWS, ax: Any = None) -> Self:
         """Draw distances between rows X, in the space of a fitted model; of more than `max_rows` as many, evenly spaced.
 
@@ -71,6 +73,7 @@ class TendencyDisplay:
         return cls(np.sqrt(known.squared_distances(np.arange(len(seen.numbers))))).plot(ax=ax)
 
     @classmethod
+    @describes_arguments
     def from_predictions(cls, distances: Any, *, ax: Any = None) -> Self:
         """Draw given distances (s, s), symmetric and zero on the diagonal."""
         caller = f"{cls.__name__}.from_predictions"
