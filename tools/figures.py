@@ -1,4 +1,4 @@
-"""Figures of the pages that explain: rules as curves, spaces side by side, the comparison grid. `python -m tools.figures`."""
+"""Figures of the pages that explain: rules as curves, spaces side by side, parameters, the comparison grid. `python -m tools.figures`."""
 
 from __future__ import annotations
 
@@ -65,6 +65,59 @@ def spaces() -> None:
         ax.scatter(*X.T, c=model.labels_, s=2, cmap=mpl.colors.ListedColormap(["#0072b2", "#e69f00", "#009e73"]))
         ax.set(title=name, xticks=[], yticks=[])
     save(figure, "spaces")
+
+
+def fuzzifiers() -> None:
+    """Memberships in three clusters that overlap, at several m."""
+    X, _ = datasets.make_blobs([150, 150, 150], centers=[[0, 0], [3.2, 0], [1.6, 2.6]], random_state=0)
+    parameter("m", X, {f"m = {m}": FuzzyCMeans(3, m=m, random_state=0) for m in (1.1, 1.5, 2.0, 4.0)})
+
+
+def widths() -> None:
+    """Two moons, at several widths of the Gaussian kernel."""
+    X, _ = datasets.make_moons(600, noise=0.08, random_state=0)
+    models = {f"gamma = {gamma:g}": KernelKMeans(2, gamma=gamma, n_landmarks=200, random_state=0) for gamma in (0.01, 4.0, 60.0)}
+    parameter("gamma", X, models | {'gamma="scale"': KernelKMeans(2, n_landmarks=200, random_state=0)})
+
+
+def landmark_numbers() -> None:
+    """Two moons, by few and by many landmarks."""
+    X, _ = datasets.make_moons(600, noise=0.08, random_state=0)
+    numbers = (3, 10, 30, 100)
+    parameter("landmarks", X, {f"{s} landmarks": KernelKMeans(2, gamma=4.0, n_landmarks=s, random_state=0) for s in numbers})
+
+
+def numbers_of_clusters() -> None:
+    """Four clusters, by fits that are told another number."""
+    X, _ = datasets.make_blobs(600, centers=[[0, 0], [4, 0], [0, 4], [4.5, 4.5]], cluster_std=0.8, random_state=0)
+    parameter("c", X, {f"n_clusters = {c}": FuzzyCMeans(c, random_state=0) for c in (2, 3, 4, 6)})
+
+
+def noise_distances() -> None:
+    """Three clusters among stray rows; grey: label -1."""
+    X, _ = shapes(700)["blobs in noise"]
+    X = X / X.std(axis=0)
+    models = {f"noise = {noise}": FuzzyCMeans(3, noise=noise, random_state=0) for noise in (None, 0.05, 0.3)}
+    parameter("noise", X, models | {'noise="auto"': FuzzyCMeans(3, noise="auto", random_state=0)})
+
+
+def parameter(name: str, X: np.ndarray, models: dict[str, Any]) -> None:
+    """Rows, and the plane coloured by memberships in the clusters of each model; their landmarks or centres as crosses."""
+    figure, axes = plt.subplots(1, len(models), figsize=(11, 2.9), sharex=True, sharey=True)
+    palette = np.array([mpl.colors.to_rgb(one) for one in ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#bbbbbb")])
+    (left, low), (right, high) = X.min(axis=0) - 0.3, X.max(axis=0) + 0.3
+    xx, yy = np.meshgrid(np.linspace(left, right, 180), np.linspace(low, high, 160))
+    for ax, (title, model) in zip(axes, models.items(), strict=True):
+        model.fit(X)
+        u = model.memberships(np.column_stack([xx.ravel(), yy.ravel()]))
+        colours = u @ palette[: u.shape[1]] + (1 - u.sum(axis=1, keepdims=True)) * palette[-1]
+        ax.imshow(0.45 * colours.reshape(*xx.shape, 3) + 0.55, extent=(left, right, low, high), origin="lower", aspect="auto")
+        ax.scatter(*X.T, c=palette[model.labels_], s=3)
+        if name == "landmarks":
+            ax.plot(*model.landmarks_.T, "kx", markersize=4)
+        ax.set(xticks=[], yticks=[])
+        ax.set_title(title, fontsize=10)
+    save(figure, f"parameter-{name}")
 
 
 def shapes(n: int = 1000) -> dict[str, tuple[np.ndarray, int]]:
@@ -138,6 +191,8 @@ def main() -> None:
     mpl.use("Agg")
     rule_curves()
     spaces()
+    for draw in (fuzzifiers, widths, landmark_numbers, numbers_of_clusters, noise_distances):
+        draw()
     comparison()
 
 
