@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -52,3 +54,43 @@ def test_every_page_is_in_the_contents() -> None:
     pages = {path.relative_to(DOCS).with_suffix("").as_posix() for ending in ("md", "rst") for path in DOCS.rglob(f"*.{ending}")}
     written = {page for page in pages if not page.startswith(("papers/", "api/generated/", "gallery/", "_"))}
     assert written - {"index"} <= listed
+
+
+def parameters(of: Callable[..., object]) -> set[str]:
+    """Parameters of a function, a class or a method; of "other words" only where they have a name."""
+    try:
+        taken = inspect.signature(of).parameters.values()
+    except ValueError:  # nothing can be told of it
+        return set()
+    return {one.name for one in taken} - {"self", "cls"}
+
+
+def undescribed(of: type) -> Iterator[str]:
+    """Methods of a class of this library, with parameters that neither they, nor those that they override, nor classes name."""
+    for name in dir(of):
+        method = getattr(of, name)
+        ours = str(getattr(method, "__module__", "")).startswith("cmeans.")
+        if name.startswith("_") or not ours or not callable(method) or isinstance(inspect.getattr_static(of, name), property):
+            continue
+        classes = [one for one in of.__mro__ if one.__module__.startswith("cmeans.")]
+        texts = [vars(one)[name].__doc__ for one in classes if name in vars(one)]
+        if not hasattr(of, "fit"):  # what all methods of a rule, a kernel or a display take is told once, of the class
+            texts += [one.__doc__ for one in classes]
+        missing = parameters(method) - set(re.findall(r"\w+", " ".join(filter(None, texts))))
+        if missing:
+            yield f"{of.__name__}.{name}: {sorted(missing)}"
+
+
+def test_every_parameter_is_named() -> None:
+    """Of every public function, class and method."""
+    places = [(cmeans, PUBLIC), *((getattr(cmeans, room), getattr(cmeans, room).__all__) for room in ROOMS)]
+    found = list[str]()
+    for place, names in places:
+        for name in names:
+            value = getattr(place, name)
+            if inspect.isfunction(value) or (isinstance(value, type) and not getattr(value, "_is_protocol", False)):
+                missing = parameters(value) - set(re.findall(r"\w+", inspect.getdoc(value) or ""))
+                found += [f"{name}: {sorted(missing)}"] * bool(missing)
+            if isinstance(value, type):
+                found += undescribed(value)
+    assert not found
