@@ -55,7 +55,7 @@ class PrecomputedGraphKernel(FeatureKernel):
         return as_like((of_length_one(e) if self.normalized else e).astype(numpy_dtype(x), copy=False), x)
 
     def row_weights(self, x: Array, weight: Float64) -> Float64:
-        """Weights (b,) of rows in the cut: their sample weights `weight` times the degrees of rows `x`, over the mean degree of the graph."""
+        """Weights (b,) of rows `x` in the cut: their sample weights, `weight`, times their degrees, over the mean degree of the graph."""
         x = to_numpy(x) if is_foreign(x) else x
         if x.min() < 0:
             raise ValueError(NEGATIVE)
