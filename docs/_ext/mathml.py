@@ -19,5 +19,11 @@ def inline(writer: Any, node: nodes.math) -> None:
 
 
 def block(writer: Any, node: nodes.math_block) -> None:
-    writer.body.append(f'<div class="math" tabindex="0">{convert(node.astext(), display="block")}</div>')
+    r"""Formulas that stand beside each other, with `\qquad` between, stand below each other on a narrow screen."""
+    whole = node.astext()
+    parts = whole.split(r"\qquad")
+    if r"\begin" in whole or any(part.count("{") != part.count("}") for part in parts):
+        parts = [whole]
+    drawn = "".join(convert(part.strip(), display="block") for part in parts)
+    writer.body.append(f'<div class="math" tabindex="0">{drawn}</div>')
     raise nodes.SkipNode
