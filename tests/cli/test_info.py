@@ -18,8 +18,8 @@ def model(cmeans: Command, table: Path, tmp_path: Path) -> Path:
 
 def test_json_for_programs(cmeans: Command, model: Path) -> None:
     facts = cmeans("info", model).summary
-    assert set(facts) == {"model", "bytes", "estimator", "version", "params", "fitted", "arrays", "metadata"}
-    assert facts["estimator"] == "FuzzyCMeans"
+    assert set(facts) == {"model", "bytes", "estimator", "format", "version", "params", "fitted", "arrays", "metadata"}
+    assert (facts["estimator"], facts["format"]) == ("FuzzyCMeans", 1)
     assert facts["params"]["n_clusters"] == 3
     assert facts["metadata"]["columns"] == ["b", "a"]
     assert facts["metadata"]["scaling"]["kind"] == "unit"

@@ -155,6 +155,7 @@ def describe_model(file: Path) -> dict[str, Any]:
         "bytes": file.stat().st_size,
         "estimator": stored["estimator"],
         **({"steps": stored["steps"]} if "steps" in stored else {}),
+        "format": stored["format"],
         "version": stored["version"],
         "params": stored["params"],
         "fitted": stored["fitted"],

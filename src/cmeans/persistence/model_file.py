@@ -183,8 +183,9 @@ def load(path: str | os.PathLike[str]) -> Any:
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the header of a model file, without its arrays.
 
-    Keys: "estimator", "version", "params", "fitted" (plain values, and `approximation_` as a mapping), "arrays" (name -> dtype and
-    shape) and "metadata"; of a pipeline, whose last step is the estimator, also "steps", the others by name.
+    Keys: "estimator", "format" (the number of the file format), "version", "params", "fitted" (plain values, and `approximation_` as a
+    mapping), "arrays" (name -> dtype and shape) and "metadata"; of a pipeline, whose last step is the estimator, also "steps", the others
+    by name.
     """
     header, arrays = _read(Path(path))
     fitted: dict[str, Any] = {k: v for k, v in header["fitted"].items() if v is None or isinstance(v, (bool, int, float, str))}
@@ -196,6 +197,7 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
             raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {_why(error)}.") from None
     return {
         "estimator": header["estimator"],
+        "format": header["format"],
         **({"steps": described_steps(header["steps"])} if header["format"] == WITH_STEPS else {}),
         "version": header["version"],
         "params": header["params"],
