@@ -68,7 +68,7 @@ def parameters(of: Callable[..., object]) -> set[str]:
 def undescribed(of: type) -> Iterator[str]:
     """Methods of a class of this library, with parameters that neither they, nor those that they override, nor classes name."""
     for name in dir(of):
-        method = getattr(of, name)
+        method = getattr(of, name, None)  # attributes of fits have none of the class
         ours = str(getattr(method, "__module__", "")).startswith("cmeans.")
         if name.startswith("_") or not ours or not callable(method) or isinstance(inspect.getattr_static(of, name), property):
             continue

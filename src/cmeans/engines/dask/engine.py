@@ -77,7 +77,7 @@ class DaskEngine:
         self.memory_per_worker = memory_per_worker
 
     def rows(self, x: Any, estimator_name: str, *, holes: bool = False) -> DaskRows:
-        """Return a Dask collection `x` as rows that stay there, with missing values where `holes`; errors name `estimator_name`."""
+        """Return a Dask collection `x` as rows that stay on the workers; `holes`: values may be missing. Errors name `estimator_name`."""
         client = self._known_client(estimator_name, "X is a Dask collection", "or pass the array: X.compute()")
         return DaskRows(x, client, estimator_name, self.memory_per_worker, holes=holes)
 
