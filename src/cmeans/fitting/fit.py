@@ -20,7 +20,6 @@ from ..engines import count_threads
 from ..kernels import Kernel, PrecomputedGraphKernel
 from ..rules import Rule
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, memory_logger, verbose_log, with_callbacks
-from ..runtime.docstrings import describes_arguments
 from ..runtime.progress import Reporter, current_listeners
 from ..sampling.population import Population
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
@@ -225,9 +224,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
                 context.record.kept = True
             raise
 
-    @describes_arguments
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **told: Any) -> Array:
-        """Find the clusters of X and return their labels: `fit(X).labels_`; `told`: further arguments of `fit`."""
+        """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`; `told`: further arguments of `fit`."""
         return self.fit(X, y, sample_weight=sample_weight, **told).labels_
 
     def _by_sweeps(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
