@@ -17,4 +17,4 @@ def test_versions_are_those_that_run(capsys: pytest.CaptureFixture[str]) -> None
     assert f"Python {platform.python_version()}" in printed
     assert f"  numpy {np.__version__}\n" in printed
     assert "  threads: blas" in printed
-    assert "torch" not in printed
+    assert "  torch" not in printed

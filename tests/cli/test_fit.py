@@ -45,7 +45,7 @@ def test_every_method_from_file_to_files(cmeans: Command, table: Path, blobs: Bl
         assert np.array_equal(np.column_stack([written[f"u{j}"] for j in range(3)]).argmax(1), labels)
     assert len(summary["eta"] or []) == (3 if method == "possibilistic" else 0)
     assert set(summary["method_options"]) == {
-        "fuzzy": {"m", "noise", "acceleration"},
+        "fuzzy": {"m", "noise", "acceleration", "top_k"},
         "possibilistic": {"m", "pilot_m", "eta_scale", "acceleration"},
     }.get(method, set())
     if method != "possibilistic":

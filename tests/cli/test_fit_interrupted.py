@@ -144,7 +144,6 @@ def test_words_that_do_not_go_together(cmeans: Command, rows: Path, tmp_path: Pa
     for words, said in (
         (["--resume"], "--resume: needs --checkpoint FILE"),
         (["--resume", "--checkpoint", tmp_path / "no"], "there is no"),
-        (["--method", "two-step", "--checkpoint", tmp_path / "f"], "--checkpoint: --method two-step keeps none"),
         (["--top-k", 9], "give 1 ... 5"),
         (["--method", "hard", "--top-k", 2], "--top-k, --threshold: --method hard has no memberships"),
     ):

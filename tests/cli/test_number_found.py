@@ -152,8 +152,8 @@ def test_max_min_starts_any_method(cmeans: Command, spots: tuple[Path, np.ndarra
         ("--method sequential --pilot-m 2", "--pilot-m: --method sequential has none; it belongs to possibilistic and adaptive."),
         (
             "--method sequential --init random",
-            "--init: --method sequential has none; it belongs to hard, two-step, probabilistic, fuzzy, possibilistic, adaptive "
-            "and entropy.",
+            "--init: --method sequential has none; it belongs to hard, two-step, probabilistic, fuzzy, possibilistic, adaptive, "
+            "entropy and polynomial_fuzzy.",
         ),
         ("--method adaptive --sparsity much", "--sparsity much: give a number or auto."),
         ("--method adaptive --sparsity 1e9", "no cluster wants any row"),

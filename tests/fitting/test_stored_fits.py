@@ -12,7 +12,7 @@ import pytest
 
 from cmeans import KernelKMeans, ProbabilisticKMeans
 from cmeans.rules import Fuzzy
-from cmeans.sweeps.bounded import BoundedSweep
+from cmeans.sweeps.hard.bounded import BoundedSweep
 from every_estimator import FINDING, NAMES, build, known
 from limited import limited
 from stored_rows import ELSEWHERE, EVERYWHERE, C, Kept, N, placed, rows

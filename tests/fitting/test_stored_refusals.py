@@ -322,10 +322,10 @@ def test_no_room_for_samples(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.usefixtures("full_disk")
 @over_everybody
 def test_no_room_for_labels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And none for P, of which the first is needed at once, nor for how far rows are, by which the sequential one begins."""
+    """And none for P, of which the first is needed at once."""
     limited(monkeypatch, array_bytes=0)
     model = made(name)
-    size = {"ProbabilisticKMeans": N * C * 8, "SequentialPossibilisticCMeans": N * 8}.get(name, N)
+    size = {"ProbabilisticKMeans": N * C * 8}.get(name, N)
     with pytest.raises(RowsError, match=rf"no room for {size:,} bytes of scratch in .*No space left on device"):
         model.fit(Kept(rows()))
     assert not found_by(model)

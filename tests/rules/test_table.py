@@ -69,7 +69,7 @@ def test_native_functions_are_there():
     assert [rule.native_functions.noise for rule in rules[-2:]] == [2.0, 3.0]
     assert rules[6].native_functions.p == 0.3
     assert rules[1].native_functions.m == 1.5
-    assert cmeans.rules.Entropy(1.0).native_functions is None
+    assert cmeans.rules.Entropy(1.0).native_functions == cmeans.rules.SizedEntropy(1.0).native_functions  # of prices of zero
 
 
 def test_a_rule_of_ones_own_has_no_name():

@@ -16,7 +16,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, CallableKernel, Laplacian, Linear, Polynomial, Precomputed
-from cmeans.sampling.keyed import exponentials, new_key
+from cmeans.sampling.drawing import exponentials, new_key
 from cmeans.sampling.kmeans_parallel import scalable_kmeans_plus_plus
 from cmeans.sampling.pairwise import Metric
 from cmeans.sampling.population import Population, population_of

@@ -12,7 +12,7 @@ import numpy as np
 from ..data.arrays import Array, IntArray, MadeLabels, Partition, as_like, host_float64, is_sparse, namespace, one_hot
 from ..data.blocks import Block, blocks_of
 from ..runtime.user_warnings import warn
-from ..sampling.keyed import balanced_labels, new_key
+from ..sampling.drawing import balanced_labels, new_key
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
 from ..sampling.kmeanspp import max_min
 from ..sampling.many_rows import seeds

@@ -248,7 +248,7 @@ def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
         if len(numbers) == len(labels):
             if isinstance(error, ValueError):
                 raise
-            raise ValueError(f"{type(estimator).__name__}: X holds something else than numbers ({error}).") from error
+            raise TypeError(f"{type(estimator).__name__}: X holds something else than numbers ({error}).") from error
         raise ValueError(_advice_on_text(type(estimator).__name__, X, labels, numbers)) from error
 
 

@@ -15,7 +15,7 @@ from ..data.arrays import Float64, IntArray
 from ..data.blocks import Block, GivenRows
 from ..engines import Engine, Pass
 from ..runtime.user_warnings import NOT_FINITE
-from .keyed import exponentials, new_key
+from .drawing import exponentials, new_key
 from .kmeanspp import drawn
 from .many_rows import seeds
 from .pairwise import Metric, NearestOf

@@ -17,8 +17,7 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from ..rules import Hard
-from ..sampling.drawing import DrawWithinPass
-from ..sampling.keyed import new_key
+from ..sampling.drawing import DrawWithinPass, new_key
 from ..sampling.population import Population
 from ..spaces.centres import Centres
 from ..sweeps.passes import CostPass, NearestRowsPass

@@ -178,8 +178,8 @@ def unpacked(value: Any, arrays: Arrays, objects: Objects) -> Any:
         raise ValueError(f"{cls.__name__} has no {sorted(unknown)}")
     kinds = get_type_hints(cls)
     for name, default in ((field.name, field.default) for field in stored_fields(cls)):
-        if name not in fields and type(default) is bool:
-            continue  # a switch that earlier versions did not have, off
+        if name not in fields and type(default) in (bool, float):
+            continue  # what earlier versions did not have
         if not _fits(fields.get(name), kinds[name]):
             raise ValueError(f"{cls.__name__}.{name} is {type(fields.get(name)).__name__} where {kinds[name]} belongs")
     return cls(**{name: tuple(part) if isinstance(part, list) else part for name, part in fields.items()})

@@ -200,7 +200,7 @@ class IpcTable(FileTable):
         self.groups: tuple[int, ...] | None = None
         with self._opened([]) as opened:
             schema = opened.schema
-        self._names, unsaid = schema.names, _of_unsaid_length(schema)
+            self._names, unsaid = schema.names, _of_unsaid_length(schema)
         self.header = Header(str(file), ())
         if unsaid:
             with self._opened(unsaid) as opened:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cmeans.sampling.keyed import balanced_labels, exponentials, uniforms
+from cmeans.sampling.drawing import balanced_labels, exponentials, uniforms
 
 CUTS = [0, 1, 64, 65, 1000, 3001]
 
