@@ -480,13 +480,13 @@ def test_the_space_of_a_point_is_one() -> None:
 
 def test_bounds_of_distances_do_not_hold_for_scaled_ones() -> None:
     """The hard search of other rules goes without them: its sweeps are those of the naive loop too."""
-    X = np.random.default_rng(0).normal(size=(200, 70))
-    X[:, 1:][np.random.default_rng(1).random((200, 69)) < np.linspace(0.0, 0.95, 200)[:, None]] = np.nan
-    V = np.nan_to_num(X[[0, 50, 100]])
-    twin = partial_cmeans(X, V, naive.hard_memberships, 1.0, 8, np.ones(200), scaled=True)
+    X = np.random.default_rng(0).normal(size=(110, 70))
+    X[:, 1:][np.random.default_rng(1).random((110, 69)) < np.linspace(0.0, 0.95, 110)[:, None]] = np.nan
+    V = np.nan_to_num(X[[0, 30, 60]])
+    twin = partial_cmeans(X, V, naive.hard_memberships, 1.0, 8, np.ones(110), scaled=True)
     space = PartialSpace(np.nanmean(X, axis=0), True)
     with ThreadEngine(1) as engine:
-        problem = Problem(RepresentedRows(space, Blocks(X, np.ones(200)), 10**9), Hard(), engine, Stopping(8, 0.0))
+        problem = Problem(RepresentedRows(space, Blocks(X, np.ones(110)), 10**9), Hard(), engine, Stopping(8, 0.0))
         solution = solve(problem, State(space.at(V)))
     np.testing.assert_allclose(solution.history, twin.history[: len(solution.history)], rtol=1e-9)
-    assert len(solution.history) > 5
+    assert len(solution.history) >= 4

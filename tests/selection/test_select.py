@@ -200,6 +200,7 @@ def test_bad_words(words, message):
         select(**given)
 
 
+@pytest.mark.slow  # as the verdicts are
 @pytest.mark.parametrize(("name", "numbers"), [("s1", {15}), ("r15", {15}), ("wine", {3}), ("iris", {2, 3}), ("seeds", {2, 3})])
 def test_real_sets(data_folder, name, numbers):
     X = np.load(data_folder / f"{name}.npz")["X"].astype(float)
@@ -222,7 +223,7 @@ class KilledError(Exception):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.95])
-@pytest.mark.parametrize("columns", [3, 70])  # rows without clusters are searched otherwise in many
+@pytest.mark.parametrize("columns", [3, pytest.param(70, marks=pytest.mark.slow)])  # rows without clusters are searched otherwise in many
 def test_a_selection_that_is_broken_off_goes_on_to_the_same_table(share, columns, tmp_path, monkeypatch):
     X = np.random.default_rng(0).normal(size=(120, columns)) + np.repeat([[0.0], [4.0], [8.0]], 40, axis=0)
     words = {"n_clusters": [2, 3, 4], "n_bootstrap": 2, "param_grid": {"n_init": [1, 2]}}

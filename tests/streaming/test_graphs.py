@@ -35,6 +35,7 @@ def test_moons_in_a_hundred_chunks():
     np.testing.assert_array_equal(stream.predict(MOONS[-100:]), stream.labels_)
 
 
+@pytest.mark.slow
 @young
 def test_digits_in_a_hundred_chunks():
     """By default all of them are held, so that the last graph is one of all rows."""
