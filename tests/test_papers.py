@@ -89,6 +89,7 @@ def test_all_papers_on_reduced_sizes(tmp_path, data_folder):
     assert "| [havens2011](havens2011.md) |" in (tmp_path / "index.md").read_text()
 
 
+@pytest.mark.slow
 def test_one_paper_on_reduced_sizes_and_not_a_second_time(tmp_path, data_folder):
     """The quickest of them."""
     complete(papers(QUICKEST, "--quick", "--out", tmp_path, data=data_folder), tmp_path, [QUICKEST])

@@ -330,6 +330,7 @@ def test_frames_are_arrays_with_names(client):
         there.predict(rows()[:, :4])
 
 
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")  # of Dask before 2025
 def test_answers_wait_until_they_are_asked_for(client):
     fitted = model("FuzzyCMeans", **SPACES["landmarks"]).fit(X)
     asked = {name: getattr(fitted, name) for name in ("predict", "predict_proba", "memberships", "transform", "outlier_score")}

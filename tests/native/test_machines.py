@@ -22,10 +22,10 @@ HERE = {"v3": ["-march=x86-64-v3"]} if platform.machine() in ("x86_64", "AMD64")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CC is None or sys.platform == "win32", reason="needs a C compiler")]
 
 
-def answers(command: list[str], variant: str, folder: Path, *runner: str) -> str:
-    """What the driver prints for both float types."""
+def answers(command: list[str], variant: str, folder: Path, *runner: str, types: tuple[str, ...] = ("64", "32")) -> str:
+    """What the driver prints for both float types, or one."""
     printed = ""
-    for bits in ("64", "32"):
+    for bits in types:
         program = folder / f"driver-{bits}"
         subprocess.run([*command, *FLAGS, f"-DVARIANT={variant}", f"-DBITS={bits}", str(DRIVER), "-lm", "-o", str(program)], check=True)
         done = subprocess.run([*runner, str(program)], capture_output=True, text=True, check=False)
@@ -49,7 +49,7 @@ def test_it_computes(expected):
 
 
 def test_sanitizers_find_nothing_and_change_nothing(expected, tmp_path):
-    """Addresses, shifts, overflows, alignment; by code that is hardly optimised."""
+    """Addresses, shifts, overflows, alignment; by code that is hardly optimised, of one float type, as it takes a minute to compile."""
     variant, flags = next(iter(HERE.items()))
     assert CC is not None
     command = [CC, "-O1", *flags, "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
@@ -58,7 +58,9 @@ def test_sanitizers_find_nothing_and_change_nothing(expected, tmp_path):
     )
     if probe.returncode:
         pytest.skip("the compiler has no sanitizers")
-    assert answers(command, variant, tmp_path, "env", "ASAN_OPTIONS=detect_leaks=0") == expected
+    found = answers(command, variant, tmp_path, "env", "ASAN_OPTIONS=detect_leaks=0", types=("64",))
+    assert found
+    assert expected.startswith(found)
 
 
 @pytest.mark.skipif(QEMU is None or importlib.util.find_spec("ziglang") is None, reason="needs qemu-user and ziglang")

@@ -23,7 +23,11 @@ def fit(c, X=BLOBS):
 
 @pytest.mark.parametrize(
     "estimator",
-    [PLAIN, FuzzyCMeans(random_state=0), KernelKMeans(kernel="rbf", gamma=0.02, n_landmarks=50, random_state=0)],
+    [
+        PLAIN,
+        pytest.param(FuzzyCMeans(random_state=0), marks=pytest.mark.slow),
+        pytest.param(KernelKMeans(kernel="rbf", gamma=0.02, n_landmarks=50, random_state=0), marks=pytest.mark.slow),
+    ],
     ids=["hard", "fuzzy", "rbf"],
 )
 def test_a_search_finds_the_number(estimator):
