@@ -1,4 +1,4 @@
-"""What runs here, for reports of bugs."""
+"""Versions of all that runs here, for reports of bugs."""
 
 from __future__ import annotations
 

@@ -127,7 +127,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         y : not used to cluster; callbacks that score see it.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
         known_labels : (n,) whole numbers, default=None
-            Clusters that rows are known to belong to; -1: not known. Clusters begin at the means of such rows, and are not searched for.
+            Clusters that rows are known to belong to, 0 ... n_clusters - 1, which keep these numbers; -1: not known. Clusters begin at the
+            means of their known rows, and are not searched for (`search`).
         label_strength : float or (n,) in [0, 1], default=None
             Share s of a row's weight that belongs to its known cluster whatever its distances are; the rule divides the rest, and the
             row's memberships are (1 - s) u + s. None: 1, known rows keep their labels.

@@ -30,7 +30,7 @@ MOST_COLUMNS = 2**22  # a file that claims more is refused before rows are made 
 
 @dataclass(frozen=True)
 class TransformerSpec:
-    """How a class of transformers is written.
+    """Form in which a class of transformers is written.
 
     Attributes
     ----------

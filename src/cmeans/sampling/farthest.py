@@ -11,8 +11,9 @@ import numpy as np
 from ..data.arrays import Float64, IntArray
 from ..engines import Pass
 from ..engines.base import Sum
+from ..rules import Rule
 from ..spaces.centres import Centres
-from ..sweeps.generic import nearest_distances
+from ..sweeps.choice import nearest_for
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
@@ -65,11 +66,7 @@ class _FarSearch:
 
     def farthest(self, quantile: float) -> tuple[int, float]:
         """Return the row of the largest distance, or the first of the distance at a weighted quantile below 1, and the distance."""
-        exact = (
-            None
-            if quantile >= 1.0
-            else quantile_of_sums(lambda found, shift: self._fold(_DigitsPass(*self._to, int(found), shift)), quantile)
-        )
+        exact = None if quantile >= 1.0 else quantile_of_sums(self._digits, quantile)
         found: _Farthest = self._fold(_FarthestPass(*self._to, exact))
         return found.row, found.distance
 
@@ -78,8 +75,8 @@ class _FarSearch:
         return weights
 
     @property
-    def _to(self) -> tuple[str, tuple[State, ...]]:
-        return self.name, self.centres
+    def _to(self) -> tuple[str, Rule, tuple[State, ...]]:
+        return self.name, self.problem.rule, self.centres
 
     def _fold(self, over: Pass[Any]) -> Any:
         return self.problem.engine.fold(self.problem.rows, over)
@@ -90,6 +87,7 @@ class _DistancesPass(Pass[Sum]):
     """A pass over the squared distances of rows to their nearest centres, which are kept between the passes of one search."""
 
     name: str
+    rule: Rule
     centres: tuple[State, ...]
 
     def distances(self, rows: RepresentedRows, task: int) -> tuple[Float64, Float64]:
@@ -97,7 +95,7 @@ class _DistancesPass(Pass[Sum]):
         name, known, least = rows.memory.get(task, (None, 0, None))
         known, least = (known, least) if name == self.name else (0, None)
         for state in self.centres[known:]:
-            here = nearest_distances(rows, state, task)
+            _, here = nearest_for(rows, self.rule, len(state.centres))(rows, state, task)
             least = here if least is None else np.minimum(least, here)
         rows.memory[task] = (self.name, len(self.centres), least)
         return least, rows.blocks.weight[slice(*rows.blocks.task_range(task, rows.space.size))]

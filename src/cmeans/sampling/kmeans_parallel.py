@@ -63,7 +63,7 @@ def scalable_kmeans_plus_plus(metric: Metric, population: Population, count: int
 
 @dataclass
 class _NearestMemory:
-    """What is kept of the rows of one task."""
+    """Distances of the rows of one task that are kept."""
 
     distance: Float64  # (b,) squared, to the nearest candidate
     member: npt.NDArray[np.int32]  # (b,) index of that candidate; of equal ones the first

@@ -1,4 +1,4 @@
-"""What taking each of some proposed rows lowers the distances of all rows to the nearest one taken to."""
+"""Distances of all rows to the nearest one taken, were each of some proposed rows taken too."""
 
 from __future__ import annotations
 

@@ -205,14 +205,6 @@ def nearest_rows(rows: RepresentedRows, state: State, task: int) -> tuple[IntArr
     return np.concatenate(labels), np.concatenate(distances)
 
 
-def nearest_distances(rows: RepresentedRows, state: State, task: int) -> Float64:
-    """(b,) squared distance of each row of one task to its nearest centre."""
-    parts = []
-    for _, _, d2 in _measured(rows, rows.space, state, task, plain=False):
-        parts.append(to_numpy(namespace(d2).min(d2, axis=1)).astype(np.float64))
-    return np.concatenate(parts)
-
-
 def distances(rows: RepresentedRows, space: Space, state: State, task: int) -> Array:
     """(b, c) distances, square roots taken, of the rows of one task to every centre, as any rows."""
     parts = []

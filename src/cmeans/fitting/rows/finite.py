@@ -31,7 +31,7 @@ def hollow(X: Any) -> Any:
 
 
 def way_out(estimator: BaseEstimator) -> str:
-    """How to impute missing values, and what to do else, for messages."""
+    """Return, for messages, the ways to impute missing values, and what to do else."""
     partial = 'kernel="linear" and missing="partial"' if "missing" in vars(estimator) else 'FuzzyCMeans(missing="partial")'
     return f"(scikit-learn's SimpleImputer, KNNImputer), or take {partial}"
 

@@ -1,4 +1,4 @@
-"""What is observed of the columns of rows with missing values."""
+"""Counts and sums of what is observed of the columns of rows with missing values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ObservedSums:
 
 @dataclass(frozen=True)
 class ObservedPass(Pass[ObservedSums]):
-    """What is observed of the columns of rows as they are given."""
+    """A pass that sums what is observed of the columns of rows as they are given."""
 
     first: int = 0  # number of the first row
 

@@ -121,7 +121,7 @@ def _in_lines(points: Float64, dtype: Any) -> Array:
 
 
 class _FoundSums:
-    """What is summed over the rows of a task while their nearest centres are found."""
+    """Sums over the rows of a task while their nearest centres are found."""
 
     def __init__(self, clusters: int, columns: int) -> None:
         self.mass, self.totals, self.moment = np.zeros(clusters), np.zeros(2), np.zeros(columns)
