@@ -121,9 +121,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         X : (n, d) array, CSR matrix, data frame, memory map, or array of PyTorch, CuPy, ... ; kernel values for kernel="precomputed",
             affinities (n, n), CSR above all, for "precomputed_graph". A file, a folder or a pattern of files (str or path), or
             `cmeans.open_blocks` of them, is read block by block in every sweep, so that it need not fit in memory; `labels_` are then of
-            the smallest integers that hold them, and `memberships_` are not kept (`predict_to` writes them). Arrays of float16 or bfloat16
-            become float32; those of more than 16 MB are treated as files are. A Dask array or data frame is clustered where its partitions
-            are (`cmeans.DaskEngine`); `labels_` is then a Dask array.
+            the smallest integers that hold them, and `memberships_` are not kept (`predict_to` writes them). Of float16 or bfloat16 they
+            become float32, above 16 MB block by block. Dask's are clustered on its workers (`DaskEngine`); `labels_` is a Dask array then.
         y : not used to cluster; callbacks that score see it.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
         known_labels : (n,) whole numbers, default=None
