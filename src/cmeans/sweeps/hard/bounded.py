@@ -152,6 +152,11 @@ def _itself(sums: Statistics) -> Statistics:
     return sums
 
 
+def _rows_may_go(space: Space, blocks: Blocks) -> bool:
+    """True where rows may be gone after their task and take long to represent again, so that each task adds its own sums."""
+    return space.keeps_rows_cheaply or blocks.read_anew
+
+
 class BoundedSweep:
     """The sweep for the hard rule on wide rows; it keeps its last sweep's bounds and sums, so an object is for one run only."""
 
@@ -168,7 +173,7 @@ class BoundedSweep:
     def memory(space: Space, blocks: Blocks, n_clusters: int) -> int:
         """Bytes that are kept between sweeps."""
         numbers = 1 + min(n_clusters, GROUPS) + direction_count(space, blocks.n_rows, n_clusters) + 2
-        sums = 1 + blocks.n_tasks(space.size) * (space.keeps_rows_cheaply or blocks.read_anew)
+        sums = 1 + blocks.n_tasks(space.size) * _rows_may_go(space, blocks)
         return blocks.n_rows * (4 + itemsize(blocks.x) * numbers) + sums * 8 * n_clusters * (space.size + 3)
 
     def __call__(
@@ -193,9 +198,7 @@ class BoundedSweep:
                 argument,
             )
             done(self._pass(*arguments))
-            if argument.count and (
-                rows.space.keeps_rows_cheaply or rows.blocks.read_anew
-            ):  # which may be gone after the task, and take long to represent again
+            if argument.count and _rows_may_go(rows.space, rows.blocks):
                 self._add(here, moves.first(argument.count), self._sums_of(rows, state, task))
             elif argument.count:
                 memory.moves[here.start] = moves.first(argument.count)
