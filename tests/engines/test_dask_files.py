@@ -82,6 +82,7 @@ def command(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, st
 
 
 def test_the_command(client: object, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("typer")
     words = [
         "fit",
         folder,
@@ -113,6 +114,7 @@ def test_the_command(client: object, folder: Path, tmp_path: Path, capsys: pytes
 
 
 def test_wrong_words(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("typer")
     words = ["fit", folder, "-c", 4, "--out", tmp_path / "o"]
     for more, said in (
         (["--engine", "dask"], "--engine dask and --scheduler ADDRESS go together"),
