@@ -1,0 +1,153 @@
+"""Model files of this version that later ones must load, one of each kind: python -m tools.model_files [FOLDER].
+
+Each holds, as its metadata, rows and what the model answered. They are written once for a release and kept as they are.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+
+import cmeans
+from cmeans import (
+    AdaptivePossibilisticCMeans,
+    CMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    KernelPatchClustering,
+    LandmarkGraph,
+    PossibilisticCMeans,
+    ProbabilisticKMeans,
+    SequentialPossibilisticCMeans,
+    StreamingFuzzyCMeans,
+    TwoStepKernelKMeans,
+)
+from cmeans.kernels import ComplexWaveletSSIM, Gower, HistogramIntersection, SpatialPyramid
+
+FOLDER = Path(__file__).parent.parent / "tests" / "persistence" / "older" / cmeans.__version__
+rng = np.random.default_rng(0)
+X = rng.normal(size=(90, 3)) + np.repeat([[0, 0, 0], [5, 0, 0], [0, 5, 5]], 30, axis=0)
+COUNTS = np.abs(X).round(3)
+IMAGES = (rng.normal(size=(20, 256)) + np.repeat([[0], [3]], 10, axis=0)).round(1)
+HOLES = np.where(np.arange(270).reshape(90, 3) % 11 == 0, np.nan, X)
+TABLE = pd.DataFrame(X, columns=["width", "height", "depth"]).assign(colour=np.array(["red", "green", "blue"])[np.arange(90) // 30])
+D2 = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+GRAPH = sparse.csr_array(np.where(D2 < 6, np.exp(-D2), 0))
+WORDS: dict[str, Any] = {"random_state": 0}
+NUMBERS = ["width", "height", "depth"]
+
+MODELS: dict[str, tuple[BaseEstimator, Any]] = {
+    "adaptive": (AdaptivePossibilisticCMeans(6, **WORDS), X),
+    "adaptive-length": (AdaptivePossibilisticCMeans(6, adaptation="length", **WORDS), X),
+    "cosine": (FuzzyCMeans(3, kernel="cosine", **WORDS), X),
+    "entropy": (CMeans(3, rule="entropy", **WORDS), X),
+    "float32": (FuzzyCMeans(3, kernel="laplacian", gamma=0.1, n_landmarks=9, **WORDS), X.astype(np.float32)),
+    "frame": (FuzzyCMeans(3, **WORDS), TABLE[NUMBERS]),
+    "fuzzy": (FuzzyCMeans(3, **WORDS), X),
+    "fuzzy-csr": (FuzzyCMeans(3, kernel="rbf", n_landmarks=9, **WORDS), sparse.csr_array(X)),
+    "fuzzy-exact": (FuzzyCMeans(3, kernel="rbf", n_landmarks=None, **WORDS), X),
+    "fuzzy-gradient": (FuzzyCMeans(3, kernel="rbf", n_landmarks=9, landmark_solver="gradient", **WORDS), X),
+    "gower": (KernelKMeans(3, kernel=Gower.of(X, []), n_landmarks=9, **WORDS), X),
+    "graph-given": (KernelKMeans(3, kernel="precomputed_graph", **WORDS), GRAPH),
+    "graph-of-landmarks": (FuzzyCMeans(3, kernel="landmark_graph", **WORDS), X),
+    "graph-features": (LandmarkGraph(3, n_landmarks=12, **WORDS), X),
+    "hard": (KernelKMeans(3, kernel="linear", **WORDS), X),
+    "histograms": (KernelKMeans(3, kernel=HistogramIntersection(), n_landmarks=9, **WORDS), COUNTS),
+    "images": (KernelKMeans(2, kernel=ComplexWaveletSSIM((16, 16)), n_landmarks=4, **WORDS), IMAGES),
+    "noise": (FuzzyCMeans(3, noise=0.1, **WORDS), X),
+    "normalized-polynomial": (KernelKMeans(3, kernel="normalized_polynomial", n_landmarks=9, **WORDS), X),
+    "partial": (FuzzyCMeans(3, missing="partial", **WORDS), HOLES),
+    "patches": (KernelPatchClustering(3, patch_size=30, **WORDS), X),
+    "polynomial": (KernelKMeans(3, kernel="polynomial", degree=2, n_landmarks=9, **WORDS), X),
+    "polynomial-fuzzy": (CMeans(3, rule="polynomial_fuzzy", beta=0.5, **WORDS), X),
+    "possibilistic": (PossibilisticCMeans(3, kernel="rbf", n_landmarks=9, **WORDS), X),
+    "precomputed": (FuzzyCMeans(3, kernel="precomputed", n_landmarks=6, **WORDS), np.exp(-0.1 * D2)),
+    "probabilistic": (ProbabilisticKMeans(3, **WORDS), X),
+    "pyramid": (KernelKMeans(2, kernel=SpatialPyramid(levels=2), n_landmarks=4, **WORDS), np.abs(IMAGES[:, :80])),
+    "sequential": (SequentialPossibilisticCMeans(5, **WORDS), X),
+    "sigmoid": (KernelKMeans(3, kernel="sigmoid", gamma=0.01, n_landmarks=9, **WORDS), X),
+    "sized-entropy": (CMeans(3, rule="entropy", T=0.5, size_min=20, size_max=35, **WORDS), X),
+    "sized-fuzzy": (FuzzyCMeans(3, size_min=20, size_max=35, **WORDS), X),
+    "sized-hard": (KernelKMeans(3, kernel="linear", size_min=25, **WORDS), X),
+    "spherical": (FuzzyCMeans(3, spherical=True, **WORDS), X),
+    "stream": (StreamingFuzzyCMeans(3, kernel="rbf", chunk_size=30, **WORDS), X),
+    "stream-linear": (StreamingFuzzyCMeans(3, chunk_size=30, **WORDS), X),
+    "top-k": (FuzzyCMeans(3, top_k=2, **WORDS), X),
+    "two-step": (TwoStepKernelKMeans(3, **WORDS), X),
+    "steps-of-a-table": (
+        make_pipeline(
+            make_column_transformer(
+                (make_pipeline(SimpleImputer(), StandardScaler()), ["width"]),
+                (RobustScaler(), ["height"]),
+                (OneHotEncoder(sparse_output=False), ["colour"]),
+                remainder="passthrough",
+            ),
+            MinMaxScaler(),
+            FuzzyCMeans(3, **WORDS),
+        ),
+        TABLE,
+    ),
+    "steps-of-a-table-of-ranks": (
+        make_pipeline(
+            make_column_transformer((OrdinalEncoder(), ["colour"]), (QuantileTransformer(n_quantiles=9), NUMBERS)),
+            MaxAbsScaler(),
+            PCA(2),
+            KernelKMeans(3, **WORDS),
+        ),
+        TABLE,
+    ),
+    "steps-of-sparse-rows": (make_pipeline(TruncatedSVD(2, **WORDS), Normalizer(), KernelKMeans(3, kernel="linear", **WORDS)), COUNTS),
+}
+
+
+def answers(model: Any, rows: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return memberships and labels of rows; features of a transformer, and none."""
+    if isinstance(model, LandmarkGraph):
+        return model.transform(rows), np.empty(0, dtype=int)
+    if hasattr(model, "named_steps"):
+        return answers(model[-1], model[:-1].transform(rows))
+    return model.memberships(rows), model.predict(rows)
+
+
+def write(name: str, model: Any, rows: Any, folder: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(rows)
+    asked = rows[::13]
+    memberships, labels = answers(model, asked)
+    plain = asked.toarray() if sparse.issparse(asked) else asked
+    listed = [list(row) for row in plain.to_numpy(object)] if isinstance(plain, pd.DataFrame) else plain.tolist()
+    known = {"rows": listed, "memberships": memberships.tolist(), "labels": labels.tolist()}
+    cmeans.save(model, folder / f"{name}.safetensors", metadata=known)
+
+
+def main(folder: Path = FOLDER) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (model, rows) in MODELS.items():
+        write(name, model, rows, folder)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
