@@ -1,4 +1,4 @@
-"""The table of what each estimator takes and gives, docs/capabilities.md, from attempts: python -m tools.capabilities."""
+"""What each estimator takes and gives, docs/capabilities.md, from attempts: python -m tools.capabilities."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ import cmeans
 PAGE = Path(__file__).parent.parent / "docs" / "capabilities.md"
 HEAD = """# What each estimator takes and gives
 
-Each cell is an attempt on 120 rows that a test repeats; made by `python -m tools.capabilities`. All of them take float32 and keep it.
-
+Found by attempts on 120 rows, which a test repeats (`python -m tools.capabilities`). All of them take float32 and keep it.
 """
 ROWS = np.random.default_rng(0).normal(size=(120, 3)) + 9 * (np.arange(120)[:, None] // 40)
 QUICK = {"random_state": 0, "eta_scale": 0.1, "chunk_size": 60, "patch_size": 60, "n_clusters": 3, "max_clusters": 3}
@@ -43,24 +42,28 @@ def with_holes() -> np.ndarray:
 
 KNOWN = np.where(np.arange(120) % 40 == 0, np.arange(120) // 40, -1)
 ATTEMPTS: dict[str, Callable[[Any], Any]] = {
-    "weights": lambda model: model.fit(ROWS, sample_weight=np.ones(120)),
+    "weights (`sample_weight=`)": lambda model: model.fit(ROWS, sample_weight=np.ones(120)),
     "sparse rows": lambda model: model.fit(scipy.sparse.csr_array(ROWS)),
-    "missing values": lambda model: model.set_params(missing="partial").fit(with_holes()),
+    "new rows (`predict`)": lambda model: model.fit(ROWS).predict(ROWS[:3]),
     "files": lambda model: with_file(lambda folder: model.fit(f"{folder}/rows.npy")),
-    "chunks (partial_fit)": lambda model: model.partial_fit(ROWS),
-    "Dask": lambda model: model.set_params(engine=None) if "engine" in model.get_params() else 1 / 0,
-    "checkpoint": lambda model: with_file(lambda folder: model.set_params(checkpoint=f"{folder}/fit.checkpoint").fit(ROWS)),
     "any kernel": lambda model: model.set_params(kernel="rbf").fit(ROWS),
-    "landmark graph": lambda model: model.set_params(kernel="landmark_graph").fit(ROWS),
-    "given kernel": lambda model: model.set_params(kernel="precomputed").fit(ROWS @ ROWS.T),
-    "given graph": lambda model: model.set_params(kernel="precomputed_graph").fit(affinities()),
-    "spherical": lambda model: model.set_params(spherical=True).fit(ROWS + 20),
-    "sizes": lambda model: model.set_params(size_min=10).fit(ROWS),
-    "noise cluster": lambda model: model.set_params(noise=0.1).fit(ROWS),
-    "known labels": lambda model: model.fit(ROWS, known_labels=KNOWN),
-    "new rows": lambda model: model.fit(ROWS).predict(ROWS[:3]),
+    "the landmark graph": lambda model: model.set_params(kernel="landmark_graph").fit(ROWS),
+    "Dask": lambda model: model.set_params(engine=None) if "engine" in model.get_params() else 1 / 0,
+    "checkpoints (`checkpoint=`)": lambda model: with_file(
+        lambda folder: model.set_params(checkpoint=f"{folder}/fit.checkpoint").fit(ROWS)
+    ),
+    "a given kernel": lambda model: model.set_params(kernel="precomputed").fit(ROWS @ ROWS.T),
+    "a given graph": lambda model: model.set_params(kernel="precomputed_graph").fit(affinities()),
     "soft memberships": lambda model: 1 / bool(np.unique(model.fit(ROWS).memberships_).size > 2),
-    "finds the number": lambda model: model.max_clusters,
+    "known labels (`known_labels=`)": lambda model: model.fit(ROWS, known_labels=KNOWN),
+    "rows that share a cluster (`must_link=`)": lambda model: model.fit(ROWS, must_link=[[0, 1]]),
+    "missing values (`missing=`)": lambda model: model.set_params(kernel="linear", missing="partial").fit(with_holes()),
+    "centres of length one (`spherical=`)": lambda model: model.set_params(spherical=True).fit(ROWS + 20),
+    "bounds of sizes (`size_min=`, `size_max=`)": lambda model: model.set_params(size_min=10).fit(ROWS),
+    "few memberships a row (`top_k=`)": lambda model: model.set_params(top_k=2).fit(ROWS),
+    "a noise cluster (`noise=`)": lambda model: model.set_params(noise=0.1).fit(ROWS),
+    "chunk after chunk (`partial_fit`)": lambda model: model.partial_fit(ROWS),
+    "the number of clusters found": lambda model: model.max_clusters,
 }
 
 
@@ -83,10 +86,22 @@ def able(estimator: type, attempt: Callable[[Any], Any]) -> bool:
 
 def page() -> str:
     classes = estimators()
-    lines = ["| | " + " | ".join(f"{{py:obj}}`~cmeans.{name}`" for name in classes) + " |", "|---" * (len(classes) + 1) + "|"]
-    for name, attempt in ATTEMPTS.items():
-        lines.append(f"| {name} | " + " | ".join("yes" if able(estimator, attempt) else "-" for estimator in classes.values()) + " |")
-    return HEAD + "\n".join(lines) + "\n"
+    able_ones = {name: [other for other, one in classes.items() if able(one, attempt)] for name, attempt in ATTEMPTS.items()}
+    lines = ["## By what it is", "", "| what | which |", "|---|---|"]
+    for name, able_here in able_ones.items():
+        lacking = [other for other in classes if other not in able_here]
+        few = f"all but {linked(lacking)}" if lacking else "all"
+        lines.append(f"| {name} | {few if len(lacking) < 4 else linked(able_here)} |")
+    common = {name for name, able_here in able_ones.items() if len(able_here) == len(classes)}
+    lines += ["", "## By estimator", "", "Beyond what all have:", "", "| estimator | also |", "|---|---|"]
+    for other in classes:
+        more = [name.partition(" (")[0] for name, able_here in able_ones.items() if other in able_here and name not in common]
+        lines.append(f"| {linked([other])} | {', '.join(more)} |")
+    return HEAD + "\n" + "\n".join(lines) + "\n"
+
+
+def linked(names: list[str]) -> str:
+    return ", ".join(f"{{py:obj}}`~cmeans.{name}`" for name in names)
 
 
 if __name__ == "__main__":
