@@ -188,6 +188,9 @@ def unpacked(value: Any, arrays: Arrays, objects: Objects) -> Any:
 def _fits(value: Any, kind: Any) -> bool:
     """True where a stored value is of the declared type of a field; its numbers are finite, and its arrays too."""
     parts = get_args(kind)
+    aliased = getattr(get_origin(kind), "__value__", None)  # NDArray, from NumPy 2.5 on
+    if aliased is not None:
+        return _fits(value, aliased[parts])
     if get_origin(kind) is Literal:
         return isinstance(value, str) and value in parts
     if get_origin(kind) in (Union, UnionType):
