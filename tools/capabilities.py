@@ -93,10 +93,10 @@ def page() -> str:
         few = f"all but {linked(lacking)}" if lacking else "all"
         lines.append(f"| {name} | {few if len(lacking) < 4 else linked(able_here)} |")
     common = {name for name, able_here in able_ones.items() if len(able_here) == len(classes)}
-    lines += ["", "## By estimator", "", "Beyond what all have:", "", "| estimator | also |", "|---|---|"]
+    lines += ["", "## By estimator", "", "Beyond what all have:", ""]
     for other in classes:
         more = [name.partition(" (")[0] for name, able_here in able_ones.items() if other in able_here and name not in common]
-        lines.append(f"| {linked([other])} | {', '.join(more)} |")
+        lines.append(f"- {linked([other])}: {', '.join(more)}.")
     return HEAD + "\n" + "\n".join(lines) + "\n"
 
 

@@ -75,7 +75,8 @@ class MemoryPlan:
             rest = "" if kept_share == 1.0 else f", {1 - kept_share:.0%} made again in every sweep"
             rows = f"{kept_share:.0%} of the rows kept as the space sees them{rest}"
         bounds = f"; bounds of distances kept in {self.for_bounds / 1e6:,.0f} MB" if self.for_bounds else ""
-        return f"works in up to {self.needed / 1e6:,.0f} MB; {rows} (room for {self.for_rows / 1e6:,.0f} MB){bounds}{blocks.whereabouts}"
+        room = f" (room for {self.for_rows / 1e6:,.0f} MB)" if self.for_rows else ""
+        return f"works in up to {self.needed / 1e6:,.0f} MB; {rows}{room}{bounds}{blocks.whereabouts}"
 
 
 def plan(
