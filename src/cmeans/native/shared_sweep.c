@@ -4,7 +4,7 @@
  * there has been none for a while. Threads wait by looking again, as what they wait for takes less time than to be woken. */
 #include <stdatomic.h>
 #if defined(_WIN32)
-#include <windows.h>
+int __stdcall SwitchToThread(void); /* of windows.h, which makes macros of `near` and `far` */
 #else
 #include <sched.h>
 #endif
