@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import numbers
 import warnings
+from collections import UserList
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -185,6 +186,7 @@ def _packed_columns(tool: Any, where: str, writer: Packer) -> Part:
     given = {name: one for name, one, _ in tool.transformers} | {"remainder": tool.remainder}
     parts, remainder = list[Any](), "drop"
     for name, one, columns in tool.transformers_:
+        columns = columns.data if isinstance(columns, UserList) else columns  # of scikit-learn 1.6, which warns where it is read
         columns = columns if isinstance(columns, slice) else [columns] if np.isscalar(columns) else list(columns)
         kept = "drop" if not isinstance(columns, slice) and not columns else given[name] if given[name] in BY_NAME else one
         part = _packed_or_named(kept, f"{where}.{name}", writer)
