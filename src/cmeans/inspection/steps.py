@@ -9,6 +9,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from ..data.arrays import Array, Float64, IntArray, is_sparse
+from .tables import plain_columns
 
 CATEGORIES = 20  # of a column at most that are shown, the most frequent
 
@@ -55,6 +56,7 @@ def _used(model: Pipeline, labels: list[Any]) -> list[int]:
     for _, tool, columns in model[0].transformers_:
         if isinstance(tool, str) and tool == "drop":
             continue
+        columns = plain_columns(columns)
         if isinstance(columns, slice) and isinstance(columns.start or columns.stop, str):  # of labels, the last included
             start = 0 if columns.start is None else labels.index(columns.start)
             kept.update(range(start, len(labels) if columns.stop is None else labels.index(columns.stop) + 1))

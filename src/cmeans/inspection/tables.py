@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import UserList
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
@@ -69,3 +70,8 @@ def cell(value: Any) -> str:
     if isinstance(value, float | np.floating):
         return "-" if np.isnan(value) else f"{value:.4g}"
     return " ".join(str(value).split())
+
+
+def plain_columns(columns: Any) -> Any:
+    """Columns of a part of a column transformer; of those left over scikit-learn 1.6 makes a list that warns where it is read."""
+    return columns.data if isinstance(columns, UserList) else columns

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import numbers
 import warnings
-from collections import UserList
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -20,7 +19,7 @@ import numpy.typing as npt
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from ..inspection.tables import Table
+from ..inspection.tables import Table, plain_columns
 from ..storage.codec import UNREADABLE, Arrays, Packer
 from .plain_values import decoded, encoded
 
@@ -186,7 +185,7 @@ def _packed_columns(tool: Any, where: str, writer: Packer) -> Part:
     given = {name: one for name, one, _ in tool.transformers} | {"remainder": tool.remainder}
     parts, remainder = list[Any](), "drop"
     for name, one, columns in tool.transformers_:
-        columns = columns.data if isinstance(columns, UserList) else columns  # of scikit-learn 1.6, which warns where it is read
+        columns = plain_columns(columns)
         columns = columns if isinstance(columns, slice) else [columns] if np.isscalar(columns) else list(columns)
         kept = "drop" if not isinstance(columns, slice) and not columns else given[name] if given[name] in BY_NAME else one
         part = _packed_or_named(kept, f"{where}.{name}", writer)
