@@ -66,22 +66,23 @@ INLINE real root_of(real x) { return x > 0 ? (BITS == 64 ? (real)sqrt((double)x)
 static void keep_bounds(struct searched *s, const struct search *search, const struct bounds *bounds, int64_t rows, int64_t t, int64_t i) {
     const real margin = margin_of(s, search, t);
     real *low = s->low + t * s->width, line[LANES] __attribute__((aligned(LINE)));
+    const real *nearest = s->clusters == bounds->groups ? low : line; /* of each group */
     low[s->label[t]] = (real)INFINITY;
-    lanes least = all((real)INFINITY);
-    if (LANES % bounds->groups == 0)
-        for (int64_t j = 0; j < s->width; j += LANES)
-            least = smaller(load(low + j), least);
-    store(line, least);
-    if (LANES % bounds->groups != 0)
-        for (int64_t j = 0; j < s->clusters; j++)
-            line[j % bounds->groups] = low[j] < line[j % bounds->groups] ? low[j] : line[j % bounds->groups];
-    for (int64_t h = 0; h < bounds->groups; h++) {
-        real nearest = line[h];
+    if (nearest == line) {
+        lanes least = all((real)INFINITY);
         if (LANES % bounds->groups == 0)
-            for (int64_t k = h; k < LANES; k += bounds->groups)
-                nearest = line[k] < nearest ? line[k] : nearest;
-        bounds->lower[h * rows + i] = root_of(nearest - margin);
+            for (int64_t j = 0; j < s->width; j += LANES)
+                least = smaller(load(low + j), least);
+        store(line, least);
+        if (LANES % bounds->groups != 0)
+            for (int64_t j = 0, h = 0; j < s->clusters; j++, h = h + 1 < bounds->groups ? h + 1 : 0)
+                line[h] = low[j] < line[h] ? low[j] : line[h];
+        else
+            for (int64_t k = bounds->groups, h = 0; k < LANES; k++, h = h + 1 < bounds->groups ? h + 1 : 0)
+                line[h] = line[k] < line[h] ? line[k] : line[h];
     }
+    for (int64_t h = 0; h < bounds->groups; h++)
+        bounds->lower[h * rows + i] = root_of(nearest[h] - margin);
     if (s->d2[t] < (real)INFINITY) /* or else the bound has been enough */
         bounds->upper[i] = root_of(s->d2[t] + margin);
 }
@@ -102,7 +103,7 @@ int64_t EXPORTED(sweep_bounded)(const struct rows *rows, const struct search *se
         const int64_t count = at_most(s.room, read - start);
         for (int64_t t = 0; t < count; t++) {
             const int64_t i = order[start + t];
-            begin_row(&s, t, i, bounds->label[i], bounds->upper[i] * bounds->upper[i]);
+            begin_row(&s, t, i, order[at_most(start + t + AHEAD, read - 1)], bounds->label[i], bounds->upper[i] * bounds->upper[i]);
         }
         search_tile(&s, search, count);
         for (int64_t t = 0; t < count; t++) {

@@ -33,7 +33,7 @@ int EXPORTED(assign_nearest)(const struct rows *rows, const struct search *searc
     for (int64_t start = 0; start < rows->count; start += s.room) {
         const int64_t count = at_most(s.room, rows->count - start);
         for (int64_t t = 0; t < count; t++)
-            begin_row(&s, t, start + t, -1, (real)INFINITY);
+            begin_row(&s, t, start + t, at_most(start + t + AHEAD, rows->count - 1), -1, (real)INFINITY);
         search_tile(&s, search, count);
         for (int64_t t = 0; t < count; t++) {
             const int64_t i = start + t, j = s.label[t];

@@ -20,6 +20,7 @@
 #define AGAIN 8                        /* tiles after which bounds are tried again where they left little out */
 #define LARGEST_WIDTH 16384            /* centres up to which TILE rows are searched together */
 #define SOME 8                         /* rows where there are more */
+#define AHEAD 8                        /* rows between the one that is read and the one that is fetched into the cache */
 
 struct search {
     const real *values;      /* (clusters, pitch) coefficients a, zeros beyond the columns; this, as all of these, begins a cache line */
@@ -48,6 +49,7 @@ struct searched {
     const struct rows *rows;
     real *coordinates;    /* (count, size + 2) what `z` is to begin with and is kept for later, zeros where nothing is known; or nothing */
     int64_t number[TILE]; /* of each row */
+    int64_t ahead[TILE];  /* number of the row that is searched AHEAD rows later */
     void *memory;
 };
 
@@ -128,6 +130,13 @@ static void load_row(struct searched *s, const struct search *search, int64_t i)
     s->loaded[i] = 1;
 }
 
+/* Begin to read a row into the cache: rows that bounds leave out lie between those that are read, so that the machine does not foresee which. */
+INLINE void fetch_row(const struct searched *s, int64_t number) {
+    const char *from = (const char *)(s->rows->values + number * s->rows->pitch);
+    for (int64_t byte = 0; byte < s->rows->columns * (int64_t)sizeof(real); byte += LINE)
+        __builtin_prefetch(from + byte, 0, 3);
+}
+
 INLINE void multiply_rows(const struct searched *s, const real *points, int64_t pitch, int64_t n_points, int64_t i, int64_t j, real out[]) {
     const real *row[TOGETHER], *point[BESIDE];
     lanes sums[TOGETHER * BESIDE];
@@ -144,10 +153,12 @@ INLINE void multiply_rows(const struct searched *s, const real *points, int64_t 
 static void all_distances(struct searched *s, const struct search *search, int64_t count) {
     const real rounding = (real)search->rounding;
     real out[TOGETHER * BESIDE];
-    for (int64_t i = 0; i < count; i++)
-        load_row(s, search, i);
     for (int64_t j = 0; j < search->clusters; j += BESIDE)
         for (int64_t i = 0; i < count; i += TOGETHER) {
+            for (int64_t q = i; q < at_most(i + TOGETHER, count) && j == 0; q++) {
+                fetch_row(s, s->ahead[q]);
+                load_row(s, search, q);
+            }
             multiply_rows(s, search->values, search->pitch, search->clusters, i, j, out);
             for (int64_t q = 0; q < at_most(TOGETHER, count - i); q++)
                 for (int64_t p = 0; p < at_most(BESIDE, search->clusters - j); p++)
@@ -157,12 +168,12 @@ static void all_distances(struct searched *s, const struct search *search, int64
 }
 
 /* The smallest of a row's numbers, ties to the lowest number; 0 where all are NaN. */
-static int32_t smallest_of(const real *low, int64_t width, real *smallest) {
+static int32_t smallest_of(const real *low, int64_t clusters, real *smallest) {
     real line[LANES] __attribute__((aligned(LINE)));
     whole where_from[LANES] __attribute__((aligned(LINE)));
     lanes least = all((real)INFINITY);
     mask from = all_whole(0);
-    for (int64_t j = 0; j < width; j += LANES) {
+    for (int64_t j = 0; j < clusters; j += LANES) {
         const lanes v = load(low + j);
         const mask closer = less(v, least);
         least = where(closer, v, least);
@@ -172,7 +183,7 @@ static int32_t smallest_of(const real *low, int64_t width, real *smallest) {
     store_whole(where_from, from);
     int32_t label = 0;
     *smallest = (real)INFINITY;
-    for (int i = 0; i < LANES; i++) {
+    for (int i = 0; i < at_most(LANES, clusters); i++) {
         const int32_t j = (int32_t)where_from[i] + i;
         if (line[i] < *smallest || (line[i] == *smallest && line[i] < (real)INFINITY && j < label))
             *smallest = line[i], label = j;
@@ -296,7 +307,7 @@ static void finish_row(struct searched *s, const struct search *search, int64_t 
     int32_t next[AFEW], wanted = 0;
     real least;
     if (count > AFEW) {
-        next[0] = smallest_of(low, s->width, &least);
+        next[0] = smallest_of(low, s->clusters, &least);
         if (next[0] != s->label[i])
             measure_some(s, search, i, next, 1);
     }
@@ -320,16 +331,17 @@ static int64_t look_at_row(struct searched *s, const struct search *search, int6
     if (first >= 0 && within(s, i, first, s->beyond[i] + margin, s->found) == 0)
         return 0;
     if (first < 0)
-        first = smallest_of(s->low + i * s->width, s->width, &least);
+        first = smallest_of(s->low + i * s->width, s->clusters, &least);
     load_row(s, search, i);
     s->label[i] = first;
     measure_some(s, search, i, &first, 1);
     return within(s, i, first, s->d2[i] + margin, s->found);
 }
 
-/* Row number i is the t-th to be searched; its former label, or -1, and at least the squared distance to that. */
-static void begin_row(struct searched *s, int64_t t, int64_t i, int32_t label, real beyond) {
-    s->number[t] = i, s->loaded[t] = 0;
+/* Row number i is the t-th to be searched, and row number `ahead` AHEAD rows later; its former label, or -1, and at least the squared
+ * distance to that. */
+static void begin_row(struct searched *s, int64_t t, int64_t i, int64_t ahead, int32_t label, real beyond) {
+    s->number[t] = i, s->ahead[t] = ahead, s->loaded[t] = 0;
     s->label[t] = label, s->d2[t] = (real)INFINITY, s->beyond[t] = beyond;
 }
 
@@ -370,7 +382,7 @@ static void search_tile(struct searched *s, const struct search *search, int64_t
     }
     all_distances(s, search, count);
     for (int64_t i = 0; i < count; i++)
-        s->label[i] = smallest_of(s->low + i * s->width, s->width, &s->d2[i]);
+        s->label[i] = smallest_of(s->low + i * s->width, s->clusters, &s->d2[i]);
 }
 
 #endif

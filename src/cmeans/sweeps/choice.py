@@ -34,6 +34,7 @@ from .state import State
 from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics
 
 LARGEST_CENTRES = 4 * 2**20  # bytes of centres above which a matrix product of the whole block is faster
+LEAST_BOUNDED = 2**23  # rows times columns times clusters below which plain sweeps in a row take less time than the care of bounds
 SOME_COLUMNS, MANY_CLUSTERS = 64, 256  # from which on together hard rules search for the nearest centres
 
 
@@ -115,9 +116,11 @@ def memory_of(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> int:
 def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> SweepFunction:
     """The sweep of one run over represented rows. Searches keep bounds of distances from sweep to sweep, where rows leave room for them."""
     space, blocks = rows.space, rows.blocks
-    if rows.keep_bounds and searches(space, blocks, rule, n_clusters):
+    native_sweeps = sweeps_are_native(space, blocks, rule, n_clusters)
+    quick = native_sweeps and rows.n_rows * space.size * n_clusters < LEAST_BOUNDED
+    if rows.keep_bounds and not quick and searches(space, blocks, rule, n_clusters):
         return BoundedSweep(rule, numpy_dtype(blocks.x))
-    if not sweeps_are_native(space, blocks, rule, n_clusters):
+    if not native_sweeps:
         return generic.sweep
     few = rule.most_clusters is not None and rule.most_clusters < n_clusters
     return (NativeTopKSweep if few else NativeSweep)(rule, numpy_dtype(blocks.x))

@@ -18,6 +18,7 @@ from ..spaces.centres import Centres
 from .native_rows import SUMMED_ROWS, NativeRows
 
 SAMPLED_ROWS = 2048  # rows whose principal directions stand for those of all
+PIECE = 2**23  # bytes of memory that is taken at once: NumPy asks for large pages from half as much on, and rows are found sooner in them
 OVERSAMPLED, POWERS = 8, 3  # further vectors of the basis in which they are found, and how often it is multiplied
 
 
@@ -85,6 +86,7 @@ class RepresentedRows:
         self._left = self.room_to_keep = keep_bytes if space.keeps_rows_cheaply or blocks.read_anew else 0
         self._views = blocks.are_views and space.represents_by_views  # which take no memory, and are always kept
         self._kept: dict[int, list[RepresentedBlock]] = {}
+        self._spare: Array | None = None  # memory for rows that will be kept
         self._native_views: dict[int, NativeRows] = {}
         self._weights: dict[int, float] = {}
         self._directions: dict[int, Centres | None] = {}
@@ -124,7 +126,7 @@ class RepresentedRows:
         first, last = self.blocks.task_range(task, size)
         keep = self._views or self._reserve((last - first) * _bytes_of_a_row(self.space, x))
         # One piece of memory for all: asking the system for block after block can take longer than filling them.
-        room = self.space.room(last - first if keep else min(self.blocks.block_rows(size), last - first), x)
+        room = self._room_to_stay(last - first) if keep else self.space.room(min(self.blocks.block_rows(size), last - first), x)
         kept: list[RepresentedBlock] = []
         for block in self.blocks.task(task, size):
             start = block.start - first if keep else 0
@@ -204,6 +206,16 @@ class RepresentedRows:
     def rows_done(self, task: int) -> int:
         """Number of rows in the tasks up to this one."""
         return self.blocks.task_range(task, self.space.size)[1]
+
+    def _room_to_stay(self, n_rows: int) -> Array | None:
+        """Return memory for represented rows that will be kept."""
+        with self._lock:
+            if self._spare is None or len(self._spare) < n_rows:
+                several = PIECE // _bytes_of_a_row(self.space, self.blocks.x)
+                self._spare = self.space.room(max(n_rows, min(several, self.n_rows)), self.blocks.x)
+            room = self._spare
+            self._spare = None if room is None else room[n_rows:]
+            return None if room is None else room[:n_rows]
 
     def _reserve(self, nbytes: int) -> bool:
         with self._lock:
