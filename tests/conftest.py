@@ -21,6 +21,12 @@ settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cmeans"))
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What takes minutes is slow too."""
+    if item.get_closest_marker("minutes"):
+        item.add_marker("slow")
+
+
 @pytest.fixture(autouse=True)
 def threads_share_small_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Inputs of tests are so small that no thread would be woken for them."""

@@ -249,7 +249,8 @@ MORE_PRINTED = [
 
 
 @pytest.mark.parametrize(
-    ("table", "first", "lam", "beta", "c", "printed"), [*PRINTED, *(pytest.param(*case, marks=pytest.mark.slow) for case in MORE_PRINTED)]
+    ("table", "first", "lam", "beta", "c", "printed"),
+    [*PRINTED, *(pytest.param(*case, marks=pytest.mark.minutes) for case in MORE_PRINTED)],
 )
 def test_the_printed_tables_of_the_adaptive_algorithm(table, first, lam, beta, c, printed):
     data = TABLES[table]()

@@ -17,7 +17,7 @@ from contracts.arrays import cut_raggedly
 from every_estimator import CLASSES, FINDING, build
 from limited import limited
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")]
 
 ADAPTIVE, SEQUENTIAL = FINDING
 LANDMARKS = {"kernel": "rbf", "gamma": "median", "n_landmarks": 40}

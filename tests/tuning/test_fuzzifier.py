@@ -456,7 +456,7 @@ def real(data_folder):
     ("name", "landmarks"),
     [
         *((name, 300) for name in TABLE),
-        *(pytest.param(name, None, marks=[] if name in SMALL else pytest.mark.slow) for name in TABLE),
+        *(pytest.param(name, None, marks=[] if name in SMALL else pytest.mark.minutes) for name in TABLE),
     ],
 )
 def test_on_real_data_the_automatic_m_is_as_good_as_the_table_says(name, landmarks, real):
