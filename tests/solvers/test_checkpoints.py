@@ -340,7 +340,7 @@ class TestRefused:
             (tmp_path / "f").write_bytes(content[:size])
             self.refused(tmp_path / "f", "is damaged, or no checkpoint")
 
-    @pytest.mark.parametrize("name", ["hard", "fuzzy", "adaptive"])
+    @pytest.mark.parametrize("name", ["hard", "adaptive"])
     @pytest.mark.parametrize("damage", [truncated, flipped, changed_by_hand])
     def test_damage(self, name: str, damage: Damage, tmp_path: Path) -> None:
         """What goes on from a damaged file is the same fit, or there is none."""
