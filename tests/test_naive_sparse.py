@@ -16,6 +16,8 @@ import naive
 import naive_sparse as sparse
 from cmeans.metrics import rand_measure, success_rate
 
+pytestmark = pytest.mark.slow
+
 DISTANCES = st.floats(0.0, 50.0)
 SCALES = st.floats(0.05, 20.0)
 STRENGTHS = st.floats(1e-3, 5.0)

@@ -34,7 +34,7 @@ from cmeans.sweeps.statistics import Statistics
 from contracts.arrays import as_form, cut_raggedly, on_host
 from naive import critical_fuzzifier
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 C, N = 3, 150
 START = np.array([0, 1, 2])

@@ -20,6 +20,8 @@ from damage import Damage, changed_by_hand, flipped, truncated
 from full_disk import files_end_at
 from limited import limited
 
+pytestmark = pytest.mark.slow
+
 rng = np.random.default_rng(0)
 X = rng.normal(size=(3000, 4)) + 3.0 * rng.normal(size=(5, 4))[rng.integers(5, size=3000)]
 WEIGHT = rng.uniform(0.5, 2.0, len(X))

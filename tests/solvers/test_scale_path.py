@@ -23,6 +23,8 @@ from cmeans.sweeps.state import State
 from contracts.arrays import DTYPES
 from naive_sparse import Recipe
 
+pytestmark = pytest.mark.slow
+
 nowhere = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
 RAGGED = Limits(block_rows=50, tasks=3, task_values=1)
 

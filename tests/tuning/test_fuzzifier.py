@@ -28,6 +28,8 @@ from cmeans.sampling.sampled_rows import CoordinateRows, GramRows
 from cmeans.tuning.fuzzifier import fuzzifier
 from cmeans.tuning.partition import best_partition
 
+pytestmark = pytest.mark.slow
+
 
 def gram(kernel="rbf", n=40, d=3, seed=0):
     X = np.random.default_rng(seed).normal(size=(n, d))
