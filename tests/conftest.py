@@ -6,19 +6,28 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+# One thread for matrices of a few rows: more take longer to wake than to work, and are in the way of other tests' processes. Libraries
+# read these when they are imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("MKL_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
-
-# One thread for tensors of a few rows: more take longer to wake than to work. PyTorch reads this when it is imported.
-os.environ.setdefault("MKL_NUM_THREADS", "1")
 
 # No stopwatch, as a shared machine is slow now and then. The same tests get the same examples, and so the same verdict everywhere;
 # HYPOTHESIS_PROFILE=search looks at others.
 settings.register_profile("cmeans", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cmeans"))
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What takes minutes is slow too."""
+    if item.get_closest_marker("minutes"):
+        item.add_marker("slow")
 
 
 @pytest.fixture(autouse=True)

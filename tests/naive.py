@@ -427,10 +427,9 @@ def cluster_costs(d2: Array, weight: Array, m: float = 1.0) -> tuple[Array, Arra
         u = hard_memberships(distances) if m == 1.0 else fuzzy_memberships(distances, m)
         return u**m * distances
 
-    errors, utilities = np.zeros(d2.shape[1]), np.zeros(d2.shape[1])
-    before = (parts(d2).sum(axis=1) * weight).sum()
+    errors, utilities = weight @ parts(d2), np.zeros(d2.shape[1])
+    before = errors.sum()
     for j in range(d2.shape[1]):
-        errors[j] = weight @ parts(d2)[:, j]
         utilities[j] = (parts(np.delete(d2, j, axis=1)).sum(axis=1) * weight).sum() - before
     return errors, utilities
 

@@ -30,22 +30,23 @@ def partial_distances(X: Array, V: Array, *, scaled: bool) -> Array:
     """HB:  d2_ij = s_i sum_k over the columns that row i has values in of (x_ik - v_jk)^2,  s_i = 1 or that scale."""
     d2 = np.zeros((len(X), len(V)))
     for i, x in enumerate(X):
+        scale = row_scale(x) if scaled else 1.0
         for j, v in enumerate(V):
             for k in range(len(v)):
                 if not np.isnan(x[k]):
-                    d2[i, j] += (row_scale(x) if scaled else 1.0) * (x[k] - v[k]) ** 2
+                    d2[i, j] += scale * (x[k] - v[k]) ** 2
     return d2
 
 
 def partial_means(X: Array, A: Array, V: Array, *, scaled: bool) -> Array:
     """HB, CCB: the mean of every column over the rows that have values there; a coordinate that no row of a cluster has stays."""
-    means = V.copy()
+    means, scales = V.copy(), [row_scale(x) if scaled else 1.0 for x in X]
     for j in range(len(V)):
         for k in range(V.shape[1]):
             mass = total = 0.0
             for i, x in enumerate(X):
                 if not np.isnan(x[k]):
-                    a = A[i, j] * (row_scale(x) if scaled else 1.0)
+                    a = A[i, j] * scales[i]
                     mass, total = mass + a, total + a * x[k]
             if mass > 0:
                 means[j, k] = total / mass

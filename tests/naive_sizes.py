@@ -43,6 +43,8 @@ def row_memberships(rule: Rule, d2: np.ndarray, prices: np.ndarray) -> np.ndarra
     low, high = -max(prices), min(m * d2[j] - prices[j] for j in range(c) if d2[j] > 0)
     for _ in range(300):
         nu = (low + high) / 2
+        if nu in (low, high):  # no number is between them
+            break
         low, high = (nu, high) if sum(at(nu)) < 1 else (low, nu)
     u = at(high)
     return np.array(u) / sum(u)

@@ -144,7 +144,7 @@ def test_heavy_imports_wait_until_they_are_needed(path):
 
 
 def in_a_fresh_process(code):
-    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True, timeout=120)
     return run.stdout
 
 

@@ -11,6 +11,8 @@ import pytest
 
 import cmeans
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 ROOMS = ("datasets", "inspection", "kernels", "metrics", "rules", "validity")
 PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]

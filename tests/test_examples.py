@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 SHOWS = {  # a line that each script must come to
     "choosing_the_number": "3 clusters: their silhouette is",

@@ -16,6 +16,8 @@ import naive
 import naive_sparse as sparse
 from cmeans.metrics import rand_measure, success_rate
 
+pytestmark = pytest.mark.slow
+
 DISTANCES = st.floats(0.0, 50.0)
 SCALES = st.floats(0.05, 20.0)
 STRENGTHS = st.floats(1e-3, 5.0)
@@ -249,7 +251,8 @@ MORE_PRINTED = [
 
 
 @pytest.mark.parametrize(
-    ("table", "first", "lam", "beta", "c", "printed"), [*PRINTED, *(pytest.param(*case, marks=pytest.mark.slow) for case in MORE_PRINTED)]
+    ("table", "first", "lam", "beta", "c", "printed"),
+    [*PRINTED, *(pytest.param(*case, marks=pytest.mark.minutes) for case in MORE_PRINTED)],
 )
 def test_the_printed_tables_of_the_adaptive_algorithm(table, first, lam, beta, c, printed):
     data = TABLES[table]()

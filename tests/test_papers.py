@@ -83,13 +83,13 @@ def complete(done, folder, names):
     assert "left out" not in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_all_papers_on_reduced_sizes(tmp_path, data_folder):
     complete(papers("all", "--quick", "--out", tmp_path, data=data_folder), tmp_path, NAMES)
     assert "| [havens2011](havens2011.md) |" in (tmp_path / "index.md").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_one_paper_on_reduced_sizes_and_not_a_second_time(tmp_path, data_folder):
     """The quickest of them."""
     complete(papers(QUICKEST, "--quick", "--out", tmp_path, data=data_folder), tmp_path, [QUICKEST])

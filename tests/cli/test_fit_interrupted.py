@@ -17,6 +17,8 @@ import pytest
 import cmeans as library
 from cli.command import Command
 
+pytestmark = pytest.mark.slow
+
 WORDS = ["-c", "5", "--method", "fuzzy", "--m", "1.5", "--kernel", "rbf", "--landmarks", "30", "--n-init", "3", "--seed", "3", "--quiet"]
 
 KILLED_IN_A_CHECKPOINT = """
@@ -82,7 +84,7 @@ def command(before: str, *words: object) -> list[str]:
 
 def run(before: str, *words: object) -> subprocess.CompletedProcess[str]:
     """In a process of its own, of which the fault may make what it likes; what goes well runs in this one."""
-    return subprocess.run(command(before, *words), capture_output=True, text=True, check=False)
+    return subprocess.run(command(before, *words), capture_output=True, text=True, check=False, timeout=120)
 
 
 def labels(folder: Path) -> np.ndarray:

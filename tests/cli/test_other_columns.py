@@ -23,6 +23,8 @@ from cmeans.cli.categories import Categories, learn_categories
 from cmeans.cli.errors import InputError
 from cmeans.cli.rows import ReadOptions, read_rows, tables_of
 
+pytestmark = pytest.mark.slow
+
 N = 90
 WRITE = {"csv": pa.csv.write_csv, "parquet": lambda t, f: pq.write_table(t, f, row_group_size=20), "arrow": pa.feather.write_feather}
 

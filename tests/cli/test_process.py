@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [sys.executable, "-m", "cmeans.cli"]
 WORDS = ["--clusters", "30", "--landmarks", "100", "--tol", "0", "--jobs", "2"]
 
@@ -28,7 +30,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.save(file, np.random.default_rng(0).normal(size=(10_000, 20)).astype(np.float32))
     # Compiling, which signals wait for, may take a minute where nothing is cached.
     first = [*COMMAND, "fit", str(file), *WORDS, "--max-iter", "2", "--out", str(folder / "first")]
-    subprocess.run(first, check=True, capture_output=True)
+    subprocess.run(first, check=True, capture_output=True, timeout=120)
     return file
 
 
@@ -41,19 +43,19 @@ def started(file: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
         assert process.stderr is not None
         while "fitting" not in (line := process.stderr.readline()):
             assert line, "the command ended before the fit began"
-        time.sleep(0.5)
+        time.sleep(0.2)
         yield process
     finally:
         process.kill()
-        process.communicate()
+        process.communicate(timeout=60)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_fit_leaves_its_centres_and_nothing_else(large: Path, tmp_path: Path, number: signal.Signals) -> None:
+def test_an_interrupted_fit_leaves_its_centres_and_nothing_else(large: Path, tmp_path: Path) -> None:
+    """While threads are at work; each signal between sweeps is in test_fit_interrupted.py."""
     out = tmp_path / "o"
     with started(large, out) as process:
-        process.send_signal(number)
+        process.send_signal(signal.SIGTERM)
         stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
     assert stdout == ""
@@ -77,12 +79,12 @@ def test_a_killed_fit_leaves_no_half_written_result(large: Path, tmp_path: Path)
 def test_exit_codes_and_streams(tmp_path: Path) -> None:
     np.savetxt(tmp_path / "x.csv", np.random.default_rng(0).normal(size=(40, 2)), delimiter=",")
     good = subprocess.run(
-        [*COMMAND, "fit", "x.csv", "--clusters", "2", "--out", "o"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [*COMMAND, "fit", "x.csv", "--clusters", "2", "--out", "o"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
     )
     assert good.returncode == 0, good.stderr
     assert json.loads(good.stdout)["outputs"]["labels"] == str(Path("o") / "labels.parquet")
     bad = subprocess.run(
-        [*COMMAND, "fit", "y.csv", "--clusters", "2", "--out", "o"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [*COMMAND, "fit", "y.csv", "--clusters", "2", "--out", "o"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
     )
     assert (bad.returncode, bad.stdout, bad.stderr) == (2, "", "cmeans: reading y.csv\ncmeans: y.csv: no such file.\n")
 
@@ -90,7 +92,7 @@ def test_exit_codes_and_streams(tmp_path: Path) -> None:
 def demo_without(module: str) -> subprocess.CompletedProcess[str]:
     """The demo in a process where this module cannot be imported."""
     code = f"import sys; sys.modules[{module!r}] = None; import cmeans.cli; sys.exit(cmeans.cli.main(['demo']))"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
 
 
 @pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow"])

@@ -28,7 +28,7 @@ def leftover(folder: Path, pid: int, host: str | None = None) -> Path:
 
 def dead_process() -> int:
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
-        process.wait()
+        process.wait(60)
     return process.pid
 
 
@@ -120,5 +120,5 @@ def test_other_threads_may_write_too(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=write)
     thread.start()
-    thread.join()
+    thread.join(60)
     assert names(tmp_path) == ["s"]

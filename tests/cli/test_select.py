@@ -9,6 +9,8 @@ import pytest
 from cli.command import Command
 from cmeans.cli import commands
 
+pytestmark = pytest.mark.slow
+
 WORDS = ("--columns", "a,b,c", "--scale", "unit", "--kernel", "linear")
 
 

@@ -13,7 +13,7 @@ import pytest
 import cmeans as library
 from cli.streams import csv, groups
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")]
 
 FIT = "-c 3 --kernel linear"
 FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A line of the shell, in which `cmeans` is the command."""
     script = f'cmeans() {{ "{sys.executable}" -m cmeans.cli "$@"; }}\n{line}'
-    return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=120)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_nobody_reads(folder: Path, words: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "cmeans.cli", *words.split()]
-    ended = subprocess.run(command, cwd=folder, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    ended = subprocess.run(command, cwd=folder, stdout=writing, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
     os.close(writing)
     assert (ended.returncode, ended.stderr.strip()) == (141, "")
     if words.startswith("fit"):

@@ -30,6 +30,8 @@ from cli.streams import LINEAR, answers, arrow, by_hand, csv, groups, refused, t
 from cmeans.cli.stream.waiting import StreamInput
 from cmeans.persistence.model_file import read_metadata
 
+pytestmark = pytest.mark.slow
+
 Feed = Callable[[bytes], None]
 
 
@@ -51,7 +53,7 @@ def feed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Feed]:
 
     def give(data: bytes) -> None:
         end, start = os.pipe()
-        thread = threading.Thread(target=pour, args=(start, data))
+        thread = threading.Thread(target=pour, args=(start, data), daemon=True)
         opened.append((open(end), thread))  # noqa: SIM115
         monkeypatch.setattr(sys, "stdin", opened[-1][0])
         thread.start()
@@ -59,7 +61,7 @@ def feed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Feed]:
     yield give
     for stdin, thread in opened:
         stdin.close()
-        thread.join()
+        thread.join(60)
 
 
 class TestRows:
@@ -170,10 +172,10 @@ class TestRows:
     def test_a_named_pipe(self, cmeans: Command, tmp_path: Path) -> None:
         x, _ = groups(120)
         os.mkfifo(tmp_path / "pipe")
-        thread = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(csv(x),))
+        thread = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(csv(x),), daemon=True)
         thread.start()
         found = answers(cmeans("stream", tmp_path / "pipe", *LINEAR, "--chunk-size", 50))
-        thread.join()
+        thread.join(60)
         assert found["label"].to_pylist() == by_hand(x, 50)[1]
 
     @pytest.mark.parametrize("write", [arrow, lambda t: csv(np.column_stack([t[name] for name in "abcw"]), "a,b,c,w")])

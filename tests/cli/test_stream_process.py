@@ -22,7 +22,7 @@ from cmeans.cli.stream.waiting import StreamInput
 from cmeans.persistence.model_file import read_metadata
 
 COMMAND = [sys.executable, "-m", "cmeans.cli", "stream"]
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals and pipes")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="POSIX signals and pipes")]
 
 
 def started(*words: object) -> subprocess.Popen[bytes]:

@@ -24,6 +24,8 @@ from cmeans.cli.stream.run import StreamRun
 from cmeans.persistence.model_file import read_metadata
 from damage import Damage, changed_by_hand, flipped, truncated
 
+pytestmark = pytest.mark.slow
+
 
 class Killed(BaseException):
     """What no program can do anything about."""

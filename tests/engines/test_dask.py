@@ -18,7 +18,7 @@ import cmeans
 from cmeans.runtime.progress import listening
 from every_estimator import FINDING, NAMES, build, without
 from limited import limited
-from sweep_choices import pairs
+from sweep_choices import once, pairs
 
 pytest.importorskip("dask", reason="Dask is not installed: pip install cmeans[dask]")
 distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
@@ -28,6 +28,8 @@ pd = pytest.importorskip("pandas")
 
 from cmeans.engines.dask.engine import DaskSession  # noqa: E402
 from cmeans.engines.dask.shards import PreparedOnce, folded  # noqa: E402
+
+pytestmark = pytest.mark.slow
 
 CHUNKS = (1100, 900, 1300, 450, 50, 1200)
 N, D, C = sum(CHUNKS), 5, 3
@@ -155,7 +157,7 @@ def test_equal_rows_are_joined_here_where_that_is_asked_for(client):
     assert there.row_visits_ == here.row_visits_
 
 
-@pytest.mark.parametrize(("name", "space"), pairs(FOUR, SPACES))
+@pytest.mark.parametrize(("name", "space"), once(FOUR, SPACES))
 def test_known_labels_of_rows_on_workers(client, name, space):
     nearest = ((X[:, None] - MIDDLES) ** 2).sum(axis=2).argmin(axis=1)
     known, strength = np.where(rng.random(N) < 0.1, nearest, -1), rng.random(N)

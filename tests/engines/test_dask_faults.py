@@ -26,6 +26,8 @@ pd = pytest.importorskip("pandas")
 
 from cmeans.engines.dask import engine  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 rng = np.random.default_rng(3)
 MIDDLES = np.array([[0.0, 0, 0], [9, 0, 3], [0, 9, -3]])
 X = MIDDLES[rng.integers(0, 3, 3000)] + rng.normal(size=(3000, 3))
@@ -134,7 +136,7 @@ def test_a_scheduler_that_goes_leaves_a_checkpoint_and_words(tmp_path: Path, mon
     def kill(progress: Any) -> None:
         if progress.sweep == 3 and progress.objective is not None:
             os.kill(process.pid, signal.SIGKILL)
-            process.wait()
+            process.wait(60)
 
     file = tmp_path / "fit.checkpoint"
     try:
@@ -147,7 +149,7 @@ def test_a_scheduler_that_goes_leaves_a_checkpoint_and_words(tmp_path: Path, mon
         client.close(timeout=1)
     finally:
         process.kill()
-        process.wait()
+        process.wait(60)
         process.stdout.close()
     with pytest.warns(match="max_iter"):
         resumed = model(**words, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)

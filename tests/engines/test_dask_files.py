@@ -18,6 +18,8 @@ pytest.importorskip("dask.array")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
+pytestmark = pytest.mark.slow
+
 rng = np.random.default_rng(0)
 X = rng.normal(size=(5000, 3)) + 6.0 * rng.normal(size=(4, 3))[rng.integers(4, size=5000)]
 WEIGHT = rng.integers(1, 4, len(X)).astype(float)

@@ -23,7 +23,7 @@ from cmeans.metrics import success_rate
 from contracts.arrays import cut_raggedly
 from naive_sparse import Recipe
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")]
 few_sweeps = pytest.mark.filterwarnings(  # a run cut short leaves clusters that would have gone in the next sweep
     "ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning", "ignore:.*(hold no row|centres coincide):UserWarning"
 )

@@ -19,6 +19,7 @@ from sweep_choices import pairs
 
 # Five sweeps from anywhere seldom end a run.
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.usefixtures("plain_loop"),
     pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),
 ]

@@ -16,6 +16,7 @@ from cmeans.kernels import Linear
 from sweep_choices import pairs
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.usefixtures("sweeps", "plain_loop"),
     pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),
 ]

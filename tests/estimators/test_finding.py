@@ -16,8 +16,9 @@ from cmeans.metrics import success_rate
 from contracts.arrays import cut_raggedly
 from every_estimator import CLASSES, FINDING, build
 from limited import limited
+from sweep_choices import often
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")]
 
 ADAPTIVE, SEQUENTIAL = FINDING
 LANDMARKS = {"kernel": "rbf", "gamma": "median", "n_landmarks": 40}
@@ -278,10 +279,10 @@ ASKED = [*((ADAPTIVE, space) for space in SPACES), *((SEQUENTIAL, space) for spa
 
 
 @pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")  # by gradient
-@pytest.mark.parametrize(("name", "space"), ASKED)
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.float32])
-def test_a_fit_answers_for_its_own_rows(name, space, form):
+@pytest.mark.parametrize(("case", "form"), often(2, ASKED, [np.asarray, sparse.csr_array, np.float32]))
+def test_a_fit_answers_for_its_own_rows(case, form):
     """To the last bit."""
+    name, space = case
     rows = form(blobs())
     wide = {"sparsity": 0} if name == SEQUENTIAL and space != "euclidean" else {}
     model = made(name, 9, **SPACES[space], **wide).fit(rows)

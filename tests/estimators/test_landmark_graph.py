@@ -17,6 +17,8 @@ from contracts.arrays import as_form, on_host
 from file_formats import npy, parquet
 from limited import limited
 
+pytestmark = pytest.mark.slow
+
 GRAPH = {"kernel": "landmark_graph", "random_state": 0}
 MOONS, HALF = make_moons(1000, noise=0.06, random_state=0)
 

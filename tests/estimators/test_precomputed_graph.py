@@ -20,6 +20,8 @@ from cmeans.landmarks import multigrid
 from cmeans.landmarks import precomputed_graph as module
 from contracts.arrays import as_form, on_host
 
+pytestmark = pytest.mark.slow
+
 GRAPH = {"kernel": "precomputed_graph", "random_state": 0}
 AS_IT_IS = {"kernel_params": {"refine": False}}  # the cut of the eigenvectors
 MOONS, HALF = make_moons(600, noise=0.08, random_state=0)

@@ -28,6 +28,7 @@ from sweep_choices import pairs
 
 # Anything may be drawn: data that collapse, coincide, hold fewer distinct rows than clusters, or take long.
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:.*(collapsed|coincide|hold no row|nearly the identity|nearly constant|distinct rows):UserWarning"),
 ]

@@ -29,7 +29,7 @@ from contracts.arrays import cut_raggedly
 from euclidean_rows import euclidean_rows
 from naive_sparse import Recipe
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")]
 
 PAPER = {"sparsity_test": "local", "patience": 1}
 

@@ -88,6 +88,7 @@ def parametrize_with_checks_of_fits(estimators):
 
 # The data of these checks are a few rows of noise, in which four clusters may well fall together or creep.
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:.*pairs of centres coincide:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*the clusters have collapsed:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning"),
@@ -116,7 +117,8 @@ def test_all_checks_of_fits_are_known_to_scikit_learn():
 def test_with_array_api_dispatch():
     """SciPy reads SCIPY_ARRAY_API when it is imported, so the check that wants it runs in a process of its own."""
     command = [sys.executable, "-m", "pytest", __file__, "-n0", "-q", "-p", "no:cacheprovider", "-k", "check_array_api_input"]
-    run = subprocess.run(command, env={**os.environ, "SCIPY_ARRAY_API": "1"}, capture_output=True, text=True, check=False)
+    variables = {**os.environ, "SCIPY_ARRAY_API": "1"}
+    run = subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=300)
     if run.returncode == 5:
         pytest.skip("this scikit-learn has no such check for NumPy")
     assert run.returncode == 0, run.stdout

@@ -11,7 +11,7 @@ from scipy import sparse
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
 from contracts.arrays import FORMS, as_form, on_host
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")]
 
 N, C = 70, 3
 GAMMA = 0.15

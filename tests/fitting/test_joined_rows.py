@@ -19,6 +19,8 @@ from limited import limited
 from stored_rows import Kept
 from sweep_choices import often
 
+pytestmark = pytest.mark.slow
+
 C = 3
 MAKES: dict[str, Any] = {
     "hard": lambda **words: cmeans.KernelKMeans(C, **words),

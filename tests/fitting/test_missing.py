@@ -31,6 +31,8 @@ from every_estimator import NAMES, build, with_parameter, without
 from limited import limited
 from naive_partial import partial_cmeans, partial_distances
 
+pytestmark = pytest.mark.slow
+
 C, D = 3, 5
 MAKES: dict[str, Any] = {
     "hard": lambda **words: KernelKMeans(C, kernel="linear", **{"missing": "partial", **words}),

@@ -20,7 +20,7 @@ from cmeans.persistence.model_file import read_metadata
 from cmeans.tuning.feature_ranges import factors_to_ten
 from sweep_choices import pairs
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")]
 
 ESTIMATORS = {
     "adaptive": partial(AdaptivePossibilisticCMeans, 8, random_state=0),

@@ -19,6 +19,7 @@ from stored_rows import ELSEWHERE, EVERYWHERE, C, Kept, N, placed, rows
 from sweep_choices import often, pairs
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.usefixtures("nothing_is_small"),
     pytest.mark.filterwarnings("ignore:.*on the way from chunk to chunk:UserWarning"),
 ]

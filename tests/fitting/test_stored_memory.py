@@ -17,7 +17,7 @@ from cmeans.data.row_source import StoredRows
 from cmeans.sampling.population import Population, draw
 from limited import limited
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # a few sweeps show it all
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]  # a few sweeps show it all
 D, C = 4, 3
 LINEAR: dict[str, Any] = {"kernel": "linear", "random_state": 0, "n_jobs": 1, "max_iter": 4}
 LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 10, "random_state": 0, "n_jobs": 1, "max_iter": 4}

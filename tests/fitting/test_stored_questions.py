@@ -24,7 +24,7 @@ from limited import limited
 from stored_rows import ELSEWHERE, C, Kept, N, placed, rows
 from sweep_choices import pairs
 
-pytestmark = pytest.mark.usefixtures("nothing_is_small")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("nothing_is_small")]
 LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 25}
 WORDS: dict[str, dict[str, Any]] = {  # in the space of the rows, but
     "FuzzyCMeans": {"m": 1.5, **LANDMARKS},

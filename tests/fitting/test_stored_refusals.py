@@ -20,7 +20,7 @@ from file_formats import ipc, npy, parquet
 from limited import limited
 from stored_rows import C, Kept, N, placed, rows
 
-pytestmark = pytest.mark.usefixtures("nothing_is_small")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("nothing_is_small")]
 LINEAR: dict[str, Any] = {"kernel": "linear"}
 OWN: dict[str, Any] = {"chunk_size": 200, "patch_size": 140, "n_init": 1, "eta_scale": 0.3, "patience": 1, **LINEAR}
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {"tree": ("KernelPatchClustering", {"merge": "tree"})}

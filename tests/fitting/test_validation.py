@@ -46,6 +46,8 @@ from every_estimator import CLASSES, without
 from notebook import Notebook, with_callbacks
 from sweep_choices import often, once, pairs
 
+pytestmark = pytest.mark.slow
+
 FINDING = tuple(CLASSES[name] for name in every_estimator.FINDING)
 STREAMS = tuple(CLASSES[name] for name in every_estimator.STREAMS)  # in chunks of half the rows
 EVERYBODY = tuple(CLASSES.values())
@@ -734,7 +736,7 @@ def test_verbose_reaches_stderr_in_a_plain_script():
         "log = logging.getLogger('cmeans')\n"
         "assert not log.handlers and log.level == logging.NOTSET\n"
     )
-    run = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True, timeout=120)
     assert run.stdout == ""
     assert "converged" in run.stderr
     assert run.stderr.count("FuzzyCMeans") == 2 * len(set(run.stderr.splitlines()))  # twice the same lines, none doubled

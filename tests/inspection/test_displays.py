@@ -20,6 +20,8 @@ from cmeans.inspection import (
     TendencyDisplay,
 )
 
+pytestmark = pytest.mark.slow
+
 mpl.use("Agg")
 
 

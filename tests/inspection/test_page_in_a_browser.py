@@ -8,7 +8,7 @@ from browser import browsing, needs_browser
 from cmeans.inspection import Findings, report
 
 pytest.importorskip("jinja2")
-pytestmark = needs_browser
+pytestmark = [pytest.mark.slow, needs_browser]
 
 HOSTILE = ["</script><script>document.title='owned'</script>", "\"quoted' & <b>bold</b>", "\U0001f600\nnew line", "x" * 10_000]
 INKED = """(function () {

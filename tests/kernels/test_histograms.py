@@ -15,6 +15,8 @@ from cmeans import FuzzyCMeans, KernelKMeans
 from cmeans.kernels import HistogramIntersection, SpatialPyramid, build_kernel
 from contracts.arrays import DTYPES, FORMS, as_form, on_host
 
+pytestmark = pytest.mark.slow
+
 ROUNDING = {"float64": 1e-13, "float32": 2e-6}
 
 

@@ -16,6 +16,8 @@ from cmeans.spaces.spectrum import estimated_largest_eigenvalue
 from every_estimator import FINDING, NAMES, build, known
 from sweep_choices import pairs
 
+pytestmark = pytest.mark.slow
+
 rng = np.random.default_rng(0)
 X = rng.permutation(rng.normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0))
 # Every estimator by its name, with words of its own where it has some, and other ways of three of them.

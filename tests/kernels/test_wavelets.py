@@ -20,7 +20,7 @@ from cmeans.metrics import purity
 from contracts.arrays import DTYPES, FORMS, as_form, on_host
 from sweep_choices import pairs
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 ROUNDING = {"float64": 1e-12, "float32": 2e-6}
 

@@ -17,7 +17,7 @@ from cmeans.sampling.pairwise import MatrixAffinity
 from cmeans.sampling.population import population_of
 from limited import limited
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 METHODS = ("rpcholesky", "k-means++", "uniform")
 C = 3

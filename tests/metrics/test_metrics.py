@@ -27,6 +27,8 @@ from cmeans.metrics import (
 )
 from contracts.arrays import DENSE, as_form
 
+pytestmark = pytest.mark.slow
+
 BY_NAME = {function.__name__: function for function in (purity, success_rate, rand_measure)}
 over_measures = pytest.mark.parametrize("measure", BY_NAME.values(), ids=BY_NAME)
 with_noise = pytest.mark.parametrize("measure", [success_rate, rand_measure])

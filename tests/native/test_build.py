@@ -79,7 +79,7 @@ def test_a_compiler_that_fails_is_told_of(hook, monkeypatch, tmp_path):
     assert hook.build_for_this_machine(tmp_path) == (None, "there is no C compiler")
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_a_wheel_holds_the_library_and_serves_every_python(tmp_path):
     subprocess.run([sys.executable, "-m", "pip", "wheel", "--no-deps", "-q", "-w", str(tmp_path), str(ROOT)], check=True)
     (wheel,) = tmp_path.glob("*.whl")

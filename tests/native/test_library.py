@@ -15,6 +15,8 @@ import cmeans
 from cmeans import native
 from cmeans.native.sources import BUILT, FOLDER, LIBRARY, digest
 
+pytestmark = pytest.mark.slow
+
 CPUINFO = Path("/proc/cpuinfo")
 V3 = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
 V4 = V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
@@ -26,7 +28,7 @@ def run(program: str, folder: Path | None = None, **environment: str) -> subproc
     """A process with the package of a folder, the one that is tested unless given."""
     variables = {name: value for name, value in os.environ.items() if name != "CMEANS_NATIVE"}
     variables |= {"PYTHONPATH": str(folder or Path(cmeans.__file__).parents[1]), **environment}
-    return subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=False, timeout=120)
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ over_models = pytest.mark.parametrize("model_name", MODELS)
 over_spaces = pytest.mark.parametrize("space", SPACES)
 
 # The few rows here tempt rough kernels and odd exponents to join clusters; that is not what these tests are about.
-pytestmark = [pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning", "ignore:.*have collapsed:UserWarning")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning", "ignore:.*have collapsed:UserWarning")]
 
 
 def build(model_name, space, **words):

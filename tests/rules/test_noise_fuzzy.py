@@ -19,6 +19,8 @@ from cmeans.rules import Fuzzy, NoiseFuzzy
 from cmeans.tuning.noise import automatic_distance, cluster_width, distance_of_share
 from limited import limited
 
+pytestmark = pytest.mark.slow
+
 MIDDLES = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [6.0, 6.0]])
 START = np.array([0, 1, 2, 3])
 LINEAR, EXACT = {"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.2, "n_landmarks": None}

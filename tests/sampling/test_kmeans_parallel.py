@@ -24,6 +24,8 @@ from cmeans.spaces import LandmarkSpace, landmark_space
 from contracts.arrays import DTYPES, FORMS, as_form, on_host
 from limited import limited
 
+pytestmark = pytest.mark.slow
+
 N = 67
 KERNELS = {"rbf": RBF(0.3), "linear": Linear(), "polynomial": Polynomial(gamma=0.5, degree=3, coef0=1.0), "laplacian": Laplacian(0.2)}
 SPACES = {

@@ -16,6 +16,8 @@ from cmeans.selection import bootstrap
 from cmeans.selection.bootstrap import bootstrap_weights
 from limited import limited
 
+pytestmark = pytest.mark.slow
+
 MIDDLES = np.array([[0.0, 0.0, 0.0], [9.0, 0.0, 0.0], [0.0, 9.0, 0.0], [0.0, 0.0, 9.0]])
 BLOBS, TRUTH = make_blobs(400, centers=MIDDLES, cluster_std=0.8, random_state=3)
 FIELDS = ("overall", "error", "clusters", "clusters_error", "rows")

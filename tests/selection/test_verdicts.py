@@ -8,7 +8,7 @@ from sklearn.datasets import make_circles, make_moons
 
 from cmeans import KernelKMeans, select
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.minutes
 
 PLAIN = KernelKMeans(kernel="linear", random_state=0)
 SETS = {

@@ -32,6 +32,8 @@ from cmeans.sweeps.represented_rows import RepresentedRows
 from limited import limited
 from stored_rows import Kept
 
+pytestmark = pytest.mark.slow
+
 SOLVERS = ("fagp", "agp", "batched", "lloyd")
 over_solvers = pytest.mark.parametrize("solver", SOLVERS)
 SPACES = {

@@ -23,6 +23,8 @@ from cmeans.sweeps.state import State
 from contracts.arrays import DTYPES
 from naive_sparse import Recipe
 
+pytestmark = pytest.mark.slow
+
 nowhere = pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")
 RAGGED = Limits(block_rows=50, tasks=3, task_values=1)
 
@@ -88,7 +90,7 @@ def test_concentration(columns):
 
 
 @nowhere
-@pytest.mark.parametrize(("clusters", "columns", "seed"), [(3, 2, 0), (3, 12, 1), pytest.param(1, 3, 2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("clusters", "columns", "seed"), [(3, 2, 0), (3, 12, 1), pytest.param(1, 3, 2, marks=pytest.mark.minutes)])
 def test_the_path_is_the_naive_one(clusters, columns, seed):
     X, _ = mixture(clusters, columns, 60, seed)
     start = np.arange(8)

@@ -15,6 +15,8 @@ from cmeans.spaces.centres import Centres
 from contracts.arrays import cut_raggedly
 from limited import limited
 
+pytestmark = pytest.mark.slow
+
 ESTIMATORS = {
     "hard": (KernelKMeans, {"kernel": "linear"}),
     "hard-rbf": (KernelKMeans, {"gamma": 0.01}),

@@ -13,6 +13,8 @@ from cmeans.solvers.sizes.flow import Holdings
 from cmeans.solvers.sizes.rounding import whole_rows
 from limited import limited
 
+pytestmark = pytest.mark.slow
+
 KINDS = ("equal", "least", "most", "both", "own")
 
 

@@ -24,6 +24,8 @@ from contracts.arrays import cut_raggedly
 from euclidean_rows import euclidean_rows
 from limited import limited
 
+pytestmark = pytest.mark.slow
+
 C, N = 3, 4100
 FEW = Limits(subsampled_above=4000)
 SIZES = [N // 64, N // 16, N // 4]  # a 256th of the rows is fewer than 20 a cluster

@@ -27,6 +27,8 @@ from every_estimator import CLASSES, with_parameter
 from limited import limited
 from sweep_choices import pairs
 
+pytestmark = pytest.mark.slow
+
 N, C = 80, 3
 START = np.array([0, 1, 2])
 FEW = np.arange(3, N, 6)

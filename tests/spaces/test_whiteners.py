@@ -11,6 +11,8 @@ from cmeans.spaces import landmark, landmark_space, whiteners
 from cmeans.spaces.spectrum import estimated_largest_eigenvalue
 from cmeans.spaces.whiteners import CLEARLY, FEW, MANY, NEARLY, cholesky_whitener, whitener
 
+pytestmark = pytest.mark.slow
+
 CUT = 1e-6
 
 

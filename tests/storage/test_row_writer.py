@@ -17,6 +17,8 @@ from stored_rows import Kept
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 
+pytestmark = pytest.mark.slow
+
 rng = np.random.default_rng(0)
 X = rng.normal(size=(2500, 3)) + 6.0 * rng.normal(size=(5, 3))[rng.integers(5, size=2500)]
 

@@ -11,6 +11,8 @@ import cmeans
 from cmeans.spaces import FeatureSpace
 from file_formats import npy
 
+pytestmark = pytest.mark.slow
+
 GRAPH = {"kernel": "landmark_graph", "n_landmarks": 1000, "random_state": 0}
 FEW = {**GRAPH, "n_landmarks": 200}
 MOONS, HALF = make_moons(10000, noise=0.06, random_state=0)
@@ -35,7 +37,7 @@ def test_moons_in_a_hundred_chunks():
     np.testing.assert_array_equal(stream.predict(MOONS[-100:]), stream.labels_)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @young
 def test_digits_in_a_hundred_chunks():
     """By default all of them are held, so that the last graph is one of all rows."""

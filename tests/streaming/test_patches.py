@@ -17,6 +17,8 @@ from blob_streams import C, cut, first_rows, in_order, kernels
 from cmeans import FuzzyCMeans, KernelKMeans, KernelPatchClustering, StreamingFuzzyCMeans
 from sweep_choices import pairs
 
+pytestmark = pytest.mark.slow
+
 SIZES = (15, 9, 14, 11)
 KERNELS = kernels(0.3)
 blobs = partial(blob_streams.blobs, seed=7, scale=0.6)

@@ -15,7 +15,7 @@ from notebook import Notebook, with_callbacks
 from sweep_choices import often, once
 
 over_streams = pytest.mark.parametrize("name", MORE_STREAMS)
-pytestmark = pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning")]
 
 
 @cache

@@ -23,6 +23,7 @@ from sweep_choices import pairs
 
 # The few rows here tempt centres to fall together, and short chunks lose much; that is not what these tests are about.
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning", "ignore:.*have collapsed:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),
@@ -172,7 +173,7 @@ def test_in_a_fresh_process(path):
         "    model.partial_fit(rest['X'][rows], sample_weight=rest['weight'][rows])\n"
         "cmeans.save(model, sys.argv[1])\n"
     )
-    subprocess.run([sys.executable, "-c", script, str(path), str(path.parent / "rest.npz")], check=True)
+    subprocess.run([sys.executable, "-c", script, str(path), str(path.parent / "rest.npz")], check=True, timeout=120)
     there = bits(None, path)
     assert there == bits(feed(model, range(2, 6)), path)
 

@@ -29,6 +29,8 @@ from euclidean_rows import euclidean_rows
 from limited import limited
 from sweep_choices import pairs
 
+pytestmark = pytest.mark.slow
+
 OBJECTIVE = {"float64": 1e-11, "float32": 1e-7}  # of sum_i weight_i k(x_i, x_i) and of what is taken from it
 SUMS = {"float64": 1e-12, "float32": 2e-6}  # of the sum of the absolute values; float32 sums of up to 150 rows, and then float64
 RAGGED = Limits(block_rows=150, tasks=2, task_values=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,8 @@ from cmeans.sweeps.passes import CostPass, NearestRowsPass
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 from contracts.arrays import DTYPES, as_form
+
+pytestmark = pytest.mark.slow
 
 RULES = {"hard": (Hard(), 1.0), "fuzzy-1.05": (Fuzzy(1.05), 1.05), "fuzzy-1.3": (Fuzzy(1.3), 1.3), "fuzzy-2": (Fuzzy(2.0), 2.0)}
 NOISE = {f"noise-{m:g}": NoiseFuzzy(m, 3.0) for m in (1.05, 1.3, 2.0)}
@@ -41,6 +45,14 @@ def given(n=333, d=3, c=7, seed=0):
     return X, V, weight
 
 
+@cache
+def naive_costs(m, n=333, d=3, c=7, noise=()):
+    """Errors and utilities of given rows' clusters, and of noise at given squared distances."""
+    X, V, weight = given(n, d, max(c, 4))
+    d2 = np.column_stack([naive.point_distances(X, V[:c]), *(np.full(n, delta) for delta in noise)])
+    return naive.cluster_costs(d2, weight, m)
+
+
 def folded(rows, rule, state, threads=1):
     with ThreadEngine(threads) as engine:
         return engine.fold(rows, CostPass(rule, state))
@@ -54,8 +66,7 @@ def test_costs(kind, rule, dtype, n, d, c):
     own, m = RULES[rule]
     rows = RepresentedRows(EuclideanSpace(np.zeros(d)), Blocks(X.astype(dtype), weight, limits=RAGGED), 0)
     costs = folded(rows, own, State(Centres.orthonormal(V)))
-    d2 = naive.point_distances(X, V)
-    errors, utilities = naive.cluster_costs(d2, weight, m)
+    errors, utilities = naive_costs(m, n, d, c)
     tolerance = (1e-3 if dtype == "float32" else 1e-10) * errors.sum()
     found = costs.error
     if m == 1:  # rounding of a matrix product says to which of two equal centres a row is nearer
@@ -74,8 +85,7 @@ def test_costs_beside_a_noise_cluster(kind, rule, dtype, n, d, c):
     V, own = V[:c], NOISE[rule]
     rows = RepresentedRows(EuclideanSpace(np.zeros(d)), Blocks(X.astype(dtype), weight, limits=RAGGED), 0)
     costs = folded(rows, own, State(Centres.orthonormal(V)))
-    d2 = np.column_stack([naive.point_distances(X, V), np.full(n, own.delta)])
-    errors, utilities = naive.cluster_costs(d2, weight, own.m)
+    errors, utilities = naive_costs(own.m, n, d, c, noise=(own.delta,))
     tolerance = (1e-3 if dtype == "float32" else 1e-10) * errors.sum()
     np.testing.assert_allclose(costs.error, errors[:-1], rtol=0, atol=tolerance)
     np.testing.assert_allclose(costs.utility, utilities[:-1], rtol=0, atol=tolerance)
@@ -111,7 +121,7 @@ def test_costs_of_other_arrays(rule, form):
     own, m = RULES[rule]
     rows = RepresentedRows(EuclideanSpace(np.zeros(3)), Blocks(as_form(X, form), weight, limits=RAGGED), 0)
     costs = folded(rows, own, State(Centres.orthonormal(V)))
-    errors, utilities = naive.cluster_costs(naive.point_distances(X, V), weight, m)
+    errors, utilities = naive_costs(m)
     np.testing.assert_allclose(costs.error, errors, atol=1e-10 * errors.sum())
     np.testing.assert_allclose(costs.utility, utilities, atol=1e-10 * errors.sum())
 

@@ -22,6 +22,8 @@ from cmeans.sweeps.state import State
 from contracts.arrays import DTYPES
 from euclidean_rows import euclidean_rows
 
+pytestmark = pytest.mark.slow
+
 TIED = {"float32": 1e-4, "float64": 1e-12}  # of |x|^2 + |v|^2: distances that differ by less may be taken for each other
 
 

@@ -28,6 +28,8 @@ from cmeans.sampling.sampled_rows import CoordinateRows, GramRows
 from cmeans.tuning.fuzzifier import fuzzifier
 from cmeans.tuning.partition import best_partition
 
+pytestmark = pytest.mark.slow
+
 
 def gram(kernel="rbf", n=40, d=3, seed=0):
     X = np.random.default_rng(seed).normal(size=(n, d))
@@ -456,7 +458,7 @@ def real(data_folder):
     ("name", "landmarks"),
     [
         *((name, 300) for name in TABLE),
-        *(pytest.param(name, None, marks=[] if name in SMALL else pytest.mark.slow) for name in TABLE),
+        *(pytest.param(name, None, marks=[] if name in SMALL else pytest.mark.minutes) for name in TABLE),
     ],
 )
 def test_on_real_data_the_automatic_m_is_as_good_as_the_table_says(name, landmarks, real):
