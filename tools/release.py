@@ -86,6 +86,8 @@ def main() -> None:
         for python in PYTHONS:
             if wheels and shutil.which(python) and not subprocess.run([python, "--version"], capture_output=True, check=False).returncode:
                 install(wheels[0], python, Path(folder))
+            else:
+                print(f"{python}: not tried, as {'it is not in PATH' if wheels else 'no wheel is for this machine'}", flush=True)
         if arguments.tests:
             tests_from_sdist(out / f"cmeans-{name}.tar.gz", Path(folder))
     print(f"Ready. git tag v{name} && git push --tags && python -m twine upload {out}/*")
