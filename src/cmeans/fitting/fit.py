@@ -124,8 +124,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             the smallest integers that hold them, and `memberships_` are not kept (`predict_to` writes them). Of float16 or bfloat16 they
             become float32, above 16 MB block by block. Dask's are clustered on its workers (`DaskEngine`); `labels_` is a Dask array then.
         y : not used to cluster; callbacks that score see it.
-        sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row. Dask arrays of weights or of what is known
-            stay on the workers, as Dask's rows do.
+        sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
         known_labels : (n,) whole numbers, default=None
             Clusters that rows are known to belong to, 0 ... n_clusters - 1, which keep these numbers; -1: not known. Clusters begin at the
             means of their known rows, and are not searched for (`search`).
