@@ -270,8 +270,8 @@ def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
     limited(monkeypatch, subsampled_above=1000, partition_rows=600, rows_at_once=3000)
     rows_of, answers, bring, results = [], [], DaskRows._brought, DaskSession._results
 
-    def brought(self, wanted):
-        pieces = bring(self, wanted)
+    def brought(self, wanted, parts):
+        pieces = bring(self, wanted, parts)
         rows_of.append(sum(map(len, pieces)))
         return pieces
 
@@ -289,6 +289,82 @@ def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
     assert sum(rows_of) <= 6000  # in all samples together
     assert max(answers) < 60_000
     assert isinstance(fitted.labels_, da.Array)
+
+
+STARTS = ["k-means++", "k-means||", "random", "random-partition", "max-min"]
+
+
+@pytest.mark.parametrize("init", STARTS)
+def test_weights_and_known_labels_of_dask_stay_there(client, monkeypatch, init):
+    """Those of the rows that are drawn alone come, and the clusters are those of the same numbers given as arrays."""
+    from cmeans.engines.dask.rows import DaskRows
+
+    limited(monkeypatch, canonical_rows=100, seeding_rows=200, cluster_rows=1, fixed_rows=100, certified_rows=100, subsampled_above=1000)
+    limited(monkeypatch, rows_at_once=1500, partition_rows=600)
+    came, bring, words = [], DaskRows._brought, {"kernel": "linear", "init": init}
+
+    def brought(self, wanted, parts):
+        pieces = bring(self, wanted, parts)
+        came.append(sum(map(len, pieces)))
+        return pieces
+
+    monkeypatch.setattr(DaskRows, "_brought", brought)
+    nearest = ((X[:, None] - MIDDLES) ** 2).sum(axis=2).argmin(axis=1)
+    known, strength = np.where(np.arange(N) % 7 == 0, nearest, -1), (np.arange(N) % 5) / 4.0
+    for told in (
+        {"sample_weight": WEIGHT},
+        {"known_labels": known},
+        {"known_labels": known, "label_strength": strength, "sample_weight": WEIGHT},
+    ):
+        there = {name: da.from_array(value, chunks=(N // 3,)) for name, value in told.items()}
+        far, here = (model("KernelKMeans", **words).fit(rows(), **given) for given in (there, told))
+        assert isinstance(far.labels_, da.Array)
+        assert sum(came) <= 5000
+        came.clear()
+        assert far.objective_ == pytest.approx(here.objective_, rel=1e-6)
+        if "known_labels" in told:
+            np.testing.assert_array_equal(far.labels_, here.labels_)
+
+
+def test_wrong_weights_and_labels_of_dask_are_named(client):
+    def given(*wrong):
+        values = np.ones(N)
+        values[2500] = wrong[0]
+        return da.from_array(values, chunks=(700,))
+
+    fit = model("KernelKMeans", kernel="linear").fit
+    for words, message in (
+        ({"sample_weight": given(-1.0)}, r"sample_weight\[2500\] is -1; weights must not be negative"),
+        ({"sample_weight": given(np.inf)}, r"sample_weight\[2500\] is inf; weights must be finite"),
+        ({"sample_weight": given(1.0)[1:]}, r"sample_weight has shape \(4999,\); one entry for each of the 5000 rows"),
+        ({"sample_weight": 0 * given(1.0)}, "every sample weight is zero"),
+        ({"known_labels": given(7.0)}, r"known_labels\[2500\] is 7; labels are 0 \.\.\. 2"),
+        ({"known_labels": given(0.5)}, r"known_labels\[2500\] is 0.5; give whole numbers"),
+        ({"known_labels": given(1.0), "label_strength": given(1.5)}, r"label_strength\[2500\] is 1.5; it is a share"),
+    ):
+        with pytest.raises(ValueError, match="KernelKMeans.*" + message):
+            fit(rows(), **words)
+
+
+def test_draws_in_proportion_to_weights_that_are_elsewhere(client):
+    from cmeans.engines.dask.rows import DaskRows
+    from cmeans.sampling.population import Population, draw, rows_hit, sample
+
+    weight = np.where(np.arange(N) % 3 == 1, 0.0, 1.0 + np.arange(N) % 4)
+    held = DaskRows(rows(), client, "Owner")
+    column = held.column(da.from_array(weight, chunks=(999,)), lambda part, _: part, "weights", "Owner")
+    points = np.random.default_rng(0).uniform(size=300) * weight.sum()
+    np.testing.assert_array_equal(rows_hit(column, points), rows_hit(weight, points))
+    np.testing.assert_array_equal(column[np.array([4999, 0, 1100])], weight[[4999, 0, 1100]])
+    there, seed = Population(None, column, None, N), np.random.RandomState(0)
+    times = sum(np.bincount(rows, counts, N) for rows, counts in (sample(there, 500, seed) for _ in range(20)))
+    expected = 20 * 500 * np.bincount(np.arange(N) % 12, weight) / weight.sum()
+    np.testing.assert_allclose(np.bincount(np.arange(N) % 12, times), expected, rtol=0.1)
+    chosen = np.concatenate([draw(there, 50, seed) for _ in range(40)])
+    assert len(np.unique(chosen[:50])) == 50
+    np.testing.assert_allclose(np.bincount(np.arange(N)[chosen] % 12, minlength=12) / 2000, expected / 10_000, atol=0.04)
+    few = held.column(da.from_array(np.where(np.arange(N) < 7, 1.0, 0.0), chunks=(999,)), lambda part, _: part, "weights", "Owner")
+    np.testing.assert_array_equal(np.sort(draw(Population(None, few, None, N), 50, seed)), np.arange(7))
 
 
 def test_draws_among_all_rows_are_those_in_memory(client, monkeypatch):

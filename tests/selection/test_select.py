@@ -129,6 +129,9 @@ def test_the_same_on_dask(monkeypatch):
     here = select(PLAIN, BLOBS, range(2, 6), n_bootstrap=2, random_state=5)
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster, Client(cluster):
         there = select(PLAIN, da.from_array(BLOBS, chunks=(250, 3)), range(2, 6), n_bootstrap=2, random_state=5)
+        weighted = {"sample_weight": da.from_array(np.full(len(BLOBS), 2.0), chunks=300)}
+        twice = select(PLAIN, da.from_array(BLOBS, chunks=(250, 3)), range(2, 6), n_bootstrap=0, random_state=5, **weighted)
+        assert twice.n_clusters == 4
     assert there.n_clusters == here.n_clusters == 4
     for name in ("corrected", "stability"):
         np.testing.assert_array_equal(there.table[name], here.table[name])

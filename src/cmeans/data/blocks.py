@@ -254,7 +254,7 @@ class GivenSpec:
     factors: Float64 | None
     limits: Limits
 
-    def over(self, x: Array, weight: Float64 | None, keep_bytes: int) -> GivenRows:
+    def over(self, x: Array, weight: Float64 | None, known: KnownLabels | None, keep_bytes: int) -> GivenRows:
         """Return some of the rows; without weights they weigh 1."""
         weight = np.broadcast_to(1.0, (int(x.shape[0]),)) if weight is None else weight
         return GivenRows(Blocks(x, weight, unit=self.unit, factors=self.factors, limits=self.limits), self.width)

@@ -234,7 +234,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
 
     def _dirichlet(self, geometry: Geometry, n_clusters: int, rng: np.random.RandomState) -> Array:
         """Draw uniform random distributions (n, c); the same for equal rows, and equal shares for rows of zero weight."""
-        population, weight, dtype = geometry.population, geometry.blocks.weight, numpy_dtype(geometry.blocks.x)
+        population, weight, dtype = geometry.population, geometry.blocks.weight[:], numpy_dtype(geometry.blocks.x)
 
         def drawn(count: int) -> Array:
             return rng.dirichlet(np.ones(n_clusters), size=count).astype(dtype)

@@ -6,6 +6,7 @@ import numbers
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..data.arrays import (
     as_like,
     is_foreign,
     is_sparse,
+    is_stored,
     itemsize,
     masked_entries,
     namespace,
@@ -35,6 +37,7 @@ from ..data.half_precision import HalfRows, is_half
 from ..data.limits import Limits
 from ..data.row_source import StoredRows, as_source
 from ..engines import DaskEngine
+from ..engines.dask.columns import DaskColumn
 from ..engines.dask.dask_api import is_collection
 from ..runtime.user_warnings import warn
 from .rows.finite import has_holes, hollow, names_of, takes_holes, way_out
@@ -107,7 +110,12 @@ def weights_of(given: CheckedRows, sample_weight: Any, estimator_name: str) -> t
         raise ValueError(
             f"{estimator_name}: sample_weight is given, and X brings weights of its own; open it without weight=..., or leave it out."
         )
+    if isinstance(sample_weight, DaskColumn):
+        return _in_unit(sample_weight, estimator_name)
     if is_collection(sample_weight):
+        if is_stored(given.x) and given.x.elsewhere:
+            weight = given.x.column(sample_weight, partial(_checked_weights, estimator_name), "sample_weight", estimator_name)
+            return _in_unit(weight, estimator_name)
         sample_weight = sample_weight.compute()
     return read_weights(given.weight if sample_weight is None else sample_weight, int(given.x.shape[0]), estimator_name)
 
@@ -136,16 +144,26 @@ def read_weights(sample_weight: Any, n: int, estimator_name: str) -> tuple[Float
         raise ValueError(
             f"{estimator_name}: sample_weight has shape {weight.shape}; one weight for each of the {n} rows is needed: shape ({n},)."
         )
+    return _in_unit(_checked_weights(estimator_name, weight), estimator_name)
+
+
+def _checked_weights(estimator_name: str, weight: Any, start: int = 0) -> Float64:
+    """Return sample weights in float64, those from row `start` on."""
     try:
         weight = weight.astype(np.float64, casting="safe" if np.iscomplexobj(weight) else "unsafe")
     except (TypeError, ValueError) as error:
         raise ValueError(f"{estimator_name}: sample_weight must be numbers: {error}.") from None
     if not np.isfinite(weight).all():
         row = int(np.flatnonzero(~np.isfinite(weight))[0])
-        raise ValueError(f"{estimator_name}: sample_weight[{row}] is {weight[row]}; weights must be finite.")
+        raise ValueError(f"{estimator_name}: sample_weight[{start + row}] is {weight[row]}; weights must be finite.")
     if (weight < 0).any():
         row = int(np.flatnonzero(weight < 0)[0])
-        raise ValueError(f"{estimator_name}: sample_weight[{row}] is {weight[row]:g}; weights must not be negative.")
+        raise ValueError(f"{estimator_name}: sample_weight[{start + row}] is {weight[row]:g}; weights must not be negative.")
+    return np.asarray(weight, np.float64)
+
+
+def _in_unit(weight: Any, estimator_name: str) -> tuple[Any, float]:
+    """Return the same weights in a unit in which they are near 1, and the unit."""
     if not weight.any():
         raise ValueError(f"{estimator_name}: every sample weight is zero; at least one row must have a positive weight.")
     with np.errstate(over="ignore"):
@@ -155,7 +173,8 @@ def read_weights(sample_weight: Any, n: int, estimator_name: str) -> tuple[Float
     power = int(np.frexp(weight.max())[1])
     if abs(power) <= 30:
         return weight, 1.0
-    return np.ldexp(weight, -power), float(np.ldexp(1.0, min(power, 1023)))
+    scaled = np.ldexp(weight, -power) if isinstance(weight, np.ndarray) else weight.mapped(np.ldexp, -power)
+    return scaled, float(np.ldexp(1.0, min(power, 1023)))
 
 
 def integer(value: Any, name: str, estimator_name: str, least: int, others: str = "") -> int:

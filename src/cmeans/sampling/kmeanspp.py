@@ -8,6 +8,7 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from .pairwise import Affinity
+from .population import rows_hit
 from .proposals import lowered
 
 
@@ -85,4 +86,4 @@ def drawn(weights: Float64, rng: np.random.RandomState) -> int:
     """Draw one row, in proportion to weight."""
     if weights.strides == (0,):  # all alike, by one number
         return min(int(rng.uniform() * len(weights)), len(weights) - 1)
-    return min(int(np.searchsorted(np.cumsum(weights), rng.uniform() * weights.sum(), side="right")), len(weights) - 1)
+    return int(rows_hit(weights, np.array([rng.uniform() * weights.sum()]))[0])

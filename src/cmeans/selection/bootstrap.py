@@ -13,15 +13,15 @@ WORDS = 4  # random words of each of Philox's counters
 ONE = poisson.cdf(np.arange(20), 1.0)  # of more, 2^-53 knows nothing
 
 
-def bootstrap_weights(weight: Float64, seed: int, replicate: int) -> Float64:
-    """Return weights (n,) of one replicate: Poisson draws with the rows' weights as means.
+def bootstrap_weights(weight: Float64, seed: int, replicate: int, first: int = 0) -> Float64:
+    """Return weights (n,) of one replicate: Poisson draws with the rows' weights as means; `first`: number of the first row.
 
     n rows drawn with replacement from n come as often as multinomial numbers say; Poisson numbers are nearly the same, and those of
     rows do not depend on each other. k copies of a row come in all as often as a row of weight k.
     """
     drawn = np.empty(len(weight))
     for start, stop in spans(len(weight), DEFAULT.rows_at_once):
-        drawn[start:stop] = _drawn(weight[start:stop], seed, replicate, start)
+        drawn[start:stop] = _drawn(weight[start:stop], seed, replicate, first + start)
     return drawn
 
 

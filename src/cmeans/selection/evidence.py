@@ -20,6 +20,7 @@ from ..metrics.validity import silhouette_and_xie_beni
 from ..sampling.population import population_of, sample
 from ..spaces import LandmarkSpace
 from ..spaces.landmark import landmark_space
+from .compared import ComparedHere
 from .null import SHAPES, null_of_products, null_of_rows
 from .stability import agreement
 from .steps import SelectionSteps
@@ -148,7 +149,7 @@ def _stability(known: Any, numbers: list[int], here: TrialRows, n_bootstrap: int
         model = few.fitted(known, number)
         own = {**quick, "n_clusters": number, "m": getattr(model, "m_", None)}  # settled once
         trial = clone(known).set_params(**{name: word for name, word in own.items() if name in given})
-        found = agreement(trial, few.x, weights, model.labels_, len(model._state.centres), n_bootstrap, seed)
+        found = agreement(trial, few.x, ComparedHere(model.labels_, weights), len(model._state.centres), n_bootstrap, seed)
         return found.overall, found.error
 
     parts = [steps.once(f"refits {number}", partial(agreed, number)) for number in numbers]

@@ -12,14 +12,16 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.arrays import Array, Float64, IntArray, is_foreign, to_numpy
+from ..data.arrays import Float64, is_stored
 from ..data.row_source import StoredRows
 from ..engines.dask.dask_api import is_collection
 from ..fitting.arguments import takes_kernel_values
 from ..fitting.fit import BaseCMeans
 from ..fitting.validation import integer, read_rows, weights_of
-from ..metrics.matching import adjusted_rand, jaccard, numbers_as_in, shared_weights
-from .bootstrap import bootstrap_weights
+from ..metrics.matching import adjusted_rand, jaccard
+from .compared import ComparedHere, ComparedThere, as_labels, labels_here
+
+Compared = ComparedHere | ComparedThere
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Stability:
     clusters_error : (c,) float
         Standard errors of `clusters`.
     rows : (n,) float
-        Share of the refits in which a row is in the cluster that is matched with its own.
+        Share of the refits in which a row is in the cluster that is matched with its own; a Dask array for a Dask collection.
     n_bootstrap : int
         Number of refits.
     """
@@ -117,29 +119,30 @@ def stability(model: Any, X: Any, *, n_bootstrap: int = 20, sample_weight: Any =
             f"stability: the rows weigh {weight.sum():g} in all, not more than there are clusters ({c}); give weights that count copies of "
             "rows, of which samples are drawn."
         )
-    reference = _labels(model.predict(X))
-    return agreement(model, rows, weight, reference, c, n_bootstrap, seed)
+    labels = model.predict(X)
+    if is_stored(rows) and rows.elsewhere and is_collection(labels):
+        compared: Compared = ComparedThere(rows.column(labels, as_labels, "labels", "stability"), weight)
+    else:
+        compared = ComparedHere(labels_here(labels), weight)
+    return agreement(model, rows, compared, c, n_bootstrap, seed)
 
 
-def agreement(estimator: Any, rows: Any, weight: Float64, reference: IntArray, n_clusters: int, n_bootstrap: int, seed: int) -> Stability:
+def agreement(estimator: Any, rows: Any, compared: Compared, n_clusters: int, n_bootstrap: int, seed: int) -> Stability:
     """Return how far refits agree with the labels of a reference."""
-    overall, clusters, same = np.zeros(n_bootstrap), np.zeros((n_bootstrap, n_clusters)), np.zeros(len(reference), np.int32)
+    overall, clusters = np.zeros(n_bootstrap), np.zeros((n_bootstrap, n_clusters))
     for replicate in range(n_bootstrap):
-        drawn = bootstrap_weights(weight, seed, replicate)
+        drawn = compared.drawn(seed, replicate)
         if not drawn.any():
             continue  # of very few rows none may be drawn, and nothing agrees with that
-        other = refit(estimator, rows, drawn, seed + replicate)
-        labels, found = _labels(other.labels_), len(other._state.centres)
-        shared = shared_weights(reference, labels, weight, n_clusters, found)
+        shared = compared.shared(refit(estimator, rows, drawn, seed + replicate), n_clusters)
         overall[replicate], clusters[replicate] = adjusted_rand(shared), jaccard(shared)
-        same += np.append(numbers_as_in(shared), -1)[labels] == reference
     root = np.sqrt(n_bootstrap)
     return Stability(
         float(overall.mean()),
         float(overall.std(ddof=1) / root),
         clusters.mean(axis=0),
         clusters.std(axis=0, ddof=1) / root,
-        same / n_bootstrap,
+        compared.shares(n_bootstrap),
         n_bootstrap,
     )
 
@@ -160,14 +163,8 @@ def _rows_and_weights(model: BaseCMeans, X: Any, sample_weight: Any) -> tuple[An
     given = read_rows(clone(model), X, fitting=True, sparse=not takes_kernel_values(model.kernel))
     weight, unit = weights_of(given, sample_weight, "stability")
     if given.weight is None:
-        return X if is_collection(X) else given.x, weight * unit
+        return given.x, weight if unit == 1.0 else weight * unit
     rows = copy.copy(given.x)
     if isinstance(rows, StoredRows):
         rows.weight = None
     return rows, weight * unit
-
-
-def _labels(labels: Array) -> IntArray:
-    """Return labels (n,) as they lie, on the host."""
-    here = labels.compute() if is_collection(labels) else labels
-    return to_numpy(here) if is_foreign(here) else np.asarray(here)

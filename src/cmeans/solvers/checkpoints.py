@@ -279,7 +279,7 @@ def fingerprint(blocks: Blocks) -> dict[str, Any]:
     n, d = blocks.x.shape
     first = blocks.cut(0, min(int(n), LOOKED_AT)).x
     parts = (first.indptr, first.indices, first.data) if is_sparse(first) else (host_float64(first),)
-    told = {} if blocks.known is None else {"known labels": _digest(blocks.known.labels, blocks.known.strength)}
+    told = {} if blocks.known is None else {"known labels": _digest(*map(_shown, (blocks.known.labels, blocks.known.strength)))}
     told |= {} if blocks.groups is None else {"linked rows": _digest(blocks.groups)}
     return {
         **told,
@@ -289,6 +289,11 @@ def fingerprint(blocks: Blocks) -> dict[str, Any]:
         "first rows": _digest(*parts),
         "weight": float(blocks.weight.sum()),
     }
+
+
+def _shown(values: Any) -> Any:
+    """Return values by row that are here, or what is known here of those that are not."""
+    return values if isinstance(values, np.ndarray) else [values.sum(), values.min(), values.max()]
 
 
 def _digest(*parts: Any) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, IntArray, dense_like, numpy_dtype
-from ..data.known_labels import KnownLabels
 from ..data.outputs import RowOutputs, label_type
 from ..engines import Engine, Pass
 from ..rules import Rule
@@ -137,14 +136,14 @@ class Moves:
 
 @dataclass(frozen=True)
 class FinalPass(Pass[tuple[FinalSums, Any, int]]):
-    """The last pass: its sums, what a sink keeps of the rows, and how many they were."""
+    """The last pass: its sums, what a sink keeps of the rows, and how many they were. What is known of rows is written over what the rule
+    says of them."""
 
     sink: Sink[Any]
     rule: Rule
     state: State
     space: Space | None  # of the centres, where it is not the rows' own
     moves: Moves | None = None
-    known: KnownLabels | None = None  # what is known of the rows, which is written over what the rule says
 
     def prepare(self, rows: RepresentedRows) -> AssignFunction:
         return assign_for(rows, self.space or rows.space, self.rule, len(self.state.centres))
@@ -155,16 +154,13 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
         sums = prepared(rows, space, self.rule, self.state, task, out)
         if self.moves is not None:
             sums += self.moves.between(first, last).made(out, first, rows.blocks.weight[first:last], len(self.state.centres))
-        if self.known is not None:
-            self.known[first:last].overwrite(out.between(first, last))
+        if rows.blocks.known is not None:
+            rows.blocks.known[first:last].overwrite(out.between(first, last))
         nowhere = int(np.count_nonzero(out.labels[out.place(first, last - first)] < 0)) if self.rule.leaves_rows_out else 0
         return replace(sums, nowhere=nowhere), self.sink.made(out), last - first
 
     def part(self, start: int, stop: int) -> FinalPass:
-        if self.moves is None and self.known is None:
-            return self
-        moves = None if self.moves is None else self.moves.between(start, stop)
-        return replace(self, moves=moves, known=None if self.known is None else self.known[start:stop])
+        return self if self.moves is None else replace(self, moves=self.moves.between(start, stop))
 
 
 @dataclass(frozen=True)
@@ -214,7 +210,7 @@ def assign_all(
     compact = CompactLabels(label_type(c))
     if not here and taker is None:
         kept = StreamSink(c, like, compact, _discard, most)
-        final = FinalPass(kept, rule, state, None if space is rows.space else space, moves, rows.blocks.known)
+        final = FinalPass(kept, rule, state, None if space is rows.space else space, moves)
         left = engine.left_there(rows, final)
         if left is not None:
             sums = left[1].checked(rows.blocks.unit)
@@ -251,7 +247,7 @@ def assign_into(
     moves: Moves | None = None,
 ) -> FinalSums:
     """The last pass over all rows, with its sums; the objective is in the user's unit of weight."""
-    final = FinalPass(sink, rule, state, None if space is rows.space else space, moves, rows.blocks.known)
+    final = FinalPass(sink, rule, state, None if space is rows.space else space, moves)
     total: FinalSums | None = None
     done = 0
     for sums, part, count in engine.map(rows, final):

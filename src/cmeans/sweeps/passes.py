@@ -197,6 +197,18 @@ class PartitionPass(Pass[Statistics]):
 
 
 @dataclass(frozen=True)
+class KnownPass(Pass[Statistics]):
+    """The sums of rows in the clusters that they are known to belong to."""
+
+    rule: Rule
+    n_clusters: int
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Statistics:
+        assert rows.blocks.known is not None, "labels travel with the rows"
+        return gather(rows, self.rule, Partition(rows.blocks.known.labels, self.n_clusters, rows.blocks.x), task)
+
+
+@dataclass(frozen=True)
 class DistancePass(Pass[Array]):
     """(b, c) distances to every centre, square roots taken, by the arithmetic of the last pass."""
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, is_sparse, itemsize
 from ..data.blocks import Blocks
+from ..data.known_labels import KnownLabels
 from ..data.limits import Limits
 from ..spaces import Rows, Space
 from ..spaces.centres import Centres
@@ -54,10 +55,10 @@ class RepresentationSpec:
     factors: Float64 | None
     limits: Limits
 
-    def over(self, x: Array, weight: Float64 | None, keep_bytes: int) -> RepresentedRows:
+    def over(self, x: Array, weight: Float64 | None, known: KnownLabels | None, keep_bytes: int) -> RepresentedRows:
         """The table of some of the rows; without weights they weigh 1."""
         weight = np.broadcast_to(1.0, (int(x.shape[0]),)) if weight is None else weight
-        blocks = Blocks(x, weight, unit=self.unit, factors=self.factors, limits=self.limits)
+        blocks = Blocks(x, weight, unit=self.unit, factors=self.factors, limits=self.limits, known=known)
         return RepresentedRows(self.space, blocks, keep_bytes)
 
     def bytes_to_keep(self, x: Array) -> int:

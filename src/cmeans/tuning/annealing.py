@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..sampling.population import Population
+from ..sampling.population import Population, rows_hit
 from ..solvers.fixed_point import Solution, solve
 from ..solvers.observer import Observer
 from ..solvers.search import Searched, better, is_enough, stage_of
@@ -63,9 +63,7 @@ class Annealing:
     def _pushed(self, problem: Problem, centres: Centres, rng: np.random.RandomState) -> Centres:
         """Return centres a little nearer to rows that are drawn in proportion to weight."""
         weight = problem.rows.blocks.weight if self.population is None else self.population.weights
-        reached = np.cumsum(weight)
-        drawn = np.searchsorted(reached, rng.uniform(size=len(centres)) * reached[-1], side="right")
-        drawn = np.minimum(drawn, len(reached) - 1).astype(np.intp)
+        drawn = rows_hit(weight, rng.uniform(size=len(centres)) * weight.sum())
         rows = drawn if self.population is None else self.population.at(drawn)
         there = problem.space.embed(problem.rows.blocks.take(rows), rows)
         return centres.towards(there, np.full(len(centres), PUSH))

@@ -157,7 +157,7 @@ class NoisePilot:
     def _distance(self, problem: Problem, centres: Centres, share: float | None) -> float:
         """Return the squared distance of the noise cluster at these centres."""
         parts = zip(*problem.map(NearestRowsPass(self.rule, State(centres))), strict=True)
-        (labels, d2), weight = map(np.concatenate, parts), problem.rows.blocks.weight
+        (labels, d2), weight = map(np.concatenate, parts), problem.rows.blocks.weight[:]
         delta = automatic_distance(d2, weight, labels) if share is None else distance_of_share(d2, weight, share)
         mean = float(weight @ d2) / float(weight.sum())
         return max(delta, LEAST * mean) if mean > 0 else 1.0

@@ -123,6 +123,18 @@ def started(client: Any, x: Any, function: Callable[..., Any], *arguments: Any) 
     return futures
 
 
+def column_in_parts(client: Any, values: Any, sizes: list[int]) -> list[Any] | tuple[Any, ...]:
+    """Return futures of arrays of these sizes that a Dask array or series is made of; its shape where that is another."""
+    with client.as_current():
+        whole = values.to_dask_array() if is_frame(values) else values
+        if any(size != size for size in whole.shape):  # not known yet
+            whole = whole.persist().compute_chunk_sizes()
+        if whole.shape != (sum(sizes),):
+            return tuple(whole.shape)
+        futures: list[Any] = client.compute(list(whole.rechunk((tuple(sizes),)).to_delayed()))
+        return futures
+
+
 def row_by_row(x: Any, function: Callable[..., Any], n_columns: int | None, dtype: Any, **words: Any) -> Any:
     """Return a Dask array of a function of blocks of rows, (n,) or (n, n_columns), computed lazily."""
     import dask

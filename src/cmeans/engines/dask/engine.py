@@ -280,15 +280,18 @@ class DaskSession(Engine):
             self._shards.clear()  # tasks of a lost worker have run elsewhere since: all are placed anew
         if rows not in self._shards:
             self._require_scheduler()
-            parts, starts, blocks = self._rows.parts, self._rows.starts, rows.blocks
+            parts, blocks = self._rows.parts, rows.blocks
             if not self._shards:
                 self._places = self._rows.places()
                 self._groups = self._rows.groups(self._places)
-            weights = [None if blocks.alike else blocks.weight[starts[k] : starts[k + 1]] for k in range(len(parts))]
+            nothing, known, parts_of = [None] * len(parts), blocks.known, self._rows.parts_of
+            weights = nothing if blocks.alike else parts_of(blocks.weight)
+            labels, strengths = (nothing, nothing) if known is None else (parts_of(known.labels), parts_of(known.strength))
             number = f"{self._name}-{next(self._numbers)}"
             spec = f"cmeans-spec-{number}-all"
             tasks = {
-                f"cmeans-shard-{number}-{k}": (Shard, parts[k], weights[k], spec, self._rows.memory_per_worker) for k in range(len(parts))
+                f"cmeans-shard-{number}-{k}": (Shard, part, *beside, spec, self._rows.memory_per_worker)
+                for k, (part, *beside) in enumerate(zip(parts, weights, labels, strengths, strict=True))
             }
             self._shards[rows] = self._started({spec: (unchanged, rows.spec), **tasks}, list(tasks))
         return self._shards[rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from ...data.row_source import RowArray, RowsError, StoredRows
 from ..threads import ThreadEngine
-from .dask_api import empty_chunk, is_array, is_frame, memory_limits, settled, started
+from .columns import DaskColumn
+from .dask_api import column_in_parts, empty_chunk, is_array, is_frame, memory_limits, settled, started
 from .shards import as_rows, look, some_rows
 
 NUMBERS = "biuf"  # NumPy's kinds that are real numbers
@@ -81,33 +83,61 @@ class DaskRows(StoredRows):
         largest = int(np.diff(self.starts).max())
         return (n_threads + 1) * largest * self.shape[1] * self.dtype.itemsize
 
-    def _read(self, start: int, stop: int) -> RowArray:
+    def column(self, values: Any, check: Callable[[Any, int], Any], name: str, estimator_name: str) -> DaskColumn:
+        """Return a Dask array or series as numbers beside the rows; `check` makes them of each part, from the number of its first row."""
+        sizes = np.diff(self.starts).tolist()
+        column = column_in_parts(self.client, values, sizes)
+        if isinstance(column, tuple):
+            raise ValueError(f"{estimator_name}: {name} has shape {column}; one entry for each of the {self.shape[0]} rows is needed.")
+        return DaskColumn(self, self.client.map(check, column, self.starts[:-1].tolist(), pure=False))
+
+    def parts_of(self, other: Any) -> list[Any]:
+        """Return one argument for each partition: a column's parts, an array's (n,), those of a list, or the same value for all."""
+        if isinstance(other, DaskColumn):
+            return other.parts
+        if isinstance(other, list):
+            return other
+        if not isinstance(other, np.ndarray) or other.strides == (0,):
+            return [other[0] if isinstance(other, np.ndarray) else other] * len(self.parts)
+        return [other[start:stop] for start, stop in pairwise(self.starts)]
+
+    def brought_of(self, parts: list[Any], which: Any) -> RowArray:
+        """Return rows of futures that are parted as the rows are, by numbers or a slice."""
+        if isinstance(which, slice):
+            start, stop, _ = which.indices(self.shape[0])
+            pieces = self._brought(self._between(start, stop), parts)
+            return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        numbers = np.searchsorted(self.starts, which, side="right") - 1
+        order = np.argsort(numbers, kind="stable")
+        bounds = np.searchsorted(numbers[order], np.arange(len(parts) + 1))
+        places = [(number, order[a:b]) for number, (a, b) in enumerate(pairwise(bounds)) if b > a]
+        pieces = self._brought([(number, np.asarray(which)[place] - self.starts[number]) for number, place in places], parts)
+        out = np.empty((len(which), *pieces[0].shape[1:]), pieces[0].dtype)
+        for (_, place), piece in zip(places, pieces, strict=True):
+            out[place] = piece
+        return out
+
+    def _between(self, start: int, stop: int) -> list[tuple[int, Any]]:
+        """Return the partitions that hold rows start ... stop - 1, and which of their rows these are."""
         first, last = (int(n) for n in np.searchsorted(self.starts, [start, stop - 1], side="right") - 1)
         wanted = []
         for number in range(first, last + 1):
             at = int(self.starts[number])
             wanted.append((number, slice(max(start - at, 0), min(stop, int(self.starts[number + 1])) - at)))
-        pieces = self._brought(wanted)
-        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        return wanted
+
+    def _read(self, start: int, stop: int) -> RowArray:
+        return self.brought_of(self.parts, slice(start, stop))
 
     def _take(self, rows: Any, at_once: int, n_threads: int) -> RowArray:
-        numbers = np.searchsorted(self.starts, rows, side="right") - 1
-        order = np.argsort(numbers, kind="stable")
-        bounds = np.searchsorted(numbers[order], np.arange(len(self.parts) + 1))
-        places = [(number, order[a:b]) for number, (a, b) in enumerate(pairwise(bounds)) if b > a]
-        out = np.empty((len(rows), self.shape[1]), self.dtype)
-        pieces = self._brought([(number, np.asarray(rows)[place] - self.starts[number]) for number, place in places])
-        for (_, place), piece in zip(places, pieces, strict=True):
-            out[place] = piece
-        return out
+        return self.brought_of(self.parts, rows) if len(rows) else np.empty((0, self.shape[1]), self.dtype)
 
-    def _brought(self, wanted: list[tuple[int, Any]]) -> list[Any]:
+    def _brought(self, wanted: list[tuple[int, Any]], parts: list[Any]) -> list[Any]:
         """Return some rows of some partitions, selected on the workers."""
         if not wanted:
             return [np.empty((0, self.shape[1]), self.dtype)]
         numbers, which = zip(*wanted, strict=True)
-        parts = [self.parts[number] for number in numbers]
-        brought: list[Any] = self.client.gather(self.client.map(some_rows, parts, which, pure=False))
+        brought: list[Any] = self.client.gather(self.client.map(some_rows, [parts[number] for number in numbers], which, pure=False))
         return [np.ascontiguousarray(piece) for piece in brought]
 
     def _complain(self, estimator_name: str, number: int, start: int, seen: Any) -> None:

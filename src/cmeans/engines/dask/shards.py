@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...data.arrays import Float64, masked_entries
+from ...data.known_labels import KnownLabels
 from ...data.row_source import StoredRows
 from ..base import Pass
 from ..threads import ThreadEngine
@@ -97,8 +98,8 @@ _making = threading.Lock()
 class Shard:
     """One partition in its space, on its worker. Sent to another worker, it is rebuilt by the first task there that needs it."""
 
-    def __init__(self, partition: Any, weight: Float64 | None, spec: Any, limit: int | None) -> None:
-        self._made_of = partition, weight, spec, limit
+    def __init__(self, partition: Any, weight: Float64 | None, labels: Any, strength: Any, spec: Any, limit: int | None) -> None:
+        self._made_of = partition, weight, labels, strength, spec, limit
         self._lock = threading.Lock()
         self._rows: Any = None
 
@@ -107,17 +108,17 @@ class Shard:
         """The partition in its space."""
         with self._lock:
             if self._rows is None:
-                partition, weight, spec, limit = self._made_of
+                partition, weight, labels, strength, spec, limit = self._made_of
                 worker = this_worker()
                 with _making:
                     memory = _memories.setdefault(worker, WorkerMemory())
                 kept = memory.take(spec.bytes_to_keep(partition), limit, lambda: spare_memory(worker))
                 weakref.finalize(self, memory.give_back, kept)
-                self._rows = spec.over(partition, weight, kept)
+                self._rows = spec.over(partition, weight, None if labels is None else KnownLabels(labels, strength), kept)
             return self._rows
 
     def __sizeof__(self) -> int:
-        partition, _, spec, _ = self._made_of
+        partition, *_, spec, _ = self._made_of
         return int(partition.nbytes + spec.bytes_to_keep(partition))
 
     def __reduce__(self) -> Any:

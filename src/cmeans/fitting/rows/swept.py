@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...data.arrays import Partition
 from ...data.blocks import Blocks
 from ...engines import Engine
 from ...rules import Hard
@@ -13,7 +12,7 @@ from ...sampling.linked_rows import linked_rows
 from ...sampling.population import Population, population_of
 from ...solvers.multistart import FitResult, Pilot
 from ...spaces import ExactSpace, Space
-from ...sweeps.passes import PartitionPass
+from ...sweeps.passes import KnownPass
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.statistics import KnownSums
@@ -52,8 +51,8 @@ def sums_of_known(space: Space, blocks: Blocks, n_clusters: int, engine: Engine)
     """Return the sums of the part of some rows that belongs to known clusters, by one pass over them; None where nothing is known."""
     if blocks.known is None:
         return None
-    fixed = replace(blocks, weight=blocks.known.fixed(blocks.weight), known=None)
-    sums = engine.fold(RepresentedRows(space, fixed, 0), PartitionPass(Hard(), Partition(blocks.known.labels, n_clusters, blocks.x)))
+    fixed = replace(blocks, weight=blocks.known.fixed(blocks.weight))
+    sums = engine.fold(RepresentedRows(space, fixed, 0), KnownPass(Hard(), n_clusters))
     return KnownSums(space, sums.weight, sums.mass, sums.moment, sums.spread)
 
 

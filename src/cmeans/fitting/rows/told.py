@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +41,7 @@ class Told:
                 f"{estimator_name}: cannot_link is not supported: with such pairs it is NP-hard to say if there is any partition at all. "
                 "Give known_labels of such rows, or leave it out."
             )
-        known = _known_labels(self.known_labels, self.label_strength, blocks.n_rows, n_clusters, estimator_name)
+        known = _known_labels(self.known_labels, self.label_strength, blocks, n_clusters, estimator_name)
         groups = _groups(self.must_link, blocks.n_rows, estimator_name)
         for name, value, fits in (("known_labels", known, by_sweeps or parameters._takes_labels), ("must_link", groups, by_sweeps)):
             if value is not None and not fits:
@@ -131,17 +133,46 @@ def _shared(known: KnownLabels, groups: IntArray, estimator_name: str) -> KnownL
     return KnownLabels(label[groups], strength[groups])
 
 
-def _known_labels(labels: Any, strength: Any, n_rows: int, n_clusters: int, estimator_name: str) -> KnownLabels | None:
+def _known_labels(labels: Any, strength: Any, blocks: Blocks, n_clusters: int, estimator_name: str) -> KnownLabels | None:
     """Return what is known of the clusters of rows, checked; None where nothing is."""
     if labels is None:
         if strength is not None:
             raise ValueError(f"{estimator_name}: label_strength is given without known_labels; give both, or neither.")
         return None
-    numbers = _by_row(labels, "known_labels", n_rows, estimator_name)
+    if strength is not None and np.ndim(strength) == 0 and not is_collection(strength):
+        strength = real(strength, "label_strength", estimator_name)
+        if strength > 1:
+            raise ValueError(f"{estimator_name}(label_strength={strength!r}): it is a share of the rows' weights, from 0 to 1.")
+    elif strength is not None:
+        strength = _by_row(strength, partial(_checked_strengths, estimator_name), "label_strength", blocks, estimator_name)
+    numbers = _by_row(labels, partial(_checked_labels, estimator_name, n_clusters), "known_labels", blocks, estimator_name)
+    if not isinstance(numbers, np.ndarray):
+        shares = numbers.mapped(_shares, 1.0 if strength is None else strength)
+    elif isinstance(strength, float | np.ndarray | None):
+        shares = _shares(numbers, 1.0 if strength is None else strength)
+    else:
+        shares = strength.mapped(_shares_of, numbers)
+    known = KnownLabels(numbers, shares)
+    return known if known.strength.any() else None
+
+
+def _shares(numbers: IntArray, strength: Any) -> Float64:
+    """Return the strengths of labels, 0 where there are none."""
+    return np.where(numbers >= 0, strength, 0.0)
+
+
+def _shares_of(strength: Float64, numbers: IntArray) -> Float64:
+    return _shares(numbers, strength)
+
+
+def _checked_labels(estimator_name: str, n_clusters: int, numbers: Any, start: int = 0) -> IntArray:
+    """Return known labels as integers, those from row `start` on."""
     if numbers.dtype.kind == "f":
         if not np.isfinite(numbers).all() or (numbers != np.rint(numbers)).any():
             row = int(np.flatnonzero(~np.isfinite(numbers) | (numbers != np.rint(numbers)))[0])
-            raise ValueError(f"{estimator_name}: known_labels[{row}] is {numbers[row]}; give whole numbers, -1 where a label is not known.")
+            raise ValueError(
+                f"{estimator_name}: known_labels[{start + row}] is {numbers[row]}; give whole numbers, -1 where a label is not known."
+            )
     elif numbers.dtype.kind not in "iu":
         raise ValueError(
             f"{estimator_name}: known_labels are {numbers.dtype}; give whole numbers from 0, -1 where a label is not known (scikit-learn's "
@@ -150,37 +181,34 @@ def _known_labels(labels: Any, strength: Any, n_rows: int, n_clusters: int, esti
     wrong = np.flatnonzero((numbers < -1) | (numbers >= n_clusters))
     if len(wrong):
         raise ValueError(
-            f"{estimator_name}(n_clusters={n_clusters}): known_labels[{wrong[0]}] is {numbers[wrong[0]]:g}; labels are 0 ... "
+            f"{estimator_name}(n_clusters={n_clusters}): known_labels[{start + wrong[0]}] is {numbers[wrong[0]]:g}; labels are 0 ... "
             f"{n_clusters - 1}, or -1 where they are not known."
         )
-    numbers = numbers.astype(np.intp)
-    shares = np.ones(n_rows) if strength is None else _strengths(strength, n_rows, estimator_name)
-    known = KnownLabels(numbers, np.where(numbers >= 0, shares, 0.0))
-    return known if known.strength.any() else None
+    return np.asarray(numbers, np.intp)
 
 
-def _strengths(value: Any, n_rows: int, estimator_name: str) -> Float64:
-    if np.ndim(value) == 0:
-        share = real(value, "label_strength", estimator_name)
-        if share > 1:
-            raise ValueError(f"{estimator_name}(label_strength={value!r}): it is a share of the rows' weights, from 0 to 1.")
-        return np.full(n_rows, share)
-    shares = _by_row(value, "label_strength", n_rows, estimator_name)
+def _checked_strengths(estimator_name: str, shares: Any, start: int = 0) -> Float64:
+    """Return strengths of labels in float64, those from row `start` on."""
     if shares.dtype.kind not in "iuf":
         raise ValueError(f"{estimator_name}: label_strength is {shares.dtype}; give numbers from 0 to 1.")
     wrong = np.flatnonzero(~((shares >= 0) & (shares <= 1)))  # NaN too
     if len(wrong):
-        raise ValueError(f"{estimator_name}: label_strength[{wrong[0]}] is {shares[wrong[0]]:g}; it is a share of the weight, from 0 to 1.")
+        raise ValueError(
+            f"{estimator_name}: label_strength[{start + wrong[0]}] is {shares[wrong[0]]:g}; it is a share of the weight, from 0 to 1."
+        )
     return np.asarray(shares, np.float64)
 
 
-def _by_row(value: Any, name: str, n_rows: int, estimator_name: str) -> Any:
-    """Return an array with one entry for each row."""
-    value = value.compute() if is_collection(value) else value
+def _by_row(value: Any, check: Callable[..., Any], name: str, blocks: Blocks, estimator_name: str) -> Any:
+    """Return one checked entry for each row: an array, or a column that stays where the rows are."""
+    if is_collection(value):
+        if blocks.elsewhere:
+            return blocks.x.column(value, check, name, estimator_name)
+        value = value.compute()
     try:
         values = host_array(value, name, estimator_name)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{estimator_name}: {name} must be one number for each of the {n_rows} rows ({error}).") from None
-    if values.shape != (n_rows,):
-        raise ValueError(f"{estimator_name}: {name} has shape {values.shape}; one entry for each of the {n_rows} rows is needed.")
-    return values
+        raise ValueError(f"{estimator_name}: {name} must be one number for each of the {blocks.n_rows} rows ({error}).") from None
+    if values.shape != (blocks.n_rows,):
+        raise ValueError(f"{estimator_name}: {name} has shape {values.shape}; one entry for each of the {blocks.n_rows} rows is needed.")
+    return check(values)

@@ -196,7 +196,7 @@ class _BatchedWalk:
             self.problem.rows, _ChangePass(self.direction, self.active, self.moment.shape[1])
         )
         blocks, mass = self.problem.rows.blocks, np.zeros(self.p.shape[1])
-        weight = blocks.weight
+        weight = blocks.weight[:]
         for start, stop in spans(len(weight), blocks.limits.rows_at_once):
             mass += (weight[start:stop, None] * self.p[start:stop]).sum(axis=0, dtype=np.float64)
         self.mass = mass
@@ -204,7 +204,7 @@ class _BatchedWalk:
 
     def refill(self) -> None:
         """Clusters that have lost all mass take the rows farthest from all others."""
-        weight = self.problem.rows.blocks.weight
+        weight = self.problem.rows.blocks.weight[:]
         empty = np.flatnonzero(self.mass < 1e-6 * np.min(weight, where=weight > 0, initial=np.inf))
         if len(empty) == 0:
             return
@@ -270,7 +270,7 @@ def follow_batched(
     observer: Observer = UNOBSERVED,
 ) -> tuple[Path, int]:
     """From `start`, which is written over, to a partition, and how many rows were visited; `after_step` may end the walk."""
-    blocks, weight = problem.rows.blocks, problem.rows.blocks.weight
+    blocks, weight = problem.rows.blocks, problem.rows.blocks.weight[:]
     active = np.empty(len(weight), np.bool_)
     for first, last in spans(len(weight), blocks.limits.rows_at_once):
         active[first:last] = (weight[first:last] > 0) & ((start[first:last] > 0).sum(axis=1) > 1)

@@ -95,7 +95,7 @@ class Sized:
 
     def bounds(self, problem: Problem) -> SizeBounds:
         """The bounds for the rows of a problem."""
-        return self.limits.over(problem.rows.blocks.weight, soft=problem.rule.is_soft, sampled=problem.n_rows < self.n_rows)
+        return self.limits.over(problem.rows.blocks.weight[:], soft=problem.rule.is_soft, sampled=problem.n_rows < self.n_rows)
 
     def __call__(self, problem: Problem, state: State, observer: Observer) -> Solution:
         """Follow centres and prices from a state, whose prices may be missing, until the centres stand still."""

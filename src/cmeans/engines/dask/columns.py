@@ -1,0 +1,113 @@
+"""Numbers by row that Dask holds, such as weights and labels: part by part on the workers that hold the rows."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .dask_api import by_row
+
+if TYPE_CHECKING:
+    from .rows import DaskRows
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What is known here of numbers that are elsewhere."""
+
+    total: float
+    least: float
+    largest: float
+
+    @classmethod
+    def of(cls, part: npt.NDArray[Any]) -> ColumnFacts:
+        """Return the facts of one part."""
+        with np.errstate(over="ignore"):
+            return cls(float(part.sum(dtype=np.float64)), float(part.min()), float(part.max()))
+
+    def __add__(self, other: ColumnFacts) -> ColumnFacts:
+        return ColumnFacts(self.total + other.total, min(self.least, other.least), max(self.largest, other.largest))
+
+
+class DaskColumn:
+    """Numbers (n,) beside the rows of a Dask collection. They stand in an array's place where few of them, or sums, are asked for.
+
+    Parts are futures with the graph that made them: those lost with a worker are computed again.
+    """
+
+    ndim = 1
+    strides = (8,)  # of numbers that are not all one
+    __array_ufunc__ = None  # products with arrays are made where the numbers are
+
+    def __init__(self, rows: DaskRows, parts: list[Any]) -> None:
+        self.rows, self.parts = rows, parts
+        self.shape = (rows.shape[0],)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def first_rows(self) -> list[int]:
+        """The number of the first row of each part."""
+        return list(self.rows.starts[:-1].tolist())
+
+    @cached_property
+    def facts(self) -> ColumnFacts:
+        """The sum of the numbers, the least and the largest."""
+        facts: ColumnFacts = reduce(operator.add, self.asked(_facts))
+        return facts
+
+    def sum(self) -> float:
+        return self.facts.total
+
+    def min(self) -> float:
+        return self.facts.least
+
+    def max(self) -> float:
+        return self.facts.largest
+
+    def mean(self) -> float:
+        return self.facts.total / len(self)
+
+    def any(self) -> bool:
+        return self.facts.least != 0 or self.facts.largest != 0
+
+    def __mul__(self, other: Any) -> DaskColumn:
+        return self.mapped(operator.mul, other)
+
+    def __rsub__(self, other: float) -> DaskColumn:
+        return self.mapped(_less_than, other)
+
+    __rmul__ = __mul__
+
+    def __getitem__(self, which: Any) -> npt.NDArray[Any]:
+        """Return some of the numbers, brought here."""
+        return self.rows.brought_of(self.parts, which) if isinstance(which, slice) or len(which) else np.empty(0)
+
+    def mapped(self, function: Callable[..., Any], *others: Any) -> DaskColumn:
+        """Return a function of each part, and of the parts of others: columns, arrays (n,), lists of one value for each part, or one value
+        for all."""
+        columns = [self.rows.parts_of(other) for other in others]
+        return DaskColumn(self.rows, self.rows.client.map(function, self.parts, *columns, pure=False))
+
+    def asked(self, function: Callable[..., Any], *others: Any) -> list[Any]:
+        """Return what a function says of each part, from the part, the number of its first row, and the parts of others."""
+        return list(self.rows.client.gather(self.mapped(function, self.first_rows, *others).parts))
+
+    def lazily(self) -> Any:
+        """Return the numbers as a Dask array whose chunks stay where they are."""
+        return by_row(self.parts, np.diff(self.rows.starts).tolist(), self.rows.client)
+
+
+def _facts(part: npt.NDArray[Any], start: int) -> ColumnFacts:
+    return ColumnFacts.of(part)
+
+
+def _less_than(part: npt.NDArray[Any], other: float) -> npt.NDArray[Any]:
+    return other - part
