@@ -63,9 +63,9 @@ class MemoryPlan:
     for_rows: int
     for_bounds: int = 0
 
-    def with_bounds(self, size: int, most: int) -> MemoryPlan:
-        """Return the plan with bounds of so many bytes, where there is room for them in `most`; they save more than rows kept do."""
-        return replace(self, for_rows=max(self.for_rows - size, 0), for_bounds=size) if size <= most else self
+    def with_bounds(self, size: int) -> MemoryPlan:
+        """Return the plan with bounds of so many bytes; they save more than rows kept do."""
+        return replace(self, for_rows=max(self.for_rows - size, 0), for_bounds=size)
 
     def said_of(self, kept_share: float, blocks: Blocks) -> str:
         """Describe the planned memory in a message."""
