@@ -302,10 +302,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
         memory = self._memory_plan(context, space, blocks, remembered, rule.most_clusters)
         if blocks.read_anew:
-            known = known.within(blocks.limits.bounds_bytes if context.settings.budget is None else memory.for_rows)
-            memory = memory.with_bounds(known.total)
-        room = {"keep_bounds": known.bounds > 0, "keep_coordinates": known.coordinates > 0} if blocks.read_anew else {}
-        rows = RepresentedRows(space, blocks, memory.for_rows, **room)
+            memory = memory.with_bounds(known, blocks.limits.bounds_bytes if context.settings.budget is None else memory.for_rows)
+        rows = RepresentedRows(space, blocks, memory.for_rows, **memory.kept)
         memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
         return rows
 
