@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import naive
 from cmeans import KernelKMeans, ProbabilisticKMeans
 from cmeans.rules import Fuzzy
+from cmeans.sweeps.hard import nearest
 from cmeans.sweeps.hard.bounded import BoundedSweep
 from every_estimator import FINDING, NAMES, build, known
 from limited import limited
@@ -314,20 +316,44 @@ def test_small_files_are_simply_read(estimator: str, tmp_path: Path, monkeypatch
 
 
 def test_hard_sweeps_over_stored_rows_keep_bounds_where_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same bits as in memory, where they do as well; without room for bounds the same partition."""
+    """The same partition as in memory, where they do as well, and the same bits however little room there is, and with any threads."""
     limited(monkeypatch, narrow_columns=20, canonical_rows=10)
-    kinds = []
+    kept = []
     call = BoundedSweep.__call__
-    monkeypatch.setattr(BoundedSweep, "__call__", lambda self, *words: kinds.append(words[0].blocks.read_anew) or call(self, *words))
+    monkeypatch.setattr(BoundedSweep, "__call__", lambda self, *words: kept.append(words[0].keep_bounds) or call(self, *words))
     make = partial(made, "KernelKMeans", "landmarks", n_landmarks=40, init="k-means++")
     there = make().fit(Kept(rows(np.float64)))
-    assert any(kinds)
+    assert all(kept)
     here = make().fit(rows(np.float64))
-    np.testing.assert_array_equal(there.objective_history_, here.objective_history_)
+    np.testing.assert_allclose(there.objective_history_, here.objective_history_, rtol=1e-9)
     np.testing.assert_array_equal(there.labels_, here.labels_)
-    kinds.clear()
-    limited(monkeypatch, bounds_bytes=0)
-    without = make().fit(Kept(rows(np.float64)))
-    assert not any(kinds)
-    np.testing.assert_array_equal(without.labels_, here.labels_)
-    np.testing.assert_allclose(without.objective_history_, here.objective_history_, rtol=1e-9)
+    for threads in 1, 2, 5:
+        kept.clear()
+        limited(monkeypatch, bounds_bytes=0)
+        without = make(n_jobs=threads).fit(Kept(rows(np.float64)))
+        assert not any(kept)
+        np.testing.assert_array_equal(without.labels_, there.labels_)
+        np.testing.assert_array_equal(without.objective_history_, there.objective_history_)
+        np.testing.assert_array_equal(without.dual_coef_, there.dual_coef_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("bounds_bytes", [0, 80 * N, 2**30])  # for nothing, for bounds, for coordinates too
+def test_stored_rows_have_the_labels_of_brute_force(bounds_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    limited(monkeypatch, narrow_columns=20, bounds_bytes=bounds_bytes)
+    monkeypatch.setattr(nearest, "LEAST_WORK", 0)
+    X = rows(np.float64)
+    X = np.concatenate([X, X**2, np.sin(X), np.cos(X)], axis=1)
+    X = np.concatenate([X] * (1 + 24 // X.shape[1]), axis=1)
+    fits = [
+        KernelKMeans(60, kernel="linear", init=X[:60], search=None, max_iter=4, tol=0, n_jobs=threads).fit(Kept(X)) for threads in (1, 2, 5)
+    ]
+    V = X[:60]
+    for _ in range(4):
+        labels = naive.point_distances(X, V).argmin(axis=1)
+        V = np.stack([X[labels == j].mean(axis=0) for j in range(60)])
+    np.testing.assert_array_equal(fits[0].labels_, naive.point_distances(X, V).argmin(axis=1))
+    for other in fits[1:]:
+        np.testing.assert_array_equal(other.labels_, fits[0].labels_)
+        np.testing.assert_array_equal(other.cluster_centers_, fits[0].cluster_centers_)
+        assert other.objective_ == fits[0].objective_

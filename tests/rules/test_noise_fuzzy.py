@@ -210,6 +210,18 @@ def test_centres_are_nearer_the_true_ones(share):
     assert min(np.mean(precision["auto"]), np.mean(recall["auto"])) > 0.7
 
 
+def test_a_share_is_kept_where_distances_crowd():
+    """Directions of many topics in many columns: of a tenth, 7% were called noise once, as the distance went to and fro between two."""
+    rng = np.random.default_rng(0)
+    topics = rng.normal(size=(40, 100))
+    sizes = rng.dirichlet(np.ones(40))
+    rows = topics[rng.choice(40, size=1500, p=sizes)] + rng.normal(size=(1500, 100)) * rng.uniform(0.8, 2.0, size=(1500, 1))
+    for clusters in 10, 30:
+        for seed in range(2):
+            model = FuzzyCMeans(clusters, kernel="linear", spherical=True, noise=0.1, random_state=seed).fit(rows)
+            assert abs((model.labels_ < 0).mean() - 0.1) <= 0.005
+
+
 def away(model):
     """Mean distance of the centres from the true ones."""
     distances = np.sqrt(naive.point_distances(MIDDLES, model.cluster_centers_))

@@ -15,6 +15,7 @@ from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy, Hard, NoiseFuzzy
 from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space
 from cmeans.spaces.centres import Centres
+from cmeans.sweeps.hard import nearest
 from cmeans.sweeps.passes import CostPass, NearestRowsPass
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
@@ -56,6 +57,20 @@ def naive_costs(m, n=333, d=3, c=7, noise=()):
 def folded(rows, rule, state, threads=1):
     with ThreadEngine(threads) as engine:
         return engine.fold(rows, CostPass(rule, state))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_costs_of_many_clusters_without_most_distances(dtype, monkeypatch):
+    monkeypatch.setattr(nearest, "LEAST_WORK", 0)
+    X, V, weight = given(333, 133, 70)
+    rows = RepresentedRows(EuclideanSpace(np.zeros(133)), Blocks(X.astype(dtype), weight, limits=RAGGED), 0)
+    costs = folded(rows, Hard(), State(Centres.orthonormal(V)))
+    d2 = naive.point_distances(X, V)
+    least, second = np.sort(d2, axis=1)[:, :2].T
+    own = np.eye(70)[d2.argmin(axis=1)]
+    atol = (1e-3 if dtype == "float32" else 1e-10) * (weight @ least)
+    np.testing.assert_allclose(costs.error, own.T @ (weight * least), atol=atol)
+    np.testing.assert_allclose(costs.utility, own.T @ (weight * (second - least)), atol=atol)
 
 
 @over_rules

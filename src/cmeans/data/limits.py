@@ -25,7 +25,7 @@ class Limits:
     # Rows outside memory
     loaded_bytes: int = 2**24  # bytes up to which stored rows are read into memory
     array_bytes: int = 2**26  # bytes of an array up to which it is in memory, for rows that are not
-    bounds_bytes: int = 2**30  # bytes of bounds that hard sweeps keep of stored rows where no memory_budget is given, on any machine
+    bounds_bytes: int = 2**30  # bytes of bounds that hard sweeps keep of stored rows where no memory_budget is given
     read_rows: int = 65_536  # rows that are read at once where only some of them are needed
     cached_rows: int = 2_048  # rows of a cached sample at most
     partition_rows: int = 2**18  # rows of files that become one partition on Dask workers

@@ -296,14 +296,14 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule, remembered: int = 0) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
         space, blocks, c = geometry.space, geometry.blocks.free, context.settings.n_clusters
-        bounds = memory_of(space, blocks, rule, c)
-        remembered += space.bytes_of_rows + (0 if blocks.read_anew else bounds)
+        known = memory_of(space, blocks, rule, c)
+        remembered += space.bytes_of_rows + (0 if blocks.read_anew else known.total)
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
         memory = self._memory_plan(context, space, blocks, remembered, rule.most_clusters)
-        if blocks.read_anew and bounds:
-            memory = memory.with_bounds(bounds, blocks.limits.bounds_bytes if context.settings.budget is None else memory.for_rows)
-        rows = RepresentedRows(space, blocks, memory.for_rows, keep_bounds=memory.for_bounds > 0 or None)
+        if blocks.read_anew:
+            memory = memory.with_bounds(known, blocks.limits.bounds_bytes if context.settings.budget is None else memory.for_rows)
+        rows = RepresentedRows(space, blocks, memory.for_rows, **memory.kept)
         memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
         return rows
 

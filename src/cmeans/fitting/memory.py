@@ -17,6 +17,7 @@ from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..landmarks.select import rows_for
 from ..solvers.subsampling import sample_sizes
 from ..spaces import Space
+from ..sweeps.hard.bounded import SearchMemory
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 SAMPLED = 32  # bytes for each row of the largest sample: its number, its weight, and what drawing takes
@@ -56,16 +57,22 @@ def free_memory() -> int:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """Planned memory of a fit: `needed` bytes in any case, `for_rows` bytes to keep represented rows between sweeps, and `for_bounds` bytes
-    of what hard sweeps know of stored rows, by which they leave out those whose cluster cannot have changed."""
+    """Planned memory of a fit: `needed` bytes in any case, `for_rows` bytes to keep represented rows between sweeps, and `bounds`:
+    bytes of what hard sweeps know of stored rows, by which they leave out those whose cluster cannot have changed."""
 
     needed: int
     for_rows: int
-    for_bounds: int = 0
+    bounds: SearchMemory | None = None
 
-    def with_bounds(self, size: int, most: int) -> MemoryPlan:
-        """Return the plan with bounds of so many bytes, where there is room for them in `most`; they save more than rows kept do."""
-        return replace(self, for_rows=max(self.for_rows - size, 0), for_bounds=size) if size <= most else self
+    def with_bounds(self, bounds: SearchMemory, most: int) -> MemoryPlan:
+        """Return the plan with as much of the bounds as there is room for in `most` bytes; they save more than rows kept do."""
+        bounds = bounds.within(most)
+        return replace(self, for_rows=max(self.for_rows - bounds.total, 0), bounds=bounds)
+
+    @property
+    def kept(self) -> dict[str, bool]:
+        """What of stored rows is kept for hard sweeps, as `RepresentedRows` takes it."""
+        return {} if self.bounds is None else {"keep_bounds": self.bounds.bounds > 0, "keep_coordinates": self.bounds.coordinates > 0}
 
     def said_of(self, kept_share: float, blocks: Blocks) -> str:
         """Describe the planned memory in a message."""
@@ -74,7 +81,7 @@ class MemoryPlan:
         else:
             rest = "" if kept_share == 1.0 else f", {1 - kept_share:.0%} made again in every sweep"
             rows = f"{kept_share:.0%} of the rows kept as the space sees them{rest}"
-        bounds = f"; bounds of distances kept in {self.for_bounds / 1e6:,.0f} MB" if self.for_bounds else ""
+        bounds = f"; bounds of distances kept in {self.bounds.total / 1e6:,.0f} MB" if self.bounds and self.bounds.total else ""
         room = f" (room for {self.for_rows / 1e6:,.0f} MB)" if self.for_rows else ""
         return f"works in up to {self.needed / 1e6:,.0f} MB; {rows}{room}{bounds}{blocks.whereabouts}"
 

@@ -145,6 +145,7 @@ static double sum_of_squares(const real *row, const struct rows *rows) {
 
 /* The sums of all clusters after some rows have changed them; those of clusters without rows are zero, without the rest that rounding leaves. */
 void EXPORTED(move_rows)(const struct rows *rows, const struct moves *moves, const struct cluster_sums *sums, int64_t clusters) {
+    int left = 0;
     for (int64_t k = 0; k < moves->count; k++) {
         const int64_t i = moves->rows[k], from = moves->from[k], to = moves->to[k];
         const real *row = rows->values + i * rows->pitch;
@@ -153,10 +154,11 @@ void EXPORTED(move_rows)(const struct rows *rows, const struct moves *moves, con
         add_to_cluster(sums, to, weight, kxx, row, rows);
         if (from < 0)
             continue;
+        left = 1;
         sums->count[from] -= weight > 0;
         add_to_cluster(sums, from, -weight, kxx, row, rows);
     }
-    for (int64_t j = 0; j < clusters; j++)
+    for (int64_t j = 0; left && j < clusters; j++)
         if (sums->count[j] == 0) {
             sums->mass[j] = sums->kxx[j] = 0;
             memset(sums->moment + j * rows->columns, 0, (size_t)rows->columns * sizeof(double));

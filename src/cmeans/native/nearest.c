@@ -1,4 +1,4 @@
-/* The nearest of many centres for rows of which nothing is known. */
+/* The nearest of many centres for rows of which nothing is known, and the second nearest. */
 #include "search.h"
 
 struct found {
@@ -48,6 +48,45 @@ int EXPORTED(assign_nearest)(const struct rows *rows, const struct search *searc
             }
         }
         add_rows(&s, search, count, to->moment);
+    }
+    free(s.memory);
+    return 0;
+}
+
+/* The squared distance of row i of the tile to its second nearest centre. */
+static real second_distance(struct searched *s, const struct search *search, int64_t i) {
+    const int32_t own = s->label[i];
+    real *low = s->low + i * s->width, second;
+    int32_t nearest;
+    low[own] = (real)INFINITY;
+    nearest = smallest_of(low, s->width, &second);
+    measure_some(s, search, i, &nearest, 1);
+    second = low[nearest];
+    const int64_t count = within(s, i, own, second + margin_of(s, search, i), s->found);
+    for (int64_t k = 0; k < count; k += AFEW)
+        measure_some(s, search, i, s->found + k, at_most(AFEW, count - k));
+    for (int64_t k = 0; k < count; k++)
+        second = low[s->found[k]] < second ? low[s->found[k]] : second;
+    return second;
+}
+
+/* Adds to the errors of clusters the squared distances of their rows, and to their utilities what the second nearest centres are farther. */
+int EXPORTED(cost_nearest)(const struct rows *rows, const struct search *search, real *coordinates, double *error, double *utility) {
+    struct searched s;
+    if (!new_search(&s, search))
+        return NO_MEMORY;
+    s.rows = rows, s.coordinates = coordinates;
+    for (int64_t start = 0; start < rows->count; start += s.room) {
+        const int64_t count = at_most(s.room, rows->count - start);
+        for (int64_t t = 0; t < count; t++)
+            begin_row(&s, t, start + t, -1, (real)INFINITY);
+        search_tile(&s, search, count);
+        for (int64_t t = 0; t < count; t++) {
+            const int64_t j = s.label[t];
+            const double weight = rows->weight[(start + t) * rows->weight_step], d2 = s.d2[t];
+            error[j] += weight * d2;
+            utility[j] += weight * (second_distance(&s, search, t) - d2);
+        }
     }
     free(s.memory);
     return 0;

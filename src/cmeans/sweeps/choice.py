@@ -1,7 +1,6 @@
 """Choice of sweeps: native ones where the rows, their space and the rule allow it, generic ones elsewhere.
 
-The choice looks at shapes, types and the rule only, never at threads or free memory, so that these change no bit of a result. Only a
-`memory_budget` that has no room for the bounds of stored rows changes rounding.
+The choice looks at shapes, types and the rule only, never at threads or memory, so that these change no bit of a result.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from ..data.outputs import RowOutputs
 from ..rules import Rule
 from ..spaces import Space
 from . import generic
-from .hard.bounded import BoundedSweep, MovedRows
-from .hard.nearest import NearestAssign, NearestSearch
+from .hard.bounded import BoundedSweep, MovedRows, SearchMemory
+from .hard.nearest import NearestAssign, NearestSearch, SearchedCosts
 from .native import (
     NativeAssign,
     NativeCosts,
@@ -108,17 +107,17 @@ def _native_code_reads(space: Space, blocks: Blocks, rule: Rule) -> bool:
     return native.is_available()
 
 
-def memory_of(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> int:
+def memory_of(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> SearchMemory:
     """Bytes that a sweep remembers from one pass to the next, where it may."""
-    return BoundedSweep.memory(space, blocks, n_clusters) if searches(space, blocks, rule, n_clusters) else 0
+    return BoundedSweep.memory(space, blocks, n_clusters) if searches(space, blocks, rule, n_clusters) else SearchMemory()
 
 
 def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> SweepFunction:
-    """The sweep of one run over represented rows. Searches keep bounds of distances from sweep to sweep, where rows leave room for them."""
+    """The sweep of one run over represented rows."""
     space, blocks = rows.space, rows.blocks
     native_sweeps = sweeps_are_native(space, blocks, rule, n_clusters)
     quick = native_sweeps and rows.n_rows * space.size * n_clusters < LEAST_BOUNDED
-    if rows.keep_bounds and not quick and searches(space, blocks, rule, n_clusters):
+    if not quick and searches(space, blocks, rule, n_clusters):
         return BoundedSweep(rule, numpy_dtype(blocks.x))
     if not native_sweeps:
         return generic.sweep
@@ -157,6 +156,8 @@ def deviations_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> Deviat
 
 def costs_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> CostsFunction:
     """Errors and utilities of clusters over represented rows."""
+    if searches(rows.space, rows.blocks, rule, n_clusters):
+        return SearchedCosts(numpy_dtype(rows.blocks.x))
     if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
         return generic.cluster_costs
     return NativeCosts(rule, numpy_dtype(rows.blocks.x))

@@ -77,12 +77,15 @@ class RepresentedRows:
         *,
         training: bool = True,
         keep_bounds: bool | None = None,
+        keep_coordinates: bool | None = None,
     ) -> None:
-        """`keep_bounds`: whether hard sweeps may remember bounds of all rows; None: where the rows are in memory too."""
+        """`keep_bounds`, `keep_coordinates`: whether hard sweeps may remember bounds of all rows, and their coordinates along a few
+        directions; None: where the rows are in memory too."""
         self.space = space
         self.blocks = blocks
         self.n_tasks = blocks.n_tasks(space.size)
         self.keep_bounds = not blocks.read_anew if keep_bounds is None else keep_bounds
+        self._keep_coordinates = not blocks.read_anew if keep_coordinates is None else keep_coordinates
         self._training = training
         self._left = self.room_to_keep = keep_bytes if space.keeps_rows_cheaply or blocks.read_anew else 0
         self._views = blocks.are_views and space.represents_by_views  # which take no memory, and are always kept
@@ -152,7 +155,8 @@ class RepresentedRows:
     def part(self, rows: IntArray, weights: Float64) -> RepresentedRows:
         """Some of the rows, with weights of their own, as a table in the same space and within the same memory; for spaces that
         know no more of training rows than of others."""
-        return RepresentedRows(self.space.of_part(rows), self.blocks.part(rows, weights), self._left)
+        space, blocks = self.space.of_part(rows), self.blocks.part(rows, weights)
+        return RepresentedRows(space, blocks, self._left, keep_bounds=self.keep_bounds, keep_coordinates=self._keep_coordinates)
 
     def in_scale(self) -> RepresentedRows:
         """Return the rows in the space in which distances of those with missing values compare with those of others."""
@@ -181,8 +185,8 @@ class RepresentedRows:
 
     def coordinates(self, block: NativeRows, count: int) -> Array | None:
         """Room (b, count + 2) for the coordinates of a block's rows along so many directions, which a search fills and finds again: zeros
-        where it has not been yet. None for rows that are read once, or need not be in memory between passes."""
-        if self.blocks.read_anew or not self._training or not count:
+        where it has not been yet. None for rows that are read once, and where there is no room."""
+        if not self._keep_coordinates or not self._training or not count:
             return None
         key = block.start, count
         if key not in self._coordinates:

@@ -26,6 +26,7 @@ COVERED = 0.7  # share of the rows' weight whose clusters are no wider than nois
 LEAST = 1e-6  # of the mean squared distance: no noise cluster is nearer
 ROUNDS, SWEEPS = 10, 10  # in which the distance is settled, and in each of them
 SETTLED = 1e-2  # relative change at which it is
+SHARE_ROUNDS, SHARE_SETTLED = 15, 1e-3  # rounds until a given share of the rows' weight is kept, to so much of the weight
 
 
 def distance_of_share(
@@ -131,23 +132,35 @@ class NoisePilot:
             if found.solution.state is not solution.state:
                 settled = self._settled(part, found.solution.state.centres, self.share, here.within("found"))
                 visits += settled.row_visits
+        if self.share is not None:  # distances crowd in many columns: until centres rest, a little of them is many rows
+            among = part if problem.rows.blocks.elsewhere else problem
+            settled = self._settled(among, settled.centres, self.share, here.within("share"), at_rest=True)
+            visits += settled.row_visits
         centres, delta = settled.centres, settled.delta
-        if schedule is not None and not problem.rows.blocks.elsewhere:  # of rows elsewhere the sample's distance will do
+        if self.share is None and schedule is not None and not problem.rows.blocks.elsewhere:  # of rows elsewhere the sample's will do
             delta, visits = self._distance(problem, centres, self.share), visits + problem.n_rows
         final = replace(problem, rule=self._rule(delta))
         solution = solve(final, State(centres), observer.at("fit"))
         return final, BestRun(solution, None, visits + solution.row_visits)
 
-    def _settled(self, part: Problem, centres: Centres, share: float | None, observer: Observer) -> _Settled:
-        """Settle the distance; the first is that of this share."""
+    def _settled(self, part: Problem, centres: Centres, share: float | None, observer: Observer, *, at_rest: bool = False) -> _Settled:
+        """Settle the distance; the first is that of this share. `at_rest`: until the centres rest, and no more than a few rows lie between
+        the distance and the one before."""
         stopping = replace(part.stopping, max_iter=min(SWEEPS, part.stopping.max_iter))
         delta, visits = self._distance(part, centres, share), part.n_rows
-        for number in range(ROUNDS):
+        before = delta
+        for number in range(SHARE_ROUNDS if at_rest else ROUNDS):
             trial = replace(part, rule=self._rule(delta), stopping=stopping)
             solution = solve(trial, State(centres), observer.within(str(number)).at("noise"))
             centres, visits = solution.state.centres, visits + solution.row_visits + part.n_rows
-            before, delta = delta, self._distance(part, centres, self.share)
-            if abs(delta - before) <= SETTLED * before:
+            before, delta, change = delta, self._distance(part, centres, self.share), delta - before
+            if self.share is not None and change * (delta - before) < 0:
+                # More noise makes clusters narrower, whose noise is nearer again: a distance and its answer would take turns for ever.
+                delta = 0.5 * (before + delta)
+            if not at_rest and abs(delta - before) <= SETTLED * before:
+                break
+            if at_rest and solution.converged and self._between(part, centres, before, delta) <= SHARE_SETTLED:
+                delta = before  # at which the centres rest
                 break
         return _Settled(centres, delta, visits)
 
@@ -156,8 +169,17 @@ class NoisePilot:
 
     def _distance(self, problem: Problem, centres: Centres, share: float | None) -> float:
         """Return the squared distance of the noise cluster at these centres."""
-        parts = zip(*problem.map(NearestRowsPass(self.rule, State(centres))), strict=True)
-        (labels, d2), weight = map(np.concatenate, parts), problem.rows.blocks.weight[:]
+        labels, d2, weight = self._nearest(problem, centres)
         delta = automatic_distance(d2, weight, labels) if share is None else distance_of_share(d2, weight, share)
         mean = float(weight @ d2) / float(weight.sum())
         return max(delta, LEAST * mean) if mean > 0 else 1.0
+
+    def _between(self, problem: Problem, centres: Centres, one: float, other: float) -> float:
+        """Return the share of the weight whose squared distance to the nearest centre lies between two."""
+        _, d2, weight = self._nearest(problem, centres)
+        return float(weight[(d2 > min(one, other)) & (d2 <= max(one, other))].sum() / weight.sum())
+
+    def _nearest(self, problem: Problem, centres: Centres) -> tuple[IntArray, Float64, Float64]:
+        """Return the nearest centre of each row (n,), the squared distance to it, and its weight."""
+        labels, d2 = zip(*problem.map(NearestRowsPass(self.rule, State(centres))), strict=True)
+        return np.concatenate(labels), np.concatenate(d2), problem.rows.blocks.weight[:]

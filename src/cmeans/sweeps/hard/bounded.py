@@ -50,6 +50,24 @@ class _ClusterSumsArgument(Structure):
 
 
 @dataclass(frozen=True)
+class SearchMemory:
+    """Bytes of what sweeps may keep of all rows, which changes time alone."""
+
+    bounds: int = 0  # with sums, where these are kept too
+    coordinates: int = 0  # along the directions of the search
+
+    def within(self, most: int) -> SearchMemory:
+        """Return as much of it as there is room for; bounds save more than coordinates do."""
+        bounds = self.bounds if self.bounds <= most else 0
+        return SearchMemory(bounds, self.coordinates if bounds and self.total <= most else 0)
+
+    @property
+    def total(self) -> int:
+        """Bytes of all."""
+        return self.bounds + self.coordinates
+
+
+@dataclass(frozen=True)
 class RowBounds:
     """Bounds of the rows of one block."""
 
@@ -80,6 +98,13 @@ class ClusterSums:
     def __add__(self, other: ClusterSums) -> ClusterSums:
         return ClusterSums(self.count + other.count, self.mass + other.mass, self.kxx + other.kxx, self.moment + other.moment)
 
+    def statistics(self, space: Space, state: State, weight: float, change: float) -> Statistics:
+        """Return the statistics of the rows, whose weights sum to `weight`."""
+        cross: Float64 = np.einsum("ij,ij->i", self.moment, space.coefficients(state.centres))
+        # sum_i w_i |x_i - v|^2 = sum_i w_i k(x_i, x_i) - 2 moment.a + mass |v|^2
+        spread = np.maximum(self.kxx - 2.0 * cross + self.mass * state.centres.squared_norms(), 0.0)
+        return Statistics(weight, self.mass, self.moment, spread, change=change)
+
 
 @dataclass(frozen=True)
 class Drift:
@@ -101,6 +126,11 @@ class BlockMoves:
     def room(cls, n_rows: int) -> BlockMoves:
         """Return room for the moves of all rows."""
         return cls(np.empty(n_rows, np.int64), np.empty(n_rows, np.int32), np.empty(n_rows, np.int32))
+
+    @classmethod
+    def into(cls, labels: Array) -> BlockMoves:
+        """Return the moves of all rows from none into their clusters."""
+        return cls(np.arange(len(labels)), np.full(len(labels), -1, np.int32), labels)
 
     def first(self, count: int) -> BlockMoves:
         """Return a copy of the first moves."""
@@ -153,8 +183,8 @@ def _itself(sums: Statistics) -> Statistics:
 
 
 def _rows_may_go(space: Space, blocks: Blocks) -> bool:
-    """True where rows may be gone after their task and take long to represent again, so that each task adds its own sums."""
-    return space.keeps_rows_cheaply or blocks.read_anew
+    """True where represented rows may be gone after their task and take long to represent again, so that each task keeps its own sums."""
+    return space.keeps_rows_cheaply and not blocks.read_anew
 
 
 class BoundedSweep:
@@ -170,23 +200,28 @@ class BoundedSweep:
         self._latest_drift: tuple[State, State, Drift] | None = None
 
     @staticmethod
-    def memory(space: Space, blocks: Blocks, n_clusters: int) -> int:
-        """Bytes that are kept between sweeps."""
-        numbers = 1 + min(n_clusters, GROUPS) + direction_count(space, blocks.n_rows, n_clusters) + 2
-        sums = 1 + blocks.n_tasks(space.size) * _rows_may_go(space, blocks)
-        return blocks.n_rows * (4 + itemsize(blocks.x) * numbers) + sums * 8 * n_clusters * (space.size + 3)
+    def memory(space: Space, blocks: Blocks, n_clusters: int) -> SearchMemory:
+        """Bytes that may be kept between sweeps."""
+        bounds = blocks.n_rows * (4 + itemsize(blocks.x) * (1 + min(n_clusters, GROUPS)))
+        if not blocks.read_anew:
+            sums = 1 + blocks.n_tasks(space.size) * _rows_may_go(space, blocks)
+            bounds += sums * 8 * n_clusters * (space.size + 3)
+        count = direction_count(space, blocks.n_rows, n_clusters)
+        return SearchMemory(bounds, blocks.n_rows * itemsize(blocks.x) * (count + 2) if count else 0)
 
     def __call__(
         self, rows: RepresentedRows, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
-    ) -> MovedRows:
+    ) -> MovedRows | Statistics:
         assert labels is None, "the hard rule needs no labels"
         key = (id(rows), task)
         memory = self._memory.get(key) or _TaskMemory(state)
         search = self._search.argument(rows, rows.space, state)
+        own = ClusterSums.none(len(state.centres), rows.space.moment_width) if rows.blocks.read_anew else None
         for here in rows.native_task(task):
-            if here.start not in memory.bounds:
-                memory.bounds[here.start] = RowBounds.unknown(len(here), len(state.centres), here.dtype)
-            bounds, drift = memory.bounds[here.start], self._drift(memory.state, state, here.dtype)
+            bounds = memory.bounds.get(here.start) or RowBounds.unknown(len(here), len(state.centres), here.dtype)
+            if rows.keep_bounds:
+                memory.bounds[here.start] = bounds
+            drift = self._drift(memory.state, state, here.dtype)
             moves = BlockMoves.room(len(here))
             argument = moves.argument()
             arguments = (
@@ -198,13 +233,17 @@ class BoundedSweep:
                 argument,
             )
             done(self._pass(*arguments))
-            if argument.count and _rows_may_go(rows.space, rows.blocks):
+            if own is not None:  # as all rows are read in every sweep, their sums take little more, and do not depend on sweeps before
+                self._add(here, BlockMoves.into(bounds.label), own)
+            elif argument.count and _rows_may_go(rows.space, rows.blocks):
                 self._add(here, moves.first(argument.count), self._sums_of(rows, state, task))
             elif argument.count:
                 memory.moves[here.start] = moves.first(argument.count)
         memory.state = state
         self._memory[key] = memory
         change = 0.0 if before is None else self._change(rows, state, before, task)
+        if own is not None:
+            return own.statistics(rows.space, state, rows.task_weight(task), change)
         return MovedRows(self, rows, state, rows.task_weight(task), change)
 
     def statistics(self, moved: MovedRows) -> Statistics:
@@ -219,10 +258,7 @@ class BoundedSweep:
                         self._add(here, memory.moves.pop(here.start), total)
         for task in range(rows.n_tasks):
             total = total + self._sums[id(rows), task] if (id(rows), task) in self._sums else total
-        cross: Float64 = np.einsum("ij,ij->i", total.moment, rows.space.coefficients(state.centres))
-        # sum_i w_i |x_i - v|^2 = sum_i w_i k(x_i, x_i) - 2 moment.a + mass |v|^2
-        spread = np.maximum(total.kxx - 2.0 * cross + total.mass * state.centres.squared_norms(), 0.0)
-        return Statistics(moved.weight, total.mass.copy(), total.moment.copy(), spread, change=moved.change)
+        return replace(total, mass=total.mass.copy(), moment=total.moment.copy()).statistics(rows.space, state, moved.weight, moved.change)
 
     def _sums_of(self, rows: RepresentedRows, state: State, task: int = ALL) -> ClusterSums:
         """Return the sums over all rows that are kept, or over those of one task."""

@@ -17,7 +17,7 @@ from ...spaces.centres import Centres
 from ..native_rows import RowsArgument
 from ..represented_rows import RepresentedRows
 from ..state import State
-from ..statistics import FinalSums
+from ..statistics import ClusterCosts, FinalSums
 
 STATES = 2  # whose centres are kept as C reads them
 COLUMNS_A_DIRECTION = 12  # columns that a row has for each direction along which bounds are taken
@@ -169,6 +169,22 @@ class NearestSearch:
             to = sums.argument(labels[-1], distances[-1], None)
             done(self._pass(here.argument, search, address(rows.coordinates(here, search.size)), to))
         return np.concatenate(labels), np.concatenate(distances)
+
+
+class SearchedCosts:
+    """Errors and utilities of the clusters in one task's rows, each of which would go to its second nearest centre."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._cache = SearchCache()
+        self._pass = native.function("cost_nearest", dtype, (*ARGUMENTS[:3], ADDRESS, ADDRESS), INT)
+
+    def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int) -> ClusterCosts:
+        search = self._cache.argument(rows, rows.space, state)
+        costs = ClusterCosts(np.zeros(len(state.centres)), np.zeros(len(state.centres)))
+        for here in rows.native_task(task):
+            coordinates = address(rows.coordinates(here, search.size))
+            done(self._pass(here.argument, search, coordinates, address(costs.error), address(costs.utility)))
+        return costs
 
 
 ARGUMENTS = (pointer_to(RowsArgument), pointer_to(SearchArgument), ADDRESS, pointer_to(_FoundArgument))
