@@ -175,7 +175,7 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
             told = {"known_labels": rows.labels, "must_link": rows.links}
             model.fit_predict_to(rows.x, labels, sample_weight=None if rows.stay else rows.weight, **told, **written)
         except ValueError as error:
-            found = re.search("(?:known_labels|must_link).*", str(error), re.DOTALL)
+            found = re.search("(?:known_labels|must_link)[^=].*", str(error), re.DOTALL)
             if found is None or (rows.labels is None and rows.links is None):
                 raise
             of_links = rows.links is not None and found[0].startswith("must_link")
