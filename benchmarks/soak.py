@@ -33,6 +33,7 @@ D, C = 2, 5
 MADE = 4096  # rows that are made together, from the number of the first
 CHUNK = 100_000  # rows of a stream that are clustered at a time
 SAVED = 10  # chunks between two savings of a stream
+BUDGET = "400MB"  # of a fit: for its largest sample, labels, and a few of its rows
 CENTRES = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [6.0, 6.0], [3.0, 10.0]], np.float32)
 
 
@@ -68,7 +69,8 @@ def fit(n_rows: int, folder: Path) -> dict[str, Any]:
     """Fit, from the checkpoint where there is one."""
     file = folder / "fit.checkpoint"
     checkpoint = cmeans.Checkpoint(file, sweeps=1, minutes=None, resume=file.exists())
-    model = cmeans.KernelKMeans(C, kernel="linear", random_state=0, tol=1e-6, checkpoint=checkpoint).fit(Simulated(n_rows))
+    model = cmeans.KernelKMeans(C, kernel="linear", random_state=0, tol=1e-6, memory_budget=BUDGET, checkpoint=checkpoint)
+    model.fit(Simulated(n_rows))
     return {"centres": digest(model.cluster_centers_), "labels": digest(model.labels_), "sweeps": model.n_iter_}
 
 

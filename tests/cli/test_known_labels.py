@@ -31,6 +31,16 @@ def labelled(tmp_path: Path, blobs: tuple[np.ndarray, np.ndarray]) -> Path:
     return file
 
 
+@pytest.fixture
+def mislabelled(labelled: Path) -> Path:
+    """The same with columns in which rows without a label have -2, or nothing."""
+    table = pq.read_table(labelled)
+    below = np.where(table["known"].to_numpy() < 0, -2, table["known"].to_numpy())
+    holes = pa.array([None if number < 0 else int(number) for number in below])
+    pq.write_table(table.append_column("below", pa.array(below)).append_column("holes", holes), labelled)
+    return labelled
+
+
 @pytest.mark.parametrize("words", ["", "--method hard", "--method entropy --temperature 0.5", "--weight w", "--columns a,b,c,d"])
 def test_clusters_take_the_numbers_of_labels(
     cmeans: Command, labelled: Path, blobs: tuple[np.ndarray, np.ndarray], tmp_path: Path, words: str
@@ -59,11 +69,15 @@ def test_clusters_take_the_numbers_of_labels(
         ("--known-labels w --weight w", "--known-labels w: is --weight too"),
         ("--known-labels known -c 2", r"--known-labels known: known_labels\[\d+\] is 2; labels are 0 \.\.\. 1"),
         ("--known-labels known --method two-step", "--known-labels known: known_labels is for KernelKMeans"),
+        ("--known-labels known --size-min 10", r"size_min=10.0\): .*leave out known_labels= and must_link=, or the bounds"),
+        ("--known-labels below", r"--known-labels below: known_labels\[1\] is -2; labels are 0 \.\.\. 2, or -1 where"),
+        ("--known-labels holes", r"--known-labels holes: known_labels\[1\] is nan; give whole numbers, -1 where"),
     ],
 )
-def test_what_cannot_be_is_refused(cmeans: Command, labelled: Path, tmp_path: Path, words: str, message: str) -> None:
+def test_what_cannot_be_is_refused(cmeans: Command, mislabelled: Path, tmp_path: Path, words: str, message: str) -> None:
     clusters = () if "-c" in words.split() else ("-c", 3)
-    ended = cmeans("fit", labelled, *clusters, *words.split(), "--out", tmp_path / "o")
+    columns = () if "--columns" in words.split() else ("--columns", "b,c,d")
+    ended = cmeans("fit", mislabelled, *clusters, *columns, *words.split(), "--out", tmp_path / "o")
     assert ended.code == 2
     assert re.search(message, ended.err.splitlines()[-1]), ended.err
     assert not (tmp_path / "o" / "summary.json").exists()
@@ -114,7 +128,7 @@ def test_links_that_cannot_be_are_refused(cmeans: Command, labelled: Path, tmp_p
     for name, pairs in {"beyond": [[0, 150]], "minus": [[0, -1]], "three": [[0, 1, 2]], "halves": [[0.5, 1]]}.items():
         np.save(tmp_path / f"{name}.npy", np.array(pairs))
     (tmp_path / "words.csv").write_text("one,other\nfirst,second\n", encoding="utf-8")
-    columns = () if "--columns" in words or "--weight" in words else ("--columns", "a,b,c,d")
+    columns = () if "--columns" in words or "--weight" in words else ("--columns", "b,c,d")
     given = words.replace("FOLDER", str(tmp_path)).split()
     ended = cmeans("fit", labelled, "-c", 3, *columns, *given, "--out", tmp_path / "o")
     assert ended.code == 2

@@ -79,3 +79,15 @@ def test_methods_that_find_the_number(cmeans: Command, table: Path) -> None:
     ended = cmeans("select", table, "--method", "adaptive")
     assert ended.code == 2
     assert "--method adaptive" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--temperature 1", "--temperature: --method fuzzy has none; it belongs to entropy."),
+        ("--method hard --eta-scale 2", "--eta-scale: --method hard has none; it belongs to possibilistic."),
+    ],
+)
+def test_options_of_other_methods(cmeans: Command, table: Path, words: str, message: str) -> None:
+    ended = cmeans("select", table, "-c", "2-3", *words.split())
+    assert (ended.code, ended.err.strip()) == (2, f"cmeans: {message}")

@@ -122,10 +122,13 @@ def line_of(dice: random.Random, options: dict[str, dict[str, bool]]) -> list[st
 
 def said(words: list[str]) -> tuple[int, str, str]:
     """Run a command in this process; return its exit code and what it wrote."""
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err, warnings.catch_warnings():
+    written = io.BytesIO()  # labels of a stream go there as bytes
+    out = io.TextIOWrapper(written, encoding="utf-8", newline="")
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()) as err, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         code = main(words)
-    return code, out.getvalue(), err.getvalue()
+    out.flush()
+    return code, written.getvalue().decode(), err.getvalue()
 
 
 def outcome(words: list[str], code: int, out: str, err: str, work: Path) -> str:

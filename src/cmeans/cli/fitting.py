@@ -106,12 +106,17 @@ def _cluster(scheduler: str | None) -> Iterator[Any]:
         yield client
 
 
+def refuse_other_options(request: FitRequest, methods: Mapping[str, MethodSpec]) -> None:
+    """Refuse options that the method has not, but another has."""
+    for word in request.words:
+        if word not in methods[request.method].parameters:
+            able = listed(name for name, other in methods.items() if word in other.parameters)
+            raise InputError(f"{option_of(word)}: --method {request.method} has none; it belongs to {able}.")
+
+
 def _check(request: FitRequest, method: MethodSpec) -> None:
     """Refuse options that are invalid whatever the rows are."""
-    for word in request.words:
-        if word not in method.parameters:
-            able = listed(name for name, other in METHODS.items() if word in other.parameters)
-            raise InputError(f"{option_of(word)}: --method {request.method} has none; it belongs to {able}.")
+    refuse_other_options(request, METHODS)
     if "n_clusters" in method.needed and "n_clusters" not in request.words:
         finders = listed(name for name, other in METHODS.items() if other.finds_number)
         raise InputError(f"--clusters: --method {request.method} needs the number of clusters, e.g. -c 3; {finders} find it themselves.")
@@ -175,7 +180,7 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
             told = {"known_labels": rows.labels, "must_link": rows.links}
             model.fit_predict_to(rows.x, labels, sample_weight=None if rows.stay else rows.weight, **told, **written)
         except ValueError as error:
-            found = re.search("(?:known_labels|must_link).*", str(error), re.DOTALL)
+            found = re.search("(?:known_labels|must_link)[^=].*", str(error), re.DOTALL)
             if found is None or (rows.labels is None and rows.links is None):
                 raise
             of_links = rows.links is not None and found[0].startswith("must_link")

@@ -192,7 +192,7 @@ def _whole_column(reading: ReadOptions, header: Header, option: str, column: Col
 
 def _numbers_of(reading: ReadOptions, option: str, value: ColumnLabel, columns: tuple[ColumnLabel, ...] = ()) -> NDArray[np.float64]:
     """Return columns of a file, all of them by default, in memory."""
-    asked = replace(reading, columns=columns, weight=None, dtype="float64", name=None, categorical=(), spell=as_option)
+    asked = replace(reading, columns=columns, weight=None, dtype="float64", holes=True, name=None, categorical=(), spell=as_option)
     try:
         opened, _ = open_rows(asked)
     except RowsError as error:

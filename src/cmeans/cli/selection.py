@@ -17,7 +17,7 @@ from ..solvers.checkpoints import check_place
 from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
-from .fitting import FitRequest, prepared_rows
+from .fitting import FitRequest, prepared_rows, refuse_other_options
 from .option_values import METHODS
 from .output.results import Stopwatch, as_json, caught_warnings, results_folder
 from .output.terminal import Screen
@@ -61,6 +61,7 @@ def _judged(request: FitRequest, clusters: str, by: str, n_bootstrap: int, scree
     if request.method not in SELECTABLE:
         known = ", ".join(SELECTABLE)
         raise InputError(f"--method {request.method}: methods whose number of clusters is chosen are {known}.")
+    refuse_other_options(request, SELECTABLE)
     if n_bootstrap == 1 or (by == "stability" and n_bootstrap == 0):
         raise InputError(f"--refits {n_bootstrap}: agreement of refits needs at least 2 of them; 0, for none, goes with another --by.")
     numbers = numbers_of(clusters)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -23,6 +25,7 @@ from ..kernels.names import KernelName
 from ..rules import Rule
 from ..runtime.docstrings import shares_parameters
 from ..runtime.progress import Reporter
+from ..solvers.checkpoints import Checkpoint, Packed
 from ..solvers.fixed_point import Solution
 from ..spaces import Space, spanning_space
 from ..streaming import StreamSummary, carried_points, points_of
@@ -117,6 +120,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
         acceleration: Acceleration | None = "anderson",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -161,38 +165,47 @@ class KernelPatchClustering(Plotting, StreamingBase):
         if self.merge == "chain":
             return super()._summed_up(parts, context)
         seed, n_rows = new_seed(context.settings), sum(part.n_rows for part in parts)
+        sections = [context.section(f"patch {number}") for number in range(len(parts))]
 
         def patch(number: int, engine: Engine) -> Chunk:
             listeners = context.listeners if engine is context.engine else ()  # patches side by side send no messages
             own = replace(context, blocks=parts[number].in_memory(), engine=engine, hook=None)
             return Chunk(own, seed, number, Reporter(listeners, "patch", number, len(parts)))
 
-        first = self._numbered(self._begin(patch(0, context.engine)))
-
-        def leaf(number: int) -> ChunkResult:
+        def leaf(number: int) -> Packed:
+            """Return what is kept of a patch; all but the first, which has the kernel, may be found in the checkpoint."""
             if number == 0:
-                return first
+                return _kept(first)
+            found = sections[number].found
+            return _kept(alone(number)) if found is None else found
+
+        def alone(number: int) -> ChunkResult:
             with ThreadEngine(1) as engine:
                 chunk = patch(number, engine)
                 full = _in_full(chunk)
                 geometry = self._later_geometry(full, self._span(full, first.geometry.kernel, full.blocks))
                 return self._carried(chunk, geometry, *self._found(full, geometry, Method(first.rule)))
 
-        level = list(context.engine.run(leaf, len(parts)))
-        results = list(level)
+        leaves = list[Packed]()
+        with context.kept_in_checkpoint():
+            first = self._numbered(self._begin(patch(0, context.engine)))
+            for section, done in zip(sections, context.engine.run(leaf, len(parts)), strict=True):
+                leaves.append(done)
+                section.note(partial(dict, done))
+        last, level = first, [done["past"] for done in leaves]
         while len(level) > 1:
-            most = max(one.past.space.size for one in level)
+            most = max(past.space.size for past in level)
             group = max(2, self._rows_at_once(estimator_name) // most)
             groups = [level[start : start + group] for start in range(0, len(level), group)]
-            level = [
-                some[0] if len(some) == 1 else self._joined(patch(0, context.engine), first.rule, None, [one.past for one in some])
-                for some in groups
-            ]
-            results += [one for one, some in zip(level, groups, strict=True) if len(some) > 1]
-        last, dtype = level[0], np.dtype(numpy_dtype(parts[0].x)).name
-        visits = sum(one.solution.row_visits for one in results)
+            level = []
+            for some in groups:
+                if len(some) > 1:
+                    last = self._joined(patch(0, context.engine), first.rule, None, some)
+                    leaves.append(_kept(last))
+                level.append(last.past if len(some) > 1 else some[0])
+        dtype, visits = np.dtype(numpy_dtype(parts[0].x)).name, sum(done["row_visits"] for done in leaves)
         stream = StreamState(last.past, last.rule, seed, parts[0].unit, dtype, len(parts), n_rows, visits)
-        return FitSummary(stream, last, None, sum(not one.solution.converged for one in results))
+        return FitSummary(stream, last, None, sum(not done["converged"] for done in leaves))
 
     def _span(self, chunk: Chunk, kernel: Kernel, blocks: Blocks) -> Space:
         self._require_square(chunk, blocks.n_rows, "patch_size")
@@ -216,6 +229,11 @@ def _in_full(chunk: Chunk) -> Chunk:
     sweep to sweep, and they drift, or do not converge within `max_iter`. The kernel matrix is in float64 anyway.
     """
     return chunk.over(replace(chunk.blocks, x=in_float64(chunk.blocks.x)))
+
+
+def _kept(done: ChunkResult) -> Packed:
+    """Return what a checkpoint keeps of a patch: its points, and how they were found."""
+    return {"past": done.past, "row_visits": done.solution.row_visits, "converged": done.solution.converged}
 
 
 def _together(rows: Blocks | None, pasts: list[StreamSummary], chunk: Blocks) -> Blocks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, Self, get_args
@@ -34,6 +35,7 @@ from ..landmarks.graph import AUTOMATIC
 from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import warn
 from ..sampling.population import population_of
+from ..solvers.checkpoints import Checkpoint
 from ..solvers.fixed_point import Solution
 from ..solvers.observer import FitRecord
 from ..spaces import FeatureSpace, LandmarkSpace, Space, landmark_space
@@ -127,6 +129,10 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`; rule="hard" goes without.
 
+    checkpoint : path, Checkpoint or None, default=None
+        A file that records the progress of `fit`, written between two chunks, every five minutes or as a `Checkpoint` sets, and when the
+        fit is interrupted. Between calls of `partial_fit`, `cmeans.save` the model.
+
     kernel="precomputed" is not possible. That of "landmark_graph" is the graph of the rows that are held until the stream begins; later
     rows are embedded by it, and neither method loses anything. `gamma` is settled on the first chunk.
 
@@ -203,6 +209,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         acceleration: Acceleration | None = "anderson",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

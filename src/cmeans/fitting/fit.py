@@ -22,7 +22,7 @@ from ..rules import Rule
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, memory_logger, verbose_log, with_callbacks
 from ..runtime.progress import Reporter, current_listeners
 from ..sampling.population import Population
-from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
+from ..solvers.checkpoints import OBJECTS, Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
 from ..solvers.multistart import FitResult, best_of, concluded, from_pilot, lower_cut
 from ..solvers.observer import AfterSweep, FitRecord, Observer
 from ..solvers.search import Breathing, Searching
@@ -91,6 +91,7 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
     missing: str = "error"
     join_equal_rows: bool | str = False
     _takes_labels = False  # True of an estimator with a `cluster` of its own that uses known labels
+    _kept_objects = OBJECTS  # classes of what a checkpoint of its fit holds
 
     def _store(self, parameters: dict[str, Any]) -> None:
         """Keep the parameters of a constructor as they came (its `locals()`)."""
@@ -193,12 +194,11 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
 
     def _checkpoint_log(self, settings: FitSettings, blocks: Blocks) -> CheckpointLog | None:
         """Return the log that records the progress of the fit, if a checkpoint is set."""
-        checkpoint = checked_checkpoint(self.checkpoint, type(self).__name__)
-        if checkpoint is None:
+        if (checkpoint := checked_checkpoint(self.checkpoint, type(self).__name__)) is None:
             return None
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in MAY_CHANGE}
         identity = {"estimator": type(self).__name__, **formatted(parameters), **fingerprint(blocks)}
-        return CheckpointLog(checkpoint, identity, settings.rng)
+        return CheckpointLog(checkpoint, identity, settings.rng, self._kept_objects)
 
     def _observer(self, context: FitContext, geometry: Geometry, method: Method) -> Observer:
         """Return the observer of the solves of a fit."""

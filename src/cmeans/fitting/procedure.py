@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ from ..engines import Engine
 from ..rules import Fuzzy, Rule
 from ..runtime.callbacks import SweepHook
 from ..runtime.progress import Listener
-from ..solvers.checkpoints import CheckpointLog
+from ..solvers.checkpoints import CheckpointLog, CheckpointSection
 from ..solvers.multistart import FitResult, Pilot
 from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
@@ -105,3 +106,17 @@ class FitContext:
     log: CheckpointLog | None
     record: FitRecord
     taker: RowTaker | None = None  # of the rows' results in the last pass
+
+    def section(self, key: str) -> CheckpointSection:
+        """Return a part of the fit's checkpoint, which no other part has the key of."""
+        return CheckpointSection() if self.log is None else self.log.section(key)
+
+    @contextmanager
+    def kept_in_checkpoint(self) -> Iterator[None]:
+        """Write the checkpoint where the block is broken off."""
+        try:
+            yield
+        except BaseException:
+            if self.log is not None:
+                self.log.write()
+            raise

@@ -24,32 +24,11 @@ from ..data.outputs import TopMemberships
 from ..engines.dask.dask_api import is_collection
 from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.fitted_attributes import PER_ROW, PRIVATE, is_fitted_name
-from ..fitting.streams.stream_state import StreamState, WarmupBuffer
-from ..kernels import (
-    RBF,
-    ComplexWaveletSSIM,
-    Cosine,
-    Gower,
-    HistogramIntersection,
-    LandmarkGraphKernel,
-    Laplacian,
-    Linear,
-    NormalizedPolynomial,
-    Polynomial,
-    Precomputed,
-    PrecomputedGraphKernel,
-    Sigmoid,
-    SpatialPyramid,
-)
+from ..fitting.streams.stored_classes import OF_STREAMS
 from ..landmarks.certificate import Approximation
-from ..rules import RULES
 from ..runtime.user_warnings import one_line
 from ..runtime.version import __version__
-from ..spaces import EuclideanSpace, FeatureSpace, LandmarkSpace, PartialSpace
-from ..spaces.centres import Centres
-from ..spaces.kernel_centring import Centring
 from ..storage.codec import UNREADABLE, Arrays, Packer, read_packed, unpacked, write_packed
-from ..streaming import LandmarkCandidates, StreamSummary
 from ..sweeps.state import State
 from .model_checks import check_model, check_parameters
 from .pipelines import described_steps, packed_steps, pipeline_of, steps_of
@@ -57,20 +36,7 @@ from .pipelines import described_steps, packed_steps, pipeline_of, steps_of
 KEY = "cmeans"  # of the metadata that holds the header
 FORMAT = 1
 WITH_STEPS = 2  # the format of a pipeline, which readers of the former would take for its last step alone
-_BY_CLASS: tuple[type[Any], ...] = (
-    *(Cosine, Gower, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, RBF, Sigmoid),
-    *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid, LandmarkGraphKernel, PrecomputedGraphKernel),
-    *RULES.values(),
-    *(EuclideanSpace, FeatureSpace, LandmarkSpace, PartialSpace, Centring, Centres, State),
-    Approximation,
-    TopMemberships,
-)
-OBJECTS: dict[str, type[Any]] = {cls.__name__: cls for cls in _BY_CLASS} | {
-    "Stream": StreamState,
-    "Past": StreamSummary,
-    "Reserve": LandmarkCandidates,
-    "Held": WarmupBuffer,
-}
+OBJECTS: dict[str, type[Any]] = {**OF_STREAMS, **{cls.__name__: cls for cls in (State, Approximation, TopMemberships)}}
 ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__} | {"LandmarkGraph": LandmarkGraph}
 OF_A_FIT = ("engine", "checkpoint")  # parameters of a fit, not of its result
 

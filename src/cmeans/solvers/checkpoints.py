@@ -27,13 +27,13 @@ from ..runtime.version import __version__
 from ..spaces.centres import Centres
 from ..storage.array_file import StoredArray, remove_arrays, write_array
 from ..storage.atomic import WriteError, try_writing
-from ..storage.codec import DIGEST, UNREADABLE, Packer, read_packed, text_in, unpacked, write_packed
+from ..storage.codec import DIGEST, UNREADABLE, Objects, Packer, read_packed, text_in, unpacked, write_packed
 from ..sweeps.state import State
 from ..sweeps.statistics import HardStatistics, Statistics
 
 KEY = "cmeans checkpoint"  # of the metadata that holds the header
 FORMAT = 3
-OBJECTS: dict[str, type[Any]] = {cls.__name__: cls for cls in (Centres, HardStatistics, State, Statistics)}
+OBJECTS: Objects = {cls.__name__: cls for cls in (Centres, HardStatistics, State, Statistics)}
 LOOKED_AT = 1000  # rows by which an input is known again
 
 Packed = dict[str, Any]  # where the loop of one solve stands, in values that a file can hold
@@ -78,7 +78,7 @@ class Checkpoint:
     path : str or path
         The file. A checkpoint that is there is written over, unless it is resumed from; any other file is refused.
     sweeps : int or None, default=None
-        Write it every so many sweeps.
+        Write it every so many sweeps; of a stream, chunks.
     minutes : float or None, default=5.0
         Write it when so much time has gone by since the last time; looked at after each sweep.
     resume : bool, default=False
@@ -143,8 +143,9 @@ class CheckpointSection:
 class CheckpointLog:
     """All solves of a fit, by their keys, and the file that they are kept in."""
 
-    def __init__(self, checkpoint: Checkpoint, identity: Mapping[str, Any], rng: np.random.RandomState) -> None:
+    def __init__(self, checkpoint: Checkpoint, identity: Mapping[str, Any], rng: np.random.RandomState, objects: Objects = OBJECTS) -> None:
         self._checkpoint, self._identity = checkpoint, {"version": __version__, **identity}
+        self._objects = objects
         self._path = Path(checkpoint.path)
         self._sections: dict[str, CheckpointSection] = {}
         self._found: dict[str, Packed] = {}
@@ -192,7 +193,7 @@ class CheckpointLog:
         self._written = time.monotonic()
 
     def _write(self, latest: Mapping[str, Packed]) -> None:
-        packer = Packer(OBJECTS)
+        packer = Packer(self._objects)
         keys = self._began["state"]
         sections, beside = dict[str, Any](), dict[str, dict[str, StoredArray]]()
         for key, packed in latest.items():
@@ -224,10 +225,10 @@ class CheckpointLog:
                 raise ValueError("it holds something else than was written")
             known = dict(header["identity"])
             self.rng = np.random.RandomState()
-            state = {"key": unpacked(header["random"]["key"], arrays, OBJECTS), "pos": int(header["random"]["pos"])}
+            state = {"key": unpacked(header["random"]["key"], arrays, self._objects), "pos": int(header["random"]["pos"])}
             has_gauss, gauss = header["gauss"]
             self.rng.set_state({"bit_generator": "MT19937", "state": state, "has_gauss": int(has_gauss), "gauss": float(gauss)})
-            self._found = {key: unpacked(packed, arrays, OBJECTS) for key, packed in header["sections"].items()}
+            self._found = {key: unpacked(packed, arrays, self._objects) for key, packed in header["sections"].items()}
             for key, some in header["beside"].items():
                 self._found[key] |= {name: FoundBeside(self._path, StoredArray.read(array)) for name, array in some.items()}
             self._beside = {array["file"] for some in header["beside"].values() for array in some.values()}

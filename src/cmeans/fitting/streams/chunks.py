@@ -27,7 +27,6 @@ from ..procedure import FitSettings
 from .stream_state import ChunkResult, FitSummary, StreamState
 
 LARGEST_SEED = 2**31 - 1
-OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
 MUCH_LOST = 0.1  # share of a centre's squared norm from which on its loss causes a warning
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self, get_args
 
 import numpy as np
 
-from ...data.arrays import Float64, numpy_dtype
+from ...data.arrays import Float64, is_foreign, numpy_dtype
 from ...data.blocks import Blocks
 from ...kernels import Kernel, LandmarkGraphKernel
 from ...rules import Hard, Rule
 from ...runtime.callbacks import logger, verbose_log
 from ...runtime.progress import Reporter, current_listeners
+from ...solvers.checkpoints import CheckpointLog
 from ...solvers.fixed_point import Carried, Solution, solve
 from ...solvers.multistart import FitResult, best_of, by_decreasing_mass, from_pilot
 from ...solvers.observer import FitRecord, Observer
@@ -49,11 +51,10 @@ from .chunks import (
     warn_of_loss,
     with_weight,
 )
+from .stored_classes import OF_STREAMS
 from .stream_state import Chunk, ChunkResult, FitSummary, StreamState, WarmupBuffer
 
-LARGEST_SEED = 2**31 - 1
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
-MUCH_LOST = 0.1  # share of a centre's squared norm from which on its loss causes a warning
 
 
 class StreamingBase(BaseCMeans):
@@ -63,6 +64,7 @@ class StreamingBase(BaseCMeans):
     m: str | float
     noise: str | float | None = None
     _stream: StreamState
+    _kept_objects = OF_STREAMS
 
     @abstractmethod
     def _begin(self, chunk: Chunk) -> ChunkResult:
@@ -116,6 +118,16 @@ class StreamingBase(BaseCMeans):
         with restored_on_failure(self, FitRecord()):
             return self._take(X, sample_weight, Told(known_labels, label_strength))
 
+    def _checkpoint_log(self, settings: FitSettings, blocks: Blocks) -> CheckpointLog | None:
+        """Refuse what would not go on as it is: the state of a stream holds its kernel, and rows as arrays of NumPy or CSR."""
+        if self.checkpoint is not None:
+            name = type(self).__name__
+            if not isinstance(self.kernel, str) and type(self.kernel) not in OF_STREAMS.values():
+                raise ValueError(f"{name}(checkpoint=): no file can hold kernel={self.kernel!r}; take the library's, or no checkpoint.")
+            if is_foreign(blocks.x):
+                raise ValueError(f"{name}(checkpoint=): a file holds rows of NumPy alone; give those, or no checkpoint.")
+        return super()._checkpoint_log(settings, blocks)
+
     def _take(self, X: Any, sample_weight: Any, told: Told) -> Self:
         estimator_name = type(self).__name__
         stream = vars(self).get("_stream")
@@ -154,17 +166,24 @@ class StreamingBase(BaseCMeans):
         return replace(summary.absorbed.geometry, blocks=blocks, former=None), Method(result.rule), result
 
     def _summed_up(self, parts: list[Blocks], context: FitContext) -> FitSummary:
-        """Cluster all chunks, one after the other."""
-        stream, losses, fell_short = None, [], 0
-        for number, part in enumerate(parts):
-            reporter = Reporter(context.listeners, "chunk", number, len(parts))
-            stream, absorbed = self._absorb(stream, replace(context, blocks=part), reporter)
-            losses += [] if absorbed.loss is None else [absorbed.loss]
-            fell_short += not absorbed.solution.converged
-            if absorbed.solution.ended:
-                break
+        """Cluster all chunks, one after the other, those before the last only where a checkpoint has not kept them."""
+        stream, loss, fell_short = None, None, 0
+        section = context.section("chunks")
+        if section.found is not None:
+            stream, loss, fell_short = (section.found[name] for name in ("stream", "loss", "fell_short"))
+        with context.kept_in_checkpoint():
+            for number in range(0 if stream is None else stream.n_chunks, len(parts)):
+                reporter = Reporter(context.listeners, "chunk", number, len(parts))
+                stream, absorbed = self._absorb(stream, replace(context, blocks=parts[number]), reporter)
+                if absorbed.loss is not None:
+                    loss = absorbed.loss if loss is None else np.maximum(loss, absorbed.loss)
+                fell_short += not absorbed.solution.converged
+                if absorbed.solution.ended:
+                    break
+                if number + 1 < len(parts):  # after the last, its sweeps would be missing
+                    section.note(partial(dict, stream=stream, loss=loss, fell_short=fell_short))
         assert stream is not None, "some row has weight"
-        return FitSummary(stream, absorbed, np.max(losses, axis=0) if losses else None, fell_short)
+        return FitSummary(stream, absorbed, loss, fell_short)
 
     def _absorb(self, stream: StreamState | None, context: FitContext, reporter: Reporter) -> tuple[StreamState, ChunkResult]:
         """Return the stream after a further chunk."""
