@@ -152,6 +152,7 @@ THEIRS = "import sklearn.base, sklearn.utils.validation, sklearn.cluster as s\nt
 FITS = "import numpy as np; X = np.random.default_rng(0).normal(size=(50, 2))"
 
 
+@pytest.mark.slow
 def test_nothing_heavy_is_loaded_that_scikit_learn_does_not_load():
     """By the import, and by a fit."""
     report = f"import sys, json; print(json.dumps([name for name in {sorted(HEAVY | {'cmeans.cli'})} if name in sys.modules]))"
@@ -163,6 +164,7 @@ def test_nothing_heavy_is_loaded_that_scikit_learn_does_not_load():
         assert set(json.loads(loaded)) <= set(json.loads(allowed))
 
 
+@pytest.mark.slow
 def test_import_has_no_effects():
     code = (
         "import os, sys, threading, warnings, logging\n"

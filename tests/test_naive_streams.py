@@ -10,6 +10,8 @@ import pytest
 import naive
 import naive_streams as streams
 
+pytestmark = pytest.mark.slow
+
 C, M = 3, 1.7
 CENTRES = np.array([[0.0, 0.0], [3.0, 1.0], [0.5, 3.0]])
 LINEAR = partial(naive.kernel_matrix, function=naive.linear)

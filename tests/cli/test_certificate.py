@@ -11,6 +11,8 @@ import cmeans as library
 from cli.command import Command
 from cmeans.cli import commands
 
+pytestmark = pytest.mark.slow
+
 KEYS = {"n_landmarks", "rank", "residual", "residual_interval", "cost_bounds", "comparison_error", "rows_measured"}
 
 

@@ -18,6 +18,8 @@ from cli.command import Command, Ended
 from cmeans.cli import fitting
 from cmeans.cli.errors import verdict
 
+pytestmark = pytest.mark.slow
+
 
 def refused(ended: Ended) -> str:
     """The one line of a refusal."""

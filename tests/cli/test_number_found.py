@@ -16,6 +16,8 @@ from cmeans import AdaptivePossibilisticCMeans, SequentialPossibilisticCMeans, l
 from cmeans.cli import commands
 from cmeans.datasets import make_s_set
 
+pytestmark = pytest.mark.slow
+
 ESTIMATORS = {"adaptive": AdaptivePossibilisticCMeans, "sequential": SequentialPossibilisticCMeans}
 METHODS = list(ESTIMATORS)
 SHARED = {"sparsity", "p", "sparsity_test", "adaptation", "scaling"}

@@ -43,7 +43,7 @@ def started(file: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
         assert process.stderr is not None
         while "fitting" not in (line := process.stderr.readline()):
             assert line, "the command ended before the fit began"
-        time.sleep(0.2)
+        time.sleep(0.5)
         yield process
     finally:
         process.kill()

@@ -18,6 +18,8 @@ from cmeans.data.outputs import RowOutputs
 from cmeans.data.row_source import RowsError
 from cmeans.storage.row_writer import OutputColumns, row_file
 
+pytestmark = pytest.mark.slow
+
 
 def write_table(file: Path, labels: np.ndarray, u: np.ndarray | None) -> None:
     """Labels and memberships, three rows at a time."""

@@ -19,6 +19,8 @@ from cmeans.spaces import EuclideanSpace, ExactSpace, FeatureSpace, LandmarkSpac
 from contracts.arrays import FORMS, as_form
 from contracts.space import DENSE_KINDS, FEW_KINDS, N, SpaceContract, rows_and_kernel, solver_tolerance
 
+pytestmark = pytest.mark.slow
+
 LANDMARKS = np.arange(0, N, 4)
 RBF_LOOP = staticmethod(partial(naive.rbf, gamma=0.5))
 POLYNOMIAL = Polynomial(degree=2, gamma=0.5, coef0=0.5)

@@ -20,6 +20,8 @@ from contracts.arrays import as_form, on_host
 from file_formats import npy
 from limited import limited
 
+pytestmark = pytest.mark.slow
+
 MOONS, HALF = make_moons(900, noise=0.06, random_state=0)
 
 

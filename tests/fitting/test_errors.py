@@ -28,6 +28,8 @@ from cmeans.rules import Fuzzy, Possibilistic
 from every_estimator import CLASSES, OF_KERNEL_VALUES
 from sweep_choices import pairs
 
+pytestmark = pytest.mark.slow
+
 ESTIMATORS = (KernelKMeans, TwoStepKernelKMeans, FuzzyCMeans, PossibilisticCMeans, CMeans)
 KERNEL_NAMES = ("cosine", "laplacian", "linear", "normalized_polynomial", "polynomial", "precomputed", "rbf", "sigmoid")
 LANDMARKS = np.arange(0, 40, 5)

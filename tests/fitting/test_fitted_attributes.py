@@ -28,6 +28,8 @@ from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
 from every_estimator import known
 from sweep_choices import often
 
+pytestmark = pytest.mark.slow
+
 N, D, C = 90, 3, 3
 MODELS = {
     "hard": (KernelKMeans, {}),

@@ -13,6 +13,8 @@ from cmeans import KernelKMeans, StreamingFuzzyCMeans
 from contracts.arrays import FORMS, as_form
 from every_estimator import NAMES, build, known
 
+pytestmark = pytest.mark.slow
+
 
 def blobs(n=90, c=9, seed=0):
     """Nine groups in the plane, and a column of zeros."""

@@ -25,6 +25,8 @@ from limited import limited
 from stored_rows import Kept
 from sweep_choices import once
 
+pytestmark = pytest.mark.slow
+
 rng = np.random.default_rng(0)
 X = rng.permutation(rng.normal(size=(120, 3)) + np.repeat([[0, 0, 0], [9, 0, 0], [0, 9, 0]], 40, axis=0))
 OTHER = rng.normal(size=(90, 5)) * 3

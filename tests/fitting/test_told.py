@@ -27,6 +27,8 @@ from naive_told import partially_supervised_memberships, told_cmeans
 from stored_rows import Kept
 from sweep_choices import often, pairs
 
+pytestmark = pytest.mark.slow
+
 N, C = 60, 3
 MAKES: dict[str, Any] = {
     "hard": KernelKMeans,

@@ -12,7 +12,7 @@ from cmeans.rules import Fuzzy
 from contracts.arrays import as_form, cut_raggedly, on_host
 from sweep_choices import often, pairs
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")]
 
 SWEEPS = ("generic", "native")
 N, C = 83, 3

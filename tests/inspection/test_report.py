@@ -16,6 +16,8 @@ from cmeans.inspection.report import PAGE
 
 pytest.importorskip("jinja2")
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = ["</script><script>document.title='owned'</script>", "\"quoted' & <b>bold</b>", "\U0001f600\nnew line", "x" * 10_000]
 
 

@@ -24,6 +24,8 @@ from cmeans.kernels import (
 )
 from contracts.arrays import DTYPES, FORMS, as_form, on_host
 
+pytestmark = pytest.mark.slow
+
 PAIRS = {
     "linear": (Linear(), naive.linear),
     "rbf": (RBF(gamma=0.3), partial(naive.rbf, gamma=0.3)),

@@ -18,7 +18,7 @@ from cmeans.landmarks.certificate import Approximation
 from cmeans.persistence.model_file import read_metadata
 from limited import limited
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 C, N = 3, 90
 

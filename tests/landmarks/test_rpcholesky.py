@@ -15,7 +15,7 @@ from cmeans.landmarks.rpcholesky import PartialCholesky
 from cmeans.landmarks.select import spanning_rows
 from cmeans.sampling.pairwise import MatrixAffinity
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 N = 60
 

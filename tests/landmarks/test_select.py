@@ -19,7 +19,7 @@ from cmeans.sampling.population import population_of
 from cmeans.spaces import landmark_space
 from cmeans.streaming import LandmarkCandidates, StreamSummary, first_landmarks, further_landmarks
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 C = 3
 

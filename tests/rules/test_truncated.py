@@ -21,6 +21,8 @@ from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 from limited import limited
 
+pytestmark = pytest.mark.slow
+
 rng = np.random.default_rng(5)
 C, K = 12, 4
 MEANS = 3 * rng.normal(size=(C, 3))

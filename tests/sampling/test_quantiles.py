@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from cmeans.sampling.quantiles import weighted_quantile
 
+pytestmark = pytest.mark.slow
+
 SMALLEST, LARGEST = 5e-324, 1.7976931348623157e308
 values = st.one_of(
     st.sampled_from([0.0, -0.0, SMALLEST, 1e-310, np.nextafter(1.0, 2.0), 1.0, np.nextafter(1.0, 0.0), 2.0, 1e300, LARGEST]),

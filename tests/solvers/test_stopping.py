@@ -8,6 +8,8 @@ import pytest
 from cmeans import SequentialPossibilisticCMeans
 from cmeans.solvers.stopping import cycle_length
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("length", [2, 3, 28, 100])
 def test_a_cycle_is_seen_when_it_has_gone_twice(length):

@@ -23,7 +23,7 @@ from sweep_choices import pairs
 
 over_streams = pytest.mark.parametrize("name", STREAMS)
 # Short chunks lose much; that is not what most of these tests are about.
-pytestmark = pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning")]
 
 
 @cache

@@ -19,6 +19,7 @@ from sweep_choices import pairs
 
 # Eight sweeps from anywhere seldom end a run, and chunks of a few rows are meant to lose much.
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:.*kernel=.linear. needs no .*landmarks"),  # which it may take all the same
     pytest.mark.usefixtures("plain_loop"),
     pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),

@@ -16,6 +16,8 @@ from cmeans.sweeps.state import State
 from contracts.arrays import DTYPES
 from contracts.sweep import SIZES, Given, last_pass, total
 
+pytestmark = pytest.mark.slow
+
 SOFT = [SizedFuzzy(2.0), SizedFuzzy(1.3), SizedFuzzy(3.0), SizedEntropy(2.0), SizedEntropy(20.0)]
 NEAR = {"float64": 1e-9, "float32": 3e-4}  # of the masses of a rule that magnifies rounding by its power
 PLACES = [name for name in SIZES if name != "far"]

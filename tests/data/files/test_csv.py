@@ -19,6 +19,8 @@ from cmeans.data.files.text import CONVERT
 from cmeans.data.row_source import RowsError
 from file_formats import parquet, table
 
+pytestmark = pytest.mark.slow
+
 ROWS = [[1, 2.5], [3, 4], [5, 6]]
 RENAMED = "or give it a name that ends in {} if it is CSV"
 TEXT = "a,b\n1,2.5\n3,4\n5,6\n"

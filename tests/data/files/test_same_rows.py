@@ -14,6 +14,8 @@ from cmeans.data.limits import Limits
 from cmeans.data.row_source import StoredRows
 from file_formats import EVERY, NAMED, TEXT, Written
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def tiny_slabs(monkeypatch: pytest.MonkeyPatch) -> None:
