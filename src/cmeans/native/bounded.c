@@ -103,7 +103,7 @@ int64_t EXPORTED(sweep_bounded)(const struct rows *rows, const struct search *se
         const int64_t count = at_most(s.room, read - start);
         for (int64_t t = 0; t < count; t++) {
             const int64_t i = order[start + t];
-            begin_row(&s, t, i, order[at_most(start + t + AHEAD, read - 1)], bounds->label[i], bounds->upper[i] * bounds->upper[i]);
+            begin_row(&s, t, i, order[at_most(start + t + ROWS_AHEAD, read - 1)], bounds->label[i], bounds->upper[i] * bounds->upper[i]);
         }
         search_tile(&s, search, count);
         for (int64_t t = 0; t < count; t++) {

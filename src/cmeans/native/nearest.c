@@ -33,7 +33,7 @@ int EXPORTED(assign_nearest)(const struct rows *rows, const struct search *searc
     for (int64_t start = 0; start < rows->count; start += s.room) {
         const int64_t count = at_most(s.room, rows->count - start);
         for (int64_t t = 0; t < count; t++)
-            begin_row(&s, t, start + t, at_most(start + t + AHEAD, rows->count - 1), -1, (real)INFINITY);
+            begin_row(&s, t, start + t, at_most(start + t + ROWS_AHEAD, rows->count - 1), -1, (real)INFINITY);
         search_tile(&s, search, count);
         for (int64_t t = 0; t < count; t++) {
             const int64_t i = start + t, j = s.label[t];
@@ -59,7 +59,7 @@ static real second_distance(struct searched *s, const struct search *search, int
     real *low = s->low + i * s->width, second;
     int32_t nearest;
     low[own] = (real)INFINITY;
-    nearest = smallest_of(low, s->width, &second);
+    nearest = smallest_of(low, s->clusters, &second);
     measure_some(s, search, i, &nearest, 1);
     second = low[nearest];
     const int64_t count = within(s, i, own, second + margin_of(s, search, i), s->found);
@@ -79,7 +79,7 @@ int EXPORTED(cost_nearest)(const struct rows *rows, const struct search *search,
     for (int64_t start = 0; start < rows->count; start += s.room) {
         const int64_t count = at_most(s.room, rows->count - start);
         for (int64_t t = 0; t < count; t++)
-            begin_row(&s, t, start + t, -1, (real)INFINITY);
+            begin_row(&s, t, start + t, at_most(start + t + ROWS_AHEAD, rows->count - 1), -1, (real)INFINITY);
         search_tile(&s, search, count);
         for (int64_t t = 0; t < count; t++) {
             const int64_t j = s.label[t];

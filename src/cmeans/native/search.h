@@ -20,7 +20,7 @@
 #define AGAIN 8                        /* tiles after which bounds are tried again where they left little out */
 #define LARGEST_WIDTH 16384            /* centres up to which TILE rows are searched together */
 #define SOME 8                         /* rows where there are more */
-#define AHEAD 8                        /* rows between the one that is read and the one that is fetched into the cache */
+#define ROWS_AHEAD 8                   /* rows between the one that is read and the one that is fetched into the cache */
 
 struct search {
     const real *values;      /* (clusters, pitch) coefficients a, zeros beyond the columns; this, as all of these, begins a cache line */
@@ -49,7 +49,7 @@ struct searched {
     const struct rows *rows;
     real *coordinates;    /* (count, size + 2) what `z` is to begin with and is kept for later, zeros where nothing is known; or nothing */
     int64_t number[TILE]; /* of each row */
-    int64_t ahead[TILE];  /* number of the row that is searched AHEAD rows later */
+    int64_t ahead[TILE];  /* number of the row that is searched ROWS_AHEAD rows later */
     void *memory;
 };
 
@@ -338,7 +338,7 @@ static int64_t look_at_row(struct searched *s, const struct search *search, int6
     return within(s, i, first, s->d2[i] + margin, s->found);
 }
 
-/* Row number i is the t-th to be searched, and row number `ahead` AHEAD rows later; its former label, or -1, and at least the squared
+/* Row number i is the t-th to be searched, and row number `ahead` ROWS_AHEAD rows later; its former label, or -1, and at least the squared
  * distance to that. */
 static void begin_row(struct searched *s, int64_t t, int64_t i, int64_t ahead, int32_t label, real beyond) {
     s->number[t] = i, s->ahead[t] = ahead, s->loaded[t] = 0;
