@@ -71,7 +71,7 @@ class MemoryPlan:
 
     @property
     def kept(self) -> dict[str, bool]:
-        """What of stored rows is kept for hard sweeps, as `RepresentedRows` takes it."""
+        """The parts of `bounds` that are kept, as `RepresentedRows` takes them."""
         return {} if self.bounds is None else {"keep_bounds": self.bounds.bounds > 0, "keep_coordinates": self.bounds.coordinates > 0}
 
     def said_of(self, kept_share: float, blocks: Blocks) -> str:

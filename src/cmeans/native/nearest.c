@@ -24,6 +24,15 @@ static void add_rows(const struct searched *s, const struct search *search, int6
     }
 }
 
+/* Searches the tile of rows that begins with row number `start`, and returns how many they are. */
+static int64_t search_from(struct searched *s, const struct search *search, int64_t start) {
+    const int64_t last = s->rows->count - 1, count = at_most(s->room, last + 1 - start);
+    for (int64_t t = 0; t < count; t++)
+        begin_row(s, t, start + t, at_most(start + t + ROWS_AHEAD, last), -1, (real)INFINITY);
+    search_tile(s, search, count);
+    return count;
+}
+
 int EXPORTED(assign_nearest)(const struct rows *rows, const struct search *search, real *coordinates, const struct found *to) {
     const int64_t clusters = search->clusters;
     struct searched s;
@@ -31,10 +40,7 @@ int EXPORTED(assign_nearest)(const struct rows *rows, const struct search *searc
         return NO_MEMORY;
     s.rows = rows, s.coordinates = coordinates;
     for (int64_t start = 0; start < rows->count; start += s.room) {
-        const int64_t count = at_most(s.room, rows->count - start);
-        for (int64_t t = 0; t < count; t++)
-            begin_row(&s, t, start + t, at_most(start + t + ROWS_AHEAD, rows->count - 1), -1, (real)INFINITY);
-        search_tile(&s, search, count);
+        const int64_t count = search_from(&s, search, start);
         for (int64_t t = 0; t < count; t++) {
             const int64_t i = start + t, j = s.label[t];
             const double weight = rows->weight[i * rows->weight_step];
@@ -77,10 +83,7 @@ int EXPORTED(cost_nearest)(const struct rows *rows, const struct search *search,
         return NO_MEMORY;
     s.rows = rows, s.coordinates = coordinates;
     for (int64_t start = 0; start < rows->count; start += s.room) {
-        const int64_t count = at_most(s.room, rows->count - start);
-        for (int64_t t = 0; t < count; t++)
-            begin_row(&s, t, start + t, at_most(start + t + ROWS_AHEAD, rows->count - 1), -1, (real)INFINITY);
-        search_tile(&s, search, count);
+        const int64_t count = search_from(&s, search, start);
         for (int64_t t = 0; t < count; t++) {
             const int64_t j = s.label[t];
             const double weight = rows->weight[(start + t) * rows->weight_step], d2 = s.d2[t];

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -89,6 +90,19 @@ class _Sorted:
         return _Sorted(self.d2[:count], self.reached[:count])
 
 
+class _NearestCentres(NamedTuple):
+    """The nearest centre of each row (n,), the squared distance to it, and the row's weight."""
+
+    labels: IntArray
+    d2: Float64
+    weight: Float64
+
+    def share_between(self, one: float, other: float) -> float:
+        """Return the share of the weight whose distance lies between two."""
+        within = (self.d2 > min(one, other)) & (self.d2 <= max(one, other))
+        return float(self.weight[within].sum() / self.weight.sum())
+
+
 @dataclass(frozen=True)
 class _Settled:
     """The end of the rounds."""
@@ -138,7 +152,7 @@ class NoisePilot:
             visits += settled.row_visits
         centres, delta = settled.centres, settled.delta
         if self.share is None and schedule is not None and not problem.rows.blocks.elsewhere:  # of rows elsewhere the sample's will do
-            delta, visits = self._distance(problem, centres, self.share), visits + problem.n_rows
+            delta, visits = self._distance(self._nearest(problem, centres), self.share), visits + problem.n_rows
         final = replace(problem, rule=self._rule(delta))
         solution = solve(final, State(centres), observer.at("fit"))
         return final, BestRun(solution, None, visits + solution.row_visits)
@@ -147,19 +161,20 @@ class NoisePilot:
         """Settle the distance; the first is that of this share. `at_rest`: until the centres rest, and no more than a few rows lie between
         the distance and the one before."""
         stopping = replace(part.stopping, max_iter=min(SWEEPS, part.stopping.max_iter))
-        delta, visits = self._distance(part, centres, share), part.n_rows
+        delta, visits = self._distance(self._nearest(part, centres), share), part.n_rows
         before = delta
         for number in range(SHARE_ROUNDS if at_rest else ROUNDS):
             trial = replace(part, rule=self._rule(delta), stopping=stopping)
             solution = solve(trial, State(centres), observer.within(str(number)).at("noise"))
             centres, visits = solution.state.centres, visits + solution.row_visits + part.n_rows
-            before, delta, change = delta, self._distance(part, centres, self.share), delta - before
+            nearest = self._nearest(part, centres)
+            before, delta, change = delta, self._distance(nearest, self.share), delta - before
             if self.share is not None and change * (delta - before) < 0:
                 # More noise makes clusters narrower, whose noise is nearer again: a distance and its answer would take turns for ever.
                 delta = 0.5 * (before + delta)
             if not at_rest and abs(delta - before) <= SETTLED * before:
                 break
-            if at_rest and solution.converged and self._between(part, centres, before, delta) <= SHARE_SETTLED:
+            if at_rest and solution.converged and nearest.share_between(before, delta) <= SHARE_SETTLED:
                 delta = before  # at which the centres rest
                 break
         return _Settled(centres, delta, visits)
@@ -167,19 +182,14 @@ class NoisePilot:
     def _rule(self, delta: float) -> Rule:
         return self.as_swept(NoiseFuzzy(self.fuzzy.m, delta))
 
-    def _distance(self, problem: Problem, centres: Centres, share: float | None) -> float:
-        """Return the squared distance of the noise cluster at these centres."""
-        labels, d2, weight = self._nearest(problem, centres)
+    @staticmethod
+    def _distance(nearest: _NearestCentres, share: float | None) -> float:
+        """Return the squared distance of the noise cluster, of a share of the rows or else as they say."""
+        labels, d2, weight = nearest
         delta = automatic_distance(d2, weight, labels) if share is None else distance_of_share(d2, weight, share)
         mean = float(weight @ d2) / float(weight.sum())
         return max(delta, LEAST * mean) if mean > 0 else 1.0
 
-    def _between(self, problem: Problem, centres: Centres, one: float, other: float) -> float:
-        """Return the share of the weight whose squared distance to the nearest centre lies between two."""
-        _, d2, weight = self._nearest(problem, centres)
-        return float(weight[(d2 > min(one, other)) & (d2 <= max(one, other))].sum() / weight.sum())
-
-    def _nearest(self, problem: Problem, centres: Centres) -> tuple[IntArray, Float64, Float64]:
-        """Return the nearest centre of each row (n,), the squared distance to it, and its weight."""
+    def _nearest(self, problem: Problem, centres: Centres) -> _NearestCentres:
         labels, d2 = zip(*problem.map(NearestRowsPass(self.rule, State(centres))), strict=True)
-        return np.concatenate(labels), np.concatenate(d2), problem.rows.blocks.weight[:]
+        return _NearestCentres(np.concatenate(labels), np.concatenate(d2), problem.rows.blocks.weight[:])

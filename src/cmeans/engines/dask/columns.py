@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What is known here of numbers that are elsewhere."""
+    """Sums and bounds, known here, of numbers that are elsewhere."""
 
     total: float
     least: float
