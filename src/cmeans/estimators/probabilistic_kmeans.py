@@ -165,7 +165,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         search = self._search_for(settings, blocks)
         geometry = build_geometry(self._space_request(context, blocks))
         if search.solver == "lloyd":
-            search = replace(search, breathing=self._breathing(geometry.blocks, geometry.population, settings.rng))
+            search = replace(search, breathing=self._breathing(geometry, settings.rng))
         method = replace(context.procedure.method(geometry), attributes={"solver_": search.solver})
         remembered = blocks.n_rows + blocks.bytes_by_row(2 * settings.n_clusters * itemsize(blocks.x) + 23)
         problem = Problem(self._rows_for(context, geometry, method.rule, remembered), method.rule, context.engine, settings.stopping)

@@ -21,7 +21,6 @@ from ..kernels import Kernel, PrecomputedGraphKernel
 from ..rules import Rule
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, memory_logger, verbose_log, with_callbacks
 from ..runtime.progress import Reporter, current_listeners
-from ..sampling.population import Population
 from ..solvers.checkpoints import OBJECTS, Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
 from ..solvers.multistart import FitResult, best_of, concluded, from_pilot, lower_cut
 from ..solvers.observer import AfterSweep, FitRecord, Observer
@@ -50,7 +49,7 @@ from .prediction import Predicting
 from .procedure import FitContext, FitSettings, Method, Procedure
 from .rows.joining import equal_rows_joined, joins_equal_rows
 from .rows.missing import check_missing, with_means
-from .rows.swept import for_linked_rows, swept_rows
+from .rows.swept import SweptRows, for_linked_rows, swept_rows
 from .rows.told import NOTHING, Told
 from .space import SpaceRequest, build_geometry, check_kernel
 from .validation import checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
@@ -240,8 +239,8 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         swept = swept_rows(geometry, given, Problem(given, method.rule, engine, settings.stopping), settings.n_clusters)
         problem, init = swept.problem, InitContext(type(self).__name__, settings.n_clusters, geometry, swept.starting(method.pilot))
         first = starts(self.init, settings.n_init, init, settings.rng)
-        observer, schedule = self._observer(context, geometry, method), self._schedule(settings, swept.population, problem.space)
-        search = self._searching(geometry, swept.population, settings.rng)
+        observer, schedule = self._observer(context, geometry, method), self._schedule(settings, swept)
+        search = self._searching(swept, settings.rng)
         with self._interruptible(context, geometry, method):
             if sized is not None:
                 named = isinstance(self.init, str)
@@ -275,23 +274,23 @@ class BaseCMeans(CallbackSupportMixin, Predicting, ClusterMixin, BaseEstimator):
         settings = context.settings
         return SpaceRequest(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine, settings.budget)
 
-    def _schedule(self, settings: FitSettings, population: Population, space: Space) -> SubsampleSchedule | None:
+    def _schedule(self, settings: FitSettings, swept: SweptRows) -> SubsampleSchedule | None:
         """Return the subsamples to fit first; None for a given start, which uses all rows."""
-        if not self.progressive or not isinstance(self.init, str) or not space.sweeps_products:
+        if not self.progressive or not isinstance(self.init, str) or not swept.problem.space.sweeps_products:
             return None
-        return subsample_schedule(population, settings.n_clusters, settings.rng)
+        return subsample_schedule(swept.population, settings.n_clusters, settings.rng)
 
-    def _searching(self, geometry: Geometry, population: Population, rng: np.random.RandomState) -> Searching | None:
+    def _searching(self, swept: SweptRows, rng: np.random.RandomState) -> Searching | None:
         """Return the search for a better optimum; None for a given start, whose own is meant, and for clusters of known rows."""
-        if self.search == "annealing" and geometry.blocks.known is None:
-            return Annealing(population, rng, geometry.critical_temperature)
-        return self._breathing(geometry.blocks, population, rng)
+        if self.search == "annealing" and swept.blocks.known is None:
+            return Annealing(swept.population, rng, swept.geometry.critical_temperature)
+        return self._breathing(swept, rng)
 
-    def _breathing(self, blocks: Blocks, population: Population | None, rng: np.random.RandomState) -> Breathing | None:
+    def _breathing(self, rows: Geometry | SweptRows, rng: np.random.RandomState) -> Breathing | None:
         """Return the search by clusters that come and go."""
-        if self.search is None or blocks.known is not None or (self.search == "auto" and not isinstance(self.init, str)):
+        if self.search is None or rows.blocks.known is not None or (self.search == "auto" and not isinstance(self.init, str)):
             return None
-        return Breathing(population, rng, thorough=self.search == "breathing")
+        return Breathing(rows.population, rng, thorough=self.search == "breathing")
 
     def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule, remembered: int = 0) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""

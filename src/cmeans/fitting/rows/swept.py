@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ...data.blocks import Blocks
 from ...engines import Engine
@@ -25,8 +26,21 @@ class SweptRows:
 
     problem: Problem
     given: RepresentedRows  # of the geometry, of which starts are made
-    population: Population  # of the problem's rows
+    geometry: Geometry
     linked: GroupedRows | None
+
+    @property
+    def blocks(self) -> Blocks:
+        """The given rows."""
+        return self.geometry.blocks
+
+    @cached_property
+    def population(self) -> Population:
+        """The problem's rows, to be drawn from; found when they are asked for, as it takes longer than a sweep over few rows."""
+        free = self.blocks.free if self.linked is None else self.linked.blocks.free
+        if free is self.blocks:
+            return self.geometry.population
+        return population_of(free, comparable=self.linked is None and not self.geometry.is_precomputed)
 
     def starting(self, pilot: Pilot | None) -> Problem:
         """Return the problem whose rule turns partitions of the given rows into centres."""
@@ -64,6 +78,4 @@ def swept_rows(geometry: Geometry, given: RepresentedRows, problem: Problem, n_c
         blocks = linked.blocks
     known = sums_of_known(space, blocks, n_clusters, engine)
     rows = given if linked is None else RepresentedRows(space, blocks.free, 0)
-    same = blocks.free is geometry.blocks
-    population = geometry.population if same else population_of(blocks.free, comparable=linked is None and not geometry.is_precomputed)
-    return SweptRows(replace(problem, rows=rows, known=known), given, population, linked)
+    return SweptRows(replace(problem, rows=rows, known=known), given, geometry, linked)

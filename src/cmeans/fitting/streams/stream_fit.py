@@ -258,7 +258,7 @@ class StreamingBase(BaseCMeans):
         init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
         first = starts(self.init, settings.n_init, init_context, chunk.rng("start"))
         observer = self._chunk_observer(chunk, geometry, method.rule)
-        search = self._breathing(geometry.blocks, geometry.population, chunk.rng("search"))
+        search = self._breathing(geometry, chunk.rng("search"))
         if method.pilot is None:
             best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
         else:
