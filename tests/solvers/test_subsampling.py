@@ -102,12 +102,12 @@ def last_move(model, rows, space, m, weight=None):
 def test_sizes():
     """A 256th, a 64th, a 16th and a quarter, those that have 20 rows a cluster; none up to the number where it begins to pay."""
     sizes = partial(sample_sizes, limits=Limits())
-    assert sizes(50_000, 3) == []
-    assert sizes(50_001, 3) == [195, 781, 3125, 12500]
-    assert sizes(50_001, 10) == [781, 3125, 12500]
-    assert sizes(50_001, 9) == [195, 781, 3125, 12500]
-    assert sizes(50_001, 157) == [12500]
-    assert sizes(50_001, 626) == []
+    assert sizes(25_000, 3) == []
+    assert sizes(25_001, 3) == [97, 390, 1562, 6250]
+    assert sizes(25_001, 4) == [97, 390, 1562, 6250]
+    assert sizes(25_001, 5) == [390, 1562, 6250]
+    assert sizes(25_001, 79) == [6250]
+    assert sizes(25_001, 313) == []
     assert sizes(1_000_000, 8) == [3906, 15625, 62500, 250000]
 
 

@@ -40,7 +40,7 @@ class Limits:
     drawn_rows: int = 2**20  # rows whose random keys are drawn together: few, to save memory
     seeding_rows: int = 20_000  # rows that k-means++ draws from: a fair sample of a larger input
     cluster_rows: int = 20  # of these for each cluster at least: half as many end 3 percent higher (benchmarks/seeding.py)
-    subsampled_above: int = 50_000  # rows above which fits on samples first pay
+    subsampled_above: int = 25_000  # rows above which fits on samples first pay
     last_sample_rows: int = 2**22  # rows of the last of these samples at most: what they leave open is a few sweeps' work
     adaptive_rows: int = 20_000  # adaptive clusters of larger inputs are sought on a fair sample, then refined on all rows
     spaced_rows: int = 5000  # rows of which all pairs' distances are computed

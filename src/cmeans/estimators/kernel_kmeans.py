@@ -88,7 +88,7 @@ class KernelKMeans(Plotting, BaseCMeans):
     tol : float, default=1e-4
         Move of a centre, as a fraction of the typical distance, below which it stands still.
     progressive : bool, default=True
-        Whether to sweep over growing samples first, above 50,000 rows. These are fair samples of 1/256, 1/64, 1/16 and 1/4 of the rows,
+        Whether to sweep over growing samples first, above 25,000 rows. These are fair samples of 1/256, 1/64, 1/16 and 1/4 of the rows,
         each swept from where the one before it ended, and all rows in the end, until the centres stand still there too. With n_init > 1
         starts are compared on the samples, and the best is continued. A start given by `init` uses all rows at once.
     missing : "error" or "partial", default="error"
