@@ -115,12 +115,12 @@ def population(weight, n=N, limits=FEW):
     return population_of(Blocks(np.arange(n, dtype=float)[:, None], weight, limits=limits))
 
 
-def test_it_begins_above_50000_rows_that_count():
-    weight = np.ones(50_001)
-    schedule = subsample_schedule(population(weight, 50_001, Limits()), 3, np.random.RandomState(0))
-    assert [len(rows) for rows, _ in schedule.samples()] == [195, 781, 3125, 12500]
+def test_it_begins_above_25000_rows_that_count():
+    weight = np.ones(25_001)
+    schedule = subsample_schedule(population(weight, 25_001, Limits()), 3, np.random.RandomState(0))
+    assert [len(rows) for rows, _ in schedule.samples()] == [97, 390, 1562, 6250]
     weight[7] = 0
-    assert subsample_schedule(population(weight, 50_001, Limits()), 3, np.random.RandomState(0)) is None
+    assert subsample_schedule(population(weight, 25_001, Limits()), 3, np.random.RandomState(0)) is None
 
 
 def test_rows_without_weight_are_in_no_sample():
