@@ -1,4 +1,4 @@
-"""What each command takes, and who does its work."""
+"""The commands: the arguments and options of each, and the function that does its work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a run ends: centres or memberships at rest, movements that are rounding only; and the reason as a message."""
+"""The end of a run: centres or memberships at rest, movements that are rounding only; and the reason as a message."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _widening(old: State, new: State) -> float:
 
 
 def reason(solution: Solution, stopping: Stopping, last: float) -> str:
-    """Why a run ended, in words, with advice where it fell short; `last` is the objective of the last pass."""
+    """Return the reason why a run ended, in words, with advice where it fell short; `last` is the objective of the last pass."""
     if solution.floor is not None:
         return (
             f"converged: centres move by {solution.floor:.2g} of the typical distance, above tol={stopping.tol:g}, but that is rounding "
