@@ -46,9 +46,9 @@ def test_fit_and_predict(cmeans: Command, holes: Path, blobs: tuple[np.ndarray, 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("fit FILE -c 3 --out OUT", r"column '.' is empty or not a number .* or take missing=\"partial\" \(--missing partial\)"),
-        ("fit FILE -c 3 --out OUT --missing partial --kernel rbf", "--missing partial: distances over the values that are there"),
-        ("fit FILE -c 3 --out OUT --missing partial --landmarks 9", "--missing partial: rows with missing values have no landmarks"),
+        ("fit FILE -c 3 --out OUT", r"column '.' is empty or not a number .* or take --missing partial with"),
+        ("fit FILE -c 3 --out OUT --missing partial --kernel rbf", "--kernel rbf: distances over the values that are there"),
+        ("fit FILE -c 3 --out OUT --missing partial --landmarks 9", "--landmark-choice: rows with missing values have no landmarks"),
         ("fit FILE -c 3 --out OUT --missing partial --method two-step", "--missing: --method two-step has none; it belongs to hard, fuzzy"),
         ("select FILE -c 2-3 --missing partial", "select, silhouette_scorer: X has missing values"),
     ],

@@ -116,7 +116,7 @@ def test_the_same_fit_of_fewer_rows(make: str, space: str, weighted: bool, dtype
     np.testing.assert_allclose(model.memberships_, plain.memberships_, atol=10 * close)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     assert model.memberships_.dtype == dtype
-    assert model.row_visits_ < plain.row_visits_ / 3
+    assert model.row_visits_ / model.n_iter_ < plain.row_visits_ / plain.n_iter_ / 3  # rounding decides how many sweeps float32 takes
     assert X[model.representatives(2)].shape == (C, 2, 3)
 
 

@@ -1,4 +1,4 @@
-"""What each command takes, and who does its work."""
+"""The commands: the arguments and options of each, and the function that does its work."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from .option_values import (
     option_of,
     parameter_options,
 )
+from .output.messages import in_options
 from .output.report import Part, of_fit, of_model, of_predict, of_report, of_select
 from .output.results import show
 from .output.standard_streams import at_terminal as _at_terminal
@@ -361,5 +362,5 @@ def _plain_speech(screen: Screen, debug: bool) -> Iterator[Screen]:
         if isinstance(error, KeyboardInterrupt):
             raise
         code, line = verdict(error)
-        screen.fail(line)
+        screen.fail(line if isinstance(error, InputError) else in_options(line))
         raise Exit(code) from None

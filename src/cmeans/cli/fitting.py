@@ -24,6 +24,7 @@ from .categories import Categories, learn_categories
 from .errors import InputError, Stopped
 from .models import Preprocessing, with_names
 from .option_values import METHODS, MethodSpec, listed, option_of
+from .output.messages import in_options
 from .output.report import clearness, next_steps, spreads
 from .output.results import Stopwatch, as_json, caught_warnings, plain, results_folder, sizes
 from .output.terminal import Screen
@@ -180,14 +181,14 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
             told = {"known_labels": rows.labels, "must_link": rows.links}
             model.fit_predict_to(rows.x, labels, sample_weight=None if rows.stay else rows.weight, **told, **written)
         except ValueError as error:
-            found = re.search("(?:known_labels|must_link)[^=].*", str(error), re.DOTALL)
-            if found is None or (rows.labels is None and rows.links is None):
-                raise
-            of_links = rows.links is not None and found[0].startswith("must_link")
-            option = f"--must-link {request.must_link}" if of_links else f"--known-labels {request.known_labels}"
-            raise InputError(f"{option}: {found[0]}") from error
+            text = in_options(str(error))
+            for option, column in (("--known-labels", request.known_labels), ("--must-link", request.must_link)):
+                found = re.match(f"(?:--clusters [0-9]+: )?{option}:? ", text)
+                if found is not None and column is not None:
+                    raise InputError(f"{option} {column}: {text[found.end() :]}") from error
+            raise
     if model.converged_:  # else there is a warning
-        screen.say(model.stop_reason_)
+        screen.say(in_options(model.stop_reason_))
     if model.approximation_ is not None:
         screen.say(str(model.approximation_))
     if method.finds_number:
@@ -202,7 +203,7 @@ def _farewell(model: Any, request: FitRequest, recipe: Preprocessing) -> str:
         return f"interrupted before there were centres; nothing was written{resume}."
     with held_back(), staged(request.out, seal=SUMMARY) as place:
         save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
-    return f"{model.stop_reason_}; the centres so far are in {request.out / MODEL}{resume}."
+    return f"{in_options(model.stop_reason_)}; the centres so far are in {request.out / MODEL}{resume}."
 
 
 def _metadata(request: FitRequest, recipe: Preprocessing) -> dict[str, Any]:
@@ -257,7 +258,7 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
         "objective": model.objective_,
         "n_iter": model.n_iter_,
         "converged": model.converged_,
-        "reason": model.stop_reason_,
+        "reason": in_options(model.stop_reason_),
         **sizes(model.labels_, len(model.get_feature_names_out())),
     }
 

@@ -56,8 +56,11 @@ _RENAMED = {
     "n_landmarks": "--landmarks",
     "landmarks": "--landmark-choice",
     "n_clusters": "--clusters",
+    "max_clusters": "--clusters",
     "random_state": "--seed",
     "n_jobs": "--jobs",
+    "rule": "--method",
+    "sample_weight": "--weight",
     "T": "--temperature",
 }
 SWITCHED = {"true": True, "false": False}  # values of parameters that are True, False or have a name
@@ -65,7 +68,7 @@ _NUMBER = {"max_clusters": "n_clusters"}  # one option for both
 
 
 def option_of(word: str) -> str:
-    """Return the option that sets a constructor parameter."""
+    """Return the option that sets a parameter of the library."""
     return _RENAMED.get(word, f"--{word.replace('_', '-')}")
 
 
@@ -107,16 +110,9 @@ class MethodSpec:
         return method
 
     def made(self, words: Mapping[str, Any]) -> Any:
-        """Return an estimator with these parameters; those that no rows would suit are refused, by their options."""
+        """Return an estimator with these parameters; those that no rows would suit are refused."""
         model = self.estimator(**self.fixed, **{self.parameters[word].name: value for word, value in words.items()})
-        try:
-            check_parameters(model)
-        except ValueError as error:
-            named = re.match(r"\w+\((\w+)=.*?\): ", str(error))
-            if named is None or (word := _NUMBER.get(named[1], named[1])) not in words:
-                raise
-            given = "none" if words[word] is None else words[word]
-            raise InputError(f"{option_of(word)} {given}: {str(error)[named.end() :]}") from error
+        check_parameters(model)
         return model
 
 

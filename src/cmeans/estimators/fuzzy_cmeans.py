@@ -76,6 +76,8 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         they are; where `top_k` is not None. `memberships_top_k` gives those of new rows.
     noise_membership_ : (n,) what the noise cluster has of each row; where `noise` is not None.
     noise_distance_ : its squared distance from every row, in squared units of the space; where `noise` is not None.
+    n_iter_, objective_history_ : with `noise`, of the sweeps at that distance, which are few, as the sweeps that settled it have brought
+        the centres near; row_visits_ counts those too.
     m_ : the fuzzifier used.
 
     Notes

@@ -65,6 +65,7 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
     memberships_ : (n, c) typicalities in [0, 1]; rows need not sum to one. `labels_` is their argmax.
     eta_ : (c,) the scales, in squared units of the space.
     m_, pilot_m_ : the fuzzifiers used.
+    n_iter_, objective_history_ : of the possibilistic sweeps; row_visits_ counts those of the fuzzy run before them too.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What an estimator adds to the fit that all share, and the parts of one fit that are handed on together."""
+"""The part of a fit that is an estimator's own, and records of one fit that are handed on together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sets clusters apart: their means in the columns of the input beside those of the other rows."""
+"""Differences between clusters: their means in the columns of the input, beside those of all other rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is handed to native functions: addresses of arrays, in structures like those of the C files."""
+"""Arguments of native functions: addresses of arrays, in structures like those of the C files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From starts to a result: the fuzzy pilot where the rule needs one, the best of several starts, a lower cut of a graph, the last pass."""
+"""A result from starts: the fuzzy pilot where the rule needs one, the best of several starts, a lower cut of a graph, the last pass."""
 
 from __future__ import annotations
 

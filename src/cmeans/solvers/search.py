@@ -1,4 +1,4 @@
-"""Search: out of poor optima, by clusters that come where errors are large and go where they serve least.
+"""Search: ways out of poor optima, by clusters that come where errors are large and go where they serve least.
 
 Breathing k-means (Fritzke 2020): b centres are added in the b clusters of largest error, which sweeps settle; then the b clusters of
 least utility go, and sweeps settle the rest. What lowers the objective is kept; b = 5, one less after each failure. Here centres come at

@@ -1,4 +1,4 @@
-"""When a run ends: centres or memberships at rest, movements that are rounding only; and the reason as a message."""
+"""The end of a run: centres or memberships at rest, movements that are rounding only; and the reason as a message."""
 
 from __future__ import annotations
 
@@ -98,11 +98,12 @@ def _widening(old: State, new: State) -> float:
 
 
 def reason(solution: Solution, stopping: Stopping, last: float) -> str:
-    """Why a run ended, in words, with advice where it fell short; `last` is the objective of the last pass."""
+    """Return the reason why a run ended, in words, with advice where it fell short; `last` is the objective of the last pass."""
+    after = f"after {solution.n_iter} sweep{'' if solution.n_iter == 1 else 's'}"
     if solution.floor is not None:
         return (
             f"converged: centres move by {solution.floor:.2g} of the typical distance, above tol={stopping.tol:g}, but that is rounding "
-            f"(after {solution.n_iter} sweeps)"
+            f"({after})"
         )
     if solution.verdict is Verdict.CYCLE:
         values = np.array(solution.history[-(cycle_length(solution.history) or 1) :])
@@ -111,9 +112,9 @@ def reason(solution: Solution, stopping: Stopping, last: float) -> str:
             f"them, and the objective between {values.min():.6g} and {values.max():.6g}; nothing is gained by more sweeps"
         )
     if solution.converged:
-        return f"converged: {stopping.criterion} stand still to tol={stopping.tol:g} after {solution.n_iter} sweeps"
+        return f"converged: {stopping.criterion} stand still to tol={stopping.tol:g} {after}"
     if solution.ended:
-        return f"ended by a callback after {solution.n_iter} sweeps"
+        return f"ended by a callback {after}"
     before = solution.history[-1]
     fall = 100 * max(before - last, 0.0) / abs(before) if before else 0.0
     return (

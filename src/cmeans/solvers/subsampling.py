@@ -1,4 +1,4 @@
-"""Near the fixed point at the price of a few rows: samples that grow fourfold, each starting where the one before it ended."""
+"""Sweeps over samples that grow fourfold, each from where the one before it ended: near the fixed point at the price of a few rows."""
 
 from __future__ import annotations
 

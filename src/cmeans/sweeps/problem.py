@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Stopping:
-    """When a run ends.
+    """Conditions under which a run ends.
 
     "centres": max_j |dv_j|^2 <= tol^2 objective / sum of weights, that is, no centre moves by more than tol times the
     typical distance; a penalty that is negative does not count. "memberships": max |u - u'| <= tol, as the papers print it

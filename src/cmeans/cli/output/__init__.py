@@ -1,1 +1,1 @@
-"""What the command writes: to people, to standard output, and into files."""
+"""Output of the command: to people, to standard output, and into files."""

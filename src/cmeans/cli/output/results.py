@@ -21,6 +21,7 @@ from ...runtime.user_warnings import one_line
 from ...storage import atomic as staging
 from ...storage.atomic import new_staging, remove_leftovers, writing_to
 from ..errors import InputError
+from .messages import in_options
 from .standard_streams import standard_output
 
 
@@ -162,6 +163,6 @@ def caught_warnings(tell: Callable[[str], None]) -> Iterator[list[str]]:
         try:
             yield texts
         finally:
-            texts.extend(dict.fromkeys(one_line(warning.message) for warning in caught))
+            texts.extend(dict.fromkeys(in_options(one_line(warning.message)) for warning in caught))
             for text in texts:
                 tell(text)

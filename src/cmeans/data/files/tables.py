@@ -22,7 +22,7 @@ from .text import is_number
 
 AT_ONCE = 8  # columns of a group that are decoded together, or one of lists: a column reader holds pages in memory
 _MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first"
-_PARTIAL = ', or take missing="partial" (--missing partial) with the linear kernel'
+_PARTIAL = ', or take missing="partial" with the linear kernel'
 Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
 
 

@@ -1,4 +1,4 @@
-"""How a fit came to rest."""
+"""The objective over the sweeps of a fit."""
 
 from __future__ import annotations
 

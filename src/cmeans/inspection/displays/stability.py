@@ -1,4 +1,4 @@
-"""How far refits to bootstrap samples agree with a fit, cluster by cluster."""
+"""Agreement of a fit with refits to bootstrap samples, cluster by cluster."""
 
 from __future__ import annotations
 

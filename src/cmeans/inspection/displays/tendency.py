@@ -1,4 +1,4 @@
-"""Do rows have clusters at all: their distances, ordered so that clusters show as dark squares."""
+"""Distances between rows, ordered so that clusters show as dark squares, where there are any."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From one start to a partition: the way along projected gradients, k-means from where it ends, and single moves."""
+"""The search for a partition from one start: projected gradients, k-means from where they end, and single moves."""
 
 from __future__ import annotations
 

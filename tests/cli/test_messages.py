@@ -1,0 +1,33 @@
+"""Messages of the library in the words of the command."""
+
+from __future__ import annotations
+
+import pytest
+
+from cmeans.cli.output.messages import in_options
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("FuzzyCMeans(m=1.0): m must be greater than 1; use KernelKMeans.", "--m 1.0: m must be greater than 1; use --method hard."),
+        ("FuzzyCMeans(noise=0.5, size_min=[10.0, 20.0]): give noise= or size_min=, not both.",
+         "--noise 0.5, --size-min 10.0,20.0: give --noise or --size-min, not both."),
+        ("KernelKMeans: known_labels[4] is 7.", "--known-labels: row 4 is 7."),
+        ("FuzzyCMeans: stopped at max_iter=9; raise max_iter or loosen tol=1e-05.",
+         "stopped at --max-iter 9; raise --max-iter or loosen --tol 1e-05."),
+        ('CMeans(T=2.0): rule="polynomial_fuzzy" takes no T; it is for rule="entropy".',
+         "--temperature 2.0: --method polynomial_fuzzy takes no T; it is for --method entropy."),
+        ('KernelKMeans(search="breathing"): take search="auto" or None with known_labels.',
+         "--search breathing: take --search auto or none with --known-labels."),
+        ("KernelKMeans(spherical=True, progressive=False, join_equal_rows=True): no.",
+         "--spherical, --all-rows, --join-equal-rows true: no."),
+        ("FuzzyCMeans.predict_to: cannot write max_iter=3/n_init.csv: full.", "cannot write max_iter=3/n_init.csv: full."),
+        ("x.csv: column 'n_init' holds text", "x.csv: column 'n_init' holds text"),
+        ("begun with n_clusters=3; take resume=False.", "begun with --clusters 3; leave out --resume."),
+        ("Use StreamingFuzzyCMeans, or the number that cmeans.select gives.", "Use cmeans stream, or the number that cmeans select gives."),
+    ],
+)  # fmt: skip
+def test_options_stand_for_parameters_and_nothing_else_changes(text: str, said: str) -> None:
+    assert in_options(text) == said
+    assert in_options(said) == said
