@@ -91,7 +91,7 @@ class FileTable(ABC):
 
     @abstractmethod
     def column(self, at: int) -> Iterator[Any]:
-        """Yield one column as it is stored, text and dates too: PyArrow's arrays or lists, some rows at a time, of all rows."""
+        """Yield one column as it is stored, text and dates too: PyArrow's arrays or lists, all of one type, some rows at a time."""
 
     @abstractmethod
     def transient(self, n_columns: int) -> int:

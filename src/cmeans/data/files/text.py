@@ -19,6 +19,7 @@ MARK = codecs.BOM_UTF8  # some programs write it before the first character
 LONGEST = 64 << 20  # bytes of a line; the rest of a longer one is not kept
 _DELIMITERS = ",;\t|"
 _QUOTED = re.compile(r'(^|[,;\t|])"(?:[^"]|"")*"')
+_NAN = re.compile(r"(nan)\(\w*\)$", re.IGNORECASE | re.ASCII)  # as C may print it, -nan(ind) for one
 CONVERT = "iconv -f latin1 -t utf-8 FILE > NEW"
 _OTHERS = {  # the longer marks first: that of UTF-32 begins with that of UTF-16
     codecs.BOM_UTF32_LE: "utf-32",
@@ -174,12 +175,19 @@ def split(line: str, delimiter: str) -> list[str]:
         at = end + 1
 
 
-def is_number(cell: str) -> bool:
+def number_in(cell: str) -> float | None:
+    """Return the number that a field holds, None for other text."""
+    text = _NAN.sub(r"\1", cell.strip(" \t"))
+    if "_" in text or not (text.isascii() and text.isprintable()):  # Python's float reads more than numbers as files have them
+        return None
     try:
-        float(cell)
+        return float(text)
     except ValueError:
-        return False
-    return True
+        return None
+
+
+def is_number(cell: str) -> bool:
+    return number_in(cell) is not None
 
 
 def fields(count: int) -> str:
