@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import struct
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -195,6 +196,19 @@ class TestRows:
             with pa.ipc.new_file(file, table.schema) as writer:
                 writer.write_table(table)
         refused(file, rf"x\.{kind}: what pandas wrote of its columns is damaged")
+
+    def test_quotes_take_no_more_memory_than_the_line(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A quoted name took 160 bytes a letter, and one quote too many 100 bytes for each letter after it."""
+        (tmp_path / "x.csv").write_text('"' + "x" * 10**6 + '",b\n1,2\n')
+        tracemalloc.start()
+        assert cmeans.open_blocks(tmp_path / "x.csv").shape == (1, 2)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 30e6
+        (tmp_path / "x.csv").write_text('a,b\n1,"2\n' + "1,2\n" * 1000)
+        refused(tmp_path / "x.csv", "line 2: has a quote that is not closed")
+        monkeypatch.setattr("cmeans.data.files.csv._SWALLOWED", 100)
+        refused(tmp_path / "x.csv", "line 2: has a quote that is not closed")
 
     def test_a_name_of_a_million_letters(self, tmp_path: Path) -> None:
         (tmp_path / "x.csv").write_text("A" * 10**6 + ",b\n1,2\n")

@@ -22,7 +22,7 @@ from ..row_source import RowsError
 from .claims import check_columns
 from .discovery import IPC_FILE
 from .schema import Field, Header, Spelling, in_python
-from .tables import AT_ONCE, Block, FileTable
+from .tables import Block, FileTable
 from .unchanged_files import StampedFile
 
 __all__ = [
@@ -299,7 +299,8 @@ class ParquetTable(FileTable):
                 yield batch.column(0)
 
     def transient(self, n_columns: int) -> int:
-        return 16 * batch_rows(n_columns, 1_024, _CELLS) * n_columns + min(n_columns, AT_ONCE) * (_BUFFER + 2 * _PAGE)
+        pages = min(2 * _PAGE, 16 * max(self.groups, default=0))  # of a column, packed and not
+        return n_columns * (16 * batch_rows(n_columns, 1_024, _CELLS) + _BUFFER + pages)
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:

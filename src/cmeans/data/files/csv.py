@@ -27,6 +27,7 @@ from .unchanged_files import StampedFile
 _PIECE = 1 << 21  # bytes of a file that are parsed together
 _AHEAD = 2  # pieces that are parsed ahead, each in a thread of its own
 _NAMES = 20  # lines that names go over, at most; with more of them, a quote too many has swallowed rows
+_SWALLOWED = 1 << 20  # lines that other rows go over, at most
 _JUDGED = 10  # lines that are checked before a column counts as text
 _KEPT = 1_000  # lines that are buffered for that, malformed ones included
 _TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
@@ -214,9 +215,10 @@ class CsvText:
             lines = Lines(waiting.text + lines.text, [*waiting.numbers, *lines.numbers], lines.open)
             lines, waiting = lines.joined(self.reader.dialect.delimiter)
             yield self._sound(lines if self.reader.dialect.blank_is_missing else lines.filled(), places)
-            if len(waiting.text) > LONGEST:
+            if len(waiting.text) > LONGEST or len(waiting) > _SWALLOWED:
                 break
-        yield self._sound(waiting, places)
+        yield self._sound(waiting[:1], places)  # an open quote
+        yield self._sound(waiting[1:], places)
 
     def _sound(self, lines: Lines, places: Sequence[int]) -> Block:
         read = self.reader.read(lines, places)
