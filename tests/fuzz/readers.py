@@ -22,7 +22,7 @@ from scipy import sparse
 import cmeans
 import file_formats as formats
 from cmeans.data.row_source import RowsError, StoredRows
-from fuzz.mutations import NUMBERS, changed_bytes, changed_text
+from fuzz.mutations import NUMBERS, changed_array, changed_bytes, changed_text
 from fuzz.runner import Case, FoundError
 
 X = np.random.default_rng(0).normal(size=(90, 4))
@@ -177,7 +177,7 @@ def sparse_of(dice: random.Random) -> bytes:
     changed[dice.randrange(len(changed))] = (
         dice.choice(NUMBERS) % 2**31 if name != "shape" else dice.choice((0, 3, -1, 10**7, 2**31 - 1, 2**40, 2**62))
     )
-    parts[name] = changed[: dice.choice((None, None, -1))]
+    parts[name] = changed[: dice.choice((None, None, -1))] if dice.random() < 0.7 else changed_array(parts[name], dice)
     file = io.BytesIO()
     (np.savez if dice.random() < 0.5 else np.savez_compressed)(file, **parts)
     return file.getvalue()

@@ -157,6 +157,18 @@ class TestRows:
             (tmp_path / "x.npz").write_bytes(changed)
             refused(tmp_path / "x.npz", r"x\.npz: cannot be read as npz")
 
+    @pytest.mark.parametrize(
+        ("part", "value"), [("shape", [6.5, 3.0]), ("shape", 3), ("shape", [2**63, 3]), ("format", 3), ("data", ["x"] * 60)]
+    )
+    @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+    @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # of SciPy, where 2^63 is no integer of its
+    def test_parts_of_a_sparse_matrix_of_other_kinds(self, form: str, part: str, value: Any, tmp_path: Path) -> None:
+        x = sparse.coo_array(np.eye(60, 3)).asformat(form)
+        names = ("data", "row", "col") if form == "coo" else ("data", "indices", "indptr")
+        parts = {**{name: getattr(x, name) for name in names}, "shape": x.shape, "format": form.encode()}
+        np.savez(tmp_path / "x.npz", **{**parts, part: np.array(value)})
+        refused(tmp_path / "x.npz", r"x\.npz: ")
+
     def test_a_name_in_an_archive_that_is_a_page_long(self, tmp_path: Path) -> None:
         with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
             archive.writestr("X.npy", b"x" * 100)
