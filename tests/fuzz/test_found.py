@@ -304,6 +304,24 @@ class TestCheckpoints:
         with pytest.raises(ValueError, match=r"checkpoint: "):
             cmeans.KernelKMeans(**fit, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
 
+    @pytest.mark.parametrize(
+        ("part", "name", "value"),
+        [("stream", "clustered", float("inf")), ("written", "bytes", 1e300), ("written", "bytes", -1), ("place", "rows", -5)],
+    )
+    def test_counts_of_a_stream_that_are_none(
+        self, part: str, name: str, value: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="a,b,c", comments="")
+        words = ["stream", str(tmp_path / "x.csv"), "-q", "--out", str(tmp_path / "l.csv"), "--checkpoint", str(tmp_path / "state")]
+        assert main([*words, "-c", "3"]) == 0
+        key, header, arrays = parts_of((tmp_path / "state").read_bytes())
+        del header["digest"]
+        stream = header["metadata"]["stream"]
+        (stream if part == "stream" else stream[part])[name] = value
+        save_file(arrays, tmp_path / "state", {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})})
+        assert main([*words, "--resume"]) == 2
+        assert capsys.readouterr().err.startswith(("cmeans: --resume: ", "cmeans: --out "))
+
 
 class TestFits:
     def test_a_tolerance_whose_square_is_too_large(self) -> None:

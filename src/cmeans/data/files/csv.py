@@ -315,7 +315,7 @@ class CsvTable(FileTable):
     def column(self, at: int) -> Iterator[pa.Array]:
         with self._text() as text:
             kind = text.guessed(at)
-        if not all(_typed(part, kind) is not None for part in self._column_of_text(at)):
+        if kind != pa.string() and not all(_typed(part, kind) is not None for part in self._column_of_text(at)):
             kind = pa.string()
         yield from (_typed(part, kind) for part in self._column_of_text(at))
 
