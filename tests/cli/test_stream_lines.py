@@ -23,6 +23,7 @@ pytestmark = pytest.mark.slow
 
 NUMBERS = ["1", "-2.5", "+3", ".5", "5.", "1e3", "1e400", "1e-400", " 1 ", '"1"']
 OTHERS = ["", " ", "nan", "inf", "NA", "x", "1_0", "0x1", "true", "False", "\u0661", "\u00e4", '"1,2"', '"', 'a"b', '"a"b', '""']
+OTHERS += ["nan(1)", "-nan(ind)", "nan(a-b)"]
 OTHERS += ["\udce4", "1\udce4", '"q""r"', '"q"r"', 'q""']  # the first two are bytes that are not UTF-8
 CELLS = st.sampled_from(NUMBERS + OTHERS)
 GOOD = st.sampled_from(["1", "-2.5", "+3", ".5", "1e3", "1e-400", " 1 ", '"1"', '"1"5', "1\r"])

@@ -48,6 +48,20 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "n_jobs": (None, 1, 2, -1, 0, "x"),
     "random_state": (0, None, -1, 2**40, "x", np.random.RandomState(0)),
     "join_equal_rows": ("auto", True, False, "x"),
+    "kernel_params": (None, {}, {"gamma": 0.5}, {"x": 1}),
+    "tol": (0, 1e-4, 0.1, 1e300, -1),
+    "progressive": (True, False),
+    "missing": ("error", "partial", "no"),
+    "spherical": (True, False),
+    "scaling": (None, "range", "no"),
+    "top_k": (None, 1, 2, 5, 0),
+    "T": (None, "auto", 0.1, 10.0, 1e-300, 0),
+    "eta_scale": (0.1, 1.0, 5.0, 1e-300, 0),
+    "sparsity": ("auto", 0.1, 0.9, 0, 1),
+    "beta": (None, 0.1, 1.0, 0.0, 50),
+    "decay": (1.0, 0.5, 0.0, -1),
+    "n_neighbors": (1, 3, 10, 0, 10**9),
+    "n_points": (1, 3, 10, 0, 10**9),
     "verbose": (0, False),
 }
 NEVER = {"engine", "checkpoint", "verbose", "n_init"}  # which have tests of their own, or write
@@ -56,10 +70,10 @@ NEVER = {"engine", "checkpoint", "verbose", "n_init"}  # which have tests of the
 def rows_of(dice: random.Random) -> Any:
     """Return rows, of some kind or none."""
     rng = np.random.default_rng(dice.getrandbits(32))
-    n, d = dice.choice((1, 2, 3, 7, 30, 60)), dice.choice((1, 2, 3, 8))
+    n, d = dice.choice((1, 2, 3, 7, 30, 30, 60, 60)), dice.choice((1, 2, 3, 8))
     x = rng.normal(size=(n, d)) + dice.choice((0, 5)) * rng.integers(0, 3, (n, 1))
     x = dice.choice(VALUES)(x, rng)
-    return dice.choice((*(lambda x: x,) * 4, *FORMS))(x)
+    return x if dice.random() < 0.6 else dice.choice(FORMS)(x)
 
 
 VALUES: tuple[Callable[[np.ndarray, np.random.Generator], np.ndarray], ...] = (
@@ -122,7 +136,7 @@ def weights_of(dice: random.Random, n: int) -> Any:
 def words_of(dice: random.Random, name: str) -> dict[str, Any]:
     """Return a few parameters of an estimator."""
     words = known(name, {"n_clusters": 3, "max_clusters": 3, "random_state": 0, "chunk_size": 20, "patch_size": 20, "max_iter": 30})
-    own = sorted(set(PARAMETERS[name]) - NEVER)
+    own = sorted(set(PARAMETERS[name]) - NEVER if dice.random() < 0.2 else set(PARAMETERS[name]) & set(WORDS) - NEVER)
     for word in dice.sample(own, min(len(own), dice.choice((0, 1, 1, 2, 3)))):
         words[word] = dice.choice(WORDS[word] if word in WORDS and dice.random() < 0.85 else NUMBERS)
     return words

@@ -40,6 +40,15 @@ def put(data: bytearray, dice: random.Random, others: Sequence[bytes]) -> None:
     data[at : at + width] = (dice.choice(NUMBERS) % 256**width).to_bytes(width, dice.choice(("little", "big")))
 
 
+def everywhere(data: bytearray, dice: random.Random, others: Sequence[bytes]) -> None:
+    """Another number in all places where one stands, as a count that stands in several."""
+    width = dice.choice((4, 8))
+    at = dice.randrange(len(data) + 1) & -width
+    old, new = bytes(data[at : at + width]), (dice.choice((*NUMBERS, 91, 1000, 10**6)) % 256**width).to_bytes(width, "little")
+    if any(old):
+        data[:] = data.replace(old, new)
+
+
 def cut(data: bytearray, dice: random.Random, others: Sequence[bytes]) -> None:
     del data[dice.randrange(len(data) + 1) :]
 
@@ -69,7 +78,7 @@ def splice(data: bytearray, dice: random.Random, others: Sequence[bytes]) -> Non
         data[at:] = other[dice.randrange(len(other) + 1) :]
 
 
-WAYS: tuple[Change, ...] = (flip, flip, flip, put, put, cut, drop, again, blank, splice)
+WAYS: tuple[Change, ...] = (flip, flip, flip, put, put, everywhere, cut, drop, again, blank, splice)
 
 
 def changed_bytes(data: bytes, dice: random.Random, others: Sequence[bytes] = ()) -> bytes:

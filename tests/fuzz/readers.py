@@ -22,7 +22,7 @@ from scipy import sparse
 import cmeans
 import file_formats as formats
 from cmeans.data.row_source import RowsError, StoredRows
-from fuzz.mutations import NUMBERS, changed_bytes, changed_text
+from fuzz.mutations import NUMBERS, changed_array, changed_bytes, changed_text
 from fuzz.runner import Case, FoundError
 
 X = np.random.default_rng(0).normal(size=(90, 4))
@@ -68,6 +68,10 @@ def with_dictionaries(folder: Path) -> Path:
     return folder / "x.arrow"
 
 
+def lists(folder: Path, kind: str, ending: str) -> Path:
+    return formats.lists(folder, X, kind, ending, a=pa.array(X[:, 0]))
+
+
 def sparse_rows(folder: Path) -> Path:
     sparse.save_npz(folder / "x.npz", sparse.csr_array(np.where(X > 0.3, X, 0.0)))
     return folder / "x.npz"
@@ -80,6 +84,11 @@ FILES: dict[str, Callable[[Path], Any]] = {
         if "list" not in make.__name__
     },
     **{make.__name__: make for make in (with_nulls, with_dictionaries, sparse_rows)},
+    **{
+        f"{kind} lists in {ending}": lambda folder, kind=kind, ending=ending: lists(folder, kind, ending)
+        for kind in ("fixed", "plain")
+        for ending in ("arrow", "arrows", "parquet")
+    },
 }
 
 
@@ -116,7 +125,7 @@ def read(file: Path, dice: random.Random) -> str:
     """Open a file as dice have it, and read it all."""
     words: dict[str, Any] = {}
     if dice.random() < 0.2:
-        words["columns"] = dice.choice((0, [1, 0], ["a"], "0-1", -1, [10**9], "b", "0-999999999999"))
+        words["columns"] = dice.choice((0, [1, 0], ["a"], "0-1", -1, [10**9], "b", "0-999999999999", "vector", ["a", "vector"]))
     if dice.random() < 0.1:
         words["weight"] = dice.choice(("a", 0, "w", 10**6))
     try:
@@ -133,6 +142,8 @@ def read(file: Path, dice: random.Random) -> str:
             raise FoundError(f"a message of {len(str(error))} characters, or not in a line: {str(error)[:300]!r}") from error
         return "refused"
     whole = np.concatenate(read)
+    if file.suffix.startswith(".arrow") and n > 8 * file.stat().st_size:
+        raise FoundError(f"{n} rows of {file.stat().st_size} bytes")
     if whole.shape != (n, d) or not np.isfinite(whole).all() or not np.array_equal(some, whole[[n - 1, 0, n // 2]]):
         raise FoundError(f"{whole.shape} of {(n, d)} rows, or not the same each time, or not finite")
     return "read"
@@ -166,7 +177,7 @@ def sparse_of(dice: random.Random) -> bytes:
     changed[dice.randrange(len(changed))] = (
         dice.choice(NUMBERS) % 2**31 if name != "shape" else dice.choice((0, 3, -1, 10**7, 2**31 - 1, 2**40, 2**62))
     )
-    parts[name] = changed[: dice.choice((None, None, -1))]
+    parts[name] = changed[: dice.choice((None, None, -1))] if dice.random() < 0.7 else changed_array(parts[name], dice)
     file = io.BytesIO()
     (np.savez if dice.random() < 0.5 else np.savez_compressed)(file, **parts)
     return file.getvalue()

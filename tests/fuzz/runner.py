@@ -29,6 +29,7 @@ Case = Callable[[random.Random], str]
 FUZZERS = ("model_files", "checkpoints", "readers", "stream_lines", "command_lines", "inputs")
 SILENCE = 60.0  # seconds in which a case says nothing, after which it hangs even where it has used no processor
 CASES = 2_000  # of one process, so that none grows old
+IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where files of cases lie: disks take longer
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,8 @@ def _watched(name: str, first: int, last: int, until: float, report: Report, bou
     words = [sys.executable, "-m", "tests.fuzz", name, "--worker", str(first), str(last)]
     with (
         tempfile.TemporaryFile("w+") as said,
-        tempfile.TemporaryDirectory() as folder,
-        subprocess.Popen([*words, folder], stdout=subprocess.PIPE, stderr=said) as process,
+        tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder,
+        subprocess.Popen([*words, folder], stdout=subprocess.PIPE, stderr=said, env={**os.environ, "TMPDIR": folder}) as process,
     ):
         watch = _Watch(process, first, bounds)
         try:

@@ -1,4 +1,4 @@
-"""Lines of a stream that are no rows, rows that are cut between two reads, and whatever else comes through a pipe.
+"""Lines of a stream that are no rows, rows that are cut between two reads, whatever else comes through a pipe, and states from anybody.
 
 `cmeans stream` labels the sound rows and counts the others, or refuses the stream in a line. Where there are no quotes, which lines are
 sound is found again here, in the plainest way.
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from cmeans.cli import main
-from fuzz.mutations import changed_bytes, changed_text
+from fuzz.mutations import by_hand, changed_bytes, changed_text
 from fuzz.readers import WORDS
 from fuzz.runner import Case, FoundError
 
@@ -55,7 +55,24 @@ def _is_number(cell: str) -> bool:
 def prepared(folder: Path) -> Case:
     source, out, summary, state = folder / "rows.csv", folder / "labels.csv", folder / "summary.json", folder / "state"
 
+    whole = "a,b,c\n" + "\n".join(f"{at % 3},{at % 3 * 9},{at / 50}" for at in range(50)) + "\n"
+    source.write_text(whole[: len(whole) // 2 + 1])
+    begun = ["stream", str(source), "--chunk-size", "10", "-q", "--out", str(out), "--checkpoint", str(state)]
+    assert told_by([*begun, "-c", "3"])[0] == 0
+    labels, saved = out.read_bytes(), state.read_bytes()
+
+    def resumed(dice: random.Random) -> str:
+        """Go on from a state that somebody has changed."""
+        source.write_text(whole)
+        out.write_bytes(labels)
+        state.write_bytes(by_hand(saved, dice, folder / "scratch"))
+        code, said, told = told_by([*begun, "--resume"])
+        refuse_faults(code, said, told)
+        return "went on" if code == 0 else "refused"
+
     def case(dice: random.Random) -> str:
+        if dice.random() < 0.3:
+            return resumed(dice)
         for file in (out, summary, state):
             file.unlink(missing_ok=True)
         n = dice.choice((0, 3, 12, 40, 90))
@@ -66,19 +83,28 @@ def prepared(folder: Path) -> Case:
         source.write_bytes(data)
         words = ["stream", str(source), "-c", "3", "--kernel", "linear", "--chunk-size", str(dice.choice((3, 7, 30, 5000))), "-q"]
         words += ["--out", str(out), "--summary", str(summary), "--checkpoint", str(state), "--max-errors", str(dice.choice((0, 1000)))]
-        with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()) as told:
-            code = main(words)
-        return outcome(code, said.getvalue(), told.getvalue(), lines if known else None, out, summary)
+        return outcome(*told_by(words), lines if known else None, out, summary)
 
     return case
 
 
-def outcome(code: int, said: str, told: str, lines: list[str] | None, out: Path, summary: Path) -> str:
-    """Return what came of a stream, whose lines may be known; raise where that is not as it must be."""
+def told_by(words: list[str]) -> tuple[int, str, str]:
+    """Run a command; return its exit code and what it wrote."""
+    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()) as told:
+        return main(words), said.getvalue(), told.getvalue()
+
+
+def refuse_faults(code: int, said: str, told: str) -> None:
+    """Raise where a command ends otherwise than it may."""
     if code not in (0, 2) or "Traceback" in told or "fault of cmeans" in told:
         raise FoundError(f"ends with {code}: {told}")
     if not all(line.isprintable() for line in (said + told).split("\n")):
         raise FoundError(f"control characters: {told!r}")
+
+
+def outcome(code: int, said: str, told: str, lines: list[str] | None, out: Path, summary: Path) -> str:
+    """Return what came of a stream, whose lines may be known; raise where that is not as it must be."""
+    refuse_faults(code, said, told)
     if code == 2:
         return "refused"
     counts = json.loads(summary.read_text())

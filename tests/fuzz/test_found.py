@@ -5,16 +5,22 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import struct
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
 import pytest
 from safetensors.numpy import save_file
 from scipy import sparse
 
 import cmeans
+from cmeans.cli import main
 from cmeans.data.files import claims
 from cmeans.data.row_source import RowsError
 from cmeans.persistence.model_file import read_metadata
@@ -151,6 +157,18 @@ class TestRows:
             (tmp_path / "x.npz").write_bytes(changed)
             refused(tmp_path / "x.npz", r"x\.npz: cannot be read as npz")
 
+    @pytest.mark.parametrize(
+        ("part", "value"), [("shape", [6.5, 3.0]), ("shape", 3), ("shape", [2**63, 3]), ("format", 3), ("data", ["x"] * 60)]
+    )
+    @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+    @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # of SciPy, where 2^63 is no integer of its
+    def test_parts_of_a_sparse_matrix_of_other_kinds(self, form: str, part: str, value: Any, tmp_path: Path) -> None:
+        x = sparse.coo_array(np.eye(60, 3)).asformat(form)
+        names = ("data", "row", "col") if form == "coo" else ("data", "indices", "indptr")
+        parts = {**{name: getattr(x, name) for name in names}, "shape": x.shape, "format": form.encode()}
+        np.savez(tmp_path / "x.npz", **{**parts, part: np.array(value)})
+        refused(tmp_path / "x.npz", r"x\.npz: ")
+
     def test_a_name_in_an_archive_that_is_a_page_long(self, tmp_path: Path) -> None:
         with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
             archive.writestr("X.npy", b"x" * 100)
@@ -158,6 +176,108 @@ class TestRows:
         data[26:28] = (5000).to_bytes(2, "little")  # the length of the name
         (tmp_path / "x.npz").write_bytes(data + bytes(6000))
         refused(tmp_path / "x.npz", r"x\.npz: ")
+
+    @pytest.mark.parametrize("kind", ["arrow", "arrows"])
+    @pytest.mark.parametrize("rows", [9, 7000, 2**40, -1])
+    @pytest.mark.parametrize("column", ["numbers", "lists", "truths"])
+    def test_more_rows_than_a_batch_has_bytes(
+        self, kind: str, rows: int, column: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """They were read from the memory behind them."""
+        values = {
+            "numbers": pa.array(np.ones(7)),
+            "lists": pa.array([[1.0, 2.0]] * 7, pa.list_(pa.float64(), 2)),
+            "truths": pa.array([True] * 7),
+        }[column]
+        sink, file = io.BytesIO(), tmp_path / f"x.{kind}"
+        with (pa.ipc.new_file if kind == "arrow" else pa.ipc.new_stream)(sink, pa.schema([("a", values.type)])) as writer:
+            writer.write_batch(pa.record_batch({"a": values}))
+        file.write_bytes(sink.getvalue().replace(struct.pack("<q", 7), struct.pack("<q", rows)))
+        refused(file, r"cannot be read as Arrow; it is damaged")
+        assert main(["stream", str(file), "-c", "2", "-q"]) == 2
+        assert f"x.{kind}: cannot be read as Arrow; it is damaged" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("kind", ["arrow", "parquet"])
+    @pytest.mark.parametrize("said", [b"{", b"3", b'{"index_columns": 5}', b'{"index_columns": "a"}', b"\xff", b"[" * 100_000])
+    def test_what_pandas_did_not_write(self, kind: str, said: bytes, tmp_path: Path) -> None:
+        """Errors of Python came of it, or a column was left out."""
+        table, file = pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({b"pandas": said}), tmp_path / f"x.{kind}"
+        if kind == "parquet":
+            pq.write_table(table, file)
+        else:
+            with pa.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)
+        refused(file, rf"x\.{kind}: what pandas wrote of its columns is damaged")
+
+    def test_quotes_take_no_more_memory_than_the_line(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A quoted name took 160 bytes a letter, and one quote too many 100 bytes for each letter after it."""
+        (tmp_path / "x.csv").write_text('"' + "x" * 10**6 + '",b\n1,2\n')
+        tracemalloc.start()
+        assert cmeans.open_blocks(tmp_path / "x.csv").shape == (1, 2)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 30e6
+        (tmp_path / "x.csv").write_text('a,b\n1,"2\n' + "1,2\n" * 1000)
+        refused(tmp_path / "x.csv", "line 2: has a quote that is not closed")
+        monkeypatch.setattr("cmeans.data.files.csv._SWALLOWED", 100)
+        refused(tmp_path / "x.csv", "line 2: has a quote that is not closed")
+
+    def test_a_name_of_a_million_letters(self, tmp_path: Path) -> None:
+        (tmp_path / "x.csv").write_text("A" * 10**6 + ",b\n1,2\n")
+        with pytest.raises(RowsError, match=r"there is no column 'c'; it has columns 'AAA.* \.\.\. .*AAA', 'b'\.") as caught:
+            cmeans.open_blocks(tmp_path / "x.csv", columns="c")
+        assert len(str(caught.value)) < 2000
+
+    def test_columns_without_names_that_the_first_file_has_not(self, tmp_path: Path) -> None:
+        """They were left out without a word."""
+        (tmp_path / "1.csv").write_text("1,2\n3,4\n")
+        (tmp_path / "2.csv").write_text("5,6,7\n8,9,10\n")
+        refused(tmp_path, "2.csv: has 3 columns, but .*1.csv has 2")
+
+    def test_numbers_that_only_python_reads_are_names(self, tmp_path: Path) -> None:
+        (tmp_path / "month=2024_01").mkdir()
+        (tmp_path / "month=2024_01" / "x.csv").write_text("1_1,1_2\n1,2\n")
+        assert cmeans.open_blocks(tmp_path).columns == ("1_1", "1_2")
+        refused(tmp_path, r"column 'month' \(key of a folder, '2024_01'\) holds no numbers", columns=["1_1", "month"])
+
+
+class TestNames:
+    """Names of rows come out as they went in."""
+
+    def labels(self, place: Path, ids: dict[str, list[Any]]) -> pa.Array:
+        (place / "rows").mkdir()
+        for file, names in ids.items():
+            lines = [f"{name},{at % 3 * 9 + at / 100},{at % 3}" for at, name in enumerate(names)]
+            (place / "rows" / file).write_text("\n".join(["id,x,y", *lines, ""]))
+        assert main(["fit", str(place / "rows"), "--id", "id", "-c", "3", "--out", str(place / "o"), "-q"]) == 0
+        return pq.read_table(place / "o" / "labels.parquet")["id"].combine_chunks()
+
+    @pytest.mark.parametrize(
+        "names",
+        [
+            [f"{at:03d}" for at in range(9)],
+            ["1.10", "1.1", "1.2"] * 3,
+            [str(2**70 + at) for at in range(9)],
+            [f"+{at}" for at in range(9)],
+            [*map(str, range(1500)), "A7"],  # the fit was lost
+        ],
+    )
+    def test_text_that_looks_like_numbers(self, names: list[str], tmp_path: Path) -> None:
+        assert self.labels(tmp_path, {"1.csv": names}).to_pylist() == names
+
+    def test_numbers_stay_numbers(self, tmp_path: Path) -> None:
+        found = self.labels(tmp_path, {"1.csv": [*range(8), ""], "2.csv": [-5, 10**18, 3]})
+        assert found == pa.array([*range(8), None, -5, 10**18, 3])
+
+    def test_files_that_do_not_agree(self, tmp_path: Path) -> None:
+        assert self.labels(tmp_path, {"1.csv": [0, 1, 2], "2.csv": ["a", "b", "c"]}).to_pylist() == ["0", "1", "2", "a", "b", "c"]
+
+    def test_what_a_csv_cannot_hold(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        pq.write_table(pa.table({"id": [{"a": 1}] * 60, **dict(zip("xyz", X.T, strict=True))}), tmp_path / "x.parquet")
+        cmeans.save(cmeans.KernelKMeans(3, kernel="linear", random_state=0).fit(X), tmp_path / "model")
+        words = ["predict", str(tmp_path / "model"), str(tmp_path / "x.parquet"), "--id", "id", "--columns", "x,y,z"]
+        assert main([*words, "--out", str(tmp_path / "labels.csv"), "-q"]) == 2
+        assert "--id id: cannot be written to .csv (Unsupported Type:struct" in capsys.readouterr().err
 
 
 class TestCheckpoints:
@@ -183,6 +303,24 @@ class TestCheckpoints:
         save_file(arrays, file, {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})})
         with pytest.raises(ValueError, match=r"checkpoint: "):
             cmeans.KernelKMeans(**fit, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
+
+    @pytest.mark.parametrize(
+        ("part", "name", "value"),
+        [("stream", "clustered", float("inf")), ("written", "bytes", 1e300), ("written", "bytes", -1), ("place", "rows", -5)],
+    )
+    def test_counts_of_a_stream_that_are_none(
+        self, part: str, name: str, value: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="a,b,c", comments="")
+        words = ["stream", str(tmp_path / "x.csv"), "-q", "--out", str(tmp_path / "l.csv"), "--checkpoint", str(tmp_path / "state")]
+        assert main([*words, "-c", "3"]) == 0
+        key, header, arrays = parts_of((tmp_path / "state").read_bytes())
+        del header["digest"]
+        stream = header["metadata"]["stream"]
+        (stream if part == "stream" else stream[part])[name] = value
+        save_file(arrays, tmp_path / "state", {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})})
+        assert main([*words, "--resume"]) == 2
+        assert capsys.readouterr().err.startswith(("cmeans: --resume: ", "cmeans: --out "))
 
 
 class TestFits:

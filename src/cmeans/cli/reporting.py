@@ -89,7 +89,8 @@ def write_page(
     `seen`: these rows, where they have been looked at."""
     names = None
     if reading.name is not None:
-        names = [value for part in row_names(reading)[1] for value in (part if isinstance(part, list) else part.to_pylist())]
+        parts = (part for read in row_names(reading)[1] for part in read())
+        names = [value for part in parts for value in (part if isinstance(part, list) else part.to_pylist())]
     facts = {"file": str(reading.file), "scale": None if recipe.scaling.kind == "none" else recipe.scaling.kind}
     page_of(
         model,

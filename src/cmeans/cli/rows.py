@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -230,11 +231,11 @@ def _numbers_alone(reading: ReadOptions, option: str) -> InputError:
     return InputError(f"{option}: {reading.file} holds numbers alone; CSV, Parquet and Arrow have columns of other kinds.")
 
 
-def row_names(reading: ReadOptions) -> tuple[str, Iterator[Any]]:
-    """Return the name of the column that names the rows, and its values as they are stored, in the order of the rows."""
+def row_names(reading: ReadOptions) -> tuple[str, list[Callable[[], Iterator[Any]]]]:
+    """Return the name of the column that names the rows, and for each file what reads its values as they are stored."""
     tables = tables_of(reading, f"--id {reading.name}")
     label = tables[0].header.fields[_naming(tables[0].header, reading)].label
-    return str(label) or "id", (part for table in tables for part in table.column(table.header.position(label)))
+    return str(label) or "id", [partial(table.column, table.header.position(label)) for table in tables]
 
 
 def _naming(header: Header, reading: ReadOptions) -> int:

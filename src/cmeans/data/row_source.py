@@ -18,17 +18,19 @@ from .limits import DEFAULT, Limits
 RowArray = npt.NDArray[Any]  # (b, d) float32 or float64, C-contiguous
 ColumnLabel = str | int  # a column's name, or its position where there are no names
 
+_HALF = 750  # characters of each end of a message
 REMEMBERED = 4  # samples that are cached, as the same few rows are often needed again
 
 
 class RowsError(ValueError):
     """Rows that cannot be read or used. The message is one line: the file, what was found, what to do.
 
-    Names and cells of files are quoted in it, whose control characters are escaped.
+    Names and cells of files are quoted in it, whose control characters are escaped; of a longer line, beginning and end are kept.
     """
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(printable(message))
+        cut = message if len(message) <= 2 * _HALF else f"{message[:_HALF]} ... {message[-_HALF:]}"
+        super().__init__(printable(cut))
 
 
 class StoredRows(ABC):

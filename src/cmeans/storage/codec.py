@@ -72,9 +72,17 @@ def text_in(path: Path, key: str) -> str | None:
     """Return the metadata of a file under a key; None where it has no such key, or is no such file."""
     try:
         with safe_open(path, framework="numpy") as file:
-            return (file.metadata() or {}).get(key)
+            return _text(file, key)
     except UNREADABLE:
         return None
+
+
+def _text(file: Any, key: str) -> str | None:
+    """Return the metadata of an open file under a key; ValueError where it is too much to be parsed."""
+    text: str | None = (file.metadata() or {}).get(key)
+    if text is not None and len(text) > MOST_TEXT:
+        raise ValueError(f"a header of {len(text):,} characters, where {MOST_TEXT:,} are the most")
+    return text
 
 
 def read_packed(path: Path, key: str) -> tuple[Any, Arrays]:
@@ -83,9 +91,7 @@ def read_packed(path: Path, key: str) -> tuple[Any, Arrays]:
     A header that has a digest is that of the file; one without, as earlier versions wrote them, is for callers to refuse or take.
     """
     with safe_open(path, framework="numpy") as file:
-        text = (file.metadata() or {}).get(key)
-        if text is not None and len(text) > MOST_TEXT:
-            raise ValueError(f"a header of {len(text):,} characters, where {MOST_TEXT:,} are the most")
+        text = _text(file, key)
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
     unknown = sorted({str(a.dtype) for a in arrays.values()} - DTYPES)
     if unknown:

@@ -8,12 +8,19 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import cmeans
+import file_formats as formats
 from cmeans.data.files import group_cache
+from cmeans.data.files.arrow import IpcTable, ParquetTable
 from cmeans.data.files.group_cache import Group, RowGroups
+from cmeans.data.files.tables import FileTable
 from cmeans.data.row_source import RowArray, RowsError
 
 WIDE = 3
@@ -54,8 +61,37 @@ def waited_for(what: Callable[[], bool]) -> None:
 def test_tiny_groups_are_joined_and_large_ones_stand_alone() -> None:
     decoder = Decoder([1] * 25 + [40] + [3] * 4)
     rows = decoder.rows()
-    assert [len(slab) for slab in group_cache._joined(decoder.groups, 10)] == [10, 10, 6, 4]
+    assert group_cache.joined([group.rows for group in decoder.groups], 10) == [(0, 10), (10, 20), (20, 26), (26, 30)]
+    assert group_cache.joined([], 10) == []
     assert np.array_equal(rows.read(0, decoder.n_rows)[:, 0], np.arange(decoder.n_rows))
+
+
+@pytest.mark.parametrize("kind", ["arrow", "parquet"])
+def test_a_file_is_opened_once_for_its_tiny_groups(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time all that is said of all groups is read again: 50,000 of one row took half a minute, columns of 20,000 as long."""
+    x = np.random.default_rng(0).normal(size=(300, 600))
+    file = (formats.ipc if kind == "arrow" else formats.parquet)(tmp_path, x[:, :3])
+    assert len(opened_times(file, monkeypatch)) == 1
+    table = pa.table({f"c{at}": x[:3, at] for at in range(600)})
+    if kind == "parquet":
+        pq.write_table(table, file)
+        assert len(opened_times(file, monkeypatch)) == 60
+
+
+def opened_times(file: Path, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Read the rows of a file, and return for which columns it was opened."""
+    seen = list[object]()
+    with monkeypatch.context() as patch:
+        for kind in (IpcTable, ParquetTable):
+
+            def blocks(self: FileTable, places: object, groups: object = None, whole: Callable = kind.blocks) -> object:
+                seen.append(places)
+                return whole(self, places, groups)
+
+            patch.setattr(kind, "blocks", blocks)
+        rows = cmeans.open_blocks(file)
+        assert np.isfinite(rows.read(0, len(rows))).all()
+    return seen
 
 
 @pytest.mark.parametrize("n_threads", [1, 4])

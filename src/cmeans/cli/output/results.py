@@ -8,8 +8,9 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,25 @@ def write_columns(file: Path, columns: Mapping[str, NDArray[Any]]) -> None:
         pa.parquet.write_table(pa.table(dict(columns)), file)
 
 
-def add_names(labels: Path, out: Path, column: str, names: Iterator[Any]) -> None:
-    """Write the table of labels to `out` with the names of its rows as the first column, some rows at a time, and remove `labels`."""
-    first = _array(next(names))
-    parts = (_array(part).cast(first.type) for part in names)
+def add_names(labels: Path, out: Path, column: str, names: Sequence[Callable[[], Iterator[Any]]]) -> None:
+    """Write the table of labels to `out` with the names of its rows as the first column, some rows at a time, and remove `labels`.
+
+    `names`: what reads them from each file.
+    """
+    try:
+        _add_names(labels, out, column, names)
+    except pa.ArrowException as error:
+        raise InputError(f"--id {column}: cannot be written to {out.suffix} ({one_line(error)}); take another column.") from error
+    labels.unlink()
+
+
+def _add_names(labels: Path, out: Path, column: str, names: Sequence[Callable[[], Iterator[Any]]]) -> None:
+    kinds = {_array(part).type for read in names for part in islice(read(), 1)}
+    whole = all(map(pa.types.is_integer, kinds))
+    kind = kinds.pop() if len(kinds) == 1 else pa.int64() if whole else pa.string()  # of all files
+    parts, first = (_array(part).cast(kind) for read in names for part in read()), pa.array([], kind)
     with writing_to(out), pa.parquet.ParquetFile(labels) as table:
-        schema = table.schema_arrow.insert(0, pa.field(column, first.type))
+        schema = table.schema_arrow.insert(0, pa.field(column, kind))
         with pa.csv.CSVWriter(out, schema) if out.suffix == ".csv" else pa.parquet.ParquetWriter(out, schema) as writer:
             for number in range(table.num_row_groups):
                 rows = table.read_row_group(number)
@@ -47,7 +61,6 @@ def add_names(labels: Path, out: Path, column: str, names: Iterator[Any]) -> Non
                     first = pa.concat_arrays([first, part])
                 writer.write_table(rows.add_column(0, schema.field(0), first[: len(rows)]))
                 first = first[len(rows) :]
-    labels.unlink()
 
 
 def _array(values: Any) -> Any:

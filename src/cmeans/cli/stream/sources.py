@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...data.files.arrow import ParquetTable, blocks_of, header_of, pa, readable
+from ...data.files.arrow import ParquetTable, blocks_of, header_of, pa, readable, sound
 from ...data.files.csv import CsvText, ReadLines
 from ...data.files.discovery import IPC_FILE, IPC_STREAM, NPY, PACKED, PARQUET, ZIP
 from ...data.files.schema import ColumnChoice, Header, ReadOptions
@@ -218,11 +218,11 @@ class ArrowRows:
             if not self.source.begins_with(IPC_FILE):
                 with pa.ipc.open_stream(io.BufferedReader(self.source, _BUFFER)) as reader:
                     yield reader.schema
-                    yield from reader
+                    yield from map(sound, reader)
                 return
             with os.fdopen(os.dup(self.source.descriptor), "rb") as file, pa.ipc.open_file(file) as opened:
                 yield opened.schema
-                yield from (opened.get_batch(at) for at in range(opened.num_record_batches))
+                yield from (sound(opened.get_batch(at)) for at in range(opened.num_record_batches))
 
 
 def _rows(blocks: Iterable[Block | None], origin: Origin, choice: ColumnChoice, passed: int = 0) -> Generator[Batch | None, None, int]:

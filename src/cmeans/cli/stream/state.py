@@ -118,7 +118,7 @@ def refuse_no_state(file: Path) -> None:
 def _tally_in(file: Path, beside: Mapping[str, Any]) -> tuple[StreamCounts, Written | None]:
     try:
         return _read_tally(beside.get(METHOD) or {})
-    except (TypeError, KeyError, ValueError, AttributeError) as error:
+    except (TypeError, KeyError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"--resume: what {file} says of its stream cannot be read ({error!r}); it is damaged.") from error
 
 
@@ -143,4 +143,7 @@ def _read_tally(stored: Mapping[str, Any]) -> tuple[StreamCounts, Written | None
     files = {str(name): int(row) for name, row in place["files"].items()}
     numbers = (int(stored["clustered"]), int(stored["malformed"]), tuple(int(size) for size in stored["sizes"]))
     so_far = Offset(int(place["rows"]), place["source"], files, place.get("tail"))
-    return StreamCounts(so_far, *numbers), None if written is None else Written(**written)
+    labels = None if written is None else Written(str(written["name"]), int(written["bytes"]), bool(written["memberships"]))
+    if min(so_far.rows, *files.values(), *numbers[:2], *numbers[2], 0 if labels is None else labels.bytes) < 0:
+        raise ValueError("counts below zero")
+    return StreamCounts(so_far, *numbers), labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from ..row_source import RowsError
 from .claims import check_columns
 from .discovery import IPC_FILE
 from .schema import Field, Header, Spelling, in_python
-from .tables import AT_ONCE, Block, FileTable
+from .tables import Block, FileTable
 from .unchanged_files import StampedFile
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "readable",
     "reading",
     "release",
+    "sound",
     "values",
 ]
 
@@ -60,7 +62,7 @@ def header_of(where: str, schema: pa.Schema, spell: Spelling = in_python, length
     """Return the columns of a schema. One of lists of numbers, all of one length, is as many columns as they hold; `lengths`: of lists
     whose type does not say it."""
     check_columns(where, len(schema.names))
-    index = (schema.pandas_metadata or {}).get("index_columns", [])  # what pandas wrote for the index of its frame is no data
+    index = _index_columns(where, schema)
     fields = list[Field]()
     for name, kind in zip(schema.names, schema.types, strict=True):
         length = _length_of(kind) or (lengths or {}).get(name)
@@ -73,6 +75,17 @@ def header_of(where: str, schema: pa.Schema, spell: Spelling = in_python, length
         check_columns(where, len(fields) + length)
         fields += [Field(f"{name}[{at}]", f"one of {length} numbers", True, single, name in index, name, at) for at in range(length)]
     return Header(where, tuple(fields), spell)
+
+
+def _index_columns(where: str, schema: pa.Schema) -> list[Any]:
+    """Return the columns that pandas wrote for the index of its frame, which is no data."""
+    try:
+        index = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
+    except (ValueError, AttributeError, RecursionError):
+        index = None
+    if not isinstance(index, list):
+        raise RowsError(f"{where}: what pandas wrote of its columns is damaged.")
+    return index
 
 
 _SINGLES = (pa.float16(), pa.float32())
@@ -166,6 +179,12 @@ def reading(file: StampedFile, kind: str) -> Iterator[None]:
         raise
 
 
+def sound(batch: Any) -> Any:
+    """Return a record batch from anybody, once its buffers are known to hold what it says. PyArrow would read beyond their ends."""
+    batch.validate(full=True)
+    return batch
+
+
 def blocks_of(batch: Any, header: Header, places: Sequence[int], first_row: int = 0) -> Iterator[Block]:
     """The columns of a header at `places`, from a record batch that begins at a row of its file, some rows at a time."""
     rows = batch_rows(len(places), 1_024)
@@ -208,7 +227,7 @@ class IpcTable(FileTable):
         self.header = header_of(str(file), schema, spell, _lengths(first) if unsaid and first is not None else None)
         if self._footed and self.header.fields:
             with self._opened(self._names[:1]) as opened:  # the footer has no row counts, so one column of each batch is read
-                self.groups = tuple(opened.get_batch(at).num_rows for at in range(opened.num_record_batches))
+                self.groups = tuple(batch.num_rows for batch in self._batches(opened, None))
         self._largest = max(self.groups or (0,))
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
@@ -230,8 +249,8 @@ class IpcTable(FileTable):
 
     def _batches(self, opened: Any, groups: Sequence[int] | None) -> Iterator[Any]:
         if not self._footed:
-            return iter(opened)
-        return (opened.get_batch(at) for at in (range(opened.num_record_batches) if groups is None else groups))
+            return map(sound, opened)
+        return (sound(opened.get_batch(at)) for at in (range(opened.num_record_batches) if groups is None else groups))
 
     @contextmanager
     def _opened(self, names: Sequence[str]) -> Iterator[Any]:
@@ -280,7 +299,8 @@ class ParquetTable(FileTable):
                 yield batch.column(0)
 
     def transient(self, n_columns: int) -> int:
-        return 16 * batch_rows(n_columns, 1_024, _CELLS) * n_columns + min(n_columns, AT_ONCE) * (_BUFFER + 2 * _PAGE)
+        pages = min(2 * _PAGE, 16 * max(self.groups, default=0))  # of a column, packed and not
+        return n_columns * (16 * batch_rows(n_columns, 1_024, _CELLS) + _BUFFER + pages)
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:

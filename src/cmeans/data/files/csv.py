@@ -21,12 +21,13 @@ from .claims import check_unpacked
 from .discovery import PACKED
 from .schema import Field, Header, Spelling, in_python
 from .tables import Block, FileTable
-from .text import CONVERT, LONGEST, MARK, Dialect, Lines, OpenQuoteError, brief, fields, first_text, numbered_lines, split
+from .text import CONVERT, LONGEST, MARK, Dialect, Lines, OpenQuoteError, brief, fields, first_text, number_in, numbered_lines, split
 from .unchanged_files import StampedFile
 
 _PIECE = 1 << 21  # bytes of a file that are parsed together
 _AHEAD = 2  # pieces that are parsed ahead, each in a thread of its own
 _NAMES = 20  # lines that names go over, at most; with more of them, a quote too many has swallowed rows
+_SWALLOWED = 1 << 20  # lines that other rows go over, at most
 _JUDGED = 10  # lines that are checked before a column counts as text
 _KEPT = 1_000  # lines that are buffered for that, malformed ones included
 _TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
@@ -143,13 +144,8 @@ def number(cell: str) -> float | None:
     """The number in a field, NaN for a missing one, None for text."""
     if cell in _MISSING:
         return math.nan
-    text = cell.strip(" \t")
-    if "_" in text or not (text.isascii() and text.isprintable()):  # Python's float reads more than numbers as files have them
-        return None
-    try:
-        return float(cell)
-    except ValueError:
-        return _TRUTHS.get(cell.strip())
+    found = number_in(cell)
+    return _TRUTHS.get(cell.strip(" \t")) if found is None else found
 
 
 def _no_number(cell: str) -> str:
@@ -200,12 +196,14 @@ class CsvText:
         columns = (Field(label, "double" if counts else kind_of(kinds.get(at, pa.string())), counts) for at, (label, counts) in described)
         return cls(Header(where, tuple(columns), spell), LineReader(dialect, truths, kinds), chain(seen, data), seen)
 
+    def guessed(self, at: int) -> pa.DataType:
+        """Return the type that the first values of a column have."""
+        return self.reader.guessed(self.seen[0][:_KEPT].joined(self.reader.dialect.delimiter)[0].filled(), [at])[at]
+
     def column(self, at: int) -> Iterator[pa.Array]:
-        """Yield one column as PyArrow's arrays of the type that its first values have."""
-        first = self.seen[0][:_KEPT].joined(self.reader.dialect.delimiter)[0].filled()
-        kinds = {**self.reader.guessed(first, [at]), **self.reader.kinds}
-        for block in replace(self, reader=replace(self.reader, kinds=kinds, made=lambda column: column)).blocks([at]):
-            yield block[0]
+        """Yield one column as text."""
+        reader = replace(self.reader, kinds={**self.reader.kinds, at: pa.string()}, made=lambda column: column)
+        return (block[0] for block in replace(self, reader=reader).blocks([at]))
 
     def blocks(self, places: Sequence[int]) -> Iterator[Block]:
         """Yield the columns at `places` of a CSV whose rows may have several lines; RowsError at the first line that is no row."""
@@ -217,9 +215,10 @@ class CsvText:
             lines = Lines(waiting.text + lines.text, [*waiting.numbers, *lines.numbers], lines.open)
             lines, waiting = lines.joined(self.reader.dialect.delimiter)
             yield self._sound(lines if self.reader.dialect.blank_is_missing else lines.filled(), places)
-            if len(waiting.text) > LONGEST:
+            if len(waiting.text) > LONGEST or len(waiting) > _SWALLOWED:
                 break
-        yield self._sound(waiting, places)
+        yield self._sound(waiting[:1], places)  # an open quote
+        yield self._sound(waiting[1:], places)
 
     def _sound(self, lines: Lines, places: Sequence[int]) -> Block:
         read = self.reader.read(lines, places)
@@ -283,6 +282,18 @@ def _judged(data: Iterator[Lines | None], reader: LineReader, several: bool) -> 
     return seen, [at in numbers or at not in texts for at in range(wide)], frozenset(truths)
 
 
+def _typed(texts: pa.Array, kind: pa.DataType) -> pa.Array | None:
+    """Return text as another type; None where that would change any of it, such as 007, 1.10 or numbers that are too long."""
+    if pa.types.is_string(kind):
+        return texts
+    filled = pa.compute.if_else(pa.compute.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+    try:
+        found = filled.cast(kind)
+    except pa.ArrowInvalid:
+        return None
+    return found if found.cast(pa.string()).equals(filled) else None
+
+
 class CsvTable(FileTable):
     """One CSV file, with names in its first line or without any. Also separated by semicolons, tabs or bars; also compressed."""
 
@@ -302,6 +313,13 @@ class CsvTable(FileTable):
         release()
 
     def column(self, at: int) -> Iterator[pa.Array]:
+        with self._text() as text:
+            kind = text.guessed(at)
+        if kind != pa.string() and not all(_typed(part, kind) is not None for part in self._column_of_text(at)):
+            kind = pa.string()
+        yield from (_typed(part, kind) for part in self._column_of_text(at))
+
+    def _column_of_text(self, at: int) -> Iterator[pa.Array]:
         with self._text() as text:
             yield from text.column(at)
         self._file.check()

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -41,7 +42,8 @@ class RowGroups(StoredRows):
     ) -> None:
         """`transient`: bytes that decoding takes beside the rows; `least`: bytes of a slab, into which smaller groups are joined."""
         super().__init__(where, columns, dtype, sum(group.rows for group in groups))
-        slabs = _joined(groups, max(1, least // (self.shape[1] * self.dtype.itemsize)))
+        together = joined([group.rows for group in groups], max(1, least // (self.shape[1] * self.dtype.itemsize)))
+        slabs = [groups[first:stop] for first, stop in together]
         sizes = [sum(group.rows for group in slab) for slab in slabs]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         self._largest = max(sizes, default=0) * self.shape[1] * self.dtype.itemsize
@@ -157,14 +159,12 @@ class _Kept:
                 self._make(number, slab)  # an error is raised again when the slab is requested
 
 
-def _joined(groups: Sequence[Group], least: int) -> list[list[Group]]:
-    """Join consecutive groups into slabs of at least `least` rows, but for the last."""
-    slabs = list[list[Group]]()
-    rows = least
-    for group in groups:
-        if rows >= least:
-            slabs.append([])
-            rows = 0
-        slabs[-1].append(group)
-        rows += group.rows
-    return slabs
+def joined(rows: Sequence[int], least: int) -> list[tuple[int, int]]:
+    """Return the spans of consecutive groups of so many rows that make at least `least` rows together, but for the last."""
+    starts, found = list[int](), least
+    for at, more in enumerate(rows):
+        if found >= least:
+            starts.append(at)
+            found = 0
+        found += more
+    return list(pairwise([*starts, len(rows)]))

@@ -35,6 +35,12 @@ _SPARSE_PARTS = {"data", "format", "shape"}  # members that scipy.sparse.save_np
 _WIDEST = 2**24  # columns of an array that takes no bytes, so that no file bounds them
 
 
+_DAMAGED = (  # what NumPy, SciPy and zipfile raise for files that are not what they say: of other types, versions, lengths; encrypted
+    *(ValueError, TypeError, AttributeError, LookupError, ArithmeticError, EOFError, SyntaxError, TokenError),
+    *(NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error),
+)
+
+
 class Bytes(Protocol):
     """A source of bytes at offsets."""
 
@@ -178,18 +184,7 @@ def readable(where: str, kind: str) -> Iterator[None]:
         if error.errno != errno.EINVAL:
             raise
         raise RowsError(f"{where}: cannot be read as {kind}; it says that bytes lie where there are none.") from error
-    # NotImplementedError, RuntimeError: what zipfile raises for methods and versions that it cannot read, and for encrypted members
-    except (
-        ValueError,
-        EOFError,
-        KeyError,
-        SyntaxError,
-        TokenError,
-        NotImplementedError,
-        RuntimeError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
+    except _DAMAGED as error:
         raise RowsError(f"{where}: cannot be read as {kind}; it is truncated or not such a file ({one_line(error, most=300)}).") from error
 
 

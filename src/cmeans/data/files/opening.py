@@ -168,7 +168,7 @@ def _refuse_other(file: OpenedFile, first: OpenedFile) -> None:
         raise RowsError(f"{where}: is {file.kind}, but {first.header.where} is {first.kind}; give files of one kind.")
     if isinstance(file, SparseFile) or isinstance(first, SparseFile):
         raise RowsError(f"{where}: a sparse matrix is opened alone.")
-    if isinstance(file, ArrayFile) and len(file.header.fields) != len(first.header.fields):
+    if not (file.header.named or first.header.named) and len(file.header.fields) != len(first.header.fields):
         has, had = len(file.header.fields), len(first.header.fields)
         raise RowsError(f"{where}: has {has} columns, but {first.header.where} has {had}.")
     if file.aside != first.aside:

@@ -16,11 +16,12 @@ from ..blocks import spans
 from ..row_source import RowArray, RowsError, StoredRows
 from ..scratch import ScratchRows
 from . import group_cache
-from .group_cache import Group, RowGroups
+from .group_cache import Group, RowGroups, joined
 from .schema import ColumnChoice, Field, Header, shortened
 from .text import is_number
 
 AT_ONCE = 8  # columns of a group that are decoded together, or one of lists: a column reader holds pages in memory
+_OPENINGS = 64  # of a group, at most; where there are many columns, more of them are decoded together
 _MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first"
 _PARTIAL = ', or take missing="partial" with the linear kernel'
 Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
@@ -91,7 +92,7 @@ class FileTable(ABC):
 
     @abstractmethod
     def column(self, at: int) -> Iterator[Any]:
-        """Yield one column as it is stored, text and dates too: PyArrow's arrays or lists, some rows at a time, of all rows."""
+        """Yield one column as it is stored, text and dates too: PyArrow's arrays or lists, all of one type, some rows at a time."""
 
     @abstractmethod
     def transient(self, n_columns: int) -> int:
@@ -138,9 +139,9 @@ def common_header(headers: Sequence[Header]) -> Header:
 
 def decoded_together(header: Header, picked: Sequence[int]) -> list[tuple[int, int]]:
     """Return the spans of picked columns that are decoded together: few columns, or the numbers of one of lists."""
-    starts, list_before = list[int](), None
+    starts, list_before, most = list[int](), None, max(AT_ONCE, -(-len(picked) // _OPENINGS))
     for at, field in enumerate(header.fields[place] for place in picked):
-        full = field.within is None and at - starts[-1] >= AT_ONCE if starts else True
+        full = field.within is None and at - starts[-1] >= most if starts else True
         if full or field.within != list_before:
             starts.append(at)
         list_before = field.within
@@ -229,19 +230,20 @@ def _weights(table: FileTable, choice: ColumnChoice) -> Iterator[NDArray[np.floa
 def _groups(table: FileTable, choice: ColumnChoice) -> Iterator[Group]:
     """The groups of a table, which are decoded when they are needed."""
     assert table.groups is not None
-    first_row = 0
-    for number, rows in enumerate(table.groups):
+    first_row, width = 0, len(choice.columns) * choice.dtype.itemsize
+    for first, stop in joined(table.groups, max(1, group_cache.LEAST // width)):
+        rows = sum(table.groups[first:stop])
         if rows:
-            yield Group(rows, partial(_decode, table, choice, number, first_row))
+            yield Group(rows, partial(_decode, table, choice, range(first, stop), first_row))
         first_row += rows
 
 
-def _decode(table: FileTable, choice: ColumnChoice, group: int, first_row: int, x: RowArray) -> None:
-    """Decode one group of a table to the rows x (b, d), few columns at a time."""
+def _decode(table: FileTable, choice: ColumnChoice, groups: Sequence[int], first_row: int, x: RowArray) -> None:
+    """Decode groups of a table to the rows x (b, d), few columns at a time."""
     for first, stop in decoded_together(table.header, choice.picked):
         some = replace(choice, picked=choice.picked[first:stop], columns=choice.columns[first:stop])
         done = 0
-        for block in table.blocks(some.picked, [group]):
+        for block in table.blocks(some.picked, groups):
             part = x[done : done + len(block[0]), first:stop]
             done += len(block[0])
             if done > len(x):

@@ -18,7 +18,8 @@ from .schema import Spelling, in_python
 MARK = codecs.BOM_UTF8  # some programs write it before the first character
 LONGEST = 64 << 20  # bytes of a line; the rest of a longer one is not kept
 _DELIMITERS = ",;\t|"
-_QUOTED = re.compile(r'(^|[,;\t|])"(?:[^"]|"")*"')
+_QUOTED = re.compile(r'(^|[,;\t|])"[^"]*+(?:""[^"]*+)*+"')  # without ways back, which would take a hundred bytes a letter
+_NAN = re.compile(r"(nan)\(\w*\)$", re.IGNORECASE | re.ASCII)  # as C may print it, -nan(ind) for one
 CONVERT = "iconv -f latin1 -t utf-8 FILE > NEW"
 _OTHERS = {  # the longer marks first: that of UTF-32 begins with that of UTF-16
     codecs.BOM_UTF32_LE: "utf-32",
@@ -77,8 +78,11 @@ class Lines:
     def joined(self, delimiter: str) -> tuple[Lines, Lines]:
         """Join lines that are one record as quotes go over their ends; also return those from a quote on that none of them closes."""
         quoted = rb'(?<![^%b\n])"[^"]*+(?:""[^"]*+)*+(?:"|\Z)' % re.escape(delimiter.encode())  # a field, or all that follows its quote
-        text = re.sub(quoted, lambda field: field[0].replace(b"\n", b"\r"), self.text)
-        text = text[: text.rfind(b"\n") + 1]
+        changed = bytearray(self.text)
+        for field in re.finditer(quoted, self.text):
+            if b"\n" in field[0]:
+                changed[field.start() : field.end()] = field[0].replace(b"\n", b"\r")
+        text = bytes(changed[: changed.rfind(b"\n") + 1])
         *starts, stop = accumulate((line.count(b"\r") + 1 for line in text.split(b"\n")[:-1]), initial=0)
         return Lines(text, [self.numbers[at] for at in starts], self.open and stop == len(self)), self[stop:]
 
@@ -174,12 +178,19 @@ def split(line: str, delimiter: str) -> list[str]:
         at = end + 1
 
 
-def is_number(cell: str) -> bool:
+def number_in(cell: str) -> float | None:
+    """Return the number that a field holds, None for other text."""
+    text = _NAN.sub(r"\1", cell.strip(" \t"))
+    if "_" in text or not (text.isascii() and text.isprintable()):  # Python's float reads more than numbers as files have them
+        return None
     try:
-        float(cell)
+        return float(text)
     except ValueError:
-        return False
-    return True
+        return None
+
+
+def is_number(cell: str) -> bool:
+    return number_in(cell) is not None
 
 
 def fields(count: int) -> str:
