@@ -18,7 +18,7 @@ from ...engines import Pass
 from ...rules import Rule
 from ...runtime.user_warnings import NOT_FINITE
 from ...sampling.farthest import farthest_rows
-from ...sampling.quantiles import digit_weights, quantile_of_sums
+from ...sampling.quantiles import DigitWeights, Search, quantile_of_sums
 from ...spaces import ProductRows, Rows
 from ...spaces.centres import Centres
 from ...sweeps.generic import gather
@@ -36,13 +36,13 @@ SELECTED = 0.7  # of a block's rows: fewer are worth picking out
 
 
 @dataclass(frozen=True)
-class _LookPass(Pass[int]):
-    """Directions and reaches of the active rows, written down; the sum is the number of rows with a way that leads down."""
+class _LookPass(Pass[Any]):
+    """Directions and reaches of the active rows, written down; the sum begins the search of a quantile of these."""
 
     centres: Centres
 
-    def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> int:
-        view, found = None, 0
+    def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> Any:
+        view = None
         for block in rows.task(task):
             if view is None:
                 view = rows.space.view(self.centres, block.rows.kxx)
@@ -61,32 +61,27 @@ class _LookPass(Pass[int]):
             direction = np.where(free, mean[:, None] - d2, 0.0).astype(p.dtype)
             direction[np.abs(direction).max(axis=1) <= 4 * resolution(p.dtype) * np.abs(d2).max(axis=1)] = 0.0
             ratio = np.where(direction < 0, p / np.where(direction < 0, -direction, 1.0), np.inf)
-            reach = ratio.min(axis=1)
-            kept.direction[numbers], kept.labels[numbers], kept.reach[numbers] = direction, ratio.argmin(axis=1), reach
-            found += int(np.count_nonzero(np.isfinite(reach)))
-        return found
+            kept.direction[numbers], kept.labels[numbers], kept.reach[numbers] = direction, ratio.argmin(axis=1), ratio.min(axis=1)
+        return _ReachPass(Search()).work(rows, task, kept)
 
 
 @dataclass(frozen=True)
-class _DigitsPass(Pass[Float64]):
-    """The weights of reaches that begin with some bits, by their next bits; where no row has a reach, of the numbers of active rows."""
+class _ReachPass(Pass[Any]):
+    """The weights of reaches, for the search of their quantile; where no row has a reach, of the numbers of active rows."""
 
-    flat: bool
-    found: int
-    shift: int
+    search: Search
+    flat: bool = False
     first: int = 0  # number of the first row
 
-    def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> Float64:
+    def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> Any:
         start, stop = rows.blocks.task_range(task, rows.space.size)
         numbers = start + np.flatnonzero(kept.active[start:stop])
         if self.flat:
-            values, weight = (self.first + numbers).astype(np.float64), np.ones(len(numbers))
-        else:
-            numbers = numbers[np.isfinite(kept.reach[numbers])]
-            values, weight = kept.reach[numbers], rows.blocks.weight[numbers]
-        return digit_weights(values, weight, np.uint64(self.found), self.shift)
+            return self.search.weights((self.first + numbers).astype(np.float64), np.ones(len(numbers)))
+        numbers = numbers[np.isfinite(kept.reach[numbers])]
+        return self.search.weights(kept.reach[numbers], rows.blocks.weight[numbers])
 
-    def part(self, start: int, stop: int) -> _DigitsPass:
+    def part(self, start: int, stop: int) -> _ReachPass:
         return replace(self, first=start)
 
 
@@ -110,7 +105,8 @@ class _StepPass(Pass[PathSums]):
             which = _active(block, kept)
             if len(which):
                 numbers = block.start + which
-                before, new = kept.p[numbers], self._moved(numbers, kept)
+                before = kept.p[numbers]
+                new = self._moved(before, numbers, kept)
                 kept.p[numbers], kept.active[numbers] = new, (new > 0).sum(axis=1) > 1
                 some, picked = _picked(block, which)
                 change = (new - before) * block.weight[which, None]
@@ -119,12 +115,12 @@ class _StepPass(Pass[PathSums]):
                     change[which] = of_some
                 some.add_moment(as_like(change, like), moment)
                 n_active += int(np.count_nonzero(kept.active[numbers]))
-            mass += (block.weight[:, None] * kept.p[here]).sum(axis=0, dtype=np.float64)
+            mass += block.weight @ kept.p[here].astype(np.float64, copy=False)
         return PathSums(mass, to_numpy(moment), n_active)
 
-    def _moved(self, numbers: IntArray, kept: Distributions) -> Array:
+    def _moved(self, before: Array, numbers: IntArray, kept: Distributions) -> Array:
         """Return the distributions of active rows after the step."""
-        new = kept.p[numbers]
+        new = before.copy()
         if self.flat:  # the objective is concave, so any vertex will do
             chosen = new[self.first + numbers <= self.longest]
             new[: len(chosen)] = np.arange(new.shape[1])[None, :] == (chosen > 0).argmax(axis=1)[:, None]
@@ -190,13 +186,14 @@ class _BatchedWalk:
 
     def step(self, centres: Centres, quantile: float) -> float:
         """All active rows move, none beyond its reach; gives how far they could at most."""
-        flat = self.written(_LookPass(centres)) == 0
+        looked: DigitWeights = self.written(_LookPass(centres))
+        flat = not looked.weights.any()
 
-        def digits(found: np.uint64, shift: int) -> Float64:
-            weights: Float64 = self.problem.engine.fold(self.problem.rows, _DigitsPass(flat, int(found), shift), kept=self.kept)
-            return weights
+        def weights(search: Search) -> Any:
+            known = search == Search() and not flat
+            return looked if known else self.problem.engine.fold(self.problem.rows, _ReachPass(search, flat), kept=self.kept)
 
-        longest, before = quantile_of_sums(digits, quantile), self.sums
+        longest, before = quantile_of_sums(weights, quantile), self.sums
         self.row_visits += before.n_active
         after = self.written(_StepPass(flat, longest, before.moment.shape[1]))
         self.sums = replace(after, moment=before.moment + after.moment)
