@@ -123,10 +123,7 @@ class Engine(ABC):
         `done` is called with the number of each task that, with all before it, is added; `kept`: of each row, for a pass that reads it.
         """
         total: Sum | None = None
-        if kept is None:
-            results = self.map(rows, over)
-        else:
-            results = self.run(lambda task: over.work(rows, task, kept.here), rows.n_tasks)
+        results = self.map(rows, over) if kept is None else self.run(lambda task: over.work(rows, task, kept.here), rows.n_tasks)
         for task, result in enumerate(results):
             total = result if total is None else total + result
             if done is not None:

@@ -131,7 +131,7 @@ class _FarthestPass(_DistancesPass[_Farthest]):
 class _WeightsPass(_DistancesPass[Any]):
     """The weights of distances, for the search of their quantile."""
 
-    search: Search = Search()
+    search: Search
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> Any:
         distance, weight = self.distances(rows, task)

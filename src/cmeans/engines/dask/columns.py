@@ -109,7 +109,7 @@ class DaskColumn:
 
 @dataclass(frozen=True)
 class DaskKept:
-    """What a pass keeps beside the rows of each partition. Parts are futures that follow from those before them: lost ones are made again."""
+    """What a pass keeps beside the rows of each partition: futures that follow from those before them, so that lost ones are made again."""
 
     rows: DaskRows
     parts: list[Any]

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...data.arrays import Array, Float64, IntArray, as_like, device, namespace, numpy_dtype, resolution, take, to_numpy
+from ...data.arrays import Array, IntArray, as_like, device, namespace, numpy_dtype, resolution, take, to_numpy
+from ...data.outputs import label_type
 from ...engines import Pass
 from ...rules import Rule
 from ...runtime.user_warnings import NOT_FINITE
@@ -231,7 +232,7 @@ class _BatchedCourse:
         """Return the walk as a checkpoint has kept it."""
         n_active = walk.sums.n_active
         if "labels" in found:
-            labels = walk.problem.rows.blocks.empty_labels(len(walk.sums.mass))
+            labels = walk.problem.rows.blocks.by_row(label_type(len(walk.sums.mass)))
             found["labels"].read_into(labels)
             n_active = walk.written(OntoPartition(labels))
         walk.sums, walk.row_visits = PathSums(found["mass"], found["moment"], n_active), found["visits"]

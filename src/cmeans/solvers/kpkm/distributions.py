@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data.arrays import Array, Float64, IntArray, Partition, dense_like, numpy_dtype
-from ...data.outputs import RowOutputs
+from ...data.outputs import RowOutputs, label_type
 from ...engines import Pass
 from ...rules import Rule
 from ...sampling.drawing import exponentials
@@ -77,7 +77,8 @@ class Start(Pass[PathSums]):
     def begin(self, rows: RepresentedRows) -> Distributions:
         blocks, dtype = rows.blocks, numpy_dtype(rows.blocks.x)
         p, direction = (blocks.by_row(dtype, self.n_clusters) for _ in range(2))
-        return Distributions(p, direction, blocks.by_row(np.float64), blocks.empty_labels(self.n_clusters), blocks.by_row(np.bool_))
+        labels = blocks.by_row(label_type(self.n_clusters))
+        return Distributions(p, direction, blocks.by_row(np.float64), labels, blocks.by_row(np.bool_))
 
     def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> PathSums:
         first, last = rows.blocks.task_range(task, rows.space.size)
@@ -167,7 +168,7 @@ class LabelPass(Pass[int]):
 
     def begin(self, rows: RepresentedRows) -> KeptLabels:
         c = len(self.state.centres)
-        return KeptLabels(rows.blocks.empty_labels(c), c)
+        return KeptLabels(rows.blocks.by_row(label_type(c)), c)
 
     def work(self, rows: RepresentedRows, task: int, kept: KeptLabels) -> int:
         here = slice(*rows.blocks.task_range(task, rows.space.size))

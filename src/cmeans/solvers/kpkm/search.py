@@ -12,7 +12,6 @@ import numpy as np
 from ...data.arrays import Array, Float64, one_hot, to_numpy
 from ...sampling.population import Population
 from ...spaces.centres import Centres
-from ...sweeps.final_pass import assign_all
 from ...sweeps.passes import TotalNormPass
 from ...sweeps.problem import Problem, Stopping
 from ...sweeps.state import State

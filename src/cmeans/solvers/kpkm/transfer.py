@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...data.arrays import Float64, IntArray, as_like, device, host_float64, namespace, resolution, to_numpy
+from ...data.outputs import label_type
 from ...engines import Chain
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedBlock, RepresentedRows
@@ -88,7 +89,7 @@ def transfer(problem: Problem, state: State, kept: Any, max_passes: int, section
         sums = engine.fold(rows, SumsPass(problem.rule), kept=kept)
         moving = _Moving(sums.mass, sums.moment)
     else:
-        labels = rows.blocks.empty_labels(len(state.centres))
+        labels = rows.blocks.by_row(label_type(len(state.centres)))
         found["labels"].read_into(labels)
         _, kept = engine.keep(rows, LabelPass(problem.rule, state, labels))
         moving, passes, moves, last = _Moving(found["mass"], found["moment"]), found["passes"], found["moves"], found["last"]
