@@ -258,10 +258,13 @@ FEW_COME = {
     "graph": ("KernelKMeans", {"init": "k-means++", "kernel": "landmark_graph", "n_landmarks": 40}),
     "far rows": ("SequentialPossibilisticCMeans", {"kernel": "linear", "tol": 1e-2, "scaling": "range"}),
     "two steps": ("TwoStepKernelKMeans", {"init": "k-means++", "kernel": "rbf", "n_landmarks": 100}),
+    "gradients": ("ProbabilisticKMeans", {"kernel": "linear", "quantile": 0.3}),
+    "single moves": ("ProbabilisticKMeans", {"kernel": "linear", "solver": "lloyd", "init": "random", "max_iter": 1}),
 }
 
 
 @pytest.mark.parametrize("case", FEW_COME)
+@pytest.mark.filterwarnings("ignore:.*max_iter")
 def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
     """Neither rows nor numbers by row: of 20,000 rows a few samples, and 60 kB at a time."""
     from cmeans.engines.dask.rows import DaskRows
@@ -289,6 +292,49 @@ def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
     assert sum(rows_of) <= 6000  # in all samples together
     assert max(answers) < 60_000
     assert isinstance(fitted.labels_, da.Array)
+
+
+GRADIENTS = {
+    "drawn": {},
+    "cut short": {"max_iter": 4},
+    "nothing leads down at first": {"init": np.full((N, C), 1.0 / C)},
+    "an empty cluster": {"init": np.eye(C)[np.arange(N) % (C - 1)]},
+    "k-means": {"solver": "lloyd", "init": "random"},
+    "not yet": {"solver": "lloyd", "init": "random", "max_iter": 1},
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("case", GRADIENTS)
+@pytest.mark.filterwarnings("ignore:.*max_iter")
+def test_gradients_and_single_moves_beside_the_rows(client, case, weighted):
+    words = {"n_clusters": C, "kernel": "rbf", "landmarks": LANDMARKS, "gamma": 0.05, "quantile": 0.3, "random_state": 0, **GRADIENTS[case]}
+    weights = (WEIGHT, da.from_array(WEIGHT, chunks=700)) if weighted else (None, None)
+    here, there = (cmeans.ProbabilisticKMeans(**words).fit(x, sample_weight=w) for x, w in zip((X, rows()), weights, strict=True))
+    assert isinstance(there.labels_, da.Array)
+    np.testing.assert_allclose(there.objective_history_, here.objective_history_, rtol=1e-9)
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    assert there.row_visits_ == here.row_visits_
+
+
+@pytest.mark.parametrize("share", [0.2, 1.0])
+def test_gradients_on_workers_go_on_from_a_checkpoint(client, tmp_path, share):
+    """From P, and from the partition that it has become."""
+    words, heard, file = {"n_clusters": C, "kernel": "linear", "quantile": 0.3, "random_state": 0}, [], tmp_path / "fit.checkpoint"
+    with listening(heard.append):
+        whole = cmeans.ProbabilisticKMeans(**words).fit(rows())
+    left = [int(share * len(heard)) - 1]
+
+    def stop(progress):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+
+    with listening(stop), pytest.raises(KeyboardInterrupt):
+        cmeans.ProbabilisticKMeans(**words, checkpoint=cmeans.Checkpoint(file, sweeps=1)).fit(rows())
+    again = cmeans.ProbabilisticKMeans(**words, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(rows())
+    np.testing.assert_array_equal(again.objective_history_, whole.objective_history_)
+    np.testing.assert_array_equal(again.labels_, whole.labels_)
 
 
 STARTS = ["k-means++", "k-means||", "random", "random-partition", "max-min"]
@@ -544,12 +590,20 @@ def test_a_worker_that_joins_is_welcome():
         np.testing.assert_array_equal(after.objective_history_, before.objective_history_)
 
 
-def test_a_worker_that_dies_takes_nothing_along():
+DYING = {
+    "sweeps": ("FuzzyCMeans", {"init": START, **SPACES["landmarks"]}),
+    "gradients": ("ProbabilisticKMeans", {"quantile": 0.5, **SPACES["landmarks"]}),
+}
+
+
+@pytest.mark.parametrize("case", DYING)
+def test_a_worker_that_dies_takes_nothing_along(case):
     """Two processes; one is killed after the second sweep, and a nanny starts another."""
+    name, words = DYING[case]
     with local(2, processes=True, memory_limit="1GiB", silence_logs=50) as cluster, distributed.Client(cluster) as client:
-        words = SPACES["landmarks"] | {"engine": cmeans.DaskEngine(client)}
+        words = words | {"n_clusters": C, "random_state": 0, "engine": cmeans.DaskEngine(client)}
         collection = da.random.RandomState(3).normal(size=(N, D), chunks=(500, D)) + da.from_array(MIDDLES)[da.arange(N, chunks=500) % C]
-        before = model("FuzzyCMeans", **words).fit(collection)
+        before = getattr(cmeans, name)(**words).fit(collection)
         killed = []
 
         def kill(progress):
@@ -558,7 +612,7 @@ def test_a_worker_that_dies_takes_nothing_along():
                 os.kill(killed[0], signal.SIGKILL)
 
         with listening(kill):
-            after = model("FuzzyCMeans", **words).fit(collection)
+            after = getattr(cmeans, name)(**words).fit(collection)
         assert killed
         np.testing.assert_array_equal(after.objective_history_, before.objective_history_)
         np.testing.assert_array_equal(after.labels_, before.labels_)

@@ -22,7 +22,7 @@ from cmeans.kernels import RBF, Linear, Sigmoid
 from cmeans.rules import Hard
 from cmeans.runtime.progress import listening
 from cmeans.sampling.population import population_of
-from cmeans.solvers.kpkm import PartitionProblem
+from cmeans.solvers.kpkm import GivenStart, PartitionProblem
 from cmeans.solvers.kpkm.batched import follow_batched
 from cmeans.solvers.kpkm.grams import DenseGram, gram_of
 from cmeans.solvers.kpkm.projection import follow
@@ -152,11 +152,12 @@ def test_quantile_zero_ends_where_the_papers_algorithm_does(X):
     rows = RepresentedRows(ExactSpace(RBF(0.3), Blocks(X, np.ones(len(X)))), Blocks(X, np.ones(len(X))), 10**8)
     with ThreadEngine(1) as engine:
         problem = PartitionProblem(Problem(rows, Hard(), engine), population_of(rows.blocks))
-        batched, visits = follow_batched(problem.problem, P.copy(), 0.0, 10**4, problem.total_norm())
+        start = GivenStart(Hard(), 4, P)
+        batched, visits = follow_batched(problem.problem, start, 0.0, 10**4, problem.total_norm())
     assert batched.finished
     vertices = next(i for i, p in enumerate(walk(K, P)[1]) if ((p > 0).sum(axis=1) == 1).all())
     assert batched.n_iter == vertices
-    np.testing.assert_allclose(batched.memberships, walk(K, P)[1][vertices], atol=1e-6)
+    np.testing.assert_allclose(batched.memberships.column("p"), walk(K, P)[1][vertices], atol=1e-6)
     assert visits > len(X)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from ..data.arrays import Array
@@ -30,11 +31,16 @@ Sum = TypeVar("Sum", bound=Addable)
 class Pass(ABC, Generic[Result]):
     """One pass over rows: prepared once, then computed task by task, its results added or yielded in the order of the tasks.
 
-    A pass holds no rows and is sent to them, so it is small.
+    A pass holds no rows and is sent to them, so it is small. One that reads or writes numbers by row, kept beside the rows wherever they
+    are (`Engine.keep`), is given them as `prepared`.
     """
 
     def prepare(self, rows: Any) -> Any:
         """Return the data shared by all tasks, for these rows and others of the same layout: functions chosen and compiled."""
+        return None
+
+    def begin(self, rows: Any) -> Any:
+        """Return room for what the pass keeps of some rows, where nothing is kept yet: an object that can be copied and sent."""
         return None
 
     @abstractmethod
@@ -48,6 +54,29 @@ class Pass(ABC, Generic[Result]):
     def part(self, start: int, stop: int) -> Pass[Result]:
         """Return the pass for rows start ... stop - 1 alone; the pass itself where it holds no data of single rows."""
         return self
+
+
+class Chain(ABC, Generic[Result]):
+    """A walk over rows in their order: each task goes on from the state that those before it have left, and may write to what is kept."""
+
+    @abstractmethod
+    def work(self, rows: Any, task: int, kept: Any, state: Result) -> Result:
+        """Return the state after the rows of one task."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Numbers by row that are kept where the rows are."""
+
+    here: Any  # what `Pass.begin` has returned
+
+    def column(self, name: str) -> Any:
+        """Return an attribute of what is kept, numbers by row, of which some may be asked for."""
+        return getattr(self.here, name)
+
+    def answer(self, name: str) -> Any:
+        """Return the same as a fit returns it: an array, or one of Dask that stays where the rows are."""
+        return getattr(self.here, name)
 
 
 class Engine(ABC):
@@ -77,13 +106,25 @@ class Engine(ABC):
         results of a pass come here."""
         return None
 
-    def fold(self, rows: HasTasks, over: Pass[Sum], done: Callable[[int], None] | None = None) -> Sum:
+    def keep(self, rows: HasTasks, over: Pass[Sum], kept: Any = None) -> tuple[Sum, Any]:
+        """Return the sum of a pass that writes to what is kept of each row, from nothing where nothing is, and what is kept then."""
+        kept = Kept(over.begin(rows)) if kept is None else kept
+        return self.fold(rows, over, kept=kept), kept
+
+    def follow(self, rows: HasTasks, chain: Chain[Result], state: Result, kept: Any) -> tuple[Result, Any]:
+        """Return the state at the end of a chain over all rows, and what is kept of each row then."""
+        for task in range(rows.n_tasks):
+            state = chain.work(rows, task, kept.here, state)
+        return state, kept
+
+    def fold(self, rows: HasTasks, over: Pass[Sum], done: Callable[[int], None] | None = None, kept: Any = None) -> Sum:
         """Return the sum of a pass, added in the order of the tasks so that it does not depend on the order in which they finish.
 
-        `done` is called with the number of each task that, with all before it, is added.
+        `done` is called with the number of each task that, with all before it, is added; `kept`: of each row, for a pass that reads it.
         """
         total: Sum | None = None
-        for task, result in enumerate(self.map(rows, over)):
+        results = self.map(rows, over) if kept is None else self.run(lambda task: over.work(rows, task, kept.here), rows.n_tasks)
+        for task, result in enumerate(results):
             total = result if total is None else total + result
             if done is not None:
                 done(task)

@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ..data.arrays import Array, Partition, foreign_like, itemsize, numpy_dtype, to_numpy
-from ..data.blocks import Blocks, spans
+from ..data.arrays import foreign_like, itemsize, numpy_dtype, to_numpy
+from ..data.blocks import Blocks
 from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName
 from ..fitting.fit import BaseCMeans
 from ..fitting.fitted_attributes import certified
@@ -21,14 +21,15 @@ from ..fitting.space import build_geometry
 from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel
 from ..kernels.names import KernelName
-from ..rules import Hard
+from ..rules import Hard, Rule
 from ..runtime.docstrings import shares_parameters
+from ..sampling.drawing import new_key
+from ..sampling.population import Population
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.fixed_point import Solution
-from ..solvers.kpkm import Found, PartitionProblem, Search
+from ..solvers.kpkm import DrawnStart, Found, GivenStart, NearestStart, PartitionProblem, Search, Start
 from ..solvers.multistart import BestRun, FitResult, concluded
 from ..solvers.observer import Observer, Progressed, known
-from ..sweeps.final_pass import assign_all
 from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
@@ -187,8 +188,8 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
     ) -> tuple[Found, int]:
         """Return the best result of all starts, and their row visits in all."""
         best, visits = None, 0
-        for number, p in enumerate(self._distributions(settings, geometry, given.problem)):
-            found = search(p, given, observer.within(f"start {number}").at("fit", number, settings.n_init))
+        for number, start in enumerate(self._starts(settings, geometry, given.problem)):
+            found = search(start, given, observer.within(f"start {number}").at("fit", number, settings.n_init))
             visits += found.row_visits
             if best is None or found.objective < best.objective:
                 best = found
@@ -213,46 +214,27 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
             )
         return Search(solver, float(self.step), float(self.quantile), self.polish is not None, settings.stopping.max_iter)
 
-    def _distributions(self, settings: FitSettings, geometry: Geometry, problem: Problem) -> Iterator[Array]:
-        """Yield the starts: P (n, c) in the rows' dtype, on the host."""
-        init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
-        dtype, c = numpy_dtype(geometry.blocks.x), settings.n_clusters
+    def _starts(self, settings: FitSettings, geometry: Geometry, problem: Problem) -> Iterator[Start]:
+        init_context, rule, c = InitContext(type(self).__name__, settings.n_clusters, geometry, problem), problem.rule, settings.n_clusters
         if isinstance(self.init, str) and self.init == "dirichlet":
             for _ in range(settings.n_init):
-                yield self._dirichlet(geometry, c, settings.rng)
+                yield _dirichlet(geometry.population, rule, c, settings.rng)
             return
         partition = given_partition(self.init, init_context)
         if partition is not None:
-            p = to_numpy(partition).astype(dtype)
-            yield p / p.sum(axis=1, keepdims=True)
+            p = to_numpy(partition).astype(numpy_dtype(geometry.blocks.x))
+            yield GivenStart(rule, c, p / p.sum(axis=1, keepdims=True))
             return
         for centres in starts(self.init, settings.n_init, init_context, settings.rng):
-            partition = Partition(
-                assign_all(problem.rows, problem.space, problem.rule, State(centres), problem.engine).labels, c, np.empty(0, dtype)
-            )
-            yield _filled(geometry.blocks, c, partition.between)
+            yield NearestStart(rule, c, State(centres))
 
-    def _dirichlet(self, geometry: Geometry, n_clusters: int, rng: np.random.RandomState) -> Array:
-        """Draw uniform random distributions (n, c); the same for equal rows, and equal shares for rows of zero weight."""
-        population, weight, dtype = geometry.population, geometry.blocks.weight[:], numpy_dtype(geometry.blocks.x)
 
-        def drawn(count: int) -> Array:
-            return rng.dirichlet(np.ones(n_clusters), size=count).astype(dtype)
-
-        def each_its_own(start: int, stop: int) -> Array:
-            counted = weight[start:stop] > 0
-            p = np.full((stop - start, n_clusters), 1.0 / n_clusters, dtype)
-            p[counted] = drawn(int(np.count_nonzero(counted)))
-            return p
-
-        if population.member is None:
-            return _filled(geometry.blocks, n_clusters, each_its_own)
-        of_members, members = drawn(len(population)), population.members()
-        return _filled(
-            geometry.blocks,
-            n_clusters,
-            lambda start, stop: np.where(members[start:stop, None] >= 0, of_members[members[start:stop]], dtype(1.0 / n_clusters)),
-        )
+def _dirichlet(population: Population, rule: Rule, n_clusters: int, rng: np.random.RandomState) -> Start:
+    """Return uniform random distributions; the same for equal rows of few, and equal shares for rows of zero weight."""
+    if population.member is None:
+        return DrawnStart(rule, n_clusters, new_key(rng))
+    drawn, members = rng.dirichlet(np.ones(n_clusters), size=len(population)), population.members()
+    return GivenStart(rule, n_clusters, np.where(members[:, None] >= 0, drawn[members], 1.0 / n_clusters))
 
 
 def _cut_short(result: FitResult, found: Found, problem: Problem) -> FitResult:
@@ -269,14 +251,6 @@ def _cut_short(result: FitResult, found: Found, problem: Problem) -> FitResult:
         done += len(part)
     # `row_visits` does not count this pass: rows that stay in files, of which no distances are kept, do without it.
     return replace(result, assignment=replace(assignment, memberships=foreign_like(found.memberships, rows.blocks.x), nearest=nearest))
-
-
-def _filled(blocks: Blocks, n_clusters: int, values: Callable[[int, int], Array]) -> Array:
-    """Return (n, c) in the rows' dtype on the host, filled block by block; on the disk for rows that are not in memory."""
-    out = blocks.by_row(numpy_dtype(blocks.x), n_clusters)
-    for start, stop in spans(blocks.n_rows, blocks.limits.rows_at_once):
-        out[start:stop] = values(start, stop)
-    return out
 
 
 def _reason(search: Search, found: Found) -> str:

@@ -17,7 +17,7 @@ from ..sweeps.choice import nearest_for
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .quantiles import digit_weights, quantile_of_sums
+from .quantiles import Search, quantile_of_sums
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,12 @@ class _FarSearch:
 
     def farthest(self, quantile: float) -> tuple[int, float]:
         """Return the row of the largest distance, or the first of the distance at a weighted quantile below 1, and the distance."""
-        exact = None if quantile >= 1.0 else quantile_of_sums(self._digits, quantile)
+        exact = None if quantile >= 1.0 else quantile_of_sums(self._weights, quantile)
         found: _Farthest = self._fold(_FarthestPass(*self._to, exact))
         return found.row, found.distance
 
-    def _digits(self, found: np.uint64, shift: int) -> Float64:
-        weights: Float64 = self._fold(_DigitsPass(*self._to, int(found), shift))
-        return weights
+    def _weights(self, search: Search) -> Any:
+        return self._fold(_WeightsPass(*self._to, search))
 
     @property
     def _to(self) -> tuple[str, Rule, tuple[State, ...]]:
@@ -129,12 +128,11 @@ class _FarthestPass(_DistancesPass[_Farthest]):
 
 
 @dataclass(frozen=True)
-class _DigitsPass(_DistancesPass[Float64]):
-    """The weights of distances that begin with some bits, by their next bits."""
+class _WeightsPass(_DistancesPass[Any]):
+    """The weights of distances, for the search of their quantile."""
 
-    found: int = 0
-    shift: int = 0
+    search: Search
 
-    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Float64:
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Any:
         distance, weight = self.distances(rows, task)
-        return digit_weights(distance[weight > 0], weight[weight > 0], np.uint64(self.found), self.shift)
+        return self.search.weights(distance[weight > 0], weight[weight > 0])

@@ -16,6 +16,8 @@ from .dask_api import by_row
 if TYPE_CHECKING:
     from .rows import DaskRows
 
+EMPTY: npt.NDArray[Any] = np.empty(0)
+
 
 @dataclass(frozen=True)
 class ColumnFacts:
@@ -41,13 +43,13 @@ class DaskColumn:
     Parts are futures with the graph that made them: those lost with a worker are computed again.
     """
 
-    ndim = 1
     strides = (8,)  # of numbers that are not all one
     __array_ufunc__ = None  # products with arrays are made where the numbers are
 
-    def __init__(self, rows: DaskRows, parts: list[Any]) -> None:
+    def __init__(self, rows: DaskRows, parts: list[Any], like: npt.NDArray[Any] = EMPTY) -> None:
+        """`like`: an empty array of such numbers, which are (n, c) where that has two axes."""
         self.rows, self.parts = rows, parts
-        self.shape = (rows.shape[0],)
+        self.shape, self.ndim, self.dtype, self.itemsize = (rows.shape[0], *like.shape[1:]), like.ndim, like.dtype, like.itemsize
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -103,6 +105,28 @@ class DaskColumn:
     def lazily(self) -> Any:
         """Return the numbers as a Dask array whose chunks stay where they are."""
         return by_row(self.parts, np.diff(self.rows.starts).tolist(), self.rows.client)
+
+
+@dataclass(frozen=True)
+class DaskKept:
+    """What a pass keeps beside the rows of each partition: futures that follow from those before them, so that lost ones are made again."""
+
+    rows: DaskRows
+    parts: list[Any]
+
+    def column(self, name: str) -> DaskColumn:
+        """Return an attribute of what is kept, numbers by row."""
+        parts = self.rows.client.map(getattr, self.parts, [name] * len(self.parts), pure=False)
+        return DaskColumn(self.rows, parts, self.rows.client.submit(_empty_like, parts[0], pure=False).result())
+
+    def answer(self, name: str) -> Any:
+        """Return the same as a Dask array, or here where answers are not left on the workers."""
+        column = self.column(name)
+        return column.lazily() if self.rows.answers_stay else column[:]
+
+
+def _empty_like(part: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.empty_like(part[:0])
 
 
 def _facts(part: npt.NDArray[Any], start: int) -> ColumnFacts:

@@ -9,18 +9,20 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import pairwise
-from typing import Any, Self
+from operator import itemgetter
+from typing import Any, Self, cast
 from uuid import uuid4
 
 import numpy as np
 
 from ...data.row_source import RowsError, StoredRows
-from ..base import Engine, HasTasks, Pass, Result, Sum
+from ..base import Chain, Engine, HasTasks, Pass, Result, Sum
 from ..threads import ThreadEngine
+from .columns import DaskKept
 from .dask_api import by_row, default_client, has_killed_workers, in_parts, is_client, is_connected, placed, settled
 from .interrupts import unraised_interrupts
 from .rows import DaskRows
-from .shards import Node, PreparedOnce, Shard, climbed, folded, joined, mapped, read_part, summed, unchanged
+from .shards import Node, PreparedOnce, Shard, climbed, folded, folded_and_kept, followed, joined, mapped, read_part, summed, unchanged
 
 PATIENCE = 2  # seconds between checks that all workers are alive
 LOSSES = 5  # times that a pass is submitted
@@ -146,25 +148,68 @@ class DaskSession(Engine):
     def map(self, rows: HasTasks, over: Pass[Result]) -> Iterator[Result]:
         return self._map_on_workers(rows, over) if self._holds(rows) else super().map(rows, over)
 
-    def fold(self, rows: HasTasks, over: Pass[Sum], done: Callable[[int], None] | None = None) -> Sum:
+    def fold(self, rows: HasTasks, over: Pass[Sum], done: Callable[[int], None] | None = None, kept: Any = None) -> Sum:
         if not self._holds(rows):
-            return super().fold(rows, over, done)
-        count, sums = len(self._rows.parts), dict[Node, Any]()
-        for part in self._results(lambda: self._fold_graph(rows, over)):
-            sums |= part
-        summed: Sum = next(iter(climbed(sums, count).values()))
+            return super().fold(rows, over, done, kept)
+        total = self._added(self._results(lambda: self._wanted(self._fold_graph(rows, over, folded, kept))))
         if done is not None:
             done(rows.n_tasks - 1)
-        return over.conclude(summed)
+        return cast(Sum, over.conclude(total))
 
-    def _fold_graph(self, rows: Any, over: Pass[Any]) -> list[Any]:
-        """Return futures of a pass: one task a worker, told the pass and asked for its sums in one message each."""
+    def keep(self, rows: HasTasks, over: Pass[Sum], kept: Any = None) -> tuple[Sum, Any]:
+        if not self._holds(rows):
+            return super().keep(rows, over, kept)
+        parts: list[Any] = []
+
+        def submit() -> list[Any]:
+            tasks = self._fold_graph(rows, over, folded_and_kept, kept)
+            sums = {key.replace("folded", "sums"): (itemgetter(0), key) for key in tasks}
+            beside = {f"{key.replace('folded', 'kept')}-{k}": (_of_one, key, k) for key, task in tasks.items() for k in task[2]}
+            order = sorted(beside, key=lambda key: int(key.rpartition("-")[2]))
+            started = self._started(tasks | sums | beside, [*sums, *order])
+            parts[:] = started[len(sums) :]
+            return started[: len(sums)]
+
+        return cast(Sum, over.conclude(self._added(self._results(submit)))), DaskKept(self._rows, parts)
+
+    def follow(self, rows: HasTasks, chain: Chain[Result], state: Result, kept: Any) -> tuple[Result, Any]:
+        if not self._holds(rows):
+            return super().follow(rows, chain, state, kept)
+        parts: list[Any] = []
+
+        def submit() -> list[Any]:
+            held, number, count = self._shards_of(rows), f"{self._name}-{next(self._numbers)}", len(self._rows.parts)
+            tasks, latest = {}, state
+            for k, (shard, beside) in enumerate(zip(held, kept.parts, strict=True)):
+                step = f"cmeans-followed-{number}-{k}"
+                tasks[step] = (followed, shard, chain, beside, latest)
+                latest = f"cmeans-state-{number}-{k}"
+                tasks[latest] = (itemgetter(0), step)
+                tasks[f"cmeans-kept-{number}-{k}"] = (itemgetter(1), step)
+            started = self._started(tasks, [latest, *(f"cmeans-kept-{number}-{k}" for k in range(count))])
+            parts[:] = started[1:]
+            return started[:1]
+
+        return self._results(submit)[0], DaskKept(self._rows, parts)
+
+    def _added(self, parts: list[dict[Node, Any]]) -> Any:
+        """Return the sum of those of all workers."""
+        sums = {node: one for part in parts for node, one in part.items()}
+        return next(iter(climbed(sums, len(self._rows.parts)).values()))
+
+    def _fold_graph(self, rows: Any, over: Pass[Any], function: Callable[..., Any], kept: Any) -> dict[str, Any]:
+        """Return the tasks of a pass: one a worker, told the pass and asked for its sums in one message each."""
         held, number, count = self._shards_of(rows), f"{self._name}-{next(self._numbers)}", len(self._rows.parts)
         passes, whole = self._parts_of(over), PreparedOnce(over)
         tasks: dict[str, Any] = {}
         for group in self._groups:
             sent = [PreparedOnce(passes[k]) for k in group] if passes else whole
-            tasks[f"cmeans-folded-{number}-{group[0]}"] = (folded, [held[k] for k in group], group, sent, count)
+            beside = None if kept is None else [kept.parts[k] for k in group]
+            tasks[f"cmeans-folded-{number}-{group[0]}"] = (function, [held[k] for k in group], group, sent, count, beside)
+        return tasks
+
+    def _wanted(self, tasks: dict[str, Any]) -> list[Any]:
+        """Return futures of tasks, all of which are wanted."""
         return self._started(tasks, list(tasks))
 
     def _map_on_workers(self, rows: HasTasks, over: Pass[Result]) -> Iterator[Result]:
@@ -202,8 +247,7 @@ class DaskSession(Engine):
             arrays[:] = started[len(sums) :]
             return started[: len(sums)]
 
-        sums = {Node(0, number): one for number, one in enumerate(self._results(submit))}
-        total = next(iter(climbed(sums, len(sums)).values()))
+        total = self._added([{Node(0, number): one} for number, one in enumerate(self._results(submit))])
         return by_row(arrays, [int(size) for size in np.diff(self._rows.starts)], self._client), total
 
     def _parts_of(self, over: Pass[Any]) -> list[Pass[Any]]:
@@ -295,3 +339,8 @@ class DaskSession(Engine):
             }
             self._shards[rows] = self._started({spec: (unchanged, rows.spec), **tasks}, list(tasks))
         return self._shards[rows]
+
+
+def _of_one(folded: tuple[Any, dict[int, Any]], number: int) -> Any:
+    """Return what a pass has written beside one shard."""
+    return folded[1][number]

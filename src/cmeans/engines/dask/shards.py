@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import operator
 import threading
@@ -15,7 +16,7 @@ import numpy as np
 from ...data.arrays import Float64, masked_entries
 from ...data.known_labels import KnownLabels
 from ...data.row_source import StoredRows
-from ..base import Pass
+from ..base import Chain, Pass
 from ..threads import ThreadEngine
 from .dask_api import spare_memory, this_worker, threads_of
 
@@ -171,8 +172,10 @@ def climbed(sums: dict[Node, Any], n_leaves: int) -> dict[Node, Any]:
     return found
 
 
-def folded(shards: list[Shard], numbers: list[int], over: PreparedOnce | list[PreparedOnce], n_leaves: int) -> dict[Node, Any]:
-    """Return the sums over some shards of one worker by the threads it has, each over its tasks in their order."""
+def folded(
+    shards: list[Shard], numbers: list[int], over: PreparedOnce | list[PreparedOnce], n_leaves: int, kept: list[Any] | None = None
+) -> dict[Node, Any]:
+    """Return the sums over some shards of one worker by the threads it has, each over its tasks in their order; `kept` beside each."""
     passes = over if isinstance(over, list) else [over] * len(shards)
     places = [(at, task) for at, shard in enumerate(shards) for task in range(shard.rows.n_tasks)]
     sums: dict[Node, Any] = {}
@@ -181,12 +184,30 @@ def folded(shards: list[Shard], numbers: list[int], over: PreparedOnce | list[Pr
         def work(place: int) -> Any:
             at, task = places[place]
             rows = shards[at].rows
-            return passes[at].over.work(rows, task, passes[at].prepared(rows))
+            return passes[at].over.work(rows, task, passes[at].prepared(rows) if kept is None else kept[at])
 
         for (at, _), result in zip(places, engine.run(work, len(places)), strict=True):
             node = Node(0, numbers[at])
             sums[node] = sums[node] + result if node in sums else result
     return climbed(sums, n_leaves)
+
+
+def folded_and_kept(
+    shards: list[Shard], numbers: list[int], over: PreparedOnce | list[PreparedOnce], n_leaves: int, kept: list[Any] | None
+) -> tuple[dict[Node, Any], dict[int, Any]]:
+    """Return the same sums, and what the pass has written beside each shard: to copies, as tasks may run again."""
+    passes = over if isinstance(over, list) else [over] * len(shards)
+    written = [one.over.begin(shard.rows) for one, shard in zip(passes, shards, strict=True)] if kept is None else copy.deepcopy(kept)
+    return folded(shards, numbers, over, n_leaves, written), dict(zip(numbers, written, strict=True))
+
+
+def followed(shard: Shard, chain: Chain[Any], kept: Any, state: Any) -> tuple[Any, Any]:
+    """Return the state of a chain after a shard, and what it has written beside it."""
+    written = copy.deepcopy(kept)
+    with ThreadEngine(1):
+        for task in range(shard.rows.n_tasks):
+            state = chain.work(shard.rows, task, written, state)
+    return state, written
 
 
 def mapped(shard: Shard, over: PreparedOnce) -> list[Any]:

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data.arrays import Array, Float64, IntArray
-from ...data.blocks import Blocks, spans
 from ..checkpoints import CheckpointSection, Packed
 from .grams import Gram
 
@@ -28,7 +26,7 @@ FLAT = 1e-13  # of the mean k(x, x): differences of distances that count as none
 class Path:
     """The end of a path along projected gradients."""
 
-    memberships: Array  # (n, c)
+    memberships: Any  # (n, c), or what is kept of the rows wherever they are
     history: list[float]  # the objective before each step, and at the end
     n_iter: int
     finished: bool  # at a partition from which no free constraint leads down
@@ -256,11 +254,3 @@ def _most_negative(walk: _Walk) -> tuple[int, int] | None:
     multiplier[walk.weight == 0] = 0.0
     row, cluster = divmod(int(np.argmin(multiplier)), multiplier.shape[1])
     return (row, cluster) if multiplier[row, cluster] < -walk.flat else None
-
-
-def largest(memberships: Array, blocks: Blocks) -> npt.NDArray[Any]:
-    """The number of each row's largest membership (n,), ties to the lowest."""
-    labels = blocks.empty_labels(memberships.shape[1])
-    for start, stop in spans(blocks.n_rows, blocks.limits.rows_at_once):
-        labels[start:stop] = memberships[start:stop].argmax(axis=1)
-    return labels

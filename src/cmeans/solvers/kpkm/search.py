@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ...data.arrays import Array, Float64, Partition, one_hot, to_numpy
+from ...data.arrays import Array, Float64, one_hot, to_numpy
 from ...sampling.population import Population
 from ...spaces.centres import Centres
-from ...sweeps.final_pass import assign_all
 from ...sweeps.passes import TotalNormPass
 from ...sweeps.problem import Problem, Stopping
 from ...sweeps.state import State
@@ -20,9 +19,10 @@ from ...sweeps.statistics import Statistics
 from ..fixed_point import solve
 from ..observer import Observer, Progressed
 from ..search import Breathing
-from .batched import follow_batched
+from .batched import AfterStep, follow_batched
+from .distributions import GivenStart, LabelPass, LargestPass, Start, SumsPass
 from .grams import Gram, gram_of
-from .projection import AfterStep, Path, follow, largest
+from .projection import Path, follow
 from .transfer import transfer, transfer_in_memory
 
 MOST_STEPS = 10**6  # small steps of an indefinite kernel might never end
@@ -34,7 +34,7 @@ class Found:
     """The result of one start."""
 
     memberships: Array | None  # (n, c) on the host, where the search was cut short and rows are in memory
-    labels: npt.NDArray[Any] | None  # (n,) the largest of them, ties to the lowest number, wherever rows are
+    labels: Any  # (n,) the largest of them, ties to the lowest number, wherever rows are; None where it came to a partition
     centres: Centres
     objective: float  # in blocks' units of weight
     history: list[float]  # the objective at the start and after each step or sweep
@@ -57,6 +57,12 @@ class PartitionProblem:
         """Inner products of the population, in memory."""
         return gram_of(self.problem.rows, self.population.rows)
 
+    def centres_of(self, kept: Any) -> Centres:
+        """The centres that memberships make which are kept beside the rows."""
+        problem = self.problem
+        sums = problem.engine.fold(problem.rows, SumsPass(problem.rule), kept=kept)
+        return problem.space.centres(sums.mass, sums.moment)
+
     def total_norm(self) -> float:
         """sum_l w_l k(x_l, x_l)."""
         return float(sum(self.problem.map(TotalNormPass())))
@@ -67,9 +73,9 @@ class PartitionProblem:
         if after_sweep is None and not reporter.listeners:
             return None
 
-        def step_ended(p: Array, steps: int, objective: float) -> bool:
+        def step_ended(centres: Callable[[], Centres], steps: int, objective: float) -> bool:
             reporter.emit(reporter.stage, steps, max_iter, rows.n_rows, rows.n_rows, objective * rows.blocks.unit)
-            return after_sweep is not None and after_sweep(self.problem.rule, State(self.problem.centres_of(p)), steps)
+            return after_sweep is not None and after_sweep(self.problem.rule, State(centres()), steps)
 
         return step_ended
 
@@ -85,49 +91,52 @@ class Search:
     max_iter: int
     breathing: Breathing | None = None  # out of the optimum that "lloyd" ends in
 
-    def __call__(
-        self,
-        start: Array,  # (n, c) on the host, in the rows' dtype
-        given: PartitionProblem,
-        observer: Observer,
-    ) -> Found:
+    def __call__(self, start: Start, given: PartitionProblem, observer: Observer) -> Found:
         """The partition that a start leads to."""
         problem = given.problem
         stopping = Stopping(self.max_iter, problem.stopping.tol)
         if self.solver == "lloyd":
-            return self._partition(start, given, stopping, observer, [], 0, 0)
+            sums, _ = problem.engine.keep(problem.rows, start)
+            return self._partition(problem.space.centres(sums.mass, sums.moment), given, stopping, observer, [], 0, 0)
         path, visits = self._path(start, given, observer)
+        centres = given.centres_of(path.memberships)
         if not path.finished:
-            centres = problem.centres_of(path.memberships)
             ended = path.n_iter < min(self.max_iter, MOST_STEPS)
-            blocks, history = problem.rows.blocks, path.history
-            soft, labels = path.memberships if blocks.keep_memberships else None, largest(path.memberships, blocks)
+            _, kept = problem.engine.keep(problem.rows, LargestPass(), path.memberships)
+            soft = kept.column("p") if problem.rows.blocks.keep_memberships else None
             observer.solved()
-            return Found(soft, labels, centres, history[-1], history, path.n_iter, visits, False, ended)
+            return Found(soft, kept.answer("labels"), centres, path.history[-1], path.history, path.n_iter, visits, False, ended)
         # What FAGP and AGP end in is a fixed point of k-means already.
         stopping = stopping if self.solver == "batched" else Stopping(1, stopping.tol)
-        return self._partition(path.memberships, given, stopping, observer.without_callbacks(), path.history, path.n_iter, visits)
+        history, n_iter = path.history, path.n_iter
+        del path  # P is as large as all that k-means needs
+        return self._partition(centres, given, stopping, observer.without_callbacks(), history, n_iter, visits)
 
-    def _path(self, start: Array, given: PartitionProblem, observer: Observer) -> tuple[Path, int]:
+    def _path(self, start: Start, given: PartitionProblem, observer: Observer) -> tuple[Path, int]:
         problem, population, constant = given.problem, given.population, given.total_norm()
         after_step = given.after_step(observer, self.max_iter)
         if self.solver == "batched":
             return follow_batched(problem, start, self.quantile, self.max_iter, constant, after_step, observer)
         step = self.step if self.solver == "agp" else None
         limit = min(self.max_iter, MOST_STEPS)
-        of_all_rows = _OfAllRows(start, population)
+        p = problem.engine.keep(problem.rows, start)[1].column("p")
+        of_all_rows = _OfAllRows(p, population)
 
         def step_ended(p: Array, steps: int, objective: float) -> bool:
-            observer.note(Progressed(problem.rule, lambda: State(problem.centres_of(of_all_rows(p))), steps, objective))
-            return after_step is not None and after_step(of_all_rows(p), steps, objective)
+            def centres() -> Centres:
+                return problem.centres_of(of_all_rows(p))
 
-        first = of_all_rows.of_population(start)
+            observer.note(Progressed(problem.rule, lambda: State(centres()), steps, objective))
+            return after_step is not None and after_step(centres, steps, objective)
+
+        first = of_all_rows.of_population(p)
         path = follow(given.gram, population.weights, first, limit, constant, step, step_ended, observer.within("path").section())
-        return replace(path, memberships=of_all_rows(path.memberships)), path.n_iter * len(population)
+        end = GivenStart(problem.rule, p.shape[1], of_all_rows(path.memberships))
+        return replace(path, memberships=problem.engine.keep(problem.rows, end)[1]), path.n_iter * len(population)
 
     def _partition(
         self,
-        p: Array,
+        start: Centres,
         given: PartitionProblem,
         stopping: Stopping,
         observer: Observer,
@@ -138,29 +147,31 @@ class Search:
         """k-means and single moves from where the path ends."""
         problem, population = replace(given.problem, stopping=stopping), given.population
         rows, engine = problem.rows, problem.engine
-        solution = solve(problem, State(problem.centres_of(p)), observer)
+        solution = solve(problem, State(start), observer)
         visits += solution.row_visits
         if self.breathing is not None:
             searched = self.breathing(problem, replace(solution, sweep=None), observer)
             solution, visits = searched.solution, visits + searched.row_visits
-        assignment = assign_all(rows, rows.space, problem.rule, solution.state, engine, observer.reporter)
-        labels, visits = assignment.labels, visits + 2 * rows.n_rows
-        c, like = p.shape[1], rows.blocks.x
+        _, kept = engine.keep(rows, LabelPass(problem.rule, solution.state))
+        visits += 2 * rows.n_rows
         if self.polish and not solution.ended:
             if population.member is not None:  # few rows, of which equal ones stay together
+                labels, c = kept.column("labels")[:], len(start)
                 own = transfer_in_memory(given.gram, population.weights, population.of(labels), c, PASSES)
                 labels, visits = np.where(population.member >= 0, own[population.member], labels), visits + rows.n_rows
+                _, kept = engine.keep(rows, LabelPass(problem.rule, solution.state, labels))
             else:
-                moved = transfer(problem, labels, c, PASSES, observer.within("polish").section())
-                labels, visits = moved.labels, visits + moved.row_visits
-        centres = problem.centres_of(Partition(labels, c, like))
+                moved = transfer(problem, solution.state, kept, PASSES, observer.within("polish").section())
+                kept, visits = moved.kept, visits + moved.row_visits
+        centres = given.centres_of(kept)
         sums = problem.sweep(State(centres))
         history = history[:-1] or [value / rows.blocks.unit for value in solution.history]
         n_iter = n_iter or solution.n_iter
-        finished = solution.converged or self.solver in ("fagp", "agp")
-        soft = to_numpy(one_hot(labels, c, like)) if rows.blocks.keep_memberships and not finished else None
-        kept = None if finished else labels
-        return Found(soft, kept, centres, sums.objective, [*history, sums.objective], n_iter, visits, finished, solution.ended, sums)
+        finished, soft, labels = solution.converged or self.solver in ("fagp", "agp"), None, None
+        if not finished:
+            labels = kept.answer("labels")
+            soft = to_numpy(one_hot(labels, len(start), rows.blocks.x)) if rows.blocks.keep_memberships else None
+        return Found(soft, labels, centres, sums.objective, [*history, sums.objective], n_iter, visits, finished, solution.ended, sums)
 
 
 @dataclass(frozen=True)

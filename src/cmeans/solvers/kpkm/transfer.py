@@ -9,14 +9,19 @@ exactly the change of the objective. Where no row moves, every row is at its nea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from ...data.arrays import Float64, IntArray, Partition, as_like, device, host_float64, namespace, resolution, to_numpy
+from ...data.arrays import Float64, IntArray, as_like, device, host_float64, namespace, resolution, to_numpy
+from ...data.outputs import label_type
+from ...engines import Chain
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedBlock, RepresentedRows
+from ...sweeps.state import State
 from ..checkpoints import Beside, CheckpointSection, Packed
+from .distributions import KeptLabels, LabelPass, SumsPass
 from .grams import Gram
 
 ROUNDS = 50  # looks at one block before the next
@@ -26,9 +31,28 @@ ROUNDS = 50  # looks at one block before the next
 class Transferred:
     """A partition from which no single move leads down, unless the passes ran out."""
 
-    labels: IntArray  # (n,)
+    kept: Any  # `KeptLabels`, wherever the rows are
     n_moves: int
     row_visits: int
+
+
+@dataclass(frozen=True)
+class _Moving:
+    """Sums of a partition, and how many of its rows have moved in this pass."""
+
+    mass: Float64  # (c,)
+    moment: Float64  # (c, moment_width)
+    moves: int = 0
+
+
+@dataclass(frozen=True)
+class _MovingChain(Chain[_Moving]):
+    """Rows moved block after block, each by the sums that those before it have left."""
+
+    def work(self, rows: RepresentedRows, task: int, kept: KeptLabels, state: _Moving) -> _Moving:
+        clusters = _Clusters(rows, state.mass, state.moment)
+        moves = sum(_settle(clusters, block, kept.labels) for block in rows.task(task))
+        return _Moving(clusters.mass, clusters.moment, state.moves + moves)
 
 
 @dataclass
@@ -57,29 +81,30 @@ class _Clusters:
         self.renew()
 
 
-def transfer(problem: Problem, labels: IntArray, n_clusters: int, max_passes: int, section: CheckpointSection | None = None) -> Transferred:
-    """Pass over the rows until no move lowers the objective, `max_passes` times at most."""
-    section, rows = section or CheckpointSection(), problem.rows
-    labels, found = labels.copy(), section.found
+def transfer(problem: Problem, state: State, kept: Any, max_passes: int, section: CheckpointSection | None = None) -> Transferred:
+    """Pass over the rows until no move lowers the objective, `max_passes` times at most; `kept`: the partition made by `state`."""
+    section, rows, engine = section or CheckpointSection(), problem.rows, problem.engine
+    found, passes, moves, last = section.found, 0, 0, 1
     if found is None:
-        sums = problem.sums_of(Partition(labels, n_clusters, rows.blocks.x))
-        clusters = _Clusters(rows, sums.mass, sums.moment)
-        passes, moves, last = 0, 0, 1
+        sums = engine.fold(rows, SumsPass(problem.rule), kept=kept)
+        moving = _Moving(sums.mass, sums.moment)
     else:
+        labels = rows.blocks.by_row(label_type(len(state.centres)))
         found["labels"].read_into(labels)
-        clusters = _Clusters(rows, found["mass"], found["moment"])
-        passes, moves, last = found["passes"], found["moves"], found["last"]
+        _, kept = engine.keep(rows, LabelPass(problem.rule, state, labels))
+        moving, passes, moves, last = _Moving(found["mass"], found["moment"]), found["passes"], found["moves"], found["last"]
 
     def packed() -> Packed:
-        sums = {"mass": clusters.mass, "moment": clusters.moment}
-        return {"labels": Beside(labels), **sums, "passes": passes, "moves": moves, "last": last}
+        sums = {"mass": moving.mass, "moment": moving.moment}
+        return {"labels": Beside(kept.column("labels")), **sums, "passes": passes, "moves": moves, "last": last}
 
     while passes < max_passes and last:
-        last = sum(_settle(clusters, block, labels) for task in range(rows.n_tasks) for block in rows.task(task))
-        passes, moves = passes + 1, moves + last
+        moving, kept = engine.follow(rows, _MovingChain(), replace(moving, moves=0), kept)
+        passes, last = passes + 1, moving.moves
+        moves += last
         section.note(packed)  # an interrupt in the middle of a pass leaves what was written before it
     section.end(packed)
-    return Transferred(labels, moves, (1 + passes) * rows.n_rows)
+    return Transferred(kept, moves, (1 + passes) * rows.n_rows)
 
 
 def transfer_in_memory(gram: Gram, weight: Float64, labels: IntArray, n_clusters: int, max_passes: int) -> IntArray:
