@@ -199,7 +199,7 @@ class Space(ABC):
     def undetermined(self, mass: Float64, centres: Centres) -> IntArray:
         """Return the clusters whose sums make no centre: those without mass and, on the sphere, those whose mean is zero."""
         found = mass <= 0
-        return np.flatnonzero(found | (centres.squared_norms() < 0.5) if self.spherical else found)
+        return (found | (centres.squared_norms() < 0.5) if self.spherical else found).nonzero()[0]
 
     def next_centres(self, mass: Float64, moment: Float64, former: Centres) -> Centres:
         """Return the centres that the sums give; those that are undetermined stay where they were."""

@@ -93,7 +93,7 @@ class Centres:
     def squared_norms(self) -> Float64:
         """|v_j|^2 (c,), never below zero."""
         norms: Float64 = np.einsum("ij,ij->i", self.coordinates, self.duals)
-        return np.maximum(norms, 0.0)
+        return norms if self.duals is self.coordinates else np.maximum(norms, 0.0)
 
     def squared_distances(self) -> Float64:
         """|v_i - v_j|^2 (c, c)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..data.arrays import Float64
@@ -41,3 +43,13 @@ class NativeRows:
 
     def __len__(self) -> int:
         return self.count
+
+
+class NativeTable:
+    """All rows of a table for native functions: the blocks of its tasks, one task after the other, from `first` (tasks + 1,) on."""
+
+    def __init__(self, tasks: Sequence[Sequence[NativeRows]]) -> None:
+        self.blocks = [block for task in tasks for block in task]
+        self.dtype, self.n_tasks = self.blocks[0].dtype, len(tasks)
+        self.first = np.cumsum([0, *map(len, tasks)])
+        self.arguments = (RowsArgument * len(self.blocks))(*(block.argument for block in self.blocks))

@@ -42,23 +42,20 @@ class RepeatedSweep:
 
     def __init__(self, sweep: NativeSweep, rows: RepresentedRows, state: State, engine: Engine) -> None:
         """The scales are those of `state`."""
-        tasks = list(engine.run(lambda task: list(rows.native_task(task)), rows.n_tasks))
-        blocks = [block for task in tasks for block in task]
-        dtype = blocks[0].dtype
-        centres = sweep.cache.new_argument(rows.space, state, dtype)
+        table = rows.native_table(engine)
+        centres = sweep.cache.new_argument(rows.space, state, table.dtype)
         values, norms, scales = centres.kept
         self._values, self._norms = np.array(values), np.array(norms)  # to be written to
         centres.values, centres.norms = address(self._values), address(self._norms)
         self._totals = [NewSums(len(norms), rows.space.moment_width) for _ in range(2)]
         numbers = len(self._totals[0].memory)
-        first, sums = np.cumsum([0, *map(len, tasks)]), np.empty((len(tasks), numbers))
-        arguments = (RowsArgument * len(blocks))(*(block.argument for block in blocks))
-        places = arguments, address(first), pointer(centres), sweep.cache.rule_name, address(sums)
-        self._shared = _SharedSweep(*places, len(tasks), numbers, next=len(tasks), over=1)
-        self._kept = blocks, scales, first, sums  # which it points to
-        self._engine, self._n_tasks = engine, len(tasks)
-        self._lead = native.function("lead", dtype, (pointer_to(_SharedSweep), ADDRESS), INT)
-        self._follow = native.function("follow", dtype, (pointer_to(_SharedSweep),), INT)
+        sums = np.empty((table.n_tasks, numbers))
+        places = table.arguments, address(table.first), pointer(centres), sweep.cache.rule_name, address(sums)
+        self._shared = _SharedSweep(*places, table.n_tasks, numbers, next=table.n_tasks, over=1)
+        self._kept = table, scales, sums  # which it points to
+        self._engine, self._n_tasks = engine, table.n_tasks
+        self._lead = native.function("lead", table.dtype, (pointer_to(_SharedSweep), ADDRESS), INT)
+        self._follow = native.function("follow", table.dtype, (pointer_to(_SharedSweep),), INT)
 
     def ask_for_help(self) -> None:
         """Have the engine's other threads take part in all sweeps until the end."""

@@ -14,9 +14,10 @@ from ..data.arrays import Array, Float64, IntArray, is_sparse, itemsize
 from ..data.blocks import Blocks
 from ..data.known_labels import KnownLabels
 from ..data.limits import Limits
+from ..engines import Engine
 from ..spaces import Rows, Space
 from ..spaces.centres import Centres
-from .native_rows import SUMMED_ROWS, NativeRows
+from .native_rows import SUMMED_ROWS, NativeRows, NativeTable
 
 SAMPLED_ROWS = 2048  # rows whose principal directions stand for those of all
 PIECE = 2**23  # bytes of memory that is taken at once: NumPy asks for large pages from half as much on, and rows are found sooner in them
@@ -92,6 +93,7 @@ class RepresentedRows:
         self._kept: dict[int, list[RepresentedBlock]] = {}
         self._spare: Array | None = None  # memory for rows that will be kept
         self._native_views: dict[int, NativeRows] = {}
+        self._native_table: NativeTable | None = None
         self._weights: dict[int, float] = {}
         self._directions: dict[int, Centres | None] = {}
         self._coordinates: dict[tuple[int, int], Array] = {}  # by the first row of a block and the number of directions
@@ -151,6 +153,12 @@ class RepresentedRows:
             block = self.blocks.cut(*self.blocks.task_range(task, self.space.size))
             self._native_views[task] = NativeRows(self.space.rows(block).values(), block.weight, block.start)
         yield self._native_views[task]
+
+    def native_table(self, engine: Engine) -> NativeTable:
+        """All rows for native code, made once; for rows that stay in memory."""
+        if self._native_table is None:
+            self._native_table = NativeTable(list(engine.run(lambda task: list(self.native_task(task)), self.n_tasks)))
+        return self._native_table
 
     def part(self, rows: IntArray, weights: Float64) -> RepresentedRows:
         """Some of the rows, with weights of their own, as a table in the same space and within the same memory; for spaces that
