@@ -135,7 +135,8 @@ def page(sets: dict[str, dict[str, list[float]]], times: dict[str, list[float]],
         "",
         "`falloff`: a row at a mean distance t from its landmarks counts (median / t)^4 in the graph beyond the median. Landmarks reach",
         "further where rows are few, so that with all rows counting alike a few stray ones join what is apart: near circles, spirals that",
-        "touch. A smaller falloff joins more of these; one of 8 takes sparse clusters of unbalance apart.",
+        "touch. A smaller falloff joins more of these; one of 8 takes sparse clusters of unbalance apart. Thin lines of few rows want",
+        "more neighbours instead ([questions](faq.md)).",
     ]
     for title, names in (("Made shapes", [*SHAPES]), ("Real sets", REAL), ("Made sets", MADE)):
         lines += table(title, {name: sets[name] for name in names}) if sets.keys() >= {*names} else []

@@ -33,5 +33,5 @@ plt.show()
 # %%
 # The same question to one cloud without clusters.
 
-cloud = np.random.default_rng(0).normal(size=(500, 13))
-print(select(FuzzyCMeans(), cloud, range(2, 7), random_state=0).reason)
+cloud = np.random.default_rng(0).normal(size=(300, 13))
+print(select(FuzzyCMeans(), cloud, range(2, 7), n_bootstrap=0, random_state=0).reason)

@@ -54,7 +54,7 @@ def test_every_choice_is_one_that_a_fit_takes(name: str) -> None:
                 needed = dict.fromkeys(method.needed, 2)
                 try:
                     taken += method.made({**needed, name: FIT[name].value(value)}) is not None
-                except InputError:
+                except ValueError:
                     continue
         assert taken, (name, value)
 
@@ -78,7 +78,7 @@ def test_defaults_where_methods_differ() -> None:
 def test_a_new_parameter_is_an_option_by_itself() -> None:
     options = {option.name: option for option in parameter_options({**METHODS, "sharp": MethodSpec(Sharp, True)})}
     made = options["sharpness"]
-    assert (made.help, made.default, made.names) == ("sharp: How sharp --rule sharp is; none: as sharp as m.", "0.5", ("auto", "full"))
+    assert (made.help, made.default, made.names) == ("sharp: How sharp --method sharp is; none: as sharp as m.", "0.5", ("auto", "full"))
     assert (made.value("full"), made.value("2"), option_of("sharpness")) == ("full", 2.0, "--sharpness")
     with pytest.raises(InputError, match=r"--sharpness inf: give a number or auto or full\."):
         made.value("inf")
@@ -87,10 +87,10 @@ def test_a_new_parameter_is_an_option_by_itself() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--n-init 0", "--n-init 0: n_init must be a whole number of at least 1."),
+        ("--n-init 0", "--n-init 0: --n-init must be a whole number of at least 1."),
         ("--tol -1", "--tol -1.0: tol must be a number of at least 0."),
-        ("--clusters 0", "--clusters 0: n_clusters must be a whole number of at least 1."),
-        ("--method adaptive --clusters 0", "--clusters 0: max_clusters must be a whole number of at least 1."),
+        ("--clusters 0", "--clusters 0: --clusters must be a whole number of at least 1."),
+        ("--method adaptive --clusters 0", "--clusters 0: --clusters must be a whole number of at least 1."),
     ],
 )
 def test_values_that_no_rows_suit_are_refused_before_any_are_read(cmeans: Command, words: str, message: str) -> None:

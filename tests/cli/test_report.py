@@ -58,7 +58,7 @@ def test_people_read_a_summary_and_programs_json(cmeans: Command, table: Path, t
 @pytest.mark.usefixtures("terminal")
 def test_warnings_are_in_the_summary_once_and_advice_can_be_copied(cmeans: Command, table: Path, tmp_path: Path) -> None:
     shown = cmeans("fit", table, "-c", 3, "--columns", "a,b,c,d", "--max-iter", 1, "--out", tmp_path / "o", "--seed", 1)
-    assert "warning: FuzzyCMeans: stopped at max_iter=1" in shown.out
+    assert "warning: stopped at --max-iter 1 " in shown.out
     assert "warning:" not in shown.err
     step = next(step for step in json.loads((tmp_path / "o" / "summary.json").read_text())["next"] if "--max-iter" in step["command"])
     assert f"  {step['why']}:\n    {step['command']}\n" in shown.out

@@ -97,7 +97,7 @@ def test_it_finds_the_clusters(name):
     [(ADAPTIVE, {}), (ADAPTIVE, {"scaling": None}), (SEQUENTIAL, {}), (SEQUENTIAL, {"scaling": None, "adaptation": "squared"})],
     ids=["adaptive", "adaptive, not scaled", "sequential", "sequential, not scaled"],
 )
-@pytest.mark.parametrize("factor", [1e-120, 1e-30, 1e-3, 1e3, 2.0**40, 1e30, 1e120])
+@pytest.mark.parametrize("factor", [1e-120, 1e-3, 2.0**40, 1e120])
 def test_units_do_not_matter(name, words, factor):
     (X, y), model = mixture(name), settled(name, **words)
     other = made(name, **words).fit(X * factor)
@@ -222,10 +222,8 @@ def test_csr_equals_dense(name, words):
 )
 def test_threads_change_no_bit(name, words, sweeps, monkeypatch):
     cut_raggedly(monkeypatch, block=150, tasks=9)
-    limited(monkeypatch, canonical_rows=1_000)
-    X = make_s_set(4, 1_075, noise=0.03 if name == ADAPTIVE else 0.0, random_state=4)[0].astype(
-        np.float32 if sweeps == "generic" else float
-    )
+    limited(monkeypatch, canonical_rows=500)
+    X = make_s_set(4, 575, noise=0.03 if name == ADAPTIVE else 0.0, random_state=4)[0].astype(np.float32 if sweeps == "generic" else float)
     one, two = (made(name, 8, n_jobs=n, **words).fit(X) for n in (1, 2))
     np.testing.assert_array_equal(two.memberships_, one.memberships_)
     np.testing.assert_array_equal(two.eta_, one.eta_)

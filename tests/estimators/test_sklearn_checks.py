@@ -29,8 +29,8 @@ CLUSTERS = 4  # the check of CSR input wants as many columns of predict_proba as
 AS_THEY_ARE = [
     *(estimator(CLUSTERS) for estimator in (KernelKMeans, TwoStepKernelKMeans, FuzzyCMeans, PossibilisticCMeans, ProbabilisticKMeans)),
     CMeans(CLUSTERS, rule="fuzzy"),
-    AdaptivePossibilisticCMeans(),
-    SequentialPossibilisticCMeans(),
+    AdaptivePossibilisticCMeans(CLUSTERS),
+    SequentialPossibilisticCMeans(CLUSTERS),
     StreamingFuzzyCMeans(CLUSTERS),
     KernelPatchClustering(CLUSTERS),
 ]
@@ -47,7 +47,6 @@ CONFIGURED = [
     AdaptivePossibilisticCMeans(CLUSTERS, kernel=Linear(), n_landmarks=5, sparsity=0),
     AdaptivePossibilisticCMeans(CLUSTERS, adaptation="length", sparsity=0),
     SequentialPossibilisticCMeans(max_clusters=CLUSTERS, kernel=Linear(), n_landmarks=5, sparsity=0, patience=1),
-    StreamingFuzzyCMeans(CLUSTERS, kernel="linear"),
     StreamingFuzzyCMeans(CLUSTERS, kernel="rbf", n_landmarks=8, rule="hard"),
     StreamingFuzzyCMeans(CLUSTERS, method="projection"),
     StreamingFuzzyCMeans(CLUSTERS, method="projection", projection="gradient"),

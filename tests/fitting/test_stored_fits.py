@@ -337,22 +337,29 @@ def test_hard_sweeps_over_stored_rows_keep_bounds_where_there_is_room(monkeypatc
         np.testing.assert_array_equal(without.dual_coef_, there.dual_coef_)
 
 
+@cache
+def wide_rows_and_their_labels() -> tuple[np.ndarray, np.ndarray]:
+    """Rows of many columns, and their labels after four sweeps by brute force."""
+    X = rows(np.float64)
+    X = np.concatenate([X, X**2, np.sin(X), np.cos(X)], axis=1)
+    X = np.concatenate([X] * (1 + 24 // X.shape[1]), axis=1)
+    V = X[:60]
+    for _ in range(4):
+        labels = naive.point_distances(X, V).argmin(axis=1)
+        V = np.stack([X[labels == j].mean(axis=0) for j in range(60)])
+    return X, naive.point_distances(X, V).argmin(axis=1)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("bounds_bytes", [0, 80 * N, 2**30])  # for nothing, for bounds, for coordinates too
 def test_stored_rows_have_the_labels_of_brute_force(bounds_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, narrow_columns=20, bounds_bytes=bounds_bytes)
     monkeypatch.setattr(nearest, "LEAST_WORK", 0)
-    X = rows(np.float64)
-    X = np.concatenate([X, X**2, np.sin(X), np.cos(X)], axis=1)
-    X = np.concatenate([X] * (1 + 24 // X.shape[1]), axis=1)
+    X, labels = wide_rows_and_their_labels()
     fits = [
         KernelKMeans(60, kernel="linear", init=X[:60], search=None, max_iter=4, tol=0, n_jobs=threads).fit(Kept(X)) for threads in (1, 2, 5)
     ]
-    V = X[:60]
-    for _ in range(4):
-        labels = naive.point_distances(X, V).argmin(axis=1)
-        V = np.stack([X[labels == j].mean(axis=0) for j in range(60)])
-    np.testing.assert_array_equal(fits[0].labels_, naive.point_distances(X, V).argmin(axis=1))
+    np.testing.assert_array_equal(fits[0].labels_, labels)
     for other in fits[1:]:
         np.testing.assert_array_equal(other.labels_, fits[0].labels_)
         np.testing.assert_array_equal(other.cluster_centers_, fits[0].cluster_centers_)

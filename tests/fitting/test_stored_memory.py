@@ -156,12 +156,12 @@ def test_memory_does_not_grow_with_rows(name: str, monkeypatch: pytest.MonkeyPat
 def test_weights_take_what_the_plan_says(name: str, zeros: bool) -> None:
     """A copy of them, and what it takes to draw in proportion to them; more where some rows must be left out."""
     budgets, peaks = [], []
-    for n in (30_000, 130_000):
+    for n in (30_000, 90_000):
         weight = 1.0 + np.arange(n) % 5 - zeros
         model = FITS[name]()
         budgets.append(least(model, n, sample_weight=weight))
         peaks.append(peak(model.set_params(memory_budget=budgets[-1]), Endless(n), sample_weight=weight))
-    assert peaks[1] - peaks[0] < budgets[1] - budgets[0] + 100_000 * (2 if name == "probabilistic" else 1)
+    assert peaks[1] - peaks[0] < budgets[1] - budgets[0] + 60_000 * (2 if name == "probabilistic" else 1)
 
 
 # -------------------------------------------------------------------------------------------------------------------------- chance

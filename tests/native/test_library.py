@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import cmeans
@@ -22,6 +23,11 @@ V3 = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
 V4 = V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 ASK = "from cmeans import native; print(native.is_available(), native.variant())"
 FIT = "import numpy as np, cmeans; print(cmeans.KernelKMeans(2, kernel='linear', init=[0, 9]).fit(np.arange(10.0)[:, None]).objective_)"
+
+
+def answer() -> str:
+    """What a process prints for FIT."""
+    return f"{cmeans.KernelKMeans(2, kernel='linear', init=[0, 9]).fit(np.arange(10.0)[:, None]).objective_}\n"
 
 
 def run(program: str, folder: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -77,13 +83,13 @@ def test_a_variant_that_is_none_is_refused(value):
 def test_without_native_code_on_purpose_nothing_is_said():
     assert run(ASK, CMEANS_NATIVE="off").stdout.split() == ["False", "None"]
     done = run(FIT, CMEANS_NATIVE="off")
-    assert (done.stdout, done.stderr) == (run(FIT).stdout, "")
+    assert (done.stdout, done.stderr) == (answer(), "")
 
 
 def test_a_library_that_is_missing_is_said_once(elsewhere):
     (elsewhere / "cmeans" / "native" / BUILT / LIBRARY).unlink()
     done = run(f"{FIT}\n{FIT}", elsewhere)
-    assert done.stdout == run(f"{FIT}\n{FIT}").stdout
+    assert done.stdout == 2 * answer()
     assert done.stderr.count("UserWarning") == 1
     assert "it was installed without any" in done.stderr
     assert "pip install" in done.stderr
@@ -126,5 +132,5 @@ def test_threads_that_ask_first_get_the_same():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_goes_on():
     program = f"{FIT}\nimport os, sys\nsys.stdout.flush()\npid = os.fork()\nif pid: print(os.waitpid(pid, 0)[1])\n{FIT}"
-    answer = run(FIT).stdout.strip()
-    assert run(program).stdout.split() == [answer, answer, "0", answer]
+    said = answer().strip()
+    assert run(program).stdout.split() == [said, said, "0", said]

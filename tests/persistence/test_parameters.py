@@ -39,6 +39,7 @@ VALUES = {
     "a kernel": ({"$object": "RBF", "fields": {"gamma": 1.0}}, cmeans.kernels.RBF(1.0)),
 }
 WORDS = [(name, word) for name in NAMES for word in PARAMETERS[name]]
+Saved = tuple[dict[str, Any], dict[str, np.ndarray]]  # the header of a model file, and its arrays
 UNSAVED = ("engine", "checkpoint")
 
 
@@ -47,22 +48,23 @@ def made(name: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("models")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name in NAMES:
-            cmeans.save(made(name).fit(X), folder / name)
-    return {name: folder / name for name in NAMES}
+def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Saved]:
+    file, contents = tmp_path_factory.mktemp("models") / "model", {}
+    for name in NAMES:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cmeans.save(made(name).fit(X), file)
+        with safe_open(file, framework="numpy") as stored:
+            arrays = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118 - no mapping
+            contents[name] = json.loads(stored.metadata()["cmeans"]), arrays
+    return contents
 
 
-def with_word(source: Path, target: Path, word: str, value: object) -> None:
-    with safe_open(source, framework="numpy") as file:
-        header = json.loads(file.metadata()["cmeans"])
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-    del header["digest"]  # as somebody changes it who knows the format
-    header["params"][word] = value
-    save_file(arrays, target, {"cmeans": json.dumps(header)})
+def with_word(source: Saved, target: Path, word: str, value: object) -> None:
+    header, arrays = source
+    changed = {**header, "params": {**header["params"], word: value}}
+    del changed["digest"]  # as somebody changes it who knows the format
+    save_file(arrays, target, {"cmeans": json.dumps(changed)})
 
 
 def refuses(model: object) -> bool:
@@ -77,7 +79,7 @@ def refuses(model: object) -> bool:
 
 
 @pytest.mark.parametrize(("name", "word"), WORDS)
-def test_loading_refuses_what_a_fit_refuses(name: str, word: str, saved: dict[str, Path], tmp_path: Path, monkeypatch) -> None:
+def test_loading_refuses_what_a_fit_refuses(name: str, word: str, saved: dict[str, Saved], tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)  # a text is a file, for some
     for said, (stored, value) in VALUES.items():
         with_word(saved[name], tmp_path / "model", word, stored)
@@ -90,7 +92,7 @@ def test_loading_refuses_what_a_fit_refuses(name: str, word: str, saved: dict[st
 
 
 @pytest.mark.parametrize("word", UNSAVED)
-def test_no_file_says_what_a_fit_runs_on_or_writes(word: str, saved: dict[str, Path], tmp_path: Path) -> None:
+def test_no_file_says_what_a_fit_runs_on_or_writes(word: str, saved: dict[str, Saved], tmp_path: Path) -> None:
     with_word(saved["FuzzyCMeans"], tmp_path / "model", word, str(tmp_path / "anything"))
     with pytest.raises(ValueError, match=rf"model is damaged.*{word}="):
         cmeans.load(tmp_path / "model")

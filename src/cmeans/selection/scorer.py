@@ -44,8 +44,9 @@ def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     >>> from sklearn.datasets import make_blobs
     >>> from sklearn.model_selection import GridSearchCV
     >>> from cmeans import KernelKMeans, silhouette_scorer
-    >>> X, _ = make_blobs(300, centers=4, random_state=3)
-    >>> search = GridSearchCV(KernelKMeans(kernel="linear", random_state=0), {"n_clusters": [1, 2, 3, 4, 5, 6]}, scoring=silhouette_scorer)
+    >>> X, _ = make_blobs(200, centers=4, random_state=3)
+    >>> numbers = {"n_clusters": [2, 3, 4, 5]}
+    >>> search = GridSearchCV(KernelKMeans(kernel="linear", random_state=0), numbers, scoring=silhouette_scorer, cv=3)
     >>> search.fit(X).best_params_
     {'n_clusters': 4}
     """

@@ -13,7 +13,8 @@ _METHODS_OF = {spec.estimator.__name__: [name for name, other in METHODS.items()
 
 _CLASS = "|".join(_METHODS_OF)
 _VALUE = r"""("[^"]*"|'[^']*'|\[[^\]]*\]|[\w+-]+(?:\.\w+)*|\.\.\.)?"""
-_BARE = "|".join(name for name in _NAMES if "_" in name)  # others are words of sentences too
+# Others are words of sentences too, and the kernel of a graph has neighbours of its own.
+_BARE = "|".join(name for name in _NAMES if "_" in name and name != "n_neighbors")
 _NAMED = re.compile(rf"(?<![\w./'-])(?:({'|'.join(_NAMES)})={_VALUE}|({_BARE})(?:\[(\d+)\])?(?![\w=-]|\.\w))(?![^\s,;)]*/)")
 
 
