@@ -198,6 +198,14 @@ class TestRows:
         assert f"x.{kind}: cannot be read as Arrow; it is damaged" in capsys.readouterr().err
 
     @pytest.mark.parametrize("kind", ["arrow", "parquet"])
+    def test_numbers_and_lists_of_one_name(self, kind: str, tmp_path: Path) -> None:
+        schema, file = pa.schema([("a", pa.float16()), ("a", pa.list_(pa.float64()))]), tmp_path / f"x.{kind}"
+        table = pa.Table.from_arrays([pa.array(np.ones(2, np.float16)), pa.array([[1.0, 2.0]] * 2)], schema=schema)
+        with pq.ParquetWriter(file, schema) if kind == "parquet" else pa.ipc.new_file(file, schema) as writer:
+            writer.write_table(table)
+        refused(file, "column 'a' occurs 2 times")
+
+    @pytest.mark.parametrize("kind", ["arrow", "parquet"])
     @pytest.mark.parametrize("said", [b"{", b"3", b'{"index_columns": 5}', b'{"index_columns": "a"}', b"\xff", b"[" * 100_000])
     def test_what_pandas_did_not_write(self, kind: str, said: bytes, tmp_path: Path) -> None:
         """Errors of Python came of it, or a column was left out."""

@@ -220,11 +220,11 @@ class IpcTable(FileTable):
         with self._opened([]) as opened:
             schema = opened.schema
             self._names, unsaid = schema.names, _of_unsaid_length(schema)
-        self.header = Header(str(file), ())
+        self.header = header_of(str(file), schema, spell)  # refuses two columns of one name
         if unsaid:
             with self._opened(unsaid) as opened:
                 first = next(self._batches(opened, None), None)
-        self.header = header_of(str(file), schema, spell, _lengths(first) if unsaid and first is not None else None)
+            self.header = header_of(str(file), schema, spell, None if first is None else _lengths(first))
         if self._footed and self.header.fields:
             with self._opened(self._names[:1]) as opened:  # the footer has no row counts, so one column of each batch is read
                 self.groups = tuple(batch.num_rows for batch in self._batches(opened, None))
@@ -277,9 +277,11 @@ class ParquetTable(FileTable):
         self._metadata: Any = None
         with self._opened() as opened:
             self._metadata = opened.metadata
-            unsaid = _of_unsaid_length(opened.schema_arrow)
+            schema = opened.schema_arrow
+            self.header, unsaid = header_of(str(file), schema, spell), _of_unsaid_length(schema)  # refuses two columns of one name
             first = next(opened.iter_batches(1_024, columns=unsaid), None) if unsaid else None
-            self.header = header_of(str(file), opened.schema_arrow, spell, None if first is None else _lengths(first))
+            if first is not None:
+                self.header = header_of(str(file), schema, spell, _lengths(first))
         groups = (self._metadata.row_group(at) for at in range(self._metadata.num_row_groups))
         self.groups = tuple(group.num_rows for group in groups)
 
