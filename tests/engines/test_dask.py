@@ -394,13 +394,14 @@ def test_wrong_weights_and_labels_of_dask_are_named(client):
 
 def test_draws_in_proportion_to_weights_that_are_elsewhere(client):
     from cmeans.engines.dask.rows import DaskRows
-    from cmeans.sampling.population import Population, draw, rows_hit, sample
+    from cmeans.sampling.drawing import weights_at
+    from cmeans.sampling.population import Population, draw, sample
 
     weight = np.where(np.arange(N) % 3 == 1, 0.0, 1.0 + np.arange(N) % 4)
     held = DaskRows(rows(), client, "Owner")
     column = held.column(da.from_array(weight, chunks=(999,)), lambda part, _: part, "weights", "Owner")
     points = np.random.default_rng(0).uniform(size=300) * weight.sum()
-    np.testing.assert_array_equal(rows_hit(column, points), rows_hit(weight, points))
+    np.testing.assert_array_equal(weights_at(column).hit(points), weights_at(weight).hit(points))
     np.testing.assert_array_equal(column[np.array([4999, 0, 1100])], weight[[4999, 0, 1100]])
     there, seed = Population(None, column, None, N), np.random.RandomState(0)
     times = sum(np.bincount(rows, counts, N) for rows, counts in (sample(there, 500, seed) for _ in range(20)))

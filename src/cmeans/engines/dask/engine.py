@@ -8,6 +8,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Self, cast
@@ -337,7 +338,8 @@ class DaskSession(Engine):
                 f"cmeans-shard-{number}-{k}": (Shard, part, *beside, spec, self._rows.memory_per_worker)
                 for k, (part, *beside) in enumerate(zip(parts, weights, labels, strengths, strict=True))
             }
-            self._shards[rows] = self._started({spec: (unchanged, rows.spec), **tasks}, list(tasks))
+            of_one = replace(rows.spec, blocks=rows.spec.blocks.one_of(len(parts)))
+            self._shards[rows] = self._started({spec: (unchanged, of_one), **tasks}, list(tasks))
         return self._shards[rows]
 
 
