@@ -372,6 +372,33 @@ def test_weights_and_known_labels_of_dask_stay_there(client, monkeypatch, init):
             np.testing.assert_array_equal(far.labels_, here.labels_)
 
 
+WEIGHED = {
+    "sizes": ("KernelKMeans", {"init": START, "size_min": 0.2}),
+    "noise": ("FuzzyCMeans", {"init": START, "noise": 0.05}),
+    "gradients": ("ProbabilisticKMeans", {"quantile": 0.5}),
+}
+
+
+@pytest.mark.parametrize("case", WEIGHED)
+def test_few_weights_of_dask_are_asked_for(client, monkeypatch, case):
+    from cmeans.engines.dask.columns import DaskColumn
+
+    limited(monkeypatch, canonical_rows=100, seeding_rows=200, cluster_rows=1, fixed_rows=100, certified_rows=100, partition_rows=1000)
+    asked, bring = [], DaskColumn.__getitem__
+
+    def some(self, which):
+        asked.append(bring(self, which))
+        return asked[-1]
+
+    monkeypatch.setattr(DaskColumn, "__getitem__", some)
+    name, words = WEIGHED[case]
+    words = {"n_clusters": C, "kernel": "linear", "random_state": 0, **words}
+    weights = WEIGHT, da.from_array(WEIGHT, chunks=700)
+    here, there = (getattr(cmeans, name)(**words).fit(x, sample_weight=w) for x, w in zip((X, rows()), weights, strict=True))
+    assert sum(map(len, asked)) < 1500
+    assert there.objective_ == pytest.approx(here.objective_, rel=0.05 if case == "noise" else 1e-6)  # whose distance a sample tells
+
+
 def test_wrong_weights_and_labels_of_dask_are_named(client):
     def given(*wrong):
         values = np.ones(N)
