@@ -31,7 +31,8 @@ class DaskColumn:
     def __init__(self, rows: DaskRows, parts: list[Any], like: npt.NDArray[Any] = EMPTY) -> None:
         """`like`: an empty array of such numbers, which are (n, c) where that has two axes."""
         self.rows, self.parts = rows, parts
-        self.shape, self.ndim, self.dtype, self.itemsize = (rows.shape[0], *like.shape[1:]), like.ndim, like.dtype, like.itemsize
+        self.shape: tuple[int, ...] = (rows.shape[0], *like.shape[1:])
+        self.ndim, self.dtype, self.itemsize = like.ndim, like.dtype, like.itemsize
 
     def __len__(self) -> int:
         return self.shape[0]
