@@ -31,7 +31,7 @@ from cmeans.engines.dask.shards import PreparedOnce
 from cmeans.fitting.prediction import Predicting
 from cmeans.sweeps.passes import SweepPass
 
-from .harness import finish, header, load, machine, unit_interval
+from .harness import DataError, finish, header, load, machine, unit_interval
 
 CLUSTERS, LANDMARKS, SWEEPS, GAMMA, M = 7, 582, 10, 1.0, 1.2
 WANTED, WANTED_OF_MANY, MANY = 1.5, 1.15, 10
@@ -42,7 +42,7 @@ def rows_of(n: int | None, times: int = 1) -> np.ndarray:
     """Covtype in float32, every feature in [0, 1], so many times."""
     try:
         x = load("covtype")
-    except FileNotFoundError:
+    except DataError:
         rng = np.random.default_rng(0)
         x = rng.normal(size=(581_012, 54)) + 2 * rng.normal(size=(CLUSTERS, 54))[rng.integers(0, CLUSTERS, 581_012)]
     x, rng = unit_interval(x[:n], np.float32), np.random.default_rng(1)

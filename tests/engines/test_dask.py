@@ -369,6 +369,33 @@ def test_weights_and_known_labels_of_dask_stay_there(client, monkeypatch, init):
             np.testing.assert_array_equal(far.labels_, here.labels_)
 
 
+WEIGHED = {
+    "sizes": ("KernelKMeans", {"init": START, "size_min": 0.2}),
+    "noise": ("FuzzyCMeans", {"init": START, "noise": 0.05}),
+    "gradients": ("ProbabilisticKMeans", {"quantile": 0.5}),
+}
+
+
+@pytest.mark.parametrize("case", WEIGHED)
+def test_few_weights_of_dask_are_asked_for(client, monkeypatch, case):
+    from cmeans.engines.dask.columns import DaskColumn
+
+    limited(monkeypatch, canonical_rows=100, seeding_rows=200, cluster_rows=1, fixed_rows=100, certified_rows=100, partition_rows=1000)
+    asked, bring = [], DaskColumn.__getitem__
+
+    def some(self, which):
+        asked.append(bring(self, which))
+        return asked[-1]
+
+    monkeypatch.setattr(DaskColumn, "__getitem__", some)
+    name, words = WEIGHED[case]
+    words = {"n_clusters": C, "kernel": "linear", "random_state": 0, **words}
+    weights = WEIGHT, da.from_array(WEIGHT, chunks=700)
+    here, there = (getattr(cmeans, name)(**words).fit(x, sample_weight=w) for x, w in zip((X, rows()), weights, strict=True))
+    assert sum(map(len, asked)) < 1500
+    assert there.objective_ == pytest.approx(here.objective_, rel=0.05 if case == "noise" else 1e-6)  # whose distance a sample tells
+
+
 def test_wrong_weights_and_labels_of_dask_are_named(client):
     def given(*wrong):
         values = np.ones(N)
@@ -391,13 +418,14 @@ def test_wrong_weights_and_labels_of_dask_are_named(client):
 
 def test_draws_in_proportion_to_weights_that_are_elsewhere(client):
     from cmeans.engines.dask.rows import DaskRows
-    from cmeans.sampling.population import Population, draw, rows_hit, sample
+    from cmeans.sampling.drawing import weights_at
+    from cmeans.sampling.population import Population, draw, sample
 
     weight = np.where(np.arange(N) % 3 == 1, 0.0, 1.0 + np.arange(N) % 4)
     held = DaskRows(rows(), client, "Owner")
     column = held.column(da.from_array(weight, chunks=(999,)), lambda part, _: part, "weights", "Owner")
     points = np.random.default_rng(0).uniform(size=300) * weight.sum()
-    np.testing.assert_array_equal(rows_hit(column, points), rows_hit(weight, points))
+    np.testing.assert_array_equal(weights_at(column).hit(points), weights_at(weight).hit(points))
     np.testing.assert_array_equal(column[np.array([4999, 0, 1100])], weight[[4999, 0, 1100]])
     there, seed = Population(None, column, None, N), np.random.RandomState(0)
     times = sum(np.bincount(rows, counts, N) for rows, counts in (sample(there, 500, seed) for _ in range(20)))

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import Array, Float64, IntArray, as_like, foreign_like, is_sparse, is_stored, take
+from .column_facts import are_alike
 from .known_labels import KnownLabels
 from .limits import DEFAULT, Limits
 from .missing import MeanFilled
@@ -135,6 +136,11 @@ class Blocks:
         """The same rows with the means of the columns in place of what is missing."""
         return self if self.means is None else replace(self, x=mapped(self.x, MeanFilled(self.means)), means=None)
 
+    @property
+    def spec(self) -> BlocksSpec:
+        """All but the rows."""
+        return BlocksSpec(self.unit, self.factors, self.limits)
+
     def in_memory(self) -> Blocks:
         """Return the same blocks with the rows in memory."""
         return replace(self, x=rows_between(self.x, 0, self.n_rows)) if is_stored(self.x) else self
@@ -164,7 +170,7 @@ class Blocks:
     @property
     def alike(self) -> bool:
         """True where no weights were given, so that all rows have the same."""
-        return self.weight.strides == (0,)
+        return are_alike(self.weight)
 
     def n_tasks(self, basis_size: int) -> int:
         """Number of tasks for a basis of `basis_size` columns."""
@@ -246,18 +252,33 @@ class Blocks:
 
 
 @dataclass(frozen=True)
-class GivenSpec:
-    """All of given rows but the rows themselves: enough to make the same of some of them, wherever they are."""
+class BlocksSpec:
+    """All of blocks but their rows: enough to make the same of some rows, wherever these are."""
 
-    width: int
     unit: float
     factors: Float64 | None
     limits: Limits
 
-    def over(self, x: Array, weight: Float64 | None, known: KnownLabels | None, keep_bytes: int) -> GivenRows:
-        """Return some of the rows; without weights they weigh 1."""
+    def one_of(self, count: int) -> BlocksSpec:
+        """Return the same for one of so many parts, which together make about as many tasks as a whole."""
+        return replace(self, limits=replace(self.limits, tasks=max(2, -(-self.limits.tasks // count))))
+
+    def over(self, x: Array, weight: Float64 | None, known: KnownLabels | None) -> Blocks:
+        """Return blocks of some rows; without weights they weigh 1."""
         weight = np.broadcast_to(1.0, (int(x.shape[0]),)) if weight is None else weight
-        return GivenRows(Blocks(x, weight, unit=self.unit, factors=self.factors, limits=self.limits), self.width)
+        return Blocks(x, weight, unit=self.unit, factors=self.factors, limits=self.limits, known=known)
+
+
+@dataclass(frozen=True)
+class GivenSpec:
+    """All of given rows but the rows themselves."""
+
+    width: int
+    blocks: BlocksSpec
+
+    def over(self, blocks: Blocks, keep_bytes: int) -> GivenRows:
+        """Return some of the rows."""
+        return GivenRows(blocks, self.width)
 
     def bytes_to_keep(self, x: Array) -> int:
         """Rows are read as they are, and none are kept in another form."""
@@ -279,7 +300,7 @@ class GivenRows:
     @property
     def spec(self) -> GivenSpec:
         """All but the rows."""
-        return GivenSpec(self.width, self.blocks.unit, self.blocks.factors, self.blocks.limits)
+        return GivenSpec(self.width, self.blocks.spec)
 
     def task(self, number: int) -> Iterator[Block]:
         """The blocks of one task."""

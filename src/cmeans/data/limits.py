@@ -37,7 +37,7 @@ class Limits:
     canonical_rows: int = 2000  # inputs up to this size are represented by their distinct rows in a canonical order
     fixed_rows: int = 1000  # rows of the sample that decides a kernel's width and m
     least_judged_rows: int = 300  # of these at least judge a kernel and its landmarks, where a fit takes little time itself
-    drawn_rows: int = 2**20  # rows whose random keys are drawn together: few, to save memory
+    drawn_rows: int = 2**17  # rows whose random keys are drawn together: few, to save memory
     seeding_rows: int = 20_000  # rows that k-means++ draws from: a fair sample of a larger input
     cluster_rows: int = 20  # of these for each cluster at least: half as many end 3 percent higher (benchmarks/seeding.py)
     subsampled_above: int = 25_000  # rows above which fits on samples first pay

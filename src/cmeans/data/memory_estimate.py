@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from .arrays import is_stored
 from .blocks import Blocks
+from .column_facts import are_here
 from .outputs import label_type
 
 DRAWN, WEIGHED, SIFTED = 28, 24, 16  # bytes a row for drawing among all rows, for rows that have weights, and where some of these are zero
@@ -36,7 +35,7 @@ def footprint(blocks: Blocks, n_clusters: int, itemsize: int, n_threads: int, sa
     if not is_stored(blocks.x):
         return Footprint(n * of_a_row, n * (DRAWN + (0 if blocks.alike else WEIGHED)), 0)
     labels = min(n * label_type(n_clusters)().itemsize, limits.array_bytes)
-    drawing = 0 if blocks.alike or not isinstance(blocks.weight, np.ndarray) else n * (WEIGHED + SIFTED * bool(blocks.weight.min() <= 0))
+    drawing = 0 if blocks.alike or not are_here(blocks.weight) else n * (WEIGHED + SIFTED * bool(blocks.weight.min() <= 0))
     results = labels + n_threads * limits.task_rows * of_a_row
     return Footprint(results, drawing + sampled, blocks.x.memory(n_threads) + limits.array_bytes)
 

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from ..data.arrays import Array, Float64, IntArray, as_like, is_foreign, is_sparse
 from ..data.blocks import Blocks
+from ..data.column_facts import facts_of
 from ..kernels import LandmarkGraphKernel, Precomputed, PrecomputedGraphKernel, checked_params
 from ..kernels.landmark_graph import GraphParameters
 from ..rules import Rule, Truncated
@@ -323,7 +324,7 @@ class GivenSizes:
         low, high = (np.broadcast_to(values, (n_clusters,)) for values in (self.low, self.high))
         shares = np.where(low < 1, low, low / total), np.where(high < 1, high, np.minimum(high / total, 1.0))
         limits = SizeLimits(*shares, low_is_share=low < 1, high_is_share=high < 1)
-        complaint = limits.complaint(limits.over(blocks.weight[:], soft=soft), blocks.unit, "rows" if blocks.alike else "of weight")
+        complaint = limits.complaint(limits.over(facts_of(blocks.weight), soft=soft), blocks.unit, "rows" if blocks.alike else "of weight")
         if complaint is not None:
             raise ValueError(
                 f"{self.estimator_name}({self.given}): {complaint}. Values below 1 are shares of all rows, others their number (of "

@@ -1,14 +1,18 @@
-"""Draws keyed by row number, the same for a row wherever it lies, whoever draws and however rows are divided; and by them one row within
-each of some clusters, in proportion to weight and squared distance, by one pass wherever rows are."""
+"""Draws keyed by row number, the same for a row wherever it lies, whoever draws and however rows are divided; draws in proportion to
+weight, of weights in memory and on other machines; and one row within each of some clusters, by one pass wherever rows are."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
+from ..data.blocks import spans
+from ..data.column_facts import are_alike, are_here
 from ..engines import Pass
 from ..rules import Rule
 from ..sweeps.choice import NearestFunction, nearest_for
@@ -41,6 +45,102 @@ def balanced_labels(key: int, span: int, count: int, start: int, stop: int) -> I
         first = number * span
         parts.append(labels[max(start - first, 0) : stop - first])
     return np.concatenate(parts)
+
+
+class Weights(Protocol):
+    """Weights (p,) of entries."""
+
+    def first_arrivals(self, size: int, rng: np.random.RandomState, at_once: int) -> IntArray:
+        """Draw `size` different entries, one after the other in proportion to weight; few keys (`at_once`) are drawn together."""
+
+    def fair(self, size: int, rng: np.random.RandomState) -> IntArray:
+        """Draw `size` entries, of each as many as its share of the weight, rounded up or down."""
+
+    def hit(self, points: Float64) -> IntArray:
+        """Return the entries in whose stretches points of [0, sum of weights) fall, where each is as long as its weight."""
+
+
+@dataclass(frozen=True)
+class WeightsHere:
+    """Weights in memory."""
+
+    values: Float64  # (p,)
+
+    def first_arrivals(self, size: int, rng: np.random.RandomState, at_once: int) -> IntArray:
+        kept, positions = np.empty(0), np.empty(0, dtype=np.intp)  # the smallest keys so far
+        for start, stop in spans(len(self.values), at_once):
+            keys = np.concatenate([kept, rng.exponential(size=stop - start) / self.values[start:stop]])
+            order = np.argsort(keys, kind="stable")[:size]
+            kept, positions = keys[order], np.concatenate([positions, np.arange(start, stop)])[order]
+        return positions
+
+    def fair(self, size: int, rng: np.random.RandomState) -> IntArray:
+        order = rng.permutation(len(self.values))
+        ends = self.values[order]
+        np.cumsum(ends, out=ends)
+        ticks = (rng.uniform() + np.arange(size)) * (ends[-1] / size)
+        hits: IntArray = order[np.minimum(np.searchsorted(ends, ticks, side="right"), len(order) - 1)]
+        return hits
+
+    def hit(self, points: Float64) -> IntArray:
+        return np.minimum(np.searchsorted(np.cumsum(self.values), points, side="right"), len(self.values) - 1).astype(np.intp)
+
+
+@dataclass(frozen=True)
+class WeightsElsewhere:
+    """Weights that are parts on other machines. Some may be zero, and are never drawn."""
+
+    values: Any  # a column: `asked` says what a function says of each part
+
+    def first_arrivals(self, size: int, rng: np.random.RandomState, at_once: int) -> IntArray:
+        arrived = self.values.asked(partial(_first_arrivals, new_key(rng), size))
+        times, rows = map(np.concatenate, zip(*arrived, strict=True))
+        order = np.argsort(times, kind="stable")[:size]
+        return np.asarray(rows[order[np.isfinite(times[order])]], np.intp)
+
+    def fair(self, size: int, rng: np.random.RandomState) -> IntArray:
+        return self.hit((rng.uniform(size=size) + np.arange(size)) * (self.values.sum() / size))
+
+    def hit(self, points: Float64) -> IntArray:
+        masses = np.array(self.values.asked(_total))
+        ends = np.cumsum(masses)
+        part = np.minimum(np.searchsorted(ends, points, side="right"), np.flatnonzero(masses)[-1])
+        asked = {self.values.first_rows[k]: points[part == k] - (ends[k] - masses[k]) for k in np.unique(part)}
+        hits = np.empty(len(points), np.intp)
+        hits[np.argsort(part, kind="stable")] = np.concatenate(self.values.asked(partial(_hit, asked)))
+        return hits
+
+
+def weights_at(values: Any) -> Weights:
+    """Return weights, an array or a column of other machines, as what is drawn by."""
+    return WeightsHere(values) if are_here(values) else WeightsElsewhere(values)
+
+
+def one_drawn(values: Any, rng: np.random.RandomState) -> int:
+    """Draw one entry, in proportion to weight."""
+    if are_alike(values):
+        return min(int(rng.uniform() * len(values)), len(values) - 1)
+    return int(weights_at(values).hit(np.array([rng.uniform() * values.sum()]))[0])
+
+
+def _total(part: Float64, start: int) -> float:
+    return float(part.sum())
+
+
+def _hit(asked: dict[int, Float64], part: Float64, start: int) -> IntArray:
+    points = asked.get(start)
+    if points is None:
+        return np.empty(0, np.intp)
+    within = np.searchsorted(np.cumsum(part), points, side="right")
+    return np.asarray(start + np.minimum(within, np.flatnonzero(part)[-1]), np.intp)
+
+
+def _first_arrivals(key: int, size: int, part: Float64, start: int) -> tuple[Float64, IntArray]:
+    """Return the exponential times over their weights of the first entries of a part to arrive, and their numbers."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        times = exponentials(key, start, start + len(part)) / part
+    order = np.argsort(times, kind="stable")[:size]
+    return times[order], start + order
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ..sweeps.choice import nearest_for
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .quantiles import Search, quantile_of_sums
+from .quantiles import QuantileSearch, quantile_of_sums
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class _FarSearch:
         found: _Farthest = self._fold(_FarthestPass(*self._to, exact))
         return found.row, found.distance
 
-    def _weights(self, search: Search) -> Any:
+    def _weights(self, search: QuantileSearch) -> Any:
         return self._fold(_WeightsPass(*self._to, search))
 
     @property
@@ -131,7 +131,7 @@ class _FarthestPass(_DistancesPass[_Farthest]):
 class _WeightsPass(_DistancesPass[Any]):
     """The weights of distances, for the search of their quantile."""
 
-    search: Search
+    search: QuantileSearch
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> Any:
         distance, weight = self.distances(rows, task)

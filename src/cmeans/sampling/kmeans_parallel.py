@@ -15,8 +15,7 @@ from ..data.arrays import Float64, IntArray
 from ..data.blocks import Block, GivenRows
 from ..engines import Engine, Pass
 from ..runtime.user_warnings import NOT_FINITE
-from .drawing import exponentials, new_key
-from .kmeanspp import drawn
+from .drawing import exponentials, new_key, one_drawn
 from .many_rows import seeds
 from .pairwise import Metric, NearestOf
 from .population import Population
@@ -46,7 +45,7 @@ def scalable_kmeans_plus_plus(metric: Metric, population: Population, count: int
         return rows[scalable_kmeans_plus_plus(among, everyone, count, rng, engine)]
     found = np.empty(0, dtype=np.intp)
     nearest = _Nearest(metric, count, engine)
-    new_candidates = population.at(np.array([drawn(population.weights, rng)]))
+    new_candidates = population.at(np.array([one_drawn(population.weights, rng)]))
     rounds = 0
     while True:
         total = nearest.join(new_candidates)

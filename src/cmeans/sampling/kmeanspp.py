@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
+from .drawing import one_drawn
 from .pairwise import Affinity
-from .population import rows_hit
 from .proposals import lowered
 
 
@@ -72,7 +72,7 @@ def begun(affinity: Affinity, weights: Float64, rng: np.random.RandomState, near
     """Draw the first row, unless distances from what is taken are given; return it with the squared distances (p,) from it."""
     if nearest is not None:
         return [], nearest
-    row = drawn(weights, rng)
+    row = one_drawn(weights, rng)
     return [row], _distances_to(affinity, row, weights)
 
 
@@ -80,10 +80,3 @@ def _distances_to(affinity: Affinity, row: int, weights: Float64) -> Float64:
     """Squared distances (p,) of all rows to the first one taken."""
     distances: Float64 = lowered(affinity, np.array([row]), np.full(len(weights), np.inf), weights)[0][0]
     return distances
-
-
-def drawn(weights: Float64, rng: np.random.RandomState) -> int:
-    """Draw one row, in proportion to weight."""
-    if weights.strides == (0,):  # all alike, by one number
-        return min(int(rng.uniform() * len(weights)), len(weights) - 1)
-    return int(rows_hit(weights, np.array([rng.uniform() * weights.sum()]))[0])

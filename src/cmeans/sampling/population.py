@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..data.arrays import Array, Float64, IntArray, is_foreign, is_sparse, to_numpy
-from ..data.blocks import Blocks, rows_between, spans
+from ..data.blocks import Blocks, rows_between
+from ..data.column_facts import are_here
 from ..data.limits import DEFAULT, Limits
-from .drawing import exponentials
+from .drawing import weights_at
 
 FIXED_SEED = 0
 
@@ -107,7 +108,7 @@ class Population:
 def population_of(blocks: Blocks, *, comparable: bool = True) -> Population:
     """Return the rows of an input that may be drawn; `comparable` is False where equal rows cannot be found by their entries."""
     n, weight, limits = blocks.n_rows, blocks.weight, blocks.limits
-    if not isinstance(weight, np.ndarray):
+    if not are_here(weight):
         if n > limits.seeding_rows:
             return Population(None, weight, None, n, limits)
         weight = weight[:]  # all of few rows are drawn
@@ -144,17 +145,7 @@ def some_rows(blocks: Blocks) -> IntArray:
 
 def draw(population: Population, size: int, rng: np.random.RandomState) -> IntArray:
     """Draw `size` different entries (positions in the population), one after the other in proportion to weight."""
-    if not isinstance(population.weights, np.ndarray):
-        arrived = population.weights.asked(partial(_first_arrivals, int(rng.randint(2**31)), size))
-        times, rows = map(np.concatenate, zip(*arrived, strict=True))
-        order = np.argsort(times, kind="stable")[:size]
-        return np.asarray(rows[order[np.isfinite(times[order])]], np.intp)
-    kept, positions = np.empty(0), np.empty(0, dtype=np.intp)  # the smallest keys so far
-    for start, stop in spans(len(population), population.limits.drawn_rows):
-        keys = np.concatenate([kept, rng.exponential(size=stop - start) / population.weights[start:stop]])
-        order = np.argsort(keys, kind="stable")[:size]
-        kept, positions = keys[order], np.concatenate([positions, np.arange(start, stop)])[order]
-    return positions
+    return weights_at(population.weights).first_arrivals(size, rng, population.limits.drawn_rows)
 
 
 def sample(population: Population, size: int, rng: np.random.RandomState) -> tuple[IntArray, Float64]:
@@ -165,50 +156,8 @@ def sample(population: Population, size: int, rng: np.random.RandomState) -> tup
         return np.arange(p), population.weights
     if 4 * size <= p and population.weights.min() == population.weights.max():
         return distinct_numbers(p, size, rng), np.ones(size)
-    if not isinstance(population.weights, np.ndarray):
-        ticks = (rng.uniform(size=size) + np.arange(size)) * (population.weights.sum() / size)
-        chosen, counts = np.unique(rows_hit(population.weights, ticks), return_counts=True)
-        return chosen, counts.astype(np.float64)
-    order = rng.permutation(p)
-    ends = population.weights[order]
-    np.cumsum(ends, out=ends)
-    ticks = (rng.uniform() + np.arange(size)) * (ends[-1] / size)
-    hits = np.minimum(np.searchsorted(ends, ticks, side="right"), p - 1)
-    chosen, counts = np.unique(order[hits], return_counts=True)
+    chosen, counts = np.unique(weights_at(population.weights).fair(size, rng), return_counts=True)
     return chosen, counts.astype(np.float64)
-
-
-def rows_hit(weights: Float64, points: Float64) -> IntArray:
-    """Return the entries in whose stretches points of [0, sum of weights) fall, where each is as long as its weight."""
-    if isinstance(weights, np.ndarray):
-        return np.minimum(np.searchsorted(np.cumsum(weights), points, side="right"), len(weights) - 1).astype(np.intp)
-    masses = np.array(weights.asked(_total))
-    ends = np.cumsum(masses)
-    part = np.minimum(np.searchsorted(ends, points, side="right"), np.flatnonzero(masses)[-1])
-    asked = {weights.first_rows[k]: points[part == k] - (ends[k] - masses[k]) for k in np.unique(part)}
-    hits = np.empty(len(points), np.intp)
-    hits[np.argsort(part, kind="stable")] = np.concatenate(weights.asked(partial(_hit, asked)))
-    return hits
-
-
-def _total(part: Float64, start: int) -> float:
-    return float(part.sum())
-
-
-def _hit(asked: dict[int, Float64], part: Float64, start: int) -> IntArray:
-    points = asked.get(start)
-    if points is None:
-        return np.empty(0, np.intp)
-    within = np.searchsorted(np.cumsum(part), points, side="right")
-    return np.asarray(start + np.minimum(within, np.flatnonzero(part)[-1]), np.intp)
-
-
-def _first_arrivals(key: int, size: int, part: Float64, start: int) -> tuple[Float64, IntArray]:
-    """Return the exponential times over their weights of the first entries of a part to arrive, and their numbers."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        times = exponentials(key, start, start + len(part)) / part
-    order = np.argsort(times, kind="stable")[:size]
-    return times[order], start + order
 
 
 def distinct_numbers(p: int, size: int, rng: np.random.RandomState) -> IntArray:

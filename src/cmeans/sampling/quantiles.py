@@ -44,7 +44,7 @@ class ValueWeights:
 
 
 @dataclass(frozen=True)
-class Search:
+class QuantileSearch:
     """The bits of a quantile that are known; a pass over all parts, wherever they are, sums `weights` to find the next ones."""
 
     found: int = 0  # the leading bits
@@ -75,24 +75,24 @@ def weighted_quantile(parts: Callable[[], Parts], share: float) -> float:
     Exact: nonnegative numbers are in the order of their bits, of which two passes over `parts()` determine all but the last 38.
     """
 
-    def sums(search: Search) -> Any:
+    def sums(search: QuantileSearch) -> Any:
         return reduce(operator.add, (search.weights(values, weight) for values, weight in parts()))
 
     return quantile_of_sums(sums, share)
 
 
-def quantile_of_sums(sums: Callable[[Search], Any], share: float) -> float:
-    """Return the same from a function that sums `Search.weights` over all values, wherever they are."""
+def quantile_of_sums(sums: Callable[[QuantileSearch], Any], share: float) -> float:
+    """Return the same from a function that sums `QuantileSearch.weights` over all values, wherever they are."""
     found = 0
     remaining: float | None = None  # weight still to be passed among the values that begin with these bits
     for shift in SHIFTS:
-        weights = sums(Search(found, shift)).weights
+        weights = sums(QuantileSearch(found, shift)).weights
         reached = np.cumsum(weights)
         remaining = share * reached[-1] if remaining is None else remaining
         digit = _first_to_reach(reached, weights, remaining)
         remaining -= float(reached[digit] - weights[digit])
         found = found << DIGIT | digit
-    last = sums(Search(found, 0))
+    last = sums(QuantileSearch(found, 0))
     order = np.argsort(last.values, kind="stable")
     weights = last.weights[order]
     assert remaining is not None

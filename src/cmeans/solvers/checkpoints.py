@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from ..data.arrays import host_float64, is_sparse
 from ..data.blocks import Blocks
+from ..data.column_facts import are_here
 from ..runtime.signals import held_back
 from ..runtime.user_warnings import one_line, warn
 from ..runtime.version import __version__
@@ -294,7 +295,7 @@ def fingerprint(blocks: Blocks) -> dict[str, Any]:
 
 def _shown(values: Any) -> Any:
     """Return values by row that are here, or what is known here of those that are not."""
-    return values if isinstance(values, np.ndarray) else [values.sum(), values.min(), values.max()]
+    return values if are_here(values) else [values.sum(), values.min(), values.max()]
 
 
 def _digest(*parts: Any) -> str:

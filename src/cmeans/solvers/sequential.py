@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.arrays import IntArray, MadeLabels, Partition
+from ..sampling.drawing import weights_at
 from ..sampling.farthest import FarRows, farthest_rows
-from ..sampling.population import rows_hit
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
@@ -35,7 +35,7 @@ def diametral_rows(problem: Problem) -> tuple[FarRows, float]:
     middle = problem.centres_of(Partition(MadeLabels(_zeros, 0, rows.n_rows), 1, rows.blocks.x))
     one = farthest_rows(problem, middle, 1)
     if one.centres is None:
-        row = rows_hit(rows.blocks.weight, np.zeros(1))  # the first that has a weight
+        row = weights_at(rows.blocks.weight).hit(np.zeros(1))  # the first that has a weight
         return FarRows(row, rows.space.embed(rows.blocks.take(row), row), one.passes + 1), 0.0
     two = farthest_rows(problem, one.centres, 1)
     assert two.centres is not None, "a row away from the mean is away from some other row"

@@ -11,9 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, is_sparse, itemsize
-from ..data.blocks import Blocks
-from ..data.known_labels import KnownLabels
-from ..data.limits import Limits
+from ..data.blocks import Blocks, BlocksSpec
 from ..engines import Engine
 from ..spaces import Rows, Space
 from ..spaces.centres import Centres
@@ -52,14 +50,10 @@ class RepresentationSpec:
     """All of a table but its rows: enough to make one like it wherever some of them are."""
 
     space: Space
-    unit: float
-    factors: Float64 | None
-    limits: Limits
+    blocks: BlocksSpec
 
-    def over(self, x: Array, weight: Float64 | None, known: KnownLabels | None, keep_bytes: int) -> RepresentedRows:
-        """The table of some of the rows; without weights they weigh 1."""
-        weight = np.broadcast_to(1.0, (int(x.shape[0]),)) if weight is None else weight
-        blocks = Blocks(x, weight, unit=self.unit, factors=self.factors, limits=self.limits, known=known)
+    def over(self, blocks: Blocks, keep_bytes: int) -> RepresentedRows:
+        """The table of some of the rows."""
         return RepresentedRows(self.space, blocks, keep_bytes)
 
     def bytes_to_keep(self, x: Array) -> int:
@@ -77,16 +71,16 @@ class RepresentedRows:
         keep_bytes: int,
         *,
         training: bool = True,
-        keep_bounds: bool | None = None,
-        keep_coordinates: bool | None = None,
+        keep_bounds: bool = False,
+        keep_coordinates: bool = False,
     ) -> None:
-        """`keep_bounds`, `keep_coordinates`: whether hard sweeps may remember bounds of all rows, and their coordinates along a few
-        directions; None: where the rows are in memory too."""
+        """`keep_bounds`, `keep_coordinates`: whether hard sweeps may remember bounds of rows that are not in memory, and their coordinates
+        along a few directions; of those in memory they may."""
         self.space = space
         self.blocks = blocks
         self.n_tasks = blocks.n_tasks(space.size)
-        self.keep_bounds = not blocks.read_anew if keep_bounds is None else keep_bounds
-        self._keep_coordinates = not blocks.read_anew if keep_coordinates is None else keep_coordinates
+        self.keep_bounds = keep_bounds or not blocks.read_anew
+        self._keep_coordinates = keep_coordinates or not blocks.read_anew
         self._training = training
         self._left = self.room_to_keep = keep_bytes if space.keeps_rows_cheaply or blocks.read_anew else 0
         self._views = blocks.are_views and space.represents_by_views  # which take no memory, and are always kept
@@ -119,8 +113,7 @@ class RepresentedRows:
     @property
     def spec(self) -> RepresentationSpec:
         """All of the table but its rows."""
-        blocks = self.blocks
-        return RepresentationSpec(self.space, blocks.unit, blocks.factors, blocks.limits)
+        return RepresentationSpec(self.space, self.blocks.spec)
 
     def task(self, task: int) -> Iterator[RepresentedBlock]:
         """The represented blocks of one task, in order; where they are not kept, each holds only until the next is asked for."""

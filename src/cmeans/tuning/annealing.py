@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..sampling.population import Population, rows_hit
+from ..sampling.drawing import weights_at
+from ..sampling.population import Population
 from ..solvers.fixed_point import Solution, solve
 from ..solvers.observer import Observer
 from ..solvers.search import Searched, better, is_enough, stage_of
@@ -63,7 +64,7 @@ class Annealing:
     def _pushed(self, problem: Problem, centres: Centres, rng: np.random.RandomState) -> Centres:
         """Return centres a little nearer to rows that are drawn in proportion to weight."""
         weight = problem.rows.blocks.weight if self.population is None else self.population.weights
-        drawn = rows_hit(weight, rng.uniform(size=len(centres)) * weight.sum())
+        drawn = weights_at(weight).hit(rng.uniform(size=len(centres)) * weight.sum())
         rows = drawn if self.population is None else self.population.at(drawn)
         there = problem.space.embed(problem.rows.blocks.take(rows), rows)
         return centres.towards(there, np.full(len(centres), PUSH))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from ..rules import Fuzzy, NoiseFuzzy, Rule
+from ..sampling.population import FIXED_SEED, population_of, sample
 from ..solvers.fixed_point import solve
 from ..solvers.multistart import BestRun
 from ..solvers.observer import AsFinal, Observer, as_it_is
@@ -134,7 +135,7 @@ class NoisePilot:
     ) -> tuple[Problem, BestRun]:
         """As of `Pilot`: settle the distance, on a sample where rows are many, then sweep with it as it is."""
         centres, visits = first.solution.state.centres, first.row_visits
-        part = problem if schedule is None else schedule.largest(problem)
+        part = _judged(problem) if schedule is None else schedule.largest(problem)
         here = observer.without_callbacks()
         settled = self._settled(part, centres, HALF if self.share is None else self.share, here.within("noise"))
         visits += settled.row_visits
@@ -192,4 +193,14 @@ class NoisePilot:
 
     def _nearest(self, problem: Problem, centres: Centres) -> _NearestCentres:
         labels, d2 = zip(*problem.map(NearestRowsPass(self.rule, State(centres))), strict=True)
-        return _NearestCentres(np.concatenate(labels), np.concatenate(d2), problem.rows.blocks.weight[:])
+        return _NearestCentres(np.concatenate(labels), np.concatenate(d2), problem.rows.blocks.weight)
+
+
+def _judged(problem: Problem) -> Problem:
+    """Return the problem over all rows, or over a fixed sample of those on other machines."""
+    blocks = problem.rows.blocks
+    if not blocks.elsewhere:
+        return problem
+    population = population_of(blocks)
+    positions, weights = sample(population, blocks.limits.last_sample_rows, np.random.RandomState(FIXED_SEED))
+    return problem.on_sample(population.at(positions), weights, problem.stopping)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ...data.column_facts import ColumnFacts
 from .dask_api import by_row
 
 if TYPE_CHECKING:
@@ -19,37 +20,19 @@ if TYPE_CHECKING:
 EMPTY: npt.NDArray[Any] = np.empty(0)
 
 
-@dataclass(frozen=True)
-class ColumnFacts:
-    """Sums and bounds, known here, of numbers that are elsewhere."""
-
-    total: float
-    least: float
-    largest: float
-
-    @classmethod
-    def of(cls, part: npt.NDArray[Any]) -> ColumnFacts:
-        """Return the facts of one part."""
-        with np.errstate(over="ignore"):
-            return cls(float(part.sum(dtype=np.float64)), float(part.min()), float(part.max()))
-
-    def __add__(self, other: ColumnFacts) -> ColumnFacts:
-        return ColumnFacts(self.total + other.total, min(self.least, other.least), max(self.largest, other.largest))
-
-
 class DaskColumn:
     """Numbers (n,) beside the rows of a Dask collection. They stand in an array's place where few of them, or sums, are asked for.
 
     Parts are futures with the graph that made them: those lost with a worker are computed again.
     """
 
-    strides = (8,)  # of numbers that are not all one
     __array_ufunc__ = None  # products with arrays are made where the numbers are
 
     def __init__(self, rows: DaskRows, parts: list[Any], like: npt.NDArray[Any] = EMPTY) -> None:
         """`like`: an empty array of such numbers, which are (n, c) where that has two axes."""
         self.rows, self.parts = rows, parts
-        self.shape, self.ndim, self.dtype, self.itemsize = (rows.shape[0], *like.shape[1:]), like.ndim, like.dtype, like.itemsize
+        self.shape: tuple[int, ...] = (rows.shape[0], *like.shape[1:])
+        self.ndim, self.dtype, self.itemsize = like.ndim, like.dtype, like.itemsize
 
     def __len__(self) -> int:
         return self.shape[0]

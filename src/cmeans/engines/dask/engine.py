@@ -8,6 +8,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Self, cast
@@ -154,7 +155,7 @@ class DaskSession(Engine):
         total = self._added(self._results(lambda: self._wanted(self._fold_graph(rows, over, folded, kept))))
         if done is not None:
             done(rows.n_tasks - 1)
-        return cast(Sum, over.conclude(total))
+        return over.conclude(total)
 
     def keep(self, rows: HasTasks, over: Pass[Sum], kept: Any = None) -> tuple[Sum, Any]:
         if not self._holds(rows):
@@ -170,7 +171,7 @@ class DaskSession(Engine):
             parts[:] = started[len(sums) :]
             return started[: len(sums)]
 
-        return cast(Sum, over.conclude(self._added(self._results(submit)))), DaskKept(self._rows, parts)
+        return over.conclude(self._added(self._results(submit))), DaskKept(self._rows, parts)
 
     def follow(self, rows: HasTasks, chain: Chain[Result], state: Result, kept: Any) -> tuple[Result, Any]:
         if not self._holds(rows):
@@ -179,7 +180,7 @@ class DaskSession(Engine):
 
         def submit() -> list[Any]:
             held, number, count = self._shards_of(rows), f"{self._name}-{next(self._numbers)}", len(self._rows.parts)
-            tasks, latest = {}, state
+            tasks, latest = dict[str, Any](), cast(Any, state)
             for k, (shard, beside) in enumerate(zip(held, kept.parts, strict=True)):
                 step = f"cmeans-followed-{number}-{k}"
                 tasks[step] = (followed, shard, chain, beside, latest)
@@ -337,7 +338,8 @@ class DaskSession(Engine):
                 f"cmeans-shard-{number}-{k}": (Shard, part, *beside, spec, self._rows.memory_per_worker)
                 for k, (part, *beside) in enumerate(zip(parts, weights, labels, strengths, strict=True))
             }
-            self._shards[rows] = self._started({spec: (unchanged, rows.spec), **tasks}, list(tasks))
+            of_one = replace(rows.spec, blocks=rows.spec.blocks.one_of(len(parts)))
+            self._shards[rows] = self._started({spec: (unchanged, of_one), **tasks}, list(tasks))
         return self._shards[rows]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...data.column_facts import are_alike
 from ...data.row_source import RowArray, RowsError, StoredRows
 from ..threads import ThreadEngine
 from .columns import DaskColumn
@@ -97,7 +98,7 @@ class DaskRows(StoredRows):
             return other.parts
         if isinstance(other, list):
             return other
-        if not isinstance(other, np.ndarray) or other.strides == (0,):
+        if not isinstance(other, np.ndarray) or are_alike(other):
             return [other[0] if isinstance(other, np.ndarray) else other] * len(self.parts)
         return [other[start:stop] for start, stop in pairwise(self.starts)]
 

@@ -115,7 +115,8 @@ class Shard:
                     memory = _memories.setdefault(worker, WorkerMemory())
                 kept = memory.take(spec.bytes_to_keep(partition), limit, lambda: spare_memory(worker))
                 weakref.finalize(self, memory.give_back, kept)
-                self._rows = spec.over(partition, weight, None if labels is None else KnownLabels(labels, strength), kept)
+                known = None if labels is None else KnownLabels(labels, strength)
+                self._rows = spec.over(spec.blocks.over(partition, weight, known), kept)
             return self._rows
 
     def __sizeof__(self) -> int:

@@ -19,7 +19,7 @@ from ...engines import Pass
 from ...rules import Rule
 from ...runtime.user_warnings import NOT_FINITE
 from ...sampling.farthest import farthest_rows
-from ...sampling.quantiles import DigitWeights, Search, quantile_of_sums
+from ...sampling.quantiles import DigitWeights, QuantileSearch, quantile_of_sums
 from ...spaces import ProductRows, Rows
 from ...spaces.centres import Centres
 from ...sweeps.generic import gather
@@ -63,14 +63,14 @@ class _LookPass(Pass[Any]):
             direction[np.abs(direction).max(axis=1) <= 4 * resolution(p.dtype) * np.abs(d2).max(axis=1)] = 0.0
             ratio = np.where(direction < 0, p / np.where(direction < 0, -direction, 1.0), np.inf)
             kept.direction[numbers], kept.labels[numbers], kept.reach[numbers] = direction, ratio.argmin(axis=1), ratio.min(axis=1)
-        return _ReachPass(Search()).work(rows, task, kept)
+        return _ReachPass(QuantileSearch()).work(rows, task, kept)
 
 
 @dataclass(frozen=True)
 class _ReachPass(Pass[Any]):
     """The weights of reaches, for the search of their quantile; where no row has a reach, of the numbers of active rows."""
 
-    search: Search
+    search: QuantileSearch
     flat: bool = False
     first: int = 0  # number of the first row
 
@@ -190,8 +190,8 @@ class _BatchedWalk:
         looked: DigitWeights = self.written(_LookPass(centres))
         flat = not looked.weights.any()
 
-        def weights(search: Search) -> Any:
-            known = search == Search() and not flat
+        def weights(search: QuantileSearch) -> Any:
+            known = search == QuantileSearch() and not flat
             return looked if known else self.problem.engine.fold(self.problem.rows, _ReachPass(search, flat), kept=self.kept)
 
         longest, before = quantile_of_sums(weights, quantile), self.sums

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data.arrays import Float64
+from ...data.column_facts import ColumnFacts
 
 SLACK = 1e-9  # share by which a bound may be off for rounding
 
@@ -42,11 +43,9 @@ class SizeLimits:
     low_is_share: npt.NDArray[np.bool_]  # (c,) rounded down to whole rows where all weigh the same: a third of ten rows is no whole number
     high_is_share: npt.NDArray[np.bool_]  # (c,) rounded up
 
-    def over(self, weight: Float64, *, soft: bool, sampled: bool = False) -> SizeBounds:
+    def over(self, weight: ColumnFacts, *, soft: bool, sampled: bool = False) -> SizeBounds:
         """Bounds for rows of these weights; of a sample, wide enough for whole rows."""
-        alike = weight.strides == (0,)
-        largest, smallest = (float(weight[0]),) * 2 if alike else (float(weight.max()), float(weight[weight > 0].min()))
-        total = largest * len(weight) if alike else float(weight.sum())
+        largest, smallest, total = weight.largest, weight.least_positive, weight.total
         low, high = self.low * total, self.high * total
         if soft or smallest < largest:
             return SizeBounds(low, high, total, None, largest)

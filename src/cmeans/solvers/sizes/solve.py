@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...data.arrays import Float64, resolution
+from ...data.column_facts import facts_of
 from ...rules import Rule
 from ...runtime.user_warnings import warn
 from ...spaces.centres import Centres
@@ -95,7 +96,7 @@ class Sized:
 
     def bounds(self, problem: Problem) -> SizeBounds:
         """The bounds for the rows of a problem."""
-        return self.limits.over(problem.rows.blocks.weight[:], soft=problem.rule.is_soft, sampled=problem.n_rows < self.n_rows)
+        return self.limits.over(facts_of(problem.rows.blocks.weight), soft=problem.rule.is_soft, sampled=problem.n_rows < self.n_rows)
 
     def __call__(self, problem: Problem, state: State, observer: Observer) -> Solution:
         """Follow centres and prices from a state, whose prices may be missing, until the centres stand still."""
