@@ -110,6 +110,20 @@ class Statistics:
             None if self.hard is None or other.hard is None else self.hard + other.hard,
         )
 
+    def __iadd__(self, other: Statistics) -> Statistics:
+        other = other.settled
+        for mine, theirs in ((self.mass, other.mass), (self.moment, other.moment), (self.spread, other.spread)):
+            np.add(mine, theirs, out=mine)
+        return Statistics(
+            self.weight + other.weight,
+            self.mass,
+            self.moment,
+            self.spread,
+            self.penalty + other.penalty,
+            max(self.change, other.change),
+            None if self.hard is None or other.hard is None else self.hard + other.hard,
+        )
+
     def __mul__(self, factor: float) -> Statistics:
         return Statistics(
             self.weight * factor,

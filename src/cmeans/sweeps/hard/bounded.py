@@ -19,7 +19,7 @@ from ..native_rows import NativeRows, RowsArgument
 from ..represented_rows import RepresentedRows
 from ..state import State
 from ..statistics import Statistics
-from .nearest import SearchArgument, SearchCache, direction_count
+from .nearest import SearchArgument, SearchCache, coordinate_bytes
 
 ALL = -1  # the number under which the sums of several tasks are kept
 GROUPS = 8  # centre j belongs to group j modulo their number
@@ -58,8 +58,8 @@ class SearchMemory:
 
     def within(self, most: int) -> SearchMemory:
         """Return as much of it as there is room for; bounds save more than coordinates do."""
-        bounds = self.bounds if self.bounds <= most else 0
-        return SearchMemory(bounds, self.coordinates if bounds and self.total <= most else 0)
+        fits = self.total <= most
+        return SearchMemory(self.bounds if self.bounds <= most else 0, self.coordinates if fits else 0)
 
     @property
     def total(self) -> int:
@@ -206,8 +206,7 @@ class BoundedSweep:
         if not blocks.read_anew:
             sums = 1 + blocks.n_tasks(space.size) * _rows_may_go(space, blocks)
             bounds += sums * 8 * n_clusters * (space.size + 3)
-        count = direction_count(space, blocks.n_rows, n_clusters)
-        return SearchMemory(bounds, blocks.n_rows * itemsize(blocks.x) * (count + 2) if count else 0)
+        return SearchMemory(bounds, coordinate_bytes(space, blocks, n_clusters))
 
     def __call__(
         self, rows: RepresentedRows, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
