@@ -111,18 +111,13 @@ class Statistics:
         )
 
     def __iadd__(self, other: Statistics) -> Statistics:
+        """Add in place, for sums that are nobody else's."""
         other = other.settled
         for mine, theirs in ((self.mass, other.mass), (self.moment, other.moment), (self.spread, other.spread)):
-            np.add(mine, theirs, out=mine)
-        return Statistics(
-            self.weight + other.weight,
-            self.mass,
-            self.moment,
-            self.spread,
-            self.penalty + other.penalty,
-            max(self.change, other.change),
-            None if self.hard is None or other.hard is None else self.hard + other.hard,
-        )
+            mine += theirs
+        weight, penalty, change = self.weight + other.weight, self.penalty + other.penalty, max(self.change, other.change)
+        hard = None if self.hard is None or other.hard is None else self.hard + other.hard
+        return replace(self, weight=weight, penalty=penalty, change=change, hard=hard)
 
     def __mul__(self, factor: float) -> Statistics:
         return Statistics(

@@ -80,6 +80,13 @@ class RowBounds:
         """Return bounds before the first sweep."""
         return cls(np.full(n_rows, -1, np.int32), np.full(n_rows, np.inf, dtype), np.zeros((min(clusters, GROUPS), n_rows), dtype))
 
+    def of_fewer(self, number: Array) -> RowBounds:
+        """Return what is known where clusters have other numbers (c,), which may be in other groups, or are gone (-1)."""
+        label = np.where(self.label < 0, np.int32(-1), number[self.label])
+        upper = np.where(label < 0, self.upper.dtype.type(np.inf), self.upper)
+        lower = np.tile(self.lower.min(axis=0), (min(int(number.max()) + 1, GROUPS), 1))
+        return RowBounds(label, upper, lower)
+
 
 @dataclass(frozen=True)
 class ClusterSums:
@@ -97,6 +104,9 @@ class ClusterSums:
 
     def __add__(self, other: ClusterSums) -> ClusterSums:
         return ClusterSums(self.count + other.count, self.mass + other.mass, self.kxx + other.kxx, self.moment + other.moment)
+
+    def __getitem__(self, clusters: IntArray) -> ClusterSums:
+        return ClusterSums(self.count[clusters], self.mass[clusters], self.kxx[clusters], self.moment[clusters])
 
     def statistics(self, space: Space, state: State, weight: float, change: float) -> Statistics:
         """Return the statistics of the rows, whose weights sum to `weight`."""
@@ -191,6 +201,7 @@ class BoundedSweep:
     """The sweep for the hard rule on wide rows; it keeps its last sweep's bounds and sums, so an object is for one run only."""
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
+        self._made_from = rule, dtype
         self._search = SearchCache()
         self._pass = native.function("sweep_bounded", dtype, ARGUMENTS, WHOLE)
         self._move = native.function("move_rows", dtype, (ROWS, MOVES, SUMS, WHOLE))
@@ -244,6 +255,17 @@ class BoundedSweep:
         if own is not None:
             return own.statistics(rows.space, state, rows.task_weight(task), change)
         return MovedRows(self, rows, state, rows.task_weight(task), change)
+
+    def of_fewer(self, kept: IntArray) -> BoundedSweep:
+        """Return the sweep of some of the clusters, numbered anew, which knows what this one does of them after a whole sweep."""
+        fewer = BoundedSweep(*self._made_from)
+        for key, memory in self._memory.items():
+            number = np.full(len(memory.state.centres), -1, np.int32)
+            number[kept] = np.arange(len(kept))
+            bounds = {start: one.of_fewer(number) for start, one in memory.bounds.items()}
+            fewer._memory[key] = _TaskMemory(State(memory.state.centres[kept]), bounds)
+        fewer._sums = {key: sums[kept] for key, sums in self._sums.items()}
+        return fewer
 
     def statistics(self, moved: MovedRows) -> Statistics:
         """Return the statistics of all rows that sweeps have seen, at the state of the last."""
