@@ -17,9 +17,9 @@ from cmeans.spaces.centres import Centres
 from cmeans.sweeps import generic
 from cmeans.sweeps.choice import assign_for, searches_few, sweep_for
 from cmeans.sweeps.hard import nearest
-from cmeans.sweeps.top_k import NativeTopKAssign, NativeTopKSweep
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
+from cmeans.sweeps.top_k import NativeTopKAssign, NativeTopKSweep
 from limited import limited
 
 pytestmark = pytest.mark.slow
@@ -165,7 +165,9 @@ def test_the_nearest_are_those_of_brute_force(noise, dtype, monkeypatch):
             np.testing.assert_array_equal(one, other)
     d2 = np.array([((v - row) ** 2).sum(axis=1) for row in x.astype(float)])
     own, least = np.take_along_axis(d2, found[0][0].astype(np.intp), axis=1), np.sort(d2, axis=1)[:, :k]
-    np.testing.assert_allclose(np.sort(own, axis=1), least, atol=(1e-4 if dtype == "float32" else 1e-12) * (d2.max() + (v**2).sum(axis=1).max()))
+    np.testing.assert_allclose(
+        np.sort(own, axis=1), least, atol=(1e-4 if dtype == "float32" else 1e-12) * (d2.max() + (v**2).sum(axis=1).max())
+    )
     assert all(len(set(row)) == k for row in found[0][0])
 
 

@@ -13,7 +13,6 @@ from ..native.calls import ADDRESS, INT, REAL, TEXT, WHOLE, Structure, address, 
 from ..rules import NativeFunctions, Rule
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
-from . import generic
 from .native_rows import RowsArgument
 from .represented_rows import RepresentedRows
 from .state import State
