@@ -84,8 +84,10 @@ class Engine(ABC):
         """
         total: Sum | None = None
         for task, result in enumerate(self.map(rows, over)):
-            if task < 2:
-                total = result if total is None else total + result
+            if total is None:
+                total = result
+            elif task == 1:
+                total = total + result
             else:  # which is nobody else's, so that large sums need no memory of their own each time
                 total += result
             if done is not None:

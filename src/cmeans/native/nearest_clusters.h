@@ -10,16 +10,20 @@ struct nearest_clusters {
     int64_t most;
     real *d2;       /* (most, TILE) squared distances, the smallest first; infinite where there is no cluster yet */
     whole *number;  /* (most, TILE) the clusters, of equal distances the lowest number first */
+    real *row_d2;   /* (TILE, most) the same while rows are searched, one by one */
+    whole *row_number;
     void *memory;
 };
 
 static int new_nearest(struct nearest_clusters *kept, int64_t most) {
     kept->most = most;
-    kept->memory = malloc(2 * TILE * (size_t)most * sizeof(real) + LINE);
+    kept->memory = malloc(4 * TILE * (size_t)most * sizeof(real) + LINE);
     if (kept->memory == NULL)
         return 0;
     kept->d2 = aligned_to_line(kept->memory);
     kept->number = (whole *)(kept->d2 + TILE * most);
+    kept->row_d2 = (real *)(kept->number + TILE * most);
+    kept->row_number = (whole *)(kept->row_d2 + TILE * most);
     return 1;
 }
 
@@ -86,15 +90,17 @@ static double compare_all(struct tile *tile, struct nearest_clusters *kept, cons
 
 /* Centre j, at d2 or at least so far, takes its place among the nearest of row t. */
 INLINE void put_one(struct nearest_clusters *kept, int64_t t, real d2, whole j) {
-    real *to = kept->d2 + t;
-    whole *number = kept->number + t;
-    int64_t i = (kept->most - 1) * TILE;
+    real *to = kept->row_d2 + t * kept->most;
+    whole *number = kept->row_number + t * kept->most;
+    int64_t i = kept->most - 1;
     if (!(d2 < to[i] || (d2 == to[i] && j < number[i])))
         return;
-    for (; i > 0 && (d2 < to[i - TILE] || (d2 == to[i - TILE] && j < number[i - TILE])); i -= TILE)
-        to[i] = to[i - TILE], number[i] = number[i - TILE];
+    for (; i > 0 && (d2 < to[i - 1] || (d2 == to[i - 1] && j < number[i - 1])); i--)
+        to[i] = to[i - 1], number[i] = number[i - 1];
     to[i] = d2, number[i] = j;
 }
+
+INLINE real farthest_of(const struct nearest_clusters *kept, int64_t t) { return kept->row_d2[(t + 1) * kept->most - 1]; }
 
 /* At least the `most`-th smallest of a row's numbers: the largest of so many of which each is the smallest of some. */
 static real limit_of(const real *low, int64_t clusters, int64_t most) {
@@ -115,7 +121,7 @@ static real limit_of(const real *low, int64_t clusters, int64_t most) {
 static void keep_smallest(struct nearest_clusters *kept, int64_t t, const real *low, int64_t clusters) {
     const lanes limit = all(limit_of(low, clusters, kept->most));
     for (int64_t rank = 0; rank < kept->most; rank++)
-        kept->d2[rank * TILE + t] = (real)INFINITY, kept->number[rank * TILE + t] = (whole)rank;
+        kept->row_d2[t * kept->most + rank] = (real)INFINITY, kept->row_number[t * kept->most + rank] = (whole)rank;
     for (int64_t j = 0; j < clusters; j += LANES)
         for (uint64_t left = bits_of(less(limit, load(low + j))) ^ ALL_LANES; left != 0; left &= left - 1) {
             const int64_t k = j + __builtin_ctzll(left);
@@ -125,32 +131,31 @@ static void keep_smallest(struct nearest_clusters *kept, int64_t t, const real *
 
 /* The nearest of row i of the search, t of the tile, among those of the least bounds. Returns how many others may be nearer. */
 static int64_t begin_nearest(struct searched *s, const struct search *search, struct nearest_clusters *kept, int64_t i, int64_t t) {
+    const int64_t most = kept->most;
     real *low = s->low + i * s->width;
     keep_smallest(kept, t, low, s->clusters);
-    for (int64_t rank = 0; rank < kept->most; rank++)
-        s->found[rank] = (int32_t)kept->number[rank * TILE + t];
     load_row(s, search, i);
-    for (int64_t rank = 0; rank < kept->most; rank++)
-        kept->d2[rank * TILE + t] = (real)INFINITY;
-    for (int64_t k = 0; k < kept->most; k += AFEW) {
+    for (int64_t rank = 0; rank < most; rank++) {
+        s->found[rank] = (int32_t)kept->row_number[t * most + rank];
+        low[s->found[rank]] = kept->row_d2[t * most + rank] = (real)INFINITY;
+    }
+    for (int64_t k = 0; k < most; k += AFEW) {
         real d2[AFEW];
-        const int64_t count = at_most(AFEW, kept->most - k);
+        const int64_t count = at_most(AFEW, most - k);
         distances_to_some(s, search, i, s->found + k, count, d2);
         for (int64_t p = 0; p < count; p++)
             put_one(kept, t, d2[p], (whole)s->found[k + p]);
     }
-    for (int64_t rank = 0; rank < kept->most; rank++)
-        low[kept->number[rank * TILE + t]] = (real)INFINITY;
-    return within(s, i, -1, kept->d2[(kept->most - 1) * TILE + t] + margin_of(s, search, i), s->found);
+    return within(s, i, -1, farthest_of(kept, t) + margin_of(s, search, i), s->found);
 }
 
 /* The others that may be nearer are measured too. */
 static void finish_nearest(struct searched *s, const struct search *search, struct nearest_clusters *kept, int64_t i, int64_t t) {
-    const real *low = s->low + i * s->width, *last = kept->d2 + (kept->most - 1) * TILE + t, margin = margin_of(s, search, i);
-    const int64_t count = within(s, i, -1, *last + margin, s->found);
+    const real *low = s->low + i * s->width, margin = margin_of(s, search, i);
+    const int64_t count = within(s, i, -1, farthest_of(kept, t) + margin, s->found);
     int32_t next[AFEW], wanted = 0;
     for (int64_t k = 0; k <= count; k++) {
-        if (k < count && !(*last + margin < low[s->found[k]]))
+        if (k < count && !(farthest_of(kept, t) + margin < low[s->found[k]]))
             next[wanted++] = s->found[k];
         if (wanted == AFEW || (k == count && wanted > 0)) {
             real d2[AFEW];
@@ -196,10 +201,10 @@ static double search_for_all(struct searched *s, const struct search *search, st
         if (moment != NULL)
             add_rows(s, search, here, moment);
     }
-    for (int64_t rank = 0; rank < kept->most; rank++) /* the last row pads the tile */
-        for (int64_t t = count; t < TILE; t++) {
-            const int64_t i = rank * TILE + t, from = rank * TILE + count - 1;
-            kept->d2[i] = kept->d2[from], kept->number[i] = kept->number[from];
+    for (int64_t t = 0; t < TILE; t++)
+        for (int64_t rank = 0; rank < kept->most; rank++) {
+            const int64_t from = at_most(t, count - 1) * kept->most + rank; /* the last row pads the tile */
+            kept->d2[rank * TILE + t] = kept->row_d2[from], kept->number[rank * TILE + t] = kept->row_number[from];
         }
     return total;
 }

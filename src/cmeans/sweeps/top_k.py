@@ -80,10 +80,10 @@ class NativeTopKAssign:
             to, centres = _TopAssignmentArgument(*map(address, written)), self._cache.argument(space, state, here.dtype)
             found = self._finding.arguments(rows, here, search)
             done(self._pass(here.argument, centres, self._cache.rule_name, most, *found, to))
-        penalty, distance = totals
+        penalty, distance = map(float, totals)
         if search is not None:
             distance = total_distance(space, state, rows.task_weight(task), distance, moment)
-        return FinalSums(float(spread[0] + penalty), float(distance), mass)
+        return FinalSums(float(spread[0]) + penalty, distance, mass)
 
 
 ARGUMENTS = (ROWS, CENTRES, TEXT, WHOLE, pointer_to(SearchArgument), ADDRESS)
