@@ -80,6 +80,17 @@ static void run_search(const struct rows *rows, const struct centres *centres, i
     JOIN(move_rows, VARIANT, BITS)(rows, &moves, &moved, c);
     SHOWN("clusters", own, n);
     SHOWN("upper bounds", upper, n);
+    const int64_t most = c / 3;
+    int32_t *largest = malloc((size_t)(n * most) * sizeof(int32_t));
+    double *few = calloc((size_t)(2 * c + 1 + c * d), sizeof(double)), *of_all = calloc((size_t)(2 + d), sizeof(double));
+    struct sums to_sums = {few, few + c, few + 2 * c + 1, few + 2 * c, NULL, NULL, NULL};
+    JOIN(sweep_top_k, VARIANT, BITS)(rows, centres, "fuzzy", most, &search, coordinates, &to_sums);
+    SHOWN("sums of the nearest", few, 2 * c + 1 + c * d);
+    struct top_assignment top = {labels, largest, memberships, d2, few, few + c, of_all, of_all + 2};
+    JOIN(assign_top_k, VARIANT, BITS)(rows, centres, "fuzzy", most, &search, coordinates, &top);
+    SHOWN("largest", largest, n * most);
+    SHOWN("their memberships", memberships, n * most);
+    SHOWN("sums over all", of_all, 2 + d);
     SHOWN("moved sums", sums, 2 * c + c * d);
 }
 
@@ -116,10 +127,10 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c) {
             continue;
         const int64_t most = c / 2;
         memset(sums, 0, (size_t)(2 * c + 1 + c * d) * sizeof(double));
-        JOIN(sweep_top_k, VARIANT, BITS)(&rows, &centres, what, most, &to);
+        JOIN(sweep_top_k, VARIANT, BITS)(&rows, &centres, what, most, NULL, NULL, &to);
         SHOWN("sums of the nearest", sums, 2 * c + 1 + c * d);
-        struct top_assignment few = {labels, largest, u, nearest, sums, sums + c, totals};
-        JOIN(assign_top_k, VARIANT, BITS)(&rows, &centres, what, most, &few);
+        struct top_assignment few = {labels, largest, u, nearest, sums, sums + c, totals, NULL};
+        JOIN(assign_top_k, VARIANT, BITS)(&rows, &centres, what, most, NULL, NULL, &few);
         SHOWN("clusters", largest, n * most);
         SHOWN("largest memberships", u, n * most);
     }

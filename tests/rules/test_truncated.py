@@ -15,10 +15,11 @@ from cmeans.rules import Entropy, Fuzzy, Hard, NoiseFuzzy, Possibilistic, SizedF
 from cmeans.spaces import EuclideanSpace
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps import generic
-from cmeans.sweeps.choice import assign_for, sweep_for
-from cmeans.sweeps.native import NativeTopKAssign, NativeTopKSweep
+from cmeans.sweeps.choice import assign_for, searches_few, sweep_for
+from cmeans.sweeps.hard import nearest
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
+from cmeans.sweeps.top_k import NativeTopKAssign, NativeTopKSweep
 from limited import limited
 
 pytestmark = pytest.mark.slow
@@ -30,7 +31,7 @@ X = MEANS[rng.integers(0, C, 300)] + rng.normal(size=(300, 3))
 W = rng.integers(0, 3, size=300).astype(float)
 START = X[:C].copy()
 RULES = [Fuzzy(2.0), Fuzzy(1.3), Fuzzy(2.0, exponent=2.0), Entropy(1.5), NoiseFuzzy(2.0, 3.0), NoiseFuzzy(1.4, 2.0)]
-SIZES = [(200, 3, 12, 1), (130, 40, 300, 16), (70, 5, 520, 9), (65, 2, 9, 9), (1, 4, 7, 3)]  # rows, columns, clusters, k
+SIZES = [(200, 3, 12, 1), (130, 40, 300, 16), (70, 5, 520, 9), (65, 2, 9, 9), (1, 4, 7, 3), (150, 70, 100, 5)]  # rows, columns, clusters, k
 
 
 def naive_memberships(rule, d2, k):
@@ -96,7 +97,9 @@ def total(sweep, rows, rule, state):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_sums_and_the_last_pass(size, dtype):
+def test_sums_and_the_last_pass(size, dtype, monkeypatch):
+    """Of all sweeps there are: generic, with the distances to all centres, with a search for the nearest."""
+    monkeypatch.setattr(nearest, "LEAST_WORK", 0)
     n, d, c, k = size
     rows, state, x, centres, weight = table(n, d, c, dtype)
     d2 = naive.point_distances(x.astype(float), centres)
@@ -104,7 +107,8 @@ def test_sums_and_the_last_pass(size, dtype):
         rule = Truncated(inner, k)
         u = naive_memberships(inner, d2, k)
         expected, close = naive.sums(x.astype(float), d2, u, getattr(inner, "m", 1.0), weight), 1e-9 if dtype == "float64" else 2e-3
-        for sweep, assign in ((generic.sweep, generic.assign), (NativeTopKSweep(rule, dtype), NativeTopKAssign(rule, dtype))):
+        compared, searched = ((NativeTopKSweep(rule, dtype, way), NativeTopKAssign(rule, dtype, way)) for way in (False, True))
+        for sweep, assign in ((generic.sweep, generic.assign), compared, searched):
             sums = total(sweep, rows, rule, state)
             scale = np.abs(expected.moment).max()
             np.testing.assert_allclose(sums.mass, expected.mass, rtol=close, atol=close)
@@ -130,6 +134,41 @@ def test_which_sweeps_run():
     assert isinstance(sweep_for(rows, Truncated(Fuzzy(2.0), 3), 40), NativeTopKSweep)
     assert isinstance(assign_for(rows, rows.space, Truncated(Fuzzy(2.0), 3), 40), NativeTopKAssign)
     assert type(sweep_for(rows, Truncated(Fuzzy(2.0), 40), 40)) is type(sweep_for(rows, Fuzzy(2.0), 40))
+    wide, _, *_ = table(100, 150, 40, "float64")
+    for k, found in ((5, True), (6, False)):
+        assert searches_few(wide.space, wide.blocks, Truncated(Fuzzy(2.0), k), 40) is found
+    assert not searches_few(rows.space, rows.blocks, Truncated(Fuzzy(2.0), 2), 40)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("noise", [0.02, 0.6, 5.0])
+def test_the_nearest_are_those_of_brute_force(noise, dtype, monkeypatch):
+    """Along directions that say much or little of a distance, and along none: the same clusters and memberships to the last bit."""
+    made, n, d, c, k = np.random.default_rng(3), 700, 133, 90, 7
+    means, turned = made.normal(size=(50, 12)), np.linalg.qr(made.normal(size=(d, 12)))[0]
+    x = ((means[np.arange(n) % 50] + 0.5 * made.normal(size=(n, 12))) @ turned.T + noise * made.normal(size=(n, d))).astype(dtype)
+    v = np.array([x[made.integers(0, n, size=3)].mean(axis=0, dtype=np.float64) for _ in range(c)])
+    v[c // 2 :: 7] = v[0]  # at the same place
+    v[80] = x[5]
+    rule, found = Truncated(Fuzzy(1.5), k), []
+    for least, training in ((0, True), (0, False), (2**62, True)):
+        monkeypatch.setattr(nearest, "LEAST_WORK", least)
+        rows = RepresentedRows(EuclideanSpace(np.zeros(d)), Blocks(x, np.ones(n)), 10**9, training=training)
+        state, sweep, assign = State(Centres.orthonormal(v)), NativeTopKSweep(rule, dtype, True), NativeTopKAssign(rule, dtype, True)
+        for _ in range(2):  # the second time coordinates are known
+            out = generic.RowOutputs.empty(n, c, np.empty(0, dtype), most=k)
+            for task in range(rows.n_tasks):
+                assign(rows, rows.space, rule, state, task, out)
+            found.append((out.clusters, out.memberships, total(sweep, rows, rule, state).moment))
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            np.testing.assert_array_equal(one, other)
+    d2 = np.array([((v - row) ** 2).sum(axis=1) for row in x.astype(float)])
+    own, least = np.take_along_axis(d2, found[0][0].astype(np.intp), axis=1), np.sort(d2, axis=1)[:, :k]
+    np.testing.assert_allclose(
+        np.sort(own, axis=1), least, atol=(1e-4 if dtype == "float32" else 1e-12) * (d2.max() + (v**2).sum(axis=1).max())
+    )
+    assert all(len(set(row)) == k for row in found[0][0])
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -146,7 +185,8 @@ def test_what_is_no_number_shows(dtype, bad):
                 centres[39, 1] = bad
             with np.errstate(all="ignore"):
                 state = State(Centres.orthonormal(centres))
-                assert not total(NativeTopKSweep(rule, dtype), rows, rule, state).is_finite()
+                for searched in (False, True):
+                    assert not total(NativeTopKSweep(rule, dtype, searched), rows, rule, state).is_finite()
 
 
 # ---- fits

@@ -70,6 +70,26 @@ def test_fewer_where_no_further_row_differs():
         assert len(set((found // 3).tolist())) == 260
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_of_many_columns_few_directions_are_enough(dtype):
+    """And where too few rows differ along these, all columns tell them apart."""
+    made = np.random.default_rng(2)
+    turned = np.linalg.qr(made.normal(size=(300, 8)))[0]
+    x = (mixture(3000, 300) @ turned.T + 0.3 * made.normal(size=(3000, 300))).astype(dtype)
+    affinity, weights = Metric(Linear(), Blocks(x, np.ones(3000))).among(np.arange(3000)), np.ones(3000)
+    some = affinity.in_given_precision().along(many_rows.DIRECTIONS)
+    assert some.x.shape == (3000, many_rows.DIRECTIONS)
+    assert some.x.dtype == dtype
+    narrow = KernelAffinity(Linear(), x[:, :255])
+    assert narrow.along(many_rows.DIRECTIONS) is narrow
+    found = [seeds(affinity, weights, 300, np.random.RandomState(seed)) for seed in (0, 1)]
+    greedy = [kmeans_plus_plus(affinity, weights, 300, np.random.RandomState(seed)) for seed in (0, 1)]
+    assert np.mean([left(x, weights, one) for one in found]) < 1.05 * np.mean([left(x, weights, one) for one in greedy])
+    repeated = np.repeat(x[:260].astype(float), 3, axis=0)
+    found = seeds(KernelAffinity(Linear(), repeated), np.ones(780), 400, np.random.RandomState(0))
+    assert len(set((found // 3).tolist())) == len(found) == 260
+
+
 def test_distances_from_what_is_taken():
     x, taken = mixture(2000, 300), np.arange(50)
     affinity = KernelAffinity(Linear(), x)

@@ -55,8 +55,15 @@ class Watched:
     read: list[int] = field(default_factory=list)  # rows, sweep by sweep
 
     def __post_init__(self) -> None:
-        self._sweep = BoundedSweep(Hard(), self.dtype)
-        self._pass, self._sweep._pass = self._sweep._pass, self._count
+        self._follow(BoundedSweep(Hard(), self.dtype))
+
+    def _follow(self, sweep: BoundedSweep) -> None:
+        self._pass, sweep._pass, self._sweep = sweep._pass, self._count, sweep
+
+    def of_fewer(self, kept: np.ndarray) -> Watched:
+        fewer = Watched(self.dtype)
+        fewer._follow(self._sweep.of_fewer(kept))
+        return fewer
 
     def _count(self, *words: object) -> int:
         count = self._pass(*words)
@@ -138,6 +145,18 @@ def test_centres_that_stand_still_need_no_row(dtype):
     rows, sweep = rows_of(points(), dtype), Watched(dtype)
     lloyd(sweep, rows, start(rows, [0]), 5)
     assert sweep.read == [500, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kept", [np.delete(np.arange(20), [3, 11, 12]), np.array([19, 2, 0, 7, 13])], ids=["most", "few"])
+def test_some_of_the_clusters_go_on(dtype, kept):
+    """With other numbers, and so in other groups, in place of those that are gone; rows of these are read at least."""
+    rows, sweep = rows_of(points(blobs=20), dtype), Watched(dtype)
+    state = lloyd(sweep, rows, start(rows, range(20)), 6)
+    left = np.isin(labels_of(rows, state), kept, invert=True).sum()
+    fewer = sweep.of_fewer(kept)
+    lloyd(fewer, rows, State(state.centres[kept]), 6)
+    assert fewer.read[0] < rows.n_rows or left > rows.n_rows / 2
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -125,7 +125,12 @@ class Engine(ABC):
         total: Sum | None = None
         results = self.map(rows, over) if kept is None else self.run(lambda task: over.work(rows, task, kept.here), rows.n_tasks)
         for task, result in enumerate(results):
-            total = result if total is None else total + result
+            if total is None:
+                total = result
+            elif task == 1:
+                total = total + result
+            else:  # which is nobody else's, so that large sums need no memory of their own each time
+                total += result
             if done is not None:
                 done(task)
         assert total is not None, "there is always at least one task"

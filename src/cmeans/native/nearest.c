@@ -10,20 +10,6 @@ struct found {
     double *moment;     /* (columns,) sum of weight x, added to */
 };
 
-/* moment += sum of weight x over the rows of a tile, in the rows' precision. */
-static void add_rows(const struct searched *s, const struct search *search, int64_t count, double *moment) {
-    const struct rows *rows = s->rows;
-    for (int64_t f = 0; f < rows->columns; f += LANES) {
-        real line[LANES] __attribute__((aligned(LINE)));
-        lanes total = all(0);
-        for (int64_t t = 0; t < count; t++)
-            total = fused(all((real)rows->weight[s->number[t] * rows->weight_step]), load(s->moved + t * search->pitch + f), total);
-        store(line, total);
-        for (int64_t k = 0; k < at_most(LANES, rows->columns - f); k++)
-            moment[f + k] += line[k];
-    }
-}
-
 /* Searches the tile of rows that begins with row number `start`, and returns how many they are. */
 static int64_t search_from(struct searched *s, const struct search *search, int64_t start) {
     const int64_t last = s->rows->count - 1, count = at_most(s->room, last + 1 - start);

@@ -20,6 +20,7 @@
 #define AGAIN 8                        /* tiles after which bounds are tried again where they left little out */
 #define LARGEST_WIDTH 16384            /* centres up to which TILE rows are searched together */
 #define SOME 8                         /* rows where there are more */
+#define ALL_LANES (((uint64_t)1 << LANES) - 1)
 #define ROWS_AHEAD 8                   /* rows between the one that is read and the one that is fetched into the cache */
 
 struct search {
@@ -269,19 +270,26 @@ INLINE real margin_of(const struct searched *s, const struct search *search, int
 
 /* ---------------------------------------------------------------------------------------------------------- choosing */
 
-/* Distances of row i to some of the centres in full. */
-static void measure_some(struct searched *s, const struct search *search, int64_t i, const int32_t *centres, int64_t count) {
+/* Squared distances of row i to AFEW of the centres at most, in full. */
+INLINE void distances_to_some(const struct searched *s, const struct search *search, int64_t i, const int32_t *centres, int64_t count, real d2[]) {
     const real *row[1] = {s->moved + i * search->pitch}, *point[AFEW], kxx = *kxx_of(s, search, i);
     lanes sums[AFEW];
     for (int p = 0; p < AFEW; p++)
         point[p] = search->values + centres[at_most(p, count - 1)] * search->pitch;
     multiply_block(row, point, search->pitch, 1, AFEW, sums);
+    for (int64_t p = 0; p < count; p++)
+        d2[p] = squared_distance(kxx, search->norms[centres[p]], sum(sums[p]), (real)search->rounding);
+}
+
+/* The same distances, of which the smallest is kept. */
+static void measure_some(struct searched *s, const struct search *search, int64_t i, const int32_t *centres, int64_t count) {
+    real d2[AFEW];
+    distances_to_some(s, search, i, centres, count, d2);
     for (int64_t p = 0; p < count; p++) {
         const int32_t j = centres[p];
-        const real d2 = squared_distance(kxx, search->norms[j], sum(sums[p]), (real)search->rounding);
-        s->low[i * s->width + j] = d2;
-        if (d2 < s->d2[i] || (d2 == s->d2[i] && j < s->label[i]))
-            s->d2[i] = d2, s->label[i] = j;
+        s->low[i * s->width + j] = d2[p];
+        if (d2[p] < s->d2[i] || (d2[p] == s->d2[i] && j < s->label[i]))
+            s->d2[i] = d2[p], s->label[i] = j;
     }
 }
 
@@ -290,14 +298,12 @@ INLINE int64_t within(const struct searched *s, int64_t i, int32_t own, real lim
     const real *low = s->low + i * s->width;
     const lanes limits = all(limit);
     int64_t count = 0;
-    for (int64_t j = 0; j < s->clusters; j += LANES) {
-        if (all_set(less(limits, load(low + j))))
-            continue;
-        for (int64_t k = j; k < at_most(j + LANES, s->clusters); k++) {
+    for (int64_t j = 0; j < s->clusters; j += LANES)
+        for (uint64_t left = bits_of(less(limits, load(low + j))) ^ ALL_LANES; left != 0; left &= left - 1) {
+            const int64_t k = j + __builtin_ctzll(left);
             found[count] = (int32_t)k;
-            count += !(limit < low[k]) & (k != own);
+            count += (k != own) & (k < s->clusters);
         }
-    }
     return count;
 }
 
@@ -361,28 +367,54 @@ static void keep_coordinates(const struct searched *s, const struct search *sear
         memcpy(s->coordinates + s->number[t] * pitch, s->z + t * pitch, (size_t)pitch * sizeof(real));
 }
 
+/* What the distances of a tile's rows are at least, unless it has left little out lately; whether it is known now. */
+static int bounds_are_tried(struct searched *s, const struct search *search, int64_t count) {
+    if (search->size == 0 || ++s->since < AGAIN)
+        return 0;
+    recall_coordinates(s, search, count);
+    if (find_coordinates(s, search, count))
+        keep_coordinates(s, search, count);
+    find_bounds(s, search, count);
+    return 1;
+}
+
+/* Whether distances of so many pairs, one by one, take less time than those of all rows and centres. */
+static int bounds_pay(struct searched *s, int64_t pairs, int64_t count) {
+    const int pay = pairs * DEAR <= count * s->clusters;
+    s->since = pay ? AGAIN : 0;
+    return pay;
+}
+
 /* The nearest centres of the first `count` rows, which begin with their former labels and what is known of their distances to them. */
 static void search_tile(struct searched *s, const struct search *search, int64_t count) {
     int64_t left[TILE], total = 0;
-    if (search->size > 0 && ++s->since >= AGAIN) {
-        recall_coordinates(s, search, count);
-        if (find_coordinates(s, search, count))
-            keep_coordinates(s, search, count);
-        find_bounds(s, search, count);
+    if (bounds_are_tried(s, search, count)) {
         for (int64_t i = 0; i < count; i++)
             total += left[i] = look_at_row(s, search, i);
-        if (total * DEAR <= count * search->clusters) {
-            s->since = AGAIN;
+        if (bounds_pay(s, total, count)) {
             for (int64_t i = 0; i < count; i++)
                 if (left[i] > 0)
                     finish_row(s, search, i, left[i]);
             return;
         }
-        s->since = 0;
     }
     all_distances(s, search, count);
     for (int64_t i = 0; i < count; i++)
         s->label[i] = smallest_of(s->low + i * s->width, s->clusters, &s->d2[i]);
+}
+
+/* moment += sum of weight x over the rows of a tile, in the rows' precision. */
+static void add_rows(const struct searched *s, const struct search *search, int64_t count, double *moment) {
+    const struct rows *rows = s->rows;
+    for (int64_t f = 0; f < rows->columns; f += LANES) {
+        real line[LANES] __attribute__((aligned(LINE)));
+        lanes total = all(0);
+        for (int64_t t = 0; t < count; t++)
+            total = fused(all((real)rows->weight[s->number[t] * rows->weight_step]), load(s->moved + t * search->pitch + f), total);
+        store(line, total);
+        for (int64_t k = 0; k < at_most(LANES, rows->columns - f); k++)
+            moment[f + k] += line[k];
+    }
 }
 
 #endif

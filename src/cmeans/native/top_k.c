@@ -1,93 +1,95 @@
 /* Passes in which a row has memberships in its nearest clusters alone, `most` of them.
  *
- * The centres are compared with a tile of rows some at a time, so that the distances of all are never there together. The nearest ones
- * of each row become a tile of their own, (most, TILE), of which the rules make memberships as of any other. */
+ * The nearest clusters of each row become a tile of their own, (most, TILE), of which the rules make memberships as of any other. */
 #include "moments.h"
+#include "nearest_clusters.h"
 #include "passes.h"
 #include "rules.h"
 
-#define TOGETHER 256 /* centres that a tile is compared with: their distances stay in the second-level cache */
-#define SUMMED 16    /* tiles whose sums are taken in the rows' precision, before they are added in float64: SUMMED_ROWS in native_rows.py */
+#define SUMMED 16 /* tiles whose sums are taken in the rows' precision, before they are added in float64: SUMMED_ROWS in native_rows.py */
+#define ABREAST_SUMS (WIDTH == 64 ? 8 : 4) /* vectors of a cluster's sum at a time, as many as the machine has registers for */
 #define NO_RULE -2
 
-struct nearest_clusters {
-    int64_t most;
-    real *d2;       /* (most, TILE) squared distances, the smallest first; infinite where there is no cluster yet */
-    whole *number;  /* (most, TILE) the clusters, of equal distances the lowest number first */
+/* Weights of rows in clusters, of SUMMED tiles. */
+struct weights {
+    int64_t count;
+    int32_t *row, *cluster;         /* (room,) row numbers, ascending, and clusters */
+    real *weight;                   /* (room,) */
+    int32_t *order;                 /* (room,) by clusters */
+    int64_t *first;                 /* (clusters + 1,) place of each cluster's first in `order` */
     void *memory;
 };
 
-static int new_nearest(struct nearest_clusters *kept, int64_t most) {
-    kept->most = most;
-    kept->memory = malloc(2 * TILE * (size_t)most * sizeof(real) + LINE);
-    if (kept->memory == NULL)
+static int new_weights(struct weights *w, int64_t most, int64_t clusters) {
+    const size_t room = (size_t)(SUMMED * TILE * most);
+    w->count = 0;
+    w->memory = malloc((size_t)(clusters + 1) * sizeof(int64_t) + room * (sizeof(real) + 3 * sizeof(int32_t)));
+    if (w->memory == NULL)
         return 0;
-    kept->d2 = aligned_to_line(kept->memory);
-    kept->number = (whole *)(kept->d2 + TILE * most);
+    w->first = w->memory;
+    w->weight = (real *)(w->first + clusters + 1);
+    w->row = (int32_t *)(w->weight + room);
+    w->cluster = w->row + room;
+    w->order = w->cluster + room;
     return 1;
 }
 
-static void clear_nearest(struct nearest_clusters *kept) {
-    for (int64_t rank = 0; rank < kept->most; rank++)
-        ACROSS(t) {
-            store(kept->d2 + rank * TILE + t, all((real)INFINITY));
-            store_whole(kept->number + rank * TILE + t, all_whole((whole)rank));
-        }
+/* By clusters, the rows of each ascending. */
+static void put_in_order(struct weights *w, int64_t clusters) {
+    memset(w->first, 0, (size_t)(clusters + 1) * sizeof(int64_t));
+    for (int64_t k = 0; k < w->count; k++)
+        w->first[w->cluster[k] + 1]++;
+    for (int64_t j = 0; j < clusters; j++)
+        w->first[j + 1] += w->first[j];
+    for (int64_t k = 0; k < w->count; k++)
+        w->order[w->first[w->cluster[k]]++] = (int32_t)k;
+    for (int64_t j = clusters; j > 0; j--)
+        w->first[j] = w->first[j - 1];
+    w->first[0] = 0;
 }
 
-/* A cluster of a higher number than those before takes its place in the lanes of some rows: from the last place on, farther ones move down. */
-INLINE void put_in_place(struct nearest_clusters *kept, int t, lanes d2, whole number) {
-    int64_t i = (kept->most - 1) * TILE + t;
-    mask closer = less(d2, load(kept->d2 + i));
-    for (; i >= TILE; i -= TILE) {
-        const lanes before = load(kept->d2 + i - TILE);
-        const mask moves = less(d2, before);
-        const mask own = where_whole(closer, all_whole(number), load_whole(kept->number + i));
-        store(kept->d2 + i, where(moves, before, where(closer, d2, load(kept->d2 + i))));
-        store_whole(kept->number + i, where_whole(moves, load_whole(kept->number + i - TILE), own));
-        closer = moves;
-        if (all_set(at_least(d2, before)))
-            return;
+/* moment += sum of weight x over some rows, for some vectors of columns from f on, of which the first `skipped` are not used. */
+INLINE void add_of_columns(const struct rows *rows, const struct weights *w, int64_t start, int64_t stop, int64_t f, int abreast, int64_t skipped,
+                        double *moment) {
+    real line[ABREAST_SUMS * LANES] __attribute__((aligned(LINE)));
+    lanes sums[ABREAST_SUMS], shift[ABREAST_SUMS];
+    for (int v = 0; v < abreast; v++)
+        sums[v] = all(0), shift[v] = rows->shift == NULL ? all(0) : load_loose(rows->shift + f + v * LANES);
+    for (int64_t k = start; k < stop; k++) {
+        const real *row = rows->values + w->row[w->order[k]] * rows->pitch + f;
+        const lanes weight = all(w->weight[w->order[k]]);
+        for (int v = 0; v < abreast; v++)
+            sums[v] = fused(weight, subtract(load_loose(row + v * LANES), shift[v]), sums[v]);
     }
-    store(kept->d2 + i, where(closer, d2, load(kept->d2 + i)));
-    store_whole(kept->number + i, where_whole(closer, all_whole(number), load_whole(kept->number + i)));
+    for (int v = 0; v < abreast; v++)
+        store(line + v * LANES, sums[v]);
+    for (int64_t k = skipped; k < abreast * LANES; k++)
+        moment[f + k] += line[k];
 }
 
-/* Compares the rows with centres `first` ... of the tile's distances; returns the sum of these times the factors (TILE,). */
-static double keep_nearest(const struct tile *tile, struct nearest_clusters *kept, int64_t first, int64_t clusters, const real *factor) {
-    const real *farthest = kept->d2 + (kept->most - 1) * TILE;
-    lanes total = all(0);
-    ACROSS(t) {
-        const lanes by = load(factor + t);
+/* The weights' sums over the rows, in the rows' precision, go to the moments; the columns some at a time, so that the rows stay near. */
+static void add_moments(const struct rows *rows, struct weights *w, double *moment, int64_t clusters) {
+    const int64_t columns = rows->columns;
+    put_in_order(w, clusters);
+    w->count = 0;
+    int64_t f = 0;
+#define FOR_CLUSTERS(from, abreast, skipped)                                                                                                 for (int64_t j = 0; j < clusters; j++)                                                                                                   add_of_columns(rows, w, w->first[j], w->first[j + 1], from, abreast, skipped, moment + j * columns)
+    for (; f + ABREAST_SUMS * LANES <= columns; f += ABREAST_SUMS * LANES)
+        FOR_CLUSTERS(f, ABREAST_SUMS, 0);
+    for (; f + LANES <= columns; f += LANES)
+        FOR_CLUSTERS(f, 1, 0);
+    if (f < columns && columns >= LANES)
+        FOR_CLUSTERS(columns - LANES, 1, f - (columns - LANES));
+#undef FOR_CLUSTERS
+    for (; columns < LANES && f < columns; f++)
         for (int64_t j = 0; j < clusters; j++) {
-            const lanes d2 = load(tile->d2 + j * TILE + t);
-            total = fused(d2, by, total);
-            if (!all_set(at_least(d2, load(farthest + t))))
-                put_in_place(kept, t, d2, (whole)(first + j));
+            real total = 0;
+            for (int64_t k = w->first[j]; k < w->first[j + 1]; k++) {
+                const real x = rows->values[w->row[w->order[k]] * rows->pitch + f];
+                total = fused_one(w->weight[w->order[k]], rows->shift == NULL ? x : x - rows->shift[f], total);
+            }
+            moment[j * columns + f] += total;
         }
-    }
-    return sum(total);
-}
-
-/* The nearest centres of the rows from number `start` on; returns the sum of all distances times the rows' weights, or times zero. */
-static double find_nearest_clusters(struct tile *tile, struct nearest_clusters *kept, const struct rows *rows, const struct centres *centres,
-                                    int64_t start, int weighted) {
-    static const real ZERO[TILE] __attribute__((aligned(LINE)));
-    double total = 0;
-    load_tile(tile, rows, start);
-    clear_nearest(kept);
-    for (int64_t first = 0; first < centres->clusters; first += TOGETHER) {
-        struct centres some = *centres;
-        some.values += first * rows->columns;
-        some.norms += first;
-        some.clusters = at_most(TOGETHER, centres->clusters - first);
-        ACROSS(t) store(tile->low + t, all((real)INFINITY));
-        distances(tile, rows, &some);
-        total += keep_nearest(tile, kept, first, some.clusters, weighted ? tile->weight : ZERO);
-    }
-    memcpy(tile->d2, kept->d2, TILE * (size_t)kept->most * sizeof(real));
-    memcpy(tile->low, kept->d2, TILE * sizeof(real));
-    return total;
 }
 
 /* A rule, a tile, the nearest clusters of its rows and sums over them that only the rule asks for. */
@@ -97,35 +99,61 @@ struct work {
     struct nearest_clusters kept;
     struct centres few;   /* what the rule reads of `most` clusters: it has no scales but zeros */
     double *by_rank;      /* (2, most) */
-    real *total;          /* (clusters, total_pitch) moments */
+    struct weights weights;
+    const struct search *search; /* or nothing: distances to all centres are compared */
+    struct searched searched;
 };
 
 static void end_work(struct work *w) {
-    free(w->total);
+    free(w->searched.memory);
+    free(w->weights.memory);
     free(w->by_rank);
     free(w->kept.memory);
     free(w->tile.memory);
 }
 
-static int begin_work(struct work *w, const struct rows *rows, const struct centres *centres, const char *rule_name, int64_t most) {
-    const int64_t widest = at_most(TOGETHER, centres->clusters);
+static int begin_work(struct work *w, const struct rows *rows, const struct centres *centres, const char *rule_name, int64_t most,
+                      const struct search *search, real *coordinates) {
+    const int64_t together = search != NULL ? most : at_most(COMPARED, centres->clusters);
     memset(w, 0, sizeof *w);
     w->rule = rule_named(rule_name);
     w->few = *centres;
     w->few.clusters = most;
+    w->search = search;
     if (w->rule == NULL)
         return NO_RULE;
-    w->total = calloc((size_t)(centres->clusters * total_pitch(rows->columns)), sizeof(real));
     w->by_rank = malloc(2 * (size_t)most * sizeof(double));
-    if (w->total != NULL && w->by_rank != NULL && new_tile(&w->tile, most > widest ? most : widest) && new_nearest(&w->kept, most))
+    if (w->by_rank != NULL && new_tile(&w->tile, most > together ? most : together) && new_nearest(&w->kept, most) &&
+        new_weights(&w->weights, most, centres->clusters) && (search == NULL || new_search(&w->searched, search))) {
+        w->searched.rows = rows, w->searched.coordinates = coordinates;
         return 0;
+    }
     end_work(w);
     return NO_MEMORY;
 }
 
-/* The tile's memberships become weights, which are added to the sums of the clusters; returns the penalty. */
-static double add_sums(struct work *w, double *mass, double *spread) {
+/* The nearest clusters of the rows from number `start` on become the tile's. Returns the sum of all distances, by a search that of k(x, x),
+ * times the rows' weights, or times zero. */
+static double find_nearest_clusters(struct work *w, const struct rows *rows, const struct centres *centres, int64_t start, int weighted,
+                                    double *moment) {
+    static const real ZERO[TILE] __attribute__((aligned(LINE)));
+    const real *factor = weighted ? w->tile.weight : ZERO;
+    double total;
+    load_tile(&w->tile, rows, start);
+    if (w->search == NULL)
+        total = compare_all(&w->tile, &w->kept, rows, centres, factor);
+    else
+        total = search_for_all(&w->searched, w->search, &w->kept, start, w->tile.count, factor, moment);
+    memcpy(w->tile.d2, w->kept.d2, TILE * (size_t)w->kept.most * sizeof(real));
+    memcpy(w->tile.low, w->kept.d2, TILE * sizeof(real));
+    return total;
+}
+
+/* The memberships of the tile that begins with row number `start` become weights, which are added to the masses and kept for the moments;
+ * returns the penalty. */
+static double add_sums(struct work *w, int64_t start, double *mass, double *spread) {
     const int64_t most = w->kept.most;
+    struct weights *to = &w->weights;
     memset(w->by_rank, 0, 2 * (size_t)most * sizeof(double));
     const double penalty = w->rule->sums(&w->tile, &w->few, w->by_rank, w->by_rank + most);
     for (int64_t rank = 0; rank < most; rank++)
@@ -134,27 +162,30 @@ static double add_sums(struct work *w, double *mass, double *spread) {
             mass[j] += (double)w->tile.u[i];
             spread[j] += (double)w->tile.u[i] * (double)w->tile.d2[i];
         }
+    for (int64_t t = 0; t < w->tile.count; t++)
+        for (int64_t rank = 0; rank < most; rank++, to->count++) {
+            to->row[to->count] = (int32_t)(start + t);
+            to->cluster[to->count] = (int32_t)w->kept.number[rank * TILE + t];
+            to->weight[to->count] = w->tile.u[rank * TILE + t];
+        }
     return penalty;
 }
 
 /* The sums of one sweep, as of `sweep` without labels. */
-int EXPORTED(sweep_top_k)(const struct rows *rows, const struct centres *centres, const char *rule_name, int64_t most, const struct sums *sums) {
-    const int64_t columns = rows->columns, pitch = total_pitch(columns);
+int EXPORTED(sweep_top_k)(const struct rows *rows, const struct centres *centres, const char *rule_name, int64_t most,
+                          const struct search *search, real *coordinates, const struct sums *sums) {
     struct work w;
-    const int missing = begin_work(&w, rows, centres, rule_name, most);
+    const int missing = begin_work(&w, rows, centres, rule_name, most, search, coordinates);
     if (missing)
         return missing;
+    for (int64_t j = 0; search != NULL && j < search->clusters; j++)
+        *sums->penalty += 0 * search->norms[j];
     for (int64_t start = 0, number = 1; start < rows->count; start += TILE, number++) {
-        *sums->penalty += find_nearest_clusters(&w.tile, &w.kept, rows, centres, start, 0); /* nothing, unless a distance is no number */
+        *sums->penalty += find_nearest_clusters(&w, rows, centres, start, 0, NULL); /* nothing, unless a distance is no number */
         w.rule->memberships(&w.tile, &w.few);
-        *sums->penalty += add_sums(&w, sums->mass, sums->spread);
-        for (int64_t t = 0; t < w.tile.count; t++)
-            for (int64_t rank = 0; rank < most; rank++) {
-                const int64_t i = rank * TILE + t;
-                add_row(w.total + w.kept.number[i] * pitch, w.tile.row[t], rows->shift, columns, w.tile.u[i]);
-            }
+        *sums->penalty += add_sums(&w, start, sums->mass, sums->spread);
         if (number % SUMMED == 0 || start + TILE >= rows->count)
-            move_totals(w.total, sums->moment, centres->clusters, columns);
+            add_moments(rows, &w.weights, sums->moment, centres->clusters);
     }
     end_work(&w);
     return 0;
@@ -167,7 +198,8 @@ struct top_assignment {
     double *nearest;    /* (count,) squared distance to the centre of the label, to the nearest where there is none */
     double *mass;       /* (clusters,) sum of sample weight times membership, added to */
     double *spread;     /* (clusters,) sum of w d2, added to */
-    double *totals;     /* (2,) the penalty and the sum of sample weight times d2, added to */
+    double *totals;     /* (2,) the penalty and the sum of sample weight times d2, or by a search times k(x, x), added to */
+    double *moment;     /* (columns,) by a search: sum of sample weight times x, added to */
 };
 
 /* Of clusters that share the largest membership of a row, as rounding may have it, the lowest number comes first. */
@@ -185,14 +217,14 @@ static void order_largest(struct work *w, int64_t t) {
 
 /* The last pass: labels, memberships and distances of the rows. */
 int EXPORTED(assign_top_k)(const struct rows *rows, const struct centres *centres, const char *rule_name, int64_t most,
-                           const struct top_assignment *to) {
+                           const struct search *search, real *coordinates, const struct top_assignment *to) {
     const real noise = noise_distance(centres);
     struct work w;
-    const int missing = begin_work(&w, rows, centres, rule_name, most);
+    const int missing = begin_work(&w, rows, centres, rule_name, most, search, coordinates);
     if (missing)
         return missing;
     for (int64_t start = 0; start < rows->count; start += TILE) {
-        to->totals[1] += find_nearest_clusters(&w.tile, &w.kept, rows, centres, start, 1);
+        to->totals[1] += find_nearest_clusters(&w, rows, centres, start, 1, to->moment);
         w.rule->memberships(&w.tile, &w.few);
         for (int64_t t = 0; t < w.tile.count; t++) {
             order_largest(&w, t);

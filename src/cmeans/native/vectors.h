@@ -158,6 +158,22 @@ INLINE int all_set(mask m) {
 #endif
 }
 
+INLINE uint64_t bits_of(mask m) { /* one of each lane */
+    uint64_t bits = 0;
+    for (int k = 0; k < PARTS; k++) {
+#if WIDTH == 64
+        bits = BITS == 64 ? _mm512_movepi64_mask((__m512i)m.of[k]) : _mm512_movepi32_mask((__m512i)m.of[k]);
+#elif WIDTH == 32
+        const int here = BITS == 64 ? _mm256_movemask_pd((__m256d)m.of[k]) : _mm256_movemask_ps((__m256)m.of[k]);
+        bits |= (uint64_t)here << (k * (LANES / PARTS));
+#else
+        for (int i = 0; i < LANES / PARTS; i++)
+            bits |= (uint64_t)(m.of[k][i] & 1) << (k * (LANES / PARTS) + i);
+#endif
+    }
+    return bits;
+}
+
 INLINE part fused_part(part a, part b, part c) { /* a b + c, rounded once */
 #if WIDTH == 64
     return BITS == 64 ? (part)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c) : (part)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);

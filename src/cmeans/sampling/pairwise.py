@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,10 @@ from ..data.blocks import Block, Blocks
 from ..kernels import Columns, FeatureKernel, Kernel, Linear, Precomputed
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import LandmarkSpace, PartialSpace
+from ..spaces.spectrum import leading_directions
+
+DIRECTING_ROWS = 2048  # of which the principal directions stand for those of all
+WIDE = 4  # columns for each of a few directions, from which on these take less time
 
 
 class Affinity(ABC):
@@ -34,6 +39,11 @@ class Affinity(ABC):
 
     def in_given_precision(self) -> Affinity:
         """Return the same with values in the precision of the rows as they were given, where that takes less time; itself elsewhere."""
+        return self
+
+    def along(self, count: int) -> Affinity:
+        """Return the rows along the directions, so many, in which some of them differ most, where they have many more columns; itself
+        elsewhere."""
         return self
 
     def squared_distances(self, columns: IntArray) -> Float64:
@@ -68,6 +78,9 @@ class KernelAffinity(Affinity):
             return self
         return SingleAffinity(self.kernel, self.x.astype(np.float32))
 
+    def along(self, count: int) -> Affinity:
+        return replace(self, x=_along(self.x, count)) if _is_wide(self, count) else self
+
     def among(self, rows: IntArray) -> Float64:
         points = take(self.x, rows)
         return host_float64(self.kernel(points, points))
@@ -92,6 +105,9 @@ class SingleAffinity(Affinity):
     kernel: Kernel
     x: npt.NDArray[np.float32]  # (p, d)
 
+    def along(self, count: int) -> Affinity:
+        return replace(self, x=_along(self.x, count)) if _is_wide(self, count) else self
+
     def between(self, rows: IntArray) -> Array:
         return np.asarray(self._prepared(self.x[rows]))
 
@@ -105,6 +121,17 @@ class SingleAffinity(Affinity):
     @cached_property
     def _prepared(self) -> Columns:
         return self.kernel.prepare(self.x)
+
+
+def _is_wide(rows: KernelAffinity | SingleAffinity, count: int) -> bool:
+    """True where rows in plain space have many more columns than that."""
+    return type(rows.kernel) is Linear and isinstance(rows.x, np.ndarray) and rows.x.shape[1] >= WIDE * count
+
+
+def _along(x: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
+    some = x[np.unique(np.linspace(0, len(x) - 1, DIRECTING_ROWS).astype(np.intp))].astype(np.float64)
+    some = some[np.isfinite(some).all(axis=1)]
+    return x @ leading_directions(some - some.mean(axis=0), count).T.astype(x.dtype) if len(some) else x
 
 
 @dataclass(frozen=True)

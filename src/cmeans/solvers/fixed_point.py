@@ -88,14 +88,20 @@ class Solver(Protocol):
 
 
 def solve(
-    problem: Problem, state: State, observer: Observer = UNOBSERVED, step: Step = NEXT_CENTRES, carried: Carried | None = None
+    problem: Problem,
+    state: State,
+    observer: Observer = UNOBSERVED,
+    step: Step = NEXT_CENTRES,
+    carried: Carried | None = None,
+    sweep: SweepFunction | None = None,
 ) -> Solution:
     """Sweep from `state` until the centres stand still, or a callback ends it.
 
-    `carried` are the sums over rows that are not there any more, with which a stream's next rows are clustered.
+    `carried` are the sums over rows that are not there any more, with which a stream's next rows are clustered. `sweep` is what swept the
+    same rows before, from centres near these.
     """
     state = problem.feasible(state)
-    function = sweep_for(problem.rows, problem.rule, len(state.centres))
+    function = sweep or sweep_for(problem.rows, problem.rule, len(state.centres))
     nothing_added = carried is None and problem.known is None
     unseen = observer.is_silent and step is NEXT_CENTRES and nothing_added and problem.stopping.criterion == "centres"
     in_a_row = unseen and not _may_mix(problem, step)

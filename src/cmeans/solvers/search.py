@@ -20,6 +20,8 @@ from ..rules import Hard
 from ..sampling.drawing import DrawWithinPass, new_key
 from ..sampling.population import Population
 from ..spaces.centres import Centres
+from ..sweeps.choice import SweepFunction
+from ..sweeps.hard.bounded import BoundedSweep
 from ..sweeps.passes import CostPass, NearestRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
@@ -199,10 +201,12 @@ class _Search:
         blocks = self.problem.rows.blocks
         wide = self._settled(Centres.stack([now.centres, self.problem.space.embed(blocks.take(drawn), drawn)]), A_FEW)
         costs = self.problem.engine.fold(self.problem.rows, CostPass(self.problem.rule, wide.state))
-        end = self._settled(wide.state.centres[kept_clusters(costs.utility, wide.state.centres, len(drawn))], A_FEW)
+        kept = kept_clusters(costs.utility, wide.state.centres, len(drawn))
+        fewer = wide.sweep.of_fewer(kept) if isinstance(wide.sweep, BoundedSweep) else None
+        end = self._settled(wide.state.centres[kept], A_FEW, fewer)
         visits = now.row_visits + 2 * n + wide.row_visits + end.row_visits
         if may_fall_below(now.objective, end, blocks.unit):
-            end = self._settled(end.state.centres)
+            end = self._settled(end.state.centres, sweep=end.sweep)
             visits += end.row_visits
         centres, objective, errors = _judged(end, self.problem)
         if objective < now.objective - GAIN * abs(now.objective):
@@ -228,11 +232,11 @@ class _Search:
             drawn = self.problem.engine.fold(self.problem.rows, over)
         return drawn.rows[np.isfinite(drawn.times)]
 
-    def _settled(self, centres: Centres, max_iter: int | None = None) -> Solution:
-        """Sweep from some centres until they hardly move; nothing of it is a result of the fit."""
+    def _settled(self, centres: Centres, max_iter: int | None = None, sweep: SweepFunction | None = None) -> Solution:
+        """Sweep from some centres until they hardly move; nothing of it is a result of the fit. `sweep` knows them from before."""
         stopping = self.problem.stopping
         stopping = stopping if max_iter is None else replace(stopping, max_iter=min(max_iter, stopping.max_iter))
-        return solve(replace(self.problem, stopping=stopping), State(centres), Observer(self.observer.at("search").reporter))
+        return solve(replace(self.problem, stopping=stopping), State(centres), Observer(self.observer.at("search").reporter), sweep=sweep)
 
 
 def first_breadth(n_clusters: int) -> int:

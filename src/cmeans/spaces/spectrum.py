@@ -1,4 +1,4 @@
-"""The largest eigenvalue of a symmetric matrix, exact or estimated, and the sum of its largest ones."""
+"""The largest eigenvalue of a symmetric matrix, exact or estimated, the sum of its largest ones, and leading directions of points."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import scipy.sparse.linalg
 
 from ..data.arrays import Float64, binary_exponent
 
+OVERSAMPLED, TURNS = 8, 3  # further vectors of the basis of leading directions, and how often it is multiplied
 MORE = 10  # additional vectors, so that the last of those wanted converges
 BLOCKS = 5  # of vectors, each the products of the one before
 POWERS = 12  # of a matrix, from which its largest eigenvalue is known to a factor of two
@@ -84,3 +85,14 @@ def leading_sum(
     inner = whole.T @ images
     values, axes = np.linalg.eigh((inner + inner.T) / 2.0)
     return float(np.maximum(values[-count:] - shift, 0.0).sum()), whole @ axes[:, -width:]
+
+
+def leading_directions(x: Float64, count: int) -> Float64:
+    """Return at most `count` orthonormal directions (k, d) along which points (s, d), at least one, are longest."""
+    x = x / (np.abs(x).max() or 1.0)
+    basis = np.random.default_rng(0).normal(size=(x.shape[1], min(count + OVERSAMPLED, x.shape[1])))
+    for _ in range(TURNS):  # powers of the points' scatter matrix, by which a random basis turns towards its first eigenvectors
+        basis, _ = np.linalg.qr(x.T @ (x @ basis))
+    _, _, turned = np.linalg.svd(x @ basis, full_matrices=False)
+    directions: Float64 = (basis @ turned[:count].T).T
+    return directions

@@ -15,7 +15,7 @@ from ..rules import Rule
 from ..spaces import Space
 from . import generic
 from .hard.bounded import BoundedSweep, MovedRows, SearchMemory
-from .hard.nearest import NearestAssign, NearestSearch, SearchedCosts
+from .hard.nearest import NearestAssign, NearestSearch, SearchedCosts, coordinate_bytes
 from .native import (
     NativeAssign,
     NativeCosts,
@@ -25,16 +25,16 @@ from .native import (
     NativeNearest,
     NativePrices,
     NativeSweep,
-    NativeTopKAssign,
-    NativeTopKSweep,
 )
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics
+from .top_k import NativeTopKAssign, NativeTopKSweep
 
 LARGEST_CENTRES = 4 * 2**20  # bytes of centres above which a matrix product of the whole block is faster
 LEAST_BOUNDED = 2**23  # rows times columns times clusters below which plain sweeps in a row take less time than the care of bounds
-SOME_COLUMNS, MANY_CLUSTERS = 64, 256  # from which on together hard rules search for the nearest centres
+SOME_COLUMNS, MANY_CLUSTERS = 64, 256  # from which on together the nearest centres are searched for
+SHARE = 8  # clusters for each in which a row has a membership, from which on these are searched for
 
 
 class SweepFunction(Protocol):
@@ -94,10 +94,20 @@ def sweeps_are_native(space: Space, blocks: Blocks, rule: Rule, n_clusters: int)
 
 
 def searches(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
-    """True where the nearest centres of rows are searched for, without most of the distances: by hard rules, over many columns, or some
-    columns and many clusters. Of fewer, a distance costs no more than to ask whether it is needed."""
+    """True where a hard rule searches for the nearest centres of rows, without most of the distances."""
+    return rule.follows_nearest and _search_pays(space, blocks, n_clusters) and _native_code_reads(space, blocks, rule)
+
+
+def searches_few(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
+    """True where a rule of memberships in a few of many clusters searches for these."""
+    few = rule.most_clusters is not None and rule.most_clusters * SHARE <= n_clusters
+    return few and _search_pays(space, blocks, n_clusters) and _native_code_reads(space, blocks, rule)
+
+
+def _search_pays(space: Space, blocks: Blocks, n_clusters: int) -> bool:
+    """True over many columns, or some columns and many clusters: of fewer, a distance costs no more than to ask whether it is needed."""
     many = space.size > blocks.limits.narrow_columns or (space.size >= SOME_COLUMNS and n_clusters >= MANY_CLUSTERS)
-    return many and rule.follows_nearest and space.norms_are_offsets and _native_code_reads(space, blocks, rule)
+    return many and space.norms_are_offsets
 
 
 def _native_code_reads(space: Space, blocks: Blocks, rule: Rule) -> bool:
@@ -109,6 +119,8 @@ def _native_code_reads(space: Space, blocks: Blocks, rule: Rule) -> bool:
 
 def memory_of(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> SearchMemory:
     """Bytes that a sweep remembers from one pass to the next, where it may."""
+    if searches_few(space, blocks, rule, n_clusters):
+        return SearchMemory(coordinates=coordinate_bytes(space, blocks, n_clusters))
     return BoundedSweep.memory(space, blocks, n_clusters) if searches(space, blocks, rule, n_clusters) else SearchMemory()
 
 
@@ -121,8 +133,9 @@ def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> SweepFuncti
         return BoundedSweep(rule, numpy_dtype(blocks.x))
     if not native_sweeps:
         return generic.sweep
-    few = rule.most_clusters is not None and rule.most_clusters < n_clusters
-    return (NativeTopKSweep if few else NativeSweep)(rule, numpy_dtype(blocks.x))
+    if rule.most_clusters is None or rule.most_clusters >= n_clusters:
+        return NativeSweep(rule, numpy_dtype(blocks.x))
+    return NativeTopKSweep(rule, numpy_dtype(blocks.x), searches_few(space, blocks, rule, n_clusters))
 
 
 def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> AssignFunction:
@@ -132,7 +145,9 @@ def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int)
         return NearestAssign(dtype)
     if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
         return generic.assign
-    return (NativeAssign if rule.most_clusters is None else NativeTopKAssign)(rule, dtype)
+    if rule.most_clusters is None:
+        return NativeAssign(rule, dtype)
+    return NativeTopKAssign(rule, dtype, searches_few(space, rows.blocks, rule, n_clusters))
 
 
 def labels_tell(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:

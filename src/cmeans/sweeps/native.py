@@ -13,7 +13,6 @@ from ..native.calls import ADDRESS, INT, REAL, TEXT, WHOLE, Structure, address, 
 from ..rules import NativeFunctions, Rule
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
-from . import generic
 from .native_rows import RowsArgument
 from .represented_rows import RepresentedRows
 from .state import State
@@ -38,7 +37,7 @@ class CentresArgument(Structure):
     ]
 
 
-class _SumsArgument(Structure):
+class SumsArgument(Structure):
     """struct sums"""
 
     _fields_ = [(name, ADDRESS) for name in ("mass", "spread", "moment", "penalty", "labels", "hard_mass", "hard_moment")]
@@ -48,12 +47,6 @@ class _AssignmentArgument(Structure):
     """struct assignment"""
 
     _fields_ = [(name, ADDRESS) for name in ("labels", "memberships", "nearest", "mass", "spread", "totals")]
-
-
-class _TopAssignmentArgument(Structure):
-    """struct top_assignment"""
-
-    _fields_ = [(name, ADDRESS) for name in ("labels", "clusters", "memberships", "nearest", "mass", "spread", "totals")]
 
 
 class _MarginsArgument(Structure):
@@ -108,7 +101,7 @@ class NewSums:
         self.penalty, self.moment = self.memory[2 * clusters : 2 * clusters + 1], self.memory[2 * clusters + 1 :].reshape(clusters, width)
         first = address(self.memory) or 0
         places = (first + self.memory.itemsize * start for start in (0, clusters, 2 * clusters + 1, 2 * clusters))
-        self.argument = _SumsArgument(*places)
+        self.argument = SumsArgument(*places)
 
     def statistics(self, weight: float, change: float = 0.0, hard: HardStatistics | None = None) -> Statistics:
         """Return what has been added."""
@@ -120,7 +113,7 @@ class NativeSweep:
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self.cache = CentresCache(rule)
-        self._pass = native.function("sweep", dtype, (ROWS, CENTRES, TEXT, pointer_to(_SumsArgument)), INT)
+        self._pass = native.function("sweep", dtype, (ROWS, CENTRES, TEXT, pointer_to(SumsArgument)), INT)
         self._change = NativeChange(self.cache, dtype)
 
     def __call__(
@@ -171,45 +164,6 @@ class NativeAssign:
             done(self._pass(here.argument, centres, self._cache.rule_name, to))
         penalty, distance = totals
         return FinalSums(float(spread.sum() + penalty), float(distance), mass)
-
-
-class NativeTopKSweep:
-    """The sums over the rows of one task, for a rule that gives rows memberships in fewer clusters than there are."""
-
-    def __init__(self, rule: Rule, dtype: Any) -> None:
-        self._cache = CentresCache(rule)
-        self._pass = native.function("sweep_top_k", dtype, (ROWS, CENTRES, TEXT, WHOLE, pointer_to(_SumsArgument)), INT)
-
-    def __call__(
-        self, rows: RepresentedRows, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
-    ) -> Statistics:
-        if before is not None or labels is not None:  # which hardly anybody asks for
-            return generic.sweep(rows, rule, state, task, before, labels)
-        assert rule.most_clusters is not None, "the rule gives memberships in some clusters alone"
-        sums = NewSums(len(state.centres), rows.space.moment_width)
-        for here in rows.native_task(task):
-            centres = self._cache.argument(rows.space, state, here.dtype)
-            done(self._pass(here.argument, centres, self._cache.rule_name, rule.most_clusters, sums.argument))
-        return sums.statistics(rows.task_weight(task))
-
-
-class NativeTopKAssign:
-    """The last pass: labels of one task's rows, and their memberships in so many clusters."""
-
-    def __init__(self, rule: Rule, dtype: Any) -> None:
-        self._cache = CentresCache(rule)
-        self._pass = native.function("assign_top_k", dtype, (ROWS, CENTRES, TEXT, WHOLE, pointer_to(_TopAssignmentArgument)), INT)
-
-    def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs) -> FinalSums:
-        assert out.clusters is not None, "there is room for the numbers of the clusters"
-        mass, spread, totals, most = np.zeros(len(state.centres)), np.zeros(1), np.zeros(2), out.clusters.shape[1]
-        for here in rows.native_task(task):
-            place = out.place(here.start, len(here))
-            written = out.labels[place], out.clusters[place], out.memberships[place], out.nearest[place], mass, spread, totals
-            to, centres = _TopAssignmentArgument(*map(address, written)), self._cache.argument(space, state, here.dtype)
-            done(self._pass(here.argument, centres, self._cache.rule_name, most, to))
-        penalty, distance = totals
-        return FinalSums(float(spread[0] + penalty), float(distance), mass)
 
 
 class NativeMeasure:

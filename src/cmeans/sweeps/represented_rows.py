@@ -15,11 +15,11 @@ from ..data.blocks import Blocks, BlocksSpec
 from ..engines import Engine
 from ..spaces import Rows, Space
 from ..spaces.centres import Centres
+from ..spaces.spectrum import leading_directions
 from .native_rows import SUMMED_ROWS, NativeRows, NativeTable
 
 SAMPLED_ROWS = 2048  # rows whose principal directions stand for those of all
 PIECE = 2**23  # bytes of memory that is taken at once: NumPy asks for large pages from half as much on, and rows are found sooner in them
-OVERSAMPLED, POWERS = 8, 3  # further vectors of the basis in which they are found, and how often it is multiplied
 
 
 @dataclass(frozen=True)
@@ -202,12 +202,7 @@ class RepresentedRows:
         x = sample.coordinates[np.isfinite(sample.coordinates).all(axis=1)]
         if not len(x):
             return None
-        x = x / (np.abs(x).max() or 1.0)
-        basis = np.random.default_rng(0).normal(size=(x.shape[1], min(count + OVERSAMPLED, x.shape[1])))
-        for _ in range(POWERS):  # of the sample's scatter matrix, by which a random basis turns towards its first eigenvectors
-            basis, _ = np.linalg.qr(x.T @ (x @ basis))
-        _, _, turned = np.linalg.svd(x @ basis, full_matrices=False)
-        return Centres.orthonormal((basis @ turned[:count].T).T)
+        return Centres.orthonormal(leading_directions(x, count))
 
     def rows_done(self, task: int) -> int:
         """Number of rows in the tasks up to this one."""

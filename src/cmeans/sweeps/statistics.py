@@ -110,6 +110,15 @@ class Statistics:
             None if self.hard is None or other.hard is None else self.hard + other.hard,
         )
 
+    def __iadd__(self, other: Statistics) -> Statistics:
+        """Add in place, for sums that are nobody else's."""
+        other = other.settled
+        for mine, theirs in ((self.mass, other.mass), (self.moment, other.moment), (self.spread, other.spread)):
+            mine += theirs
+        weight, penalty, change = self.weight + other.weight, self.penalty + other.penalty, max(self.change, other.change)
+        hard = None if self.hard is None or other.hard is None else self.hard + other.hard
+        return replace(self, weight=weight, penalty=penalty, change=change, hard=hard)
+
     def __mul__(self, factor: float) -> Statistics:
         return Statistics(
             self.weight * factor,

@@ -19,7 +19,7 @@ from ..native_rows import NativeRows, RowsArgument
 from ..represented_rows import RepresentedRows
 from ..state import State
 from ..statistics import Statistics
-from .nearest import SearchArgument, SearchCache, direction_count
+from .nearest import SearchArgument, SearchCache, coordinate_bytes
 
 ALL = -1  # the number under which the sums of several tasks are kept
 GROUPS = 8  # centre j belongs to group j modulo their number
@@ -58,8 +58,8 @@ class SearchMemory:
 
     def within(self, most: int) -> SearchMemory:
         """Return as much of it as there is room for; bounds save more than coordinates do."""
-        bounds = self.bounds if self.bounds <= most else 0
-        return SearchMemory(bounds, self.coordinates if bounds and self.total <= most else 0)
+        fits = self.total <= most
+        return SearchMemory(self.bounds if self.bounds <= most else 0, self.coordinates if fits else 0)
 
     @property
     def total(self) -> int:
@@ -80,6 +80,13 @@ class RowBounds:
         """Return bounds before the first sweep."""
         return cls(np.full(n_rows, -1, np.int32), np.full(n_rows, np.inf, dtype), np.zeros((min(clusters, GROUPS), n_rows), dtype))
 
+    def of_fewer(self, number: Array) -> RowBounds:
+        """Return what is known where clusters have other numbers (c,), which may be in other groups, or are gone (-1)."""
+        label = np.where(self.label < 0, np.int32(-1), number[self.label])
+        upper = np.where(label < 0, self.upper.dtype.type(np.inf), self.upper)
+        lower = np.tile(self.lower.min(axis=0), (min(int(number.max()) + 1, GROUPS), 1))
+        return RowBounds(label, upper, lower)
+
 
 @dataclass(frozen=True)
 class ClusterSums:
@@ -97,6 +104,9 @@ class ClusterSums:
 
     def __add__(self, other: ClusterSums) -> ClusterSums:
         return ClusterSums(self.count + other.count, self.mass + other.mass, self.kxx + other.kxx, self.moment + other.moment)
+
+    def __getitem__(self, clusters: IntArray) -> ClusterSums:
+        return ClusterSums(self.count[clusters], self.mass[clusters], self.kxx[clusters], self.moment[clusters])
 
     def statistics(self, space: Space, state: State, weight: float, change: float) -> Statistics:
         """Return the statistics of the rows, whose weights sum to `weight`."""
@@ -191,6 +201,7 @@ class BoundedSweep:
     """The sweep for the hard rule on wide rows; it keeps its last sweep's bounds and sums, so an object is for one run only."""
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
+        self._made_from = rule, dtype
         self._search = SearchCache()
         self._pass = native.function("sweep_bounded", dtype, ARGUMENTS, WHOLE)
         self._move = native.function("move_rows", dtype, (ROWS, MOVES, SUMS, WHOLE))
@@ -206,8 +217,7 @@ class BoundedSweep:
         if not blocks.read_anew:
             sums = 1 + blocks.n_tasks(space.size) * _rows_may_go(space, blocks)
             bounds += sums * 8 * n_clusters * (space.size + 3)
-        count = direction_count(space, blocks.n_rows, n_clusters)
-        return SearchMemory(bounds, blocks.n_rows * itemsize(blocks.x) * (count + 2) if count else 0)
+        return SearchMemory(bounds, coordinate_bytes(space, blocks, n_clusters))
 
     def __call__(
         self, rows: RepresentedRows, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
@@ -245,6 +255,17 @@ class BoundedSweep:
         if own is not None:
             return own.statistics(rows.space, state, rows.task_weight(task), change)
         return MovedRows(self, rows, state, rows.task_weight(task), change)
+
+    def of_fewer(self, kept: IntArray) -> BoundedSweep:
+        """Return the sweep of some of the clusters, numbered anew, which knows what this one does of them after a whole sweep."""
+        fewer = BoundedSweep(*self._made_from)
+        for key, memory in self._memory.items():
+            number = np.full(len(memory.state.centres), -1, np.int32)
+            number[kept] = np.arange(len(kept))
+            bounds = {start: one.of_fewer(number) for start, one in memory.bounds.items()}
+            fewer._memory[key] = _TaskMemory(State(memory.state.centres[kept]), bounds)
+        fewer._sums = {key: sums[kept] for key, sums in self._sums.items()}
+        return fewer
 
     def statistics(self, moved: MovedRows) -> Statistics:
         """Return the statistics of all rows that sweeps have seen, at the state of the last."""

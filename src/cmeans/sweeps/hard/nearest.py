@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ... import native
-from ...data.arrays import Array, Float64, IntArray, numpy_dtype, rounding
+from ...data.arrays import Array, Float64, IntArray, itemsize, numpy_dtype, rounding
+from ...data.blocks import Blocks
 from ...data.outputs import RowOutputs
 from ...native.calls import ADDRESS, INT, LINE, REAL, WHOLE, Structure, address, aligned, done, pointer_to
 from ...rules import Rule
@@ -54,6 +55,12 @@ def direction_count(space: Space, n_rows: int, n_clusters: int) -> int:
         return 0
     even = 8 * round(space.size / (8 * COLUMNS_A_DIRECTION))
     return min(max(even, 16), MOST_DIRECTIONS, space.size)
+
+
+def coordinate_bytes(space: Space, blocks: Blocks, n_clusters: int) -> int:
+    """Bytes of the coordinates of all rows along these."""
+    count = direction_count(space, blocks.n_rows, n_clusters)
+    return blocks.n_rows * itemsize(blocks.x) * (count + 2) if count else 0
 
 
 class SearchCache:
@@ -131,6 +138,13 @@ class _FoundSums:
         return _FoundArgument(*map(address, (labels, d2, memberships, self.mass, self.totals, self.moment)))
 
 
+def total_distance(space: Space, state: State, weight: float, square: float, moment: Float64) -> float:
+    """The weighted squared distances of rows to all centres, by the sums of weight, weight k(x, x) and weight g(x)."""
+    norms, total = state.centres.squared_norms(), space.coefficients(state.centres).sum(axis=0)
+    # sum_ij w_i |x_i - v_j|^2 = c sum_i w_i k(x_i, x_i) - 2 (sum_i w_i g(x_i)) . (sum_j a_j) + sum_i w_i sum_j |v_j|^2
+    return max(float(len(norms) * square - 2.0 * moment @ total + weight * norms.sum()), 0.0)
+
+
 class NearestAssign:
     """The last pass of the hard rule: labels of one task's rows, and memberships where there is room for them."""
 
@@ -139,18 +153,15 @@ class NearestAssign:
         self._pass = native.function("assign_nearest", dtype, ARGUMENTS, INT)
 
     def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs) -> FinalSums:
-        c, search = len(state.centres), self._cache.argument(rows, space, state)
-        sums = _FoundSums(c, space.size)
+        search = self._cache.argument(rows, space, state)
+        sums = _FoundSums(len(state.centres), space.size)
         for here in rows.native_task(task):
             place = out.place(here.start, len(here))
             memberships = out.memberships[place] if out.memberships.shape[1] else None
             to = sums.argument(out.labels[place], out.nearest[place], memberships)
             done(self._pass(here.argument, search, address(rows.coordinates(here, search.size)), to))
         objective, square = sums.totals
-        norms, total = state.centres.squared_norms(), space.coefficients(state.centres).sum(axis=0)
-        # sum_ij w_i |x_i - v_j|^2 = c sum_i w_i k(x_i, x_i) - 2 (sum_i w_i g(x_i)) . (sum_j a_j) + sum_i w_i sum_j |v_j|^2
-        distance = c * square - 2.0 * sums.moment @ total + sums.mass.sum() * norms.sum()
-        return FinalSums(float(objective), max(float(distance), 0.0), sums.mass)
+        return FinalSums(float(objective), total_distance(space, state, sums.mass.sum(), square, sums.moment), sums.mass)
 
 
 class NearestSearch:
