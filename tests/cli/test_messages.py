@@ -23,6 +23,8 @@ from cmeans.cli.output.messages import in_options
         ("KernelKMeans(spherical=True, progressive=False, join_equal_rows=True): no.",
          "--spherical, --all-rows, --join-equal-rows true: no."),
         ("FuzzyCMeans.predict_to: cannot write max_iter=3/n_init.csv: full.", "cannot write max_iter=3/n_init.csv: full."),
+        ('StreamingFuzzyCMeans(noise=0.1): take rule="fuzzy", or noise=None.', "--noise 0.1: take --rule fuzzy, or --noise none."),
+        ('KernelKMeans(search="annealing"): as CMeans(rule="entropy") has one.', "--search annealing: as --method entropy has one."),
         ("x.csv: column 'n_init' holds text", "x.csv: column 'n_init' holds text"),
         ("begun with n_clusters=3; take resume=False.", "begun with --clusters 3; leave out --resume."),
         ("Use StreamingFuzzyCMeans, or the number that cmeans.select gives.", "Use cmeans stream, or the number that cmeans select gives."),

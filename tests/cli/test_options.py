@@ -78,7 +78,7 @@ def test_defaults_where_methods_differ() -> None:
 def test_a_new_parameter_is_an_option_by_itself() -> None:
     options = {option.name: option for option in parameter_options({**METHODS, "sharp": MethodSpec(Sharp, True)})}
     made = options["sharpness"]
-    assert (made.help, made.default, made.names) == ("sharp: How sharp --method sharp is; none: as sharp as m.", "0.5", ("auto", "full"))
+    assert (made.help, made.default, made.names) == ("sharp: How sharp --rule sharp is; none: as sharp as m.", "0.5", ("auto", "full"))
     assert (made.value("full"), made.value("2"), option_of("sharpness")) == ("full", 2.0, "--sharpness")
     with pytest.raises(InputError, match=r"--sharpness inf: give a number or auto or full\."):
         made.value("inf")

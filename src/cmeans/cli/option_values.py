@@ -59,7 +59,6 @@ _RENAMED = {
     "max_clusters": "--clusters",
     "random_state": "--seed",
     "n_jobs": "--jobs",
-    "rule": "--method",
     "sample_weight": "--weight",
     "T": "--temperature",
 }

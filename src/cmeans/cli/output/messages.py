@@ -7,7 +7,7 @@ import re
 from ..option_values import METHODS, STREAM, option_of
 
 _SPECS = (*METHODS.values(), STREAM)
-_NAMES = {name for spec in _SPECS for name in spec.parameters} | {"known_labels", "must_link", "max_clusters", "rule", "sample_weight"}
+_NAMES = {name for spec in _SPECS for name in spec.parameters} | {"known_labels", "must_link", "max_clusters", "sample_weight"}
 _FLAGS = {name for spec in _SPECS for name, parameter in spec.parameters.items() if parameter.annotation is bool}
 _METHODS_OF = {spec.estimator.__name__: [name for name, other in METHODS.items() if other.estimator is spec.estimator] for spec in _SPECS}
 
@@ -20,6 +20,9 @@ _NAMED = re.compile(rf"(?<![\w./'-])(?:({'|'.join(_NAMES)})={_VALUE}|({_BARE})(?
 
 def in_options(text: str) -> str:
     """Return a message with options in place of parameters: `--tol 0.1` for tol=0.1, `--method hard` for KernelKMeans."""
+    text = re.sub(r'\bCMeans\(rule="(\w+)"\)', r"--method \1", text)
+    if not text.startswith(STREAM.estimator.__name__):  # whose rule is an option by that name
+        text = re.sub(r"(?<![\w./])rule=(?!\S*/)", "method=", text)
     text = re.sub(rf"^(?:{_CLASS})(?:\.\w+|\((.*?)\))?: ", lambda found: "" if found[1] is None else f"{found[1]}: ", text)
     text = re.sub(rf"\b({_CLASS})\b", _method, _NAMED.sub(_option, text))
     text = text.replace("take resume=False", "leave out --resume").replace("cmeans.select", "cmeans select")
