@@ -72,13 +72,17 @@ def test_a_killed_fit_leaves_no_half_written_result(large: Path, tmp_path: Path)
     assert [path.name for path in out.iterdir() if not path.name.startswith(".")] == []
 
 
-def test_the_summary_is_on_standard_output(tmp_path: Path) -> None:
+def test_exit_codes_and_streams(tmp_path: Path) -> None:
     np.savetxt(tmp_path / "x.csv", np.random.default_rng(0).normal(size=(40, 2)), delimiter=",")
     good = subprocess.run(
         [*COMMAND, "fit", "x.csv", "--clusters", "2", "--out", "o"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
     )
     assert good.returncode == 0, good.stderr
     assert json.loads(good.stdout)["outputs"]["labels"] == str(Path("o") / "labels.parquet")
+    bad = subprocess.run(
+        [*COMMAND, "fit", "y.csv", "--clusters", "2", "--out", "o"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (bad.returncode, bad.stdout, bad.stderr) == (2, "", "cmeans: reading y.csv\ncmeans: y.csv: no such file.\n")
 
 
 def demo_without(module: str) -> subprocess.CompletedProcess[str]:

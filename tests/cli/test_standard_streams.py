@@ -40,6 +40,7 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     [
         ("cmeans info m >&-", 2, "cmeans: standard output: is closed.\n"),
         (f"cmeans stream x.csv -q {FIT} >&-", 2, "cmeans: standard output: is closed; give --out FILE.\n"),
+        (f"cmeans stream x.csv -q {FIT} --out l.csv >&-", 0, ""),
         (f"cmeans fit x.npy {FIT} --out o <&- >&- 2>&-", 0, ""),
         pytest.param("cmeans info m >/dev/full", 2, "cmeans: standard output: No space left on device\n", marks=FULL),
         pytest.param("cmeans --help >/dev/full", 2, "cmeans: standard output: No space left on device\n", marks=FULL),
@@ -58,7 +59,7 @@ def test_messages_go_nowhere_where_standard_error_is_closed(folder: Path) -> Non
     assert (ended.returncode, ended.stdout.splitlines()[0], len(ended.stdout.splitlines())) == (0, "row,label", 61)
 
 
-@pytest.mark.parametrize("words", [f"fit x.npy -q {FIT} --out o", f"stream x.csv -q {FIT}", "--version"])
+@pytest.mark.parametrize("words", ["info m", f"fit x.npy -q {FIT} --out o", f"stream x.csv -q {FIT}", "--version"])
 def test_nobody_reads(folder: Path, words: str) -> None:
     """The reader has left before anything is written."""
     reading, writing = os.pipe()

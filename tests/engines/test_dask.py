@@ -358,7 +358,7 @@ def test_weights_and_known_labels_of_dask_stay_there(client, monkeypatch, init):
     nearest = ((X[:, None] - MIDDLES) ** 2).sum(axis=2).argmin(axis=1)
     known, strength = np.where(np.arange(N) % 7 == 0, nearest, -1), (np.arange(N) % 5) / 4.0
     everything = {"known_labels": known, "label_strength": strength, "sample_weight": WEIGHT}
-    for told in (everything, {"sample_weight": WEIGHT}, {"known_labels": known})[: 3 if init == "k-means||" else 1]:
+    for told in (everything, {"sample_weight": WEIGHT}, {"known_labels": known}):
         there = {name: da.from_array(value, chunks=(N // 3,)) for name, value in told.items()}
         far, here = (model("KernelKMeans", **words).fit(rows(), **given) for given in (there, told))
         assert isinstance(far.labels_, da.Array)

@@ -97,7 +97,7 @@ def test_it_finds_the_clusters(name):
     [(ADAPTIVE, {}), (ADAPTIVE, {"scaling": None}), (SEQUENTIAL, {}), (SEQUENTIAL, {"scaling": None, "adaptation": "squared"})],
     ids=["adaptive", "adaptive, not scaled", "sequential", "sequential, not scaled"],
 )
-@pytest.mark.parametrize("factor", [1e-120, 1e-3, 2.0**40, 1e120])
+@pytest.mark.parametrize("factor", [1e-120, 1e-30, 1e-3, 1e3, 2.0**40, 1e30, 1e120])
 def test_units_do_not_matter(name, words, factor):
     (X, y), model = mixture(name), settled(name, **words)
     other = made(name, **words).fit(X * factor)

@@ -29,8 +29,8 @@ CLUSTERS = 4  # the check of CSR input wants as many columns of predict_proba as
 AS_THEY_ARE = [
     *(estimator(CLUSTERS) for estimator in (KernelKMeans, TwoStepKernelKMeans, FuzzyCMeans, PossibilisticCMeans, ProbabilisticKMeans)),
     CMeans(CLUSTERS, rule="fuzzy"),
-    AdaptivePossibilisticCMeans(CLUSTERS),
-    SequentialPossibilisticCMeans(CLUSTERS),
+    AdaptivePossibilisticCMeans(),
+    SequentialPossibilisticCMeans(),
     StreamingFuzzyCMeans(CLUSTERS),
     KernelPatchClustering(CLUSTERS),
 ]

@@ -186,10 +186,18 @@ def fitted(name: str, words: dict[str, Any], x: Any, weight: Any) -> str:
     if model._sums_to_one and not np.allclose(shares, 1.0, atol=1e-4):
         raise FoundError(f"memberships that sum to {shares!r}")
     cut_short = name == "ProbabilisticKMeans" and not model.converged_
-    sized = "size_min" in words or "size_max" in words  # by which equal rows may come into several clusters
-    if not cut_short and not sized and not np.array_equal(model.predict(x), labels):
+    divided = np.isin(u, (0.0, 1.0)).all() and _divides_equal_rows(words, x)
+    if not cut_short and not divided and not np.array_equal(model.predict(x), labels):
         raise FoundError(f"predicts {model.predict(x)!r} where its labels are {labels!r}")
     return "fitted"
+
+
+def _divides_equal_rows(words: dict[str, Any], x: Any) -> bool:
+    """True where bounds of sizes may divide rows of one place among clusters, which nothing tells apart later."""
+    if words.get("size_min") is None and words.get("size_max") is None:
+        return False
+    rows = x.toarray() if sparse.issparse(x) else np.asarray(x, np.float64)
+    return len(np.unique(rows, axis=0)) < len(rows)
 
 
 def _overflows(x: Any, weight: Any) -> bool:

@@ -192,9 +192,9 @@ def test_rows_that_are_all_at_centres(noise):
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
 def test_centres_are_nearer_the_true_ones(share):
-    """Than those of the fit without noise, in all of 8 draws; a given share is kept, and most rows called noise are noise."""
+    """Than those of the fit without noise, in all of 20 draws; a given share is kept, and most rows called noise are noise."""
     precision, recall = {"share": [], "auto": []}, {"share": [], "auto": []}
-    for seed in range(8):
+    for seed in range(20):
         rows, clean = mixture(share, seed, n=1000)
         plain = away(FuzzyCMeans(4, random_state=seed).fit(rows))
         for name, noise in (("share", share), ("auto", "auto")):

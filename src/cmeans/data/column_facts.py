@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What is known of numbers by row."""
+    """The sum and the bounds of numbers by row."""
 
     total: float
     least: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from ..data.arrays import Array
@@ -54,6 +54,16 @@ class Pass(ABC, Generic[Result]):
     def part(self, start: int, stop: int) -> Pass[Result]:
         """Return the pass for rows start ... stop - 1 alone; the pass itself where it holds no data of single rows."""
         return self
+
+
+@dataclass(frozen=True)
+class NumberedPass(Pass[Result]):
+    """A pass that needs to know the numbers of its rows among all."""
+
+    first: int = field(default=0, kw_only=True)  # number of the first row
+
+    def part(self, start: int, stop: int) -> Self:
+        return replace(self, first=start)
 
 
 class Chain(ABC, Generic[Result]):

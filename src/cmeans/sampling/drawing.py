@@ -4,7 +4,7 @@ weight, of weights in memory and on other machines; and one row within each of s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ import numpy as np
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import spans
 from ..data.column_facts import are_alike, are_here
-from ..engines import Pass
+from ..engines import NumberedPass
 from ..rules import Rule
 from ..sweeps.choice import NearestFunction, nearest_for
 from ..sweeps.represented_rows import RepresentedRows
@@ -156,14 +156,13 @@ class DrawnWithin:
 
 
 @dataclass(frozen=True)
-class DrawWithinPass(Pass[DrawnWithin]):
+class DrawWithinPass(NumberedPass[DrawnWithin]):
     """One row of each of some clusters, those of the nearest centres."""
 
     rule: Rule
     state: State
     clusters: IntArray  # (k,)
     key: int
-    first: int = 0  # number of the first row
 
     def prepare(self, rows: RepresentedRows) -> NearestFunction:
         return nearest_for(rows, self.rule, len(self.state.centres))
@@ -185,6 +184,3 @@ class DrawWithinPass(Pass[DrawnWithin]):
                 best = members[np.argmin(times[members])]
                 found[at], least[at] = rows[best], times[best]
         return DrawnWithin(found, least)
-
-    def part(self, start: int, stop: int) -> DrawWithinPass:
-        return replace(self, first=start)

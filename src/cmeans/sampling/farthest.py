@@ -9,7 +9,7 @@ from uuid import uuid4
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
-from ..engines import Pass
+from ..engines import NumberedPass, Pass
 from ..engines.base import Sum
 from ..rules import Rule
 from ..spaces.centres import Centres
@@ -110,11 +110,10 @@ class _Farthest:
 
 
 @dataclass(frozen=True)
-class _FarthestPass(_DistancesPass[_Farthest]):
+class _FarthestPass(_DistancesPass[_Farthest], NumberedPass[_Farthest]):
     """The first row of the largest distance, or of a given one."""
 
     exact: float | None = None
-    first: int = 0  # number of the first row
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> _Farthest:
         distance, weight = self.distances(rows, task)
@@ -122,9 +121,6 @@ class _FarthestPass(_DistancesPass[_Farthest]):
         values = np.where(counted, distance, -1.0)
         at = int(np.argmax(values))
         return _Farthest(self.first + rows.blocks.task_range(task, rows.space.size)[0] + at, float(values[at]))
-
-    def part(self, start: int, stop: int) -> _FarthestPass:
-        return replace(self, first=start)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import Block, GivenRows
-from ..engines import Engine, Pass
+from ..engines import Engine, NumberedPass
 from ..runtime.user_warnings import NOT_FINITE
 from .drawing import exponentials, new_key, one_drawn
 from .many_rows import seeds
@@ -102,11 +102,10 @@ class _Candidates:
 
 
 @dataclass(frozen=True)
-class _CostPass(Pass[float]):
+class _CostPass(NumberedPass[float]):
     """sum_i w_i d2_i over the nearest candidates."""
 
     candidates: _Candidates
-    first: int = 0  # number of the first row
 
     def prepare(self, rows: GivenRows) -> Callable[[int], Any]:
         return self.candidates.prepared()
@@ -114,9 +113,6 @@ class _CostPass(Pass[float]):
     def work(self, rows: GivenRows, task: int, prepared: Callable[[int], Any]) -> float:
         known = self.candidates.memory(rows, task, self.first, prepared)
         return float(self.candidates.weight(rows, task) @ known.distance)
-
-    def part(self, start: int, stop: int) -> _CostPass:
-        return replace(self, first=start)
 
 
 @dataclass(frozen=True)
@@ -130,13 +126,12 @@ class _Drawn:
 
 
 @dataclass(frozen=True)
-class _DrawPass(Pass[_Drawn]):
+class _DrawPass(NumberedPass[_Drawn]):
     """Rows whose exponential numbers, times `scale`, are less than their part of the cost."""
 
     candidates: _Candidates
     key: int
     scale: float
-    first: int = 0
 
     def prepare(self, rows: GivenRows) -> Callable[[int], Any]:
         return self.candidates.prepared()
@@ -147,16 +142,12 @@ class _DrawPass(Pass[_Drawn]):
         hits = np.flatnonzero(keys * self.scale < known.distance * self.candidates.weight(rows, task))
         return _Drawn(self.first + start + hits)
 
-    def part(self, start: int, stop: int) -> _DrawPass:
-        return replace(self, first=start)
-
 
 @dataclass(frozen=True)
-class _MassPass(Pass[Float64]):
+class _MassPass(NumberedPass[Float64]):
     """(k,) the weights of the rows that each candidate is nearest to."""
 
     candidates: _Candidates
-    first: int = 0
 
     def prepare(self, rows: GivenRows) -> Callable[[int], Any]:
         return self.candidates.prepared()
@@ -165,9 +156,6 @@ class _MassPass(Pass[Float64]):
         known = self.candidates.memory(rows, task, self.first, prepared)
         count = sum(len(one.rows) for one in self.candidates.rounds)
         return np.bincount(known.member, self.candidates.weight(rows, task), minlength=count).astype(np.float64)
-
-    def part(self, start: int, stop: int) -> _MassPass:
-        return replace(self, first=start)
 
 
 class _Nearest:

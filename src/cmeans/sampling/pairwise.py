@@ -16,9 +16,8 @@ from ..data.blocks import Block, Blocks
 from ..kernels import Columns, FeatureKernel, Kernel, Linear, Precomputed
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import LandmarkSpace, PartialSpace
-from ..spaces.spectrum import leading_directions
+from ..spaces.spectrum import directing_rows, leading_directions
 
-DIRECTING_ROWS = 2048  # of which the principal directions stand for those of all
 WIDE = 4  # columns for each of a few directions, from which on these take less time
 
 
@@ -129,7 +128,7 @@ def _is_wide(rows: KernelAffinity | SingleAffinity, count: int) -> bool:
 
 
 def _along(x: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
-    some = x[np.unique(np.linspace(0, len(x) - 1, DIRECTING_ROWS).astype(np.intp))].astype(np.float64)
+    some = x[directing_rows(len(x))].astype(np.float64)
     some = some[np.isfinite(some).all(axis=1)]
     return x @ leading_directions(some - some.mean(axis=0), count).T.astype(x.dtype) if len(some) else x
 

@@ -20,8 +20,7 @@ from ..rules import Hard
 from ..sampling.drawing import DrawWithinPass, new_key
 from ..sampling.population import Population
 from ..spaces.centres import Centres
-from ..sweeps.choice import SweepFunction
-from ..sweeps.hard.bounded import BoundedSweep
+from ..sweeps.choice import SweepFunction, sweep_of_fewer
 from ..sweeps.passes import CostPass, NearestRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
@@ -202,8 +201,7 @@ class _Search:
         wide = self._settled(Centres.stack([now.centres, self.problem.space.embed(blocks.take(drawn), drawn)]), A_FEW)
         costs = self.problem.engine.fold(self.problem.rows, CostPass(self.problem.rule, wide.state))
         kept = kept_clusters(costs.utility, wide.state.centres, len(drawn))
-        fewer = wide.sweep.of_fewer(kept) if isinstance(wide.sweep, BoundedSweep) else None
-        end = self._settled(wide.state.centres[kept], A_FEW, fewer)
+        end = self._settled(wide.state.centres[kept], A_FEW, sweep_of_fewer(wide.sweep, kept))
         visits = now.row_visits + 2 * n + wide.row_visits + end.row_visits
         if may_fall_below(now.objective, end, blocks.unit):
             end = self._settled(end.state.centres, sweep=end.sweep)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
 
-from ..data.arrays import Float64, binary_exponent
+from ..data.arrays import Float64, IntArray, binary_exponent
 
 OVERSAMPLED, TURNS = 8, 3  # further vectors of the basis of leading directions, and how often it is multiplied
 MORE = 10  # additional vectors, so that the last of those wanted converges
@@ -16,6 +16,7 @@ BLOCKS = 5  # of vectors, each the products of the one before
 POWERS = 12  # of a matrix, from which its largest eigenvalue is known to a factor of two
 ORTHOGONAL = 1e-9  # product of two unit vectors below which an eigenvalue is not counted twice
 SEED = 0
+DIRECTING_ROWS = 2048  # rows of which directions are taken
 DENSE = 200  # rows up to which factoring the whole matrix is no slower
 
 
@@ -85,6 +86,11 @@ def leading_sum(
     inner = whole.T @ images
     values, axes = np.linalg.eigh((inner + inner.T) / 2.0)
     return float(np.maximum(values[-count:] - shift, 0.0).sum()), whole @ axes[:, -width:]
+
+
+def directing_rows(n: int) -> IntArray:
+    """Return numbers of some of n rows, evenly spaced, whose directions stand for those of all."""
+    return np.unique(np.linspace(0, n - 1, DIRECTING_ROWS).astype(np.intp))
 
 
 def leading_directions(x: Float64, count: int) -> Float64:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, Partition, to_numpy
-from ..engines import Pass
+from ..engines import NumberedPass, Pass
 from ..rules import Rule
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
@@ -146,14 +146,13 @@ class PricePass(Pass[PriceStatistics]):
 
 
 @dataclass(frozen=True)
-class MarginPass(Pass[Margins]):
+class MarginPass(NumberedPass[Margins]):
     """Clusters of the rows by price, and the rows that another cluster would have for less than `width` more."""
 
     rule: Rule
     state: State
     width: float
     space: Space | None = None  # of the centres, where it is not the rows' own
-    first: int = 0  # number of the first row
 
     def prepare(self, rows: RepresentedRows) -> MarginFunction:
         return margins_for(rows, self.space or rows.space, self.rule, len(self.state.centres))
@@ -161,9 +160,6 @@ class MarginPass(Pass[Margins]):
     def work(self, rows: RepresentedRows, task: int, prepared: MarginFunction) -> Margins:
         found = prepared(rows, self.space or rows.space, self.rule, self.state, self.width, task)
         return replace(found, rows=found.rows + self.first)
-
-    def part(self, start: int, stop: int) -> MarginPass:
-        return replace(self, first=start)
 
 
 @dataclass(frozen=True)

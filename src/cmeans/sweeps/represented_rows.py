@@ -15,10 +15,9 @@ from ..data.blocks import Blocks, BlocksSpec
 from ..engines import Engine
 from ..spaces import Rows, Space
 from ..spaces.centres import Centres
-from ..spaces.spectrum import leading_directions
+from ..spaces.spectrum import directing_rows, leading_directions
 from .native_rows import SUMMED_ROWS, NativeRows, NativeTable
 
-SAMPLED_ROWS = 2048  # rows whose principal directions stand for those of all
 PIECE = 2**23  # bytes of memory that is taken at once: NumPy asks for large pages from half as much on, and rows are found sooner in them
 
 
@@ -195,7 +194,7 @@ class RepresentedRows:
         return self._coordinates[key]
 
     def _principal_directions(self, count: int) -> Centres | None:
-        numbers = np.unique(np.linspace(0, self.n_rows - 1, SAMPLED_ROWS).astype(np.intp))
+        numbers = directing_rows(self.n_rows)
         sample = self.space.embed(self.blocks.take(numbers), numbers if self._training else None)
         if sample.duals is not sample.coordinates:
             return None

@@ -28,7 +28,7 @@ class _TopAssignmentArgument(Structure):
 
 
 class _Finding:
-    """How the nearest clusters are found: among all, or by a search."""
+    """The way to the nearest clusters: among all, or by a search."""
 
     def __init__(self, searched: bool) -> None:
         self._cache = SearchCache() if searched else None

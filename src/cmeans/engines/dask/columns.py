@@ -92,7 +92,7 @@ class DaskColumn:
 
 @dataclass(frozen=True)
 class DaskKept:
-    """What a pass keeps beside the rows of each partition: futures that follow from those before them, so that lost ones are made again."""
+    """Numbers by row that a pass keeps beside partitions: futures that follow from those before, so that lost ones are made again."""
 
     rows: DaskRows
     parts: list[Any]

@@ -35,7 +35,8 @@ def check_missing(parameters: BaseCMeans, estimator_name: str) -> None:
             "(scikit-learn's SimpleImputer, KNNImputer)."
         )
     if not isinstance(parameters.landmarks, str) or isinstance(parameters.n_landmarks, int):
-        raise ValueError(f"{asked}, n_landmarks=..., landmarks=...): rows with missing values have no landmarks; leave these out.")
+        given = "landmarks=..." if not isinstance(parameters.landmarks, str) else f"n_landmarks={parameters.n_landmarks}"
+        raise ValueError(f"{asked}, {given}): rows with missing values have no landmarks; leave these out.")
 
 
 def with_means(parameters: BaseCMeans, blocks: Blocks, estimator_name: str, *, holes: bool) -> tuple[Blocks, IntArray]:

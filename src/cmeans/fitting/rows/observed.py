@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...data.arrays import Float64, IntArray, to_numpy
 from ...data.blocks import Blocks
-from ...engines import Engine, Pass
+from ...engines import Engine, NumberedPass
 from ...spaces import EuclideanSpace
 from ...sweeps.represented_rows import RepresentedRows
 
@@ -39,10 +39,8 @@ class ObservedSums:
 
 
 @dataclass(frozen=True)
-class ObservedPass(Pass[ObservedSums]):
+class ObservedPass(NumberedPass[ObservedSums]):
     """A pass that sums what is observed of the columns of rows as they are given."""
-
-    first: int = 0  # number of the first row
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> ObservedSums:
         d = rows.space.size
@@ -55,9 +53,6 @@ class ObservedPass(Pass[ObservedSums]):
             values = np.where(holes, 0.0, x)
             sums += ObservedSums(holes.sum(axis=0), block.weight @ ~holes, block.weight @ values, float(block.weight.sum()), first)
         return sums
-
-    def part(self, start: int, stop: int) -> ObservedPass:
-        return replace(self, first=start)
 
 
 def observed_sums(blocks: Blocks, engine: Engine) -> ObservedSums:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...data.arrays import Array, IntArray, as_like, device, namespace, numpy_dtype, resolution, take, to_numpy
 from ...data.outputs import label_type
-from ...engines import Pass
+from ...engines import NumberedPass, Pass
 from ...rules import Rule
 from ...runtime.user_warnings import NOT_FINITE
 from ...sampling.farthest import farthest_rows
@@ -67,12 +67,11 @@ class _LookPass(Pass[Any]):
 
 
 @dataclass(frozen=True)
-class _ReachPass(Pass[Any]):
+class _ReachPass(NumberedPass[Any]):
     """The weights of reaches, for the search of their quantile; where no row has a reach, of the numbers of active rows."""
 
     search: QuantileSearch
     flat: bool = False
-    first: int = 0  # number of the first row
 
     def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> Any:
         start, stop = rows.blocks.task_range(task, rows.space.size)
@@ -82,18 +81,14 @@ class _ReachPass(Pass[Any]):
         numbers = numbers[np.isfinite(kept.reach[numbers])]
         return self.search.weights(kept.reach[numbers], rows.blocks.weight[numbers])
 
-    def part(self, start: int, stop: int) -> _ReachPass:
-        return replace(self, first=start)
-
 
 @dataclass(frozen=True)
-class _StepPass(Pass[PathSums]):
+class _StepPass(NumberedPass[PathSums]):
     """All active rows move, none beyond its reach; where no row has one, those up to a number settle at any vertex."""
 
     flat: bool
     longest: float
     moment_width: int
-    first: int = 0  # number of the first row
 
     def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> PathSums:
         moment: Array = None
@@ -135,31 +130,24 @@ class _StepPass(Pass[PathSums]):
         new /= new.sum(axis=1, keepdims=True)
         return new
 
-    def part(self, start: int, stop: int) -> _StepPass:
-        return replace(self, first=start)
-
 
 @dataclass(frozen=True)
-class _RefillPass(Pass[PathSums]):
+class _RefillPass(NumberedPass[PathSums]):
     """Rows put wholly into clusters that have lost all mass; those for which there is none are given up."""
 
     rule: Rule
     rows: IntArray  # (k,) numbers
     clusters: IntArray  # (k,)
     given_up: IntArray
-    first: int = 0  # number of the first row
 
     def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> PathSums:
         start, stop = rows.blocks.task_range(task, rows.space.size)
         here = (self.rows >= self.first + start) & (self.rows < self.first + stop)
         kept.p[self.rows[here] - self.first] = self.clusters[here, None] == np.arange(kept.p.shape[1])
         kept.p[start:stop, self.given_up] = 0.0
-        n_active = kept.look_who_is_active(rows.blocks.weight[start:stop], slice(start, stop))
+        n_active = kept.find_active(rows.blocks.weight[start:stop], slice(start, stop))
         sums = gather(rows, self.rule, kept.p, task)
         return PathSums(sums.mass, sums.moment, n_active)
-
-    def part(self, start: int, stop: int) -> _RefillPass:
-        return replace(self, first=start)
 
 
 @dataclass

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...data.arrays import Array, Float64, IntArray, Partition, dense_like, numpy_dtype
 from ...data.outputs import RowOutputs, label_type
-from ...engines import Pass
+from ...engines import NumberedPass, Pass
 from ...rules import Rule
 from ...sampling.drawing import exponentials
 from ...sweeps.choice import assign_for
@@ -23,7 +23,7 @@ from ...sweeps.statistics import Statistics
 
 @dataclass
 class Distributions:
-    """What is kept of rows on their way to a partition."""
+    """Distributions of rows on their way to a partition, and the next step of each."""
 
     p: Array  # (n, c) in the rows' dtype
     direction: Array  # (n, c) where to
@@ -35,7 +35,7 @@ class Distributions:
         """P (n, c)."""
         return self.p
 
-    def look_who_is_active(self, weight: Float64, here: slice) -> int:
+    def find_active(self, weight: Float64, here: slice) -> int:
         """Find the rows that have more than one cluster left, and return their number."""
         self.active[here] = (weight > 0) & ((self.p[here] > 0).sum(axis=1) > 1)
         return int(np.count_nonzero(self.active[here]))
@@ -84,7 +84,7 @@ class Start(Pass[PathSums]):
         first, last = rows.blocks.task_range(task, rows.space.size)
         here, weight = slice(first, last), rows.blocks.weight[first:last]
         self.write(kept.p[here], rows, task, weight)
-        active, sums = kept.look_who_is_active(weight, here), gather(rows, self.rule, kept.p, task)
+        active, sums = kept.find_active(weight, here), gather(rows, self.rule, kept.p, task)
         return PathSums(sums.mass, sums.moment, active, float(np.min(weight, where=weight > 0, initial=np.inf)))
 
     @abstractmethod
@@ -93,20 +93,16 @@ class Start(Pass[PathSums]):
 
 
 @dataclass(frozen=True)
-class DrawnStart(Start):
+class DrawnStart(Start, NumberedPass[PathSums]):
     """Random distributions, uniform, and the same for a row wherever it lies; equal shares for rows of zero weight."""
 
     key: int
-    first: int = 0  # number of the first row
 
     def write(self, p: Array, rows: RepresentedRows, task: int, weight: Float64) -> None:
         start, c = self.first + rows.blocks.task_range(task, rows.space.size)[0], self.n_clusters
         drawn = exponentials(self.key, start * c, (start + len(p)) * c).reshape(-1, c)
         p[:] = drawn / drawn.sum(axis=1, keepdims=True)
         p[weight == 0] = 1.0 / c
-
-    def part(self, start: int, stop: int) -> DrawnStart:
-        return replace(self, first=start)
 
 
 @dataclass(frozen=True)
@@ -142,7 +138,7 @@ class OntoPartition(Pass[int]):
         here = slice(*rows.blocks.task_range(task, rows.space.size))
         counted = rows.blocks.weight[here] > 0
         kept.p[here][counted] = self.labels[here][counted, None] == np.arange(kept.p.shape[1])
-        return kept.look_who_is_active(rows.blocks.weight[here], here)
+        return kept.find_active(rows.blocks.weight[here], here)
 
     def part(self, start: int, stop: int) -> OntoPartition:
         return replace(self, labels=self.labels[start:stop])

@@ -198,7 +198,8 @@ def _rows_may_go(space: Space, blocks: Blocks) -> bool:
 
 
 class BoundedSweep:
-    """The sweep for the hard rule on wide rows; it keeps its last sweep's bounds and sums, so an object is for one run only."""
+    """The sweep for the hard rule on wide rows; it keeps its last sweep's bounds and sums, so an object is for one run only, or runs that
+    follow each other from near centres."""
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self._made_from = rule, dtype
