@@ -20,7 +20,8 @@ from ..rules import Hard
 from ..sampling.drawing import DrawWithinPass, new_key
 from ..sampling.population import Population
 from ..spaces.centres import Centres
-from ..sweeps.choice import SweepFunction, sweep_of_fewer
+from ..sweeps.choice import SweepFunction
+from ..sweeps.hard.bounded import sweep_of_fewer
 from ..sweeps.passes import CostPass, NearestRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State

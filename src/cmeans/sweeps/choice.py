@@ -138,11 +138,6 @@ def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> SweepFuncti
     return NativeTopKSweep(rule, numpy_dtype(blocks.x), searches_few(space, blocks, rule, n_clusters))
 
 
-def sweep_of_fewer(sweep: SweepFunction | None, kept: IntArray) -> SweepFunction | None:
-    """The sweep of some of the clusters, with what one of all has found of them; None where sweeps remember nothing."""
-    return sweep.of_fewer(kept) if isinstance(sweep, BoundedSweep) else None
-
-
 def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> AssignFunction:
     """The last pass over represented rows, for centres of `space` (their own, or its portable twin)."""
     dtype = numpy_dtype(rows.blocks.x)

@@ -305,5 +305,10 @@ class BoundedSweep:
         return latest[2]
 
 
+def sweep_of_fewer(sweep: object, kept: IntArray) -> BoundedSweep | None:
+    """Return the sweep of some of the clusters, with what one of all has found of them; None where that one remembers nothing."""
+    return sweep.of_fewer(kept) if isinstance(sweep, BoundedSweep) else None
+
+
 ROWS, MOVES, SUMS = map(pointer_to, (RowsArgument, _MovesArgument, _ClusterSumsArgument))
 ARGUMENTS = (ROWS, *map(pointer_to, (SearchArgument, _DriftArgument, _BoundsArgument)), ADDRESS, MOVES)
