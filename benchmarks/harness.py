@@ -75,8 +75,10 @@ def machine(threads: int) -> dict[str, Any]:
     """The machine as results keep it, and how busy it was."""
     cpu, system = platform.processor() or platform.machine(), platform.platform()
     if Path("/proc/cpuinfo").exists():
-        found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
-        cpu = found[1] if found else cpu
+        said = dict(re.findall(r"(.+?)\s*: (.+)", Path("/proc/cpuinfo").read_text()))
+        cpu = said.get("model name", cpu)
+        if "cpu family" in said:  # machines that are rented may not say more of their model than its maker
+            cpu += f" (family {said['cpu family']}, model {said['model']})"
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30 if hasattr(os, "sysconf") else 0.0
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return {"cpu": cpu, "cpus": os.cpu_count(), "threads": threads, "memory_gb": memory, "system": system, "load": load}
