@@ -134,6 +134,12 @@ def replace(library: Path, place: Path) -> None:
     beside.replace(place)
 
 
+def is_current(library: Path) -> bool:
+    """True of a library of these C files, built since this file was last changed."""
+    built = library.is_file() and library.stat().st_mtime > Path(__file__).stat().st_mtime
+    return built and digest().encode() in library.read_bytes()
+
+
 class NativeCodeHook(BuildHookInterface):  # type: ignore[misc,valid-type]
     """Puts the library into wheels, and beside the C files for editable installations."""
 
@@ -143,8 +149,10 @@ class NativeCodeHook(BuildHookInterface):  # type: ignore[misc,valid-type]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel":
             return
-        given = os.environ.get("CMEANS_LIBRARY")  # built for another machine, whose tag is given too
         self._folder = tempfile.TemporaryDirectory()
+        if version == "editable" and is_current(BUILT / here().library):
+            return
+        given = os.environ.get("CMEANS_LIBRARY")  # built for another machine, whose tag is given too
         library, reason = (Path(given), "") if given else build_for_this_machine(Path(self._folder.name))
         if library is None:
             self.app.display_warning(f"cmeans: no native code was built, as {reason.strip()}. It will run many times slower.")

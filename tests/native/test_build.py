@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 import zipfile
@@ -88,3 +89,15 @@ def test_a_wheel_holds_the_library_and_serves_every_python(tmp_path):
     names = zipfile.ZipFile(wheel).namelist()
     assert sum(name.startswith("cmeans/native/lib/libcmeans.") for name in names) == 1
     assert "cmeans/native/tile.h" in names
+
+
+def test_an_editable_installation_keeps_a_library_of_these_c_files(hook, tmp_path, monkeypatch):
+    library = tmp_path / "libcmeans.so"
+    assert not hook.is_current(library)
+    library.write_bytes(b"\x7fELF..." + hook.digest().encode() + b"\0")
+    assert hook.is_current(library)
+    monkeypatch.setattr(hook, "digest", lambda: "0" * 64)
+    assert not hook.is_current(library)
+    library.write_bytes(b"0" * 64)
+    os.utime(library, (0, 0))  # older than the flags that it should have been built with
+    assert not hook.is_current(library)
