@@ -217,6 +217,17 @@ class TestRows:
                 writer.write_table(table)
         refused(file, rf"x\.{kind}: what pandas wrote of its columns is damaged")
 
+    def test_a_page_of_two_gigabytes_in_a_file_of_a_few_bytes(self, tmp_path: Path) -> None:
+        file = tmp_path / "x.parquet"
+        pq.write_table(pa.table({"a": np.arange(90.0)}), file, use_dictionary=False, compression="none")
+        written = file.read_bytes()
+        assert written[6:9] == written[9:12] == b"\x15\xae\x0b"  # the page's 727 bytes, unpacked and packed, in Thrift's numbers
+        file.write_bytes(written[:9] + b"\x15\xe0\xff\xff\xff\x0f" + written[12:])
+        before = pa.default_memory_pool().max_memory()
+        with pytest.raises(RowsError, match=r"x\.parquet: cannot be read as Parquet"):
+            cmeans.open_blocks(file).read(0, 90)
+        assert pa.default_memory_pool().max_memory() < before + 2**20
+
     def test_quotes_take_no_more_memory_than_the_line(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """A quoted name took 160 bytes a letter, and one quote too many 100 bytes for each letter after it."""
         (tmp_path / "x.csv").write_text('"' + "x" * 10**6 + '",b\n1,2\n')

@@ -262,6 +262,7 @@ class IpcTable(FileTable):
 
 
 _BUFFER = 1 << 17  # bytes of a column that are read at a time; without a buffer, all of a column's chunk of a group is read at once
+_SMALL = 1 << 20  # bytes of a file that is read without: a buffer grows to what pages claim to be, up to 2 GB
 _PAGE = 1 << 20  # bytes of a decompressed page, as files are commonly written
 _CELLS = 1 << 20  # numbers that are decoded at a time
 
@@ -274,6 +275,7 @@ class ParquetTable(FileTable):
 
     def __init__(self, file: Path, spell: Spelling = in_python) -> None:
         self._file = StampedFile.of(file)
+        self._buffer = _BUFFER if self._file.size > _SMALL else 0
         self._metadata: Any = None
         with self._opened() as opened:
             self._metadata = opened.metadata
@@ -309,7 +311,7 @@ class ParquetTable(FileTable):
         with (
             reading(self._file, self.kind),
             file_bytes(self._file.path) as file,
-            pa.parquet.ParquetFile(file, metadata=self._metadata, buffer_size=_BUFFER, pre_buffer=False) as opened,
+            pa.parquet.ParquetFile(file, metadata=self._metadata, buffer_size=self._buffer, pre_buffer=False) as opened,
         ):
             yield opened
 
