@@ -84,6 +84,24 @@ class TestModelFiles:
         assert model.n_samples_seen_ == 120
         assert cmeans.KernelKMeans(3, memory_budget="9" * 300 + "GB", random_state=0).fit(X).converged_
 
+    def test_more_threads_than_a_float_can_count(self, tmp_path: Path) -> None:
+        data = self.saved(cmeans.StreamingFuzzyCMeans(3, random_state=0).partial_fit(X), tmp_path)
+        file = self.rewritten(tmp_path, data, lambda header, _: header["params"].__setitem__("n_jobs", 10**400))
+        assert cmeans.load(file).partial_fit(X).n_samples_seen_ == 120
+
+    def test_a_sparse_matrix_whose_last_row_ends_at_its_first_entry(self, tmp_path: Path) -> None:
+        """SciPy takes it for an empty one, and read memory that was not its own."""
+        csr = sparse.csr_array(np.abs(X))
+        data = self.saved(cmeans.KernelKMeans(3, n_landmarks=9, gamma=0.1, random_state=0).fit(csr), tmp_path)
+
+        def change(_: Any, arrays: Any) -> None:
+            (pointers,) = (a for a in arrays.values() if a.shape == (10,) and a.dtype == np.int32)
+            pointers[-1] = 0
+
+        file = self.rewritten(tmp_path, data, change)
+        with pytest.raises(ValueError, match="a CSR matrix is damaged: its indptr falls after number 8"):
+            cmeans.load(file)
+
     def test_a_stream_that_chooses_landmarks_without_a_factor(self, tmp_path: Path) -> None:
         stream = cmeans.StreamingFuzzyCMeans(3, kernel="rbf", gamma=0.1, warm_up=0, random_state=0).partial_fit(X)
 

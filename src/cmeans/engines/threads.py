@@ -22,6 +22,7 @@ from .base import Engine, Result
 # The sums are checked for overflow and NaN, with a message; NumPy's own warnings would come first, once a block.
 QUIET: Any = {"over": "ignore", "invalid": "ignore", "divide": "ignore", "under": "ignore"}
 
+MOST_THREADS = 1_024  # of one fit; a count by which memory is planned is one that a machine could have
 WORTH_SHARING = 3e-4  # seconds of work from which it pays to wake another thread
 
 
@@ -31,13 +32,13 @@ def usable_cpus() -> int:
 
 
 def count_threads(n_jobs: int | None, estimator_name: str) -> int:
-    """Return n_jobs as scikit-learn counts it, but None means every usable CPU: None -> all, k -> k, -1 -> all, -2 -> all but one."""
+    """Return n_jobs as scikit-learn counts it, but None means every usable CPU: None -> all, k -> k (at most 1,024), -1 -> all, -2 -> all but one."""
     if n_jobs is None:
         return usable_cpus()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
         raise ValueError(f"{estimator_name}(n_jobs={n_jobs!r}): give a positive number of threads, -1 for every CPU, or None.")
     n_jobs = int(n_jobs)
-    return n_jobs if n_jobs > 0 else max(1, usable_cpus() + 1 + n_jobs)
+    return min(n_jobs, MOST_THREADS) if n_jobs > 0 else max(1, usable_cpus() + 1 + n_jobs)
 
 
 class ThreadEngine(Engine):
