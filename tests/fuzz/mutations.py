@@ -114,7 +114,7 @@ def changed_json(value: Any, dice: random.Random) -> Any:
     elif way == 2 and isinstance(parent, dict):
         parent[dice.choice(("x", "digest", "_space", "labels_", "__class__", "fit"))] = parent.pop(key)
     elif way == 3 and isinstance(parent[key], (int, float)) and not isinstance(parent[key], bool):
-        parent[key] = dice.choice((parent[key] + 1, -parent[key], parent[key] * 2, parent[key] * 1e6))
+        parent[key] = dice.choice((parent[key] + 1, -parent[key], parent[key] * 2, parent[key] * (1e6 if abs(parent[key]) < 1e300 else 3)))
     else:
         parent[key] = dice.choice(VALUES)
     return value
