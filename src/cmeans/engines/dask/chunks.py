@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -62,10 +62,9 @@ def side_by_side(
     return tasks, answers
 
 
-def _in_the_same_partitions(rows: DaskRows, spans: Sequence[Span]) -> Iterator[list[Span]]:
+def _in_the_same_partitions(rows: DaskRows, spans: Sequence[Span]) -> list[list[Span]]:
     """Group consecutive chunks: all that lie in one partition; a chunk that lies in several is alone."""
-    for _, some in groupby(spans, key=lambda span: [part for part, _ in rows.between(*span)]):
-        yield list(some)
+    return [list(some) for _, some in groupby(spans, key=lambda span: [part for part, _ in rows.between(*span)])]
 
 
 def _cut(blocks: Blocks, start: int, stop: int, name: str) -> tuple[dict[str, Any], int, tuple[Any, ...]]:

@@ -208,8 +208,9 @@ class StreamingBase(BaseCMeans):
         reporter, max_iter = Reporter(context.listeners, "chunk", number, len(spans)), context.settings.stopping.max_iter
         reporter.emit(reporter.stage, solution.n_iter, max_iter, n_rows, n_rows, solution.history[-1] / summary.stream.unit)
         after = self._after_sweep(context.hook, absorbed.geometry, Method(absorbed.rule))
-        ended = after is not None and after(absorbed.rule, State(absorbed.past.centres), solution.n_iter)
-        return replace(summary, absorbed=replace(absorbed, solution=replace(solution, ended=ended)))
+        if after is not None and after(absorbed.rule, State(absorbed.past.centres), solution.n_iter):
+            return replace(summary, absorbed=replace(absorbed, solution=replace(solution, converged=False, ended=True)))
+        return summary
 
     def _absorb(self, stream: StreamState | None, context: FitContext, reporter: Reporter, seed: int) -> tuple[StreamState, ChunkResult]:
         """Return the stream after a further chunk; `seed` is that of a new one."""
