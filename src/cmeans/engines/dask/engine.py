@@ -260,7 +260,7 @@ class DaskSession(Engine):
     @property
     def _at_once(self) -> int:
         """Number of tasks that keep all workers busy."""
-        return 2 * max(1, sum(self._client.nthreads().values()))
+        return int(2 * max(1, sum(self._client.nthreads().values())))
 
     def _map_graph(self, rows: Any, over: Pass[Any], shards: range) -> dict[str, Any]:
         """Return the tasks of a pass over some shards; the pass is sent to each worker once unless it holds data of single rows."""
