@@ -5,15 +5,18 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 import threadpoolctl
 
-from cmeans.engines import Engine, Pass
+from cmeans.data.blocks import Blocks, GivenRows
+from cmeans.data.limits import Limits
+from cmeans.engines import Chain, Engine, Pass
+from cmeans.engines.base import Kept
 
 
 @dataclass(frozen=True)
@@ -254,3 +257,138 @@ class EngineContract(ABC):
         for thread in threads:
             thread.join(20)
             assert not thread.is_alive()
+
+
+N_ROWS = 230
+SMALL = Limits(block_rows=8, narrow_block_rows=8, least_task_rows=8, task_values=16, tasks=7)
+
+
+class Notes:
+    """Numbers by row that passes keep beside the rows."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.times, self.before = np.zeros(n_rows), np.full(n_rows, -1.0)
+
+
+def numbers_of(rows: GivenRows, task: int) -> tuple[slice, np.ndarray]:
+    """Where the rows of a task are among those here, and their numbers among all, which is what they hold."""
+    return slice(*rows.task_range(task)), np.concatenate([block.x[:, 0] for block in rows.task(task)])
+
+
+@dataclass(frozen=True)
+class Noting(Pass[Text]):
+    """Counts in every row how often it was passed, and spells the numbers of all rows."""
+
+    fails_at: int = -1
+
+    def begin(self, rows: GivenRows) -> Notes:
+        return Notes(rows.blocks.n_rows)
+
+    def work(self, rows: GivenRows, task: int, kept: Notes) -> Text:
+        here, numbers = numbers_of(rows, task)
+        if self.fails_at in numbers:
+            raise RefusedError(f"row {self.fails_at}")
+        kept.times[here] += 1
+        return Text("".join(chr(int(number)) for number in numbers))
+
+    def conclude(self, total: Text) -> Text:
+        return total + Text(".")
+
+
+@dataclass(frozen=True)
+class Reading(Pass[Text]):
+    """Spells how often each row was passed."""
+
+    def work(self, rows: GivenRows, task: int, kept: Notes) -> Text:
+        return Text("".join(str(int(times)) for times in kept.times[numbers_of(rows, task)[0]]))
+
+
+@dataclass(frozen=True)
+class Linking(Chain[float]):
+    """Notes in each row the state that the rows before have left: the number of the last of them."""
+
+    def work(self, rows: GivenRows, task: int, kept: Notes, state: float) -> float:
+        here, numbers = numbers_of(rows, task)
+        kept.before[here] = [state, *numbers[:-1]]
+        return float(numbers[-1])
+
+
+def spelt(state: Text | None, blocks: Blocks, engine: Engine) -> Text:
+    """The step of a stream that spells its rows, by the engine that it is given."""
+    rows = GivenRows(blocks, 1)
+    chunk = engine.fold(rows, Noting(), kept=Kept(Notes(blocks.n_rows)))
+    return chunk if state is None else state + chunk
+
+
+def spelt_alone(blocks: Blocks, number: int) -> tuple[int, list[float], float]:
+    return number, blocks.x[:, 0].tolist(), float(blocks.weight.sum())
+
+
+LETTERS = "".join(map(chr, range(N_ROWS)))
+SPANS = [(0, 40), (40, 41), (41, 100), (120, 150), (150, N_ROWS)]  # rows between two of them are left out
+
+
+class RowsContract(ABC):
+    """An engine of a given number of workers that has some rows, wherever they are."""
+
+    @abstractmethod
+    def held(self, blocks: Blocks, workers: int) -> AbstractContextManager[tuple[Engine, Blocks]]:
+        """The engine, and the same rows where it has them."""
+
+    @pytest.fixture(params=[1, 2])
+    def workers(self, request: pytest.FixtureRequest) -> int:
+        return request.param
+
+    @pytest.fixture
+    def there(self, workers: int) -> Iterator[tuple[Engine, GivenRows]]:
+        """Rows that hold their number, and weigh it."""
+        x = np.arange(float(N_ROWS))[:, None]
+        with self.held(Blocks(x, x[:, 0].copy(), limits=SMALL), workers) as (engine, blocks):
+            yield engine, GivenRows(replace(blocks, limits=SMALL), 1)
+
+    def test_numbers_stay_with_their_rows_from_pass_to_pass(self, there: tuple[Engine, GivenRows]) -> None:
+        engine, rows = there
+        total, kept = engine.keep(rows, Noting())
+        assert total == Text(LETTERS + ".")
+        assert engine.fold(rows, Reading(), kept=kept) == Text("1" * N_ROWS)
+        total, kept = engine.keep(rows, Noting(), kept)
+        assert total == Text(LETTERS + ".")
+        assert engine.fold(rows, Reading(), kept=kept) == Text("2" * N_ROWS)
+        column = kept.column("times")
+        assert column.shape == (N_ROWS,)
+        np.testing.assert_array_equal(column[np.array([N_ROWS - 1, 0, 7])], 2.0)
+        np.testing.assert_array_equal(column[:], 2.0)
+        np.testing.assert_array_equal(np.asarray(kept.answer("times")), 2.0)
+
+    def test_a_pass_that_fails_leaves_what_was_kept(self, there: tuple[Engine, GivenRows]) -> None:
+        engine, rows = there
+        with pytest.raises(RefusedError, match="row 99"):
+            engine.keep(rows, Noting(fails_at=99))
+        _, kept = engine.keep(rows, Noting())
+        np.testing.assert_array_equal(kept.column("times")[:], 1.0)
+
+    def test_a_chain_goes_from_row_to_row(self, there: tuple[Engine, GivenRows]) -> None:
+        engine, rows = there
+        _, kept = engine.keep(rows, Noting())
+        state, kept = engine.follow(rows, Linking(), -7.0, kept)
+        assert state == N_ROWS - 1
+        np.testing.assert_array_equal(kept.column("before")[:], [-7.0, *range(N_ROWS - 1)])
+        state, kept = engine.follow(rows, Linking(), state, kept)
+        np.testing.assert_array_equal(kept.column("before")[:], [N_ROWS - 1, *range(N_ROWS - 1)])
+        np.testing.assert_array_equal(kept.column("times")[:], 1.0)
+
+    def test_a_stream_goes_from_chunk_to_chunk(self, there: tuple[Engine, GivenRows]) -> None:
+        """Wherever the chunks are cut; states come on the way, that of the last chunk in any case."""
+        engine, rows = there
+        texts = [LETTERS[start:stop] + "." for start, stop in SPANS]
+        wanted = [Text("".join(texts[:count])) for count in range(1, len(texts) + 1)]
+        states = list(engine.follow_chunks(rows.blocks, SPANS, spelt, None))
+        assert states == [state for state in wanted if state in states]
+        assert states[-1] == wanted[-1]
+        *_, last = engine.follow_chunks(rows.blocks, SPANS[3:], spelt, wanted[2])
+        assert last == wanted[-1]
+
+    def test_chunks_side_by_side(self, there: tuple[Engine, GivenRows]) -> None:
+        engine, rows = there
+        answers = list(engine.map_chunks(rows.blocks, dict(enumerate(SPANS, 3)), spelt_alone))
+        assert answers == [(number, [*range(*span)], sum(range(*span))) for number, span in enumerate(SPANS, 3)]

@@ -5,16 +5,44 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from cmeans.engines import ThreadEngine, count_threads, usable_cpus
-from contracts.engine import EngineContract, two_blas_threads  # noqa: F401 - a fixture
+from cmeans.data.blocks import Blocks
+from cmeans.engines import DaskEngine, Engine, ThreadEngine, count_threads, usable_cpus
+from contracts.engine import EngineContract, RowsContract, two_blas_threads  # noqa: F401 - a fixture
 
 
 class TestThreads(EngineContract):
     def make(self, workers: int) -> ThreadEngine:
         return ThreadEngine(workers)
+
+
+class TestRowsHere(RowsContract):
+    @contextmanager
+    def held(self, blocks: Blocks, workers: int) -> Iterator[tuple[Engine, Blocks]]:
+        with ThreadEngine(workers) as engine:
+            yield engine, blocks
+
+
+@pytest.mark.slow
+class TestRowsOnDask(RowsContract):
+    """In partitions of several sizes, one of which is a single row, and with the weights on the workers too."""
+
+    @contextmanager
+    def held(self, blocks: Blocks, workers: int) -> Iterator[tuple[Engine, Blocks]]:
+        distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
+        array = pytest.importorskip("dask.array")
+        sizes, words = (70, 49, 1, 110), {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+        with distributed.LocalCluster(n_workers=workers, **words) as cluster, distributed.Client(cluster) as client:
+            rows = DaskEngine(client).rows(array.from_array(blocks.x, chunks=(sizes, (1,))), "Owner")
+            weight = rows.column(array.from_array(blocks.weight, chunks=60), lambda part, _: np.asarray(part), "weights", "Owner")
+            with ThreadEngine(1) as here, rows.engine(here) as engine:
+                yield engine, replace(blocks, x=rows, weight=weight)
 
 
 @pytest.mark.parametrize(("n_jobs", "threads"), [(None, usable_cpus()), (1, 1), (7, 7), (-1, usable_cpus()), (-1000, 1)])

@@ -125,3 +125,15 @@ def test_wrong_words(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
         code, _, err = command(capsys, *words, *more)
         assert code == 2
         assert said in err
+
+
+@pytest.mark.parametrize("name", ["StreamingFuzzyCMeans", "KernelPatchClustering"])
+def test_streams_of_files_are_the_same_as_here(name: str, client: object, folder: Path) -> None:
+    size = {"chunk_size" if name == "StreamingFuzzyCMeans" else "patch_size": 300}
+    here, there = (
+        getattr(cmeans, name)(4, **size, random_state=0, engine=engine).fit(cmeans.open_blocks(folder, columns=["a", "b", "c"], weight="w"))
+        for engine in (None, cmeans.DaskEngine(client))
+    )
+    assert np.array_equal(there._state.centres.coordinates, here._state.centres.coordinates)
+    assert np.array_equal(there.labels_, here.labels_)
+    assert there.predict(folder).dtype == np.int8

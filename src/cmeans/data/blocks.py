@@ -197,6 +197,11 @@ class Blocks:
         kxx = None if self.kxx is None else take(self.kxx, rows)
         return Block(self.scaled(self._taken(rows)), self.weight[rows], 0, kxx)
 
+    def between(self, start: int, stop: int) -> Blocks:
+        """Return rows start ... stop - 1 alone, without reading them."""
+        kxx, known = (None if one is None else one[start:stop] for one in (self.kxx, self.known))
+        return replace(self, x=view_between(self.x, start, stop), weight=self.weight[start:stop], kxx=kxx, known=known)
+
     def part(self, rows: IntArray, weights: Float64) -> Blocks:
         """Return the given rows alone, with the given weights."""
         kxx = None if self.kxx is None else take(self.kxx, rows)

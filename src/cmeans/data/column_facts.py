@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,11 @@ def are_here(values: Any) -> bool:
 def are_alike(values: Any) -> bool:
     """True of one number that stands for those of all rows."""
     return isinstance(values, np.ndarray) and values.strides == (0,)
+
+
+def asked(values: Any, function: Callable[[npt.NDArray[Any], int], Any]) -> list[Any]:
+    """Return what a function says of numbers, from them and the number of the first: of each part, where these are elsewhere."""
+    return [function(values, 0)] if are_here(values) else list(values.asked(function))
 
 
 def facts_of(values: Any) -> ColumnFacts:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from ..data.arrays import Array
+from ..data.blocks import Blocks
 
 
 class Addable(Protocol):
@@ -25,6 +26,7 @@ class HasTasks(Protocol):
 
 
 Result = TypeVar("Result")
+Span = tuple[int, int]  # the first of some consecutive rows, and one past the last
 Sum = TypeVar("Sum", bound=Addable)
 
 
@@ -126,6 +128,20 @@ class Engine(ABC):
         for task in range(rows.n_tasks):
             state = chain.work(rows, task, kept.here, state)
         return state, kept
+
+    def follow_chunks(
+        self, blocks: Blocks, spans: Sequence[Span], step: Callable[[Result | None, Blocks, Engine], Result], state: Result | None
+    ) -> Iterator[Result]:
+        """Yield the state of a stream that goes from chunk to chunk of some rows: after each one here; where the rows are elsewhere, after
+        several, and after the last. A step goes to the rows, so it is small, as states are; it is given an engine of its place."""
+        for start, stop in spans:
+            state = step(state, blocks.between(start, stop), self)
+            yield state
+
+    def map_chunks(self, blocks: Blocks, spans: Mapping[int, Span], function: Callable[[Blocks, int], Result]) -> Iterator[Result]:
+        """Yield a function of each of some chunks of rows and its number, in their order; they are clustered side by side."""
+        numbers = list(spans)
+        return self.run(lambda at: function(blocks.between(*spans[numbers[at]]), numbers[at]), len(numbers))
 
     def fold(self, rows: HasTasks, over: Pass[Sum], done: Callable[[int], None] | None = None, kept: Any = None) -> Sum:
         """Return the sum of a pass, added in the order of the tasks so that it does not depend on the order in which they finish.

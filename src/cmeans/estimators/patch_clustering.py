@@ -13,6 +13,7 @@ import numpy as np
 from ..data.arrays import in_float64, numpy_dtype, stacked, take, to_numpy
 from ..data.blocks import Blocks
 from ..engines import Engine, ThreadEngine
+from ..engines.base import Span
 from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule, takes_graph
 from ..fitting.geometry import Geometry
 from ..fitting.procedure import FitContext, FitSettings, Method, Procedure
@@ -24,7 +25,7 @@ from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Rule
 from ..runtime.docstrings import shares_parameters
-from ..runtime.progress import Reporter
+from ..runtime.progress import SILENT, Reporter
 from ..solvers.checkpoints import Checkpoint, Packed
 from ..solvers.fixed_point import Solution
 from ..spaces import Space, spanning_space
@@ -120,6 +121,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
         acceleration: Acceleration | None = "anderson",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
+        engine: Any = None,
         checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -160,39 +162,25 @@ class KernelPatchClustering(Plotting, StreamingBase):
         past = carried_points(past, geometry.blocks, np.concatenate(distances), self._points_asked(), chunk.blocks.x)
         return ChunkResult(replace(geometry, space=past.space), past, rule, solution)
 
-    def _summed_up(self, parts: list[Blocks], context: FitContext) -> FitSummary:
-        estimator_name = type(self).__name__
+    def _summed_up(self, spans: list[Span], context: FitContext) -> FitSummary:
+        estimator_name, blocks = type(self).__name__, context.blocks
         if self.merge == "chain":
-            return super()._summed_up(parts, context)
-        seed, n_rows = new_seed(context.settings), sum(part.n_rows for part in parts)
-        sections = [context.section(f"patch {number}") for number in range(len(parts))]
-
-        def patch(number: int, engine: Engine) -> Chunk:
-            listeners = context.listeners if engine is context.engine else ()  # patches side by side send no messages
-            own = replace(context, blocks=parts[number].in_memory(), engine=engine, hook=None)
-            return Chunk(own, seed, number, Reporter(listeners, "patch", number, len(parts)))
-
-        def leaf(number: int) -> Packed:
-            """Return what is kept of a patch; all but the first, which has the kernel, may be found in the checkpoint."""
-            if number == 0:
-                return _kept(first)
-            found = sections[number].found
-            return _kept(alone(number)) if found is None else found
-
-        def alone(number: int) -> ChunkResult:
-            with ThreadEngine(1) as engine:
-                chunk = patch(number, engine)
-                full = _in_full(chunk)
-                geometry = self._later_geometry(full, self._span(full, first.geometry.kernel, full.blocks))
-                return self._carried(chunk, geometry, *self._found(full, geometry, Method(first.rule)))
-
+            return super()._summed_up(spans, context)
+        seed, n_rows = new_seed(context.settings), sum(stop - start for start, stop in spans)
+        sections = {number: context.section(f"patch {number}") for number in range(len(spans))}
+        model, sent = self._as_sent(replace(context, hook=None))
         leaves = list[Packed]()
         with context.kept_in_checkpoint():
-            first = self._numbered(self._begin(patch(0, context.engine)))
-            for section, done in zip(sections, context.engine.run(leaf, len(parts)), strict=True):
-                leaves.append(done)
-                section.note(partial(dict, done))
+            (first,) = context.engine.follow_chunks(blocks, spans[:1], partial(model._first_patch, sent, seed, len(spans)), None)
+            wanted = {number: spans[number] for number, section in sections.items() if number and section.found is None}
+            alone = partial(model._patch_alone, replace(sent, listeners=()), seed, first)  # patches side by side send no messages
+            made = context.engine.map_chunks(blocks, wanted, alone)
+            for number, section in sections.items():  # the first patch, which has the kernel, is made in any case
+                leaves.append(_kept(first) if number == 0 else next(made) if section.found is None else section.found)
+                section.note(partial(dict, leaves[-1]))
         last, level = first, [done["past"] for done in leaves]
+        nothing = context.over(first.geometry.blocks, context.engine)
+        chunk = Chunk(replace(nothing, hook=None), seed, 0, Reporter(context.listeners, "patch", 0, len(spans)))
         while len(level) > 1:
             most = max(past.space.size for past in level)
             group = max(2, self._rows_at_once(estimator_name) // most)
@@ -200,12 +188,27 @@ class KernelPatchClustering(Plotting, StreamingBase):
             level = []
             for some in groups:
                 if len(some) > 1:
-                    last = self._joined(patch(0, context.engine), first.rule, None, some)
+                    last = self._joined(chunk, first.rule, None, some)
                     leaves.append(_kept(last))
                 level.append(last.past if len(some) > 1 else some[0])
-        dtype, visits = np.dtype(numpy_dtype(parts[0].x)).name, sum(done["row_visits"] for done in leaves)
-        stream = StreamState(last.past, last.rule, seed, parts[0].unit, dtype, len(parts), n_rows, visits)
-        return FitSummary(stream, last, None, sum(not done["converged"] for done in leaves))
+        dtype, visits = np.dtype(numpy_dtype(blocks.x)).name, sum(done["row_visits"] for done in leaves)
+        stream = StreamState(last.past, last.rule, seed, blocks.unit, dtype, len(spans), n_rows, visits)
+        return FitSummary(stream, None, sum(not done["converged"] for done in leaves), last)
+
+    def _first_patch(
+        self, context: FitContext, seed: int, n_patches: int, _: ChunkResult | None, blocks: Blocks, engine: Engine
+    ) -> ChunkResult:
+        """Cluster the patch that determines the kernel and the rule of a tree."""
+        chunk = Chunk(context.over(blocks.in_memory(), engine), seed, 0, Reporter(context.listeners, "patch", 0, n_patches))
+        return self._numbered(self._begin(chunk)).without(chunk.blocks)
+
+    def _patch_alone(self, context: FitContext, seed: int, first: ChunkResult, blocks: Blocks, number: int) -> Packed:
+        """Return what is kept of a further patch of a tree."""
+        with ThreadEngine(1) as engine:
+            chunk = Chunk(context.over(blocks.in_memory(), engine), seed, number, SILENT)
+            full = _in_full(chunk)
+            geometry = self._later_geometry(full, self._span(full, first.geometry.kernel, full.blocks))
+            return _kept(self._carried(chunk, geometry, *self._found(full, geometry, Method(first.rule))))
 
     def _span(self, chunk: Chunk, kernel: Kernel, blocks: Blocks) -> Space:
         self._require_square(chunk, blocks.n_rows, "patch_size")

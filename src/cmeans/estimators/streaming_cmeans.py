@@ -209,6 +209,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         acceleration: Acceleration | None = "anderson",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
+        engine: Any = None,
         checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
         random_state: Any = None,
         verbose: int = 0,

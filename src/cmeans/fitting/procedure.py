@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..data.arrays import Float64
 from ..data.blocks import Blocks
-from ..engines import Engine
+from ..engines import Engine, ThreadEngine
 from ..rules import Fuzzy, Rule
 from ..runtime.callbacks import SweepHook
 from ..runtime.progress import Listener
@@ -106,6 +106,16 @@ class FitContext:
     log: CheckpointLog | None
     record: FitRecord
     taker: RowTaker | None = None  # of the rows' results in the last pass
+
+    def over(self, blocks: Blocks, engine: Engine) -> FitContext:
+        """Return the same of other rows, with an engine of their place."""
+        return replace(self, given=replace(self.given, x=blocks.x), blocks=blocks, engine=engine)
+
+    def sent(self, procedure: Procedure) -> FitContext:
+        """Return what of it can go to other machines: without rows, and without what writes and listens here."""
+        nothing = CheckedRows(np.empty((0, 1)), 0)
+        blocks = Blocks(nothing.x, np.empty(0))
+        return FitContext(procedure, self.settings, nothing, blocks, ThreadEngine(1), None, (), None, FitRecord())
 
     def section(self, key: str) -> CheckpointSection:
         """Return a part of the fit's checkpoint, which no other part has the key of."""

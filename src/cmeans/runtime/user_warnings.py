@@ -6,12 +6,27 @@ import inspect
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 NOT_FINITE = (
     "X and the kernel give values that are not finite (overflow, or a kernel that returns NaN): "
     "scale the features of X, use float64, or use a normalised kernel."
 )
 SKIPPED_PACKAGES = ("cmeans", "sklearn")
+
+Message = tuple[str, type[Warning]]
+_collected: ContextVar[list[Message] | None] = ContextVar("cmeans_warnings", default=None)
+
+
+@contextmanager
+def collected() -> Iterator[list[Message]]:
+    """Collect the warnings of this thread, which another process than the user's would lose; `warn` takes them there."""
+    messages: list[Message] = []
+    token = _collected.set(messages)
+    try:
+        yield messages
+    finally:
+        _collected.reset(token)
 
 
 @contextmanager
@@ -27,6 +42,9 @@ def naming(estimator_name: str) -> Iterator[None]:
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the first frame outside this package and scikit-learn's wrappers around it."""
+    if (messages := _collected.get()) is not None:
+        messages.append((message, category))
+        return
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in SKIPPED_PACKAGES:
         frame = frame.f_back

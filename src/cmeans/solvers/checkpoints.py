@@ -124,11 +124,11 @@ class CheckpointSection:
         """The packed state of the solve; None before it has begun."""
         return self._latest()
 
-    def note(self, packed: Callable[[], Packed]) -> None:
-        """A sweep is over; the function says where the solve stands, whenever it is asked."""
+    def note(self, packed: Callable[[], Packed], sweeps: int = 1) -> None:
+        """A sweep is over, or several; the function says where the solve stands, whenever it is asked."""
         self._latest = packed
         if self._log is not None:
-            self._log.sweep_ended()
+            self._log.sweeps_ended(sweeps)
 
     def break_off(self, packed: Callable[[], Packed]) -> None:
         """The solve ends early."""
@@ -174,12 +174,12 @@ class CheckpointLog:
         self._sections[key] = CheckpointSection(self, self._found.get(key))
         return self._sections[key]
 
-    def sweep_ended(self) -> None:
+    def sweeps_ended(self, count: int) -> None:
         """Write it, if it is time."""
-        self._sweeps += 1
+        before, self._sweeps = self._sweeps, self._sweeps + count
         every, minutes = self._checkpoint.sweeps, self._checkpoint.minutes
         late = minutes is not None and time.monotonic() - self._written >= 60.0 * minutes
-        if late or (every is not None and self._sweeps % every == 0):
+        if late or (every is not None and self._sweeps // every > before // every):
             self.write()
 
     def write(self) -> None:

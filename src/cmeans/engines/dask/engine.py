@@ -6,9 +6,10 @@ import itertools
 import numbers
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Self, cast
@@ -16,9 +17,11 @@ from uuid import uuid4
 
 import numpy as np
 
+from ...data.blocks import Blocks
 from ...data.row_source import RowsError, StoredRows
-from ..base import Chain, Engine, HasTasks, Pass, Result, Sum
+from ..base import Chain, Engine, HasTasks, Pass, Result, Span, Sum
 from ..threads import ThreadEngine
+from .chunks import in_a_row, side_by_side
 from .columns import DaskKept
 from .dask_api import by_row, default_client, has_killed_workers, in_parts, is_client, is_connected, placed, settled
 from .interrupts import unraised_interrupts
@@ -29,6 +32,8 @@ PATIENCE = 2  # seconds between checks that all workers are alive
 LOSSES = 5  # times that a pass is submitted
 LOST_AFTER = 30.0  # seconds without a connection from which on a scheduler is gone
 PAUSE = 0.1  # seconds between two looks at it
+SENT_FOR = 1.0  # seconds of chunks after which the state of a stream comes here; what a lost worker had done since is done again
+MOST_CHUNKS = 64  # of a stream, that are sent at once
 SCHEDULER_GONE = (
     "the Dask scheduler is gone, and with it the rows on its workers; start a cluster and fit again, from a checkpoint where the fit had "
     "one (checkpoint=cmeans.Checkpoint(path, resume=True))."
@@ -193,6 +198,34 @@ class DaskSession(Engine):
 
         return self._results(submit)[0], DaskKept(self._rows, parts)
 
+    def follow_chunks(
+        self, blocks: Blocks, spans: Sequence[Span], step: Callable[[Result | None, Blocks, Engine], Result], state: Result | None
+    ) -> Iterator[Result]:
+        if blocks.x is not self._rows:
+            yield from super().follow_chunks(blocks, spans, step, state)
+            return
+        at, count = 0, 1
+        while at < len(spans):
+            begun = time.monotonic()
+            (answer,) = self._results(partial(self._sent, in_a_row, blocks, spans[at : at + count], step, state))
+            state, at = answer.told(), at + count
+            count = max(1, min(2 * count, int(count * SENT_FOR / (time.monotonic() - begun)), MOST_CHUNKS))
+            yield state
+
+    def map_chunks(self, blocks: Blocks, spans: Mapping[int, Span], function: Callable[[Blocks, int], Result]) -> Iterator[Result]:
+        if blocks.x is not self._rows:
+            yield from super().map_chunks(blocks, spans, function)
+            return
+        numbers, at_once = list(spans), self._at_once
+        for at in range(0, len(numbers), at_once):
+            some = {number: spans[number] for number in numbers[at : at + at_once]}
+            for answer in self._results(partial(self._sent, side_by_side, blocks, some, function)):
+                yield answer.told()
+
+    def _sent(self, tasks_of: Callable[..., tuple[dict[str, Any], list[str]]], *words: Any) -> list[Any]:
+        self._place()
+        return self._started(*tasks_of(f"{self._name}-{next(self._numbers)}", *words))
+
     def _added(self, parts: list[dict[Node, Any]]) -> Any:
         """Return the sum of those of all workers."""
         sums = {node: one for part in parts for node, one in part.items()}
@@ -214,8 +247,7 @@ class DaskSession(Engine):
         return self._started(tasks, list(tasks))
 
     def _map_on_workers(self, rows: HasTasks, over: Pass[Result]) -> Iterator[Result]:
-        count = len(self._rows.parts)
-        step = 2 * max(1, sum(self._client.nthreads().values()))
+        count, step = len(self._rows.parts), self._at_once
         for start in range(0, count, step):
 
             def submit(start: int = start) -> list[Any]:
@@ -224,6 +256,11 @@ class DaskSession(Engine):
 
             for results in self._results(submit):
                 yield from results
+
+    @property
+    def _at_once(self) -> int:
+        """Number of tasks that keep all workers busy."""
+        return int(2 * max(1, sum(self._client.nthreads().values())))
 
     def _map_graph(self, rows: Any, over: Pass[Any], shards: range) -> dict[str, Any]:
         """Return the tasks of a pass over some shards; the pass is sent to each worker once unless it holds data of single rows."""
@@ -279,7 +316,7 @@ class DaskSession(Engine):
                     raise RowsError(f"workers died again and again of the same partitions; {GIVE_MEMORY}.") from error
                 raise
             self._drop(futures)
-            self._shards.clear()
+            self._forget_places()
         raise RowsError(f"{LOSSES} times in one pass workers have died; {GIVE_MEMORY}.")
 
     def _drop(self, futures: list[Any]) -> None:
@@ -320,15 +357,23 @@ class DaskSession(Engine):
             started: list[Any] = self._client.get(tasks, wanted, sync=False)
         return started
 
-    def _shards_of(self, rows: Any) -> list[Any]:
-        if self._shards and time.monotonic() - self._looked > PATIENCE and not self._all_there():
-            self._shards.clear()  # tasks of a lost worker have run elsewhere since: all are placed anew
-        if rows not in self._shards:
+    def _forget_places(self) -> None:
+        self._shards.clear()
+        self._places = []
+
+    def _place(self) -> None:
+        """Find the workers of the partitions, at first and where one is lost."""
+        if self._places and time.monotonic() - self._looked > PATIENCE and not self._all_there():
+            self._forget_places()  # tasks of a lost worker have run elsewhere since: all are placed anew
+        if not self._places:
             self._require_scheduler()
+            self._places = self._rows.places()
+            self._groups = self._rows.groups(self._places)
+
+    def _shards_of(self, rows: Any) -> list[Any]:
+        self._place()
+        if rows not in self._shards:
             parts, blocks = self._rows.parts, rows.blocks
-            if not self._shards:
-                self._places = self._rows.places()
-                self._groups = self._rows.groups(self._places)
             nothing, known, parts_of = [None] * len(parts), blocks.known, self._rows.parts_of
             weights = nothing if blocks.alike else parts_of(blocks.weight)
             labels, strengths = (nothing, nothing) if known is None else (parts_of(known.labels), parts_of(known.strength))

@@ -106,7 +106,7 @@ class DaskRows(StoredRows):
         """Return rows of futures that are parted as the rows are, by numbers or a slice."""
         if isinstance(which, slice):
             start, stop, _ = which.indices(self.shape[0])
-            pieces = self._brought(self._between(start, stop), parts)
+            pieces = self._brought(self.between(start, stop), parts)
             return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         numbers = np.searchsorted(self.starts, which, side="right") - 1
         order = np.argsort(numbers, kind="stable")
@@ -118,7 +118,7 @@ class DaskRows(StoredRows):
             out[place] = piece
         return out
 
-    def _between(self, start: int, stop: int) -> list[tuple[int, Any]]:
+    def between(self, start: int, stop: int) -> list[tuple[int, Any]]:
         """Return the partitions that hold rows start ... stop - 1, and which of their rows these are."""
         first, last = (int(n) for n in np.searchsorted(self.starts, [start, stop - 1], side="right") - 1)
         wanted = []

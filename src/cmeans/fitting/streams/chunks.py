@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ...data.arrays import Array, Float64, as_like, host_float64, in_form_of, is_foreign, namespace, to_numpy
-from ...data.blocks import Blocks, view_between
+from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, in_form_of, is_foreign, namespace, to_numpy
+from ...data.blocks import Blocks
+from ...data.column_facts import asked
 from ...data.known_labels import KnownLabels
 from ...engines import Engine
+from ...engines.base import Span
 from ...rules import Rule
 from ...runtime.user_warnings import warn
 from ...solvers.fixed_point import Solution
@@ -59,17 +62,18 @@ def new_seed(settings: FitSettings) -> int:
     return int(settings.rng.randint(LARGEST_SEED))
 
 
-def cut(blocks: Blocks, step: int, least: int) -> list[Blocks]:
+def cut(blocks: Blocks, step: int, least: int) -> list[Span]:
     """Return consecutive chunks of about `step` rows and at least `least`, those with any weight; of even size, since little can be
     projected into a short last one."""
     count = min(-(-blocks.n_rows // step), max(1, blocks.n_rows // least))
     bounds = np.linspace(0, blocks.n_rows, count + 1).astype(int)
-    known = blocks.known
-    cuts = [
-        replace(blocks, x=view_between(blocks.x, a, b), weight=blocks.weight[a:b], known=None if known is None else known[a:b])
-        for a, b in itertools.pairwise(bounds)
-    ]
-    return [part for part in cuts if part.weight.any()]
+    spans = list(itertools.pairwise(bounds.tolist()))
+    return spans if blocks.alike else [spans[k] for k in np.unique(np.concatenate(asked(blocks.weight, partial(_weighed, bounds))))]
+
+
+def _weighed(bounds: IntArray, weight: Float64, start: int) -> IntArray:
+    """Return the numbers of chunks that have any of the weights of rows from `start` on."""
+    return np.unique(np.searchsorted(bounds, start + np.flatnonzero(weight > 0), side="right") - 1)
 
 
 def reason_of_chunk(solution: Solution, settings: FitSettings) -> str:

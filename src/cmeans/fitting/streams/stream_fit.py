@@ -12,6 +12,8 @@ import numpy as np
 
 from ...data.arrays import Float64, is_foreign, numpy_dtype
 from ...data.blocks import Blocks
+from ...engines import Engine
+from ...engines.base import Span
 from ...kernels import Kernel, LandmarkGraphKernel
 from ...rules import Hard, Rule
 from ...runtime.callbacks import logger, verbose_log
@@ -144,7 +146,7 @@ class StreamingBase(BaseCMeans):
             with self._engine(given.x) as engine:
                 context = FitContext(procedure, settings, given, blocks, engine, None, current_listeners(), None, FitRecord())
                 reporter = Reporter(context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}")
-                stream, absorbed = self._absorb(stream, context, reporter)
+                stream, absorbed = self._absorb(stream, context, reporter, new_seed(settings) if stream is None else stream.seed)
                 result = self._result_of(absorbed.rows, replace(context, blocks=absorbed.geometry.blocks), absorbed, stream)
             self._keep(absorbed.geometry, Method(absorbed.rule), result, absorbed.geometry.blocks)
             self._keep_stream(stream, absorbed.loss)
@@ -156,40 +158,65 @@ class StreamingBase(BaseCMeans):
 
     def _by_chunks(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         estimator_name, blocks, settings = type(self).__name__, context.blocks, context.settings
-        parts = cut(blocks, self._rows_at_once(estimator_name), settings.n_clusters)
-        summary = self._summed_up(parts, context)
-        result = self._result_of(None, context, summary.absorbed, summary.stream)
-        if len(parts) > 1 and not summary.absorbed.solution.ended:
+        spans = cut(blocks, self._rows_at_once(estimator_name), settings.n_clusters)
+        summary = self._summed_up(spans, context)
+        result = self._result_of(None, context, summary.last, summary.stream)
+        if len(spans) > 1 and not summary.last.solution.ended:
             result = of_all_chunks(result, settings, summary)
         self._keep_stream(summary.stream, summary.loss)
         warn_of_loss(self.projection_loss_, estimator_name)
-        return replace(summary.absorbed.geometry, blocks=blocks, former=None), Method(result.rule), result
+        return replace(summary.last.geometry, blocks=blocks), Method(result.rule), result
 
-    def _summed_up(self, parts: list[Blocks], context: FitContext) -> FitSummary:
+    def _summed_up(self, spans: list[Span], context: FitContext) -> FitSummary:
         """Cluster all chunks, one after the other, those before the last only where a checkpoint has not kept them."""
-        stream, loss, fell_short = None, None, 0
-        section = context.section("chunks")
-        if section.found is not None:
-            stream, loss, fell_short = (section.found[name] for name in ("stream", "loss", "fell_short"))
+        section, seed = context.section("chunks"), new_seed(context.settings)
+        found = None if section.found is None else FitSummary(*(section.found[name] for name in ("stream", "loss", "fell_short")))
+        summary, done = found, 0 if found is None else found.stream.n_chunks
+        model, sent = self._as_sent(context)
+        step = partial(model._after, sent, seed, len(spans))
         with context.kept_in_checkpoint():
-            for number in range(0 if stream is None else stream.n_chunks, len(parts)):
-                reporter = Reporter(context.listeners, "chunk", number, len(parts))
-                stream, absorbed = self._absorb(stream, replace(context, blocks=parts[number]), reporter)
-                if absorbed.loss is not None:
-                    loss = absorbed.loss if loss is None else np.maximum(loss, absorbed.loss)
-                fell_short += not absorbed.solution.converged
-                if absorbed.solution.ended:
+            for summary in context.engine.follow_chunks(context.blocks, spans[done:], step, found):
+                before, done = done, summary.stream.n_chunks
+                if context.blocks.elsewhere:
+                    summary = self._told(summary, spans, context)
+                if summary.last.solution.ended:
                     break
-                if number + 1 < len(parts):  # after the last, its sweeps would be missing
-                    section.note(partial(dict, stream=stream, loss=loss, fell_short=fell_short))
-        assert stream is not None, "some row has weight"
-        return FitSummary(stream, absorbed, loss, fell_short)
+                if done < len(spans):  # after the last, its sweeps would be missing
+                    section.note(summary.packed, done - before)
+        assert summary is not None, "some row has weight"
+        return summary
 
-    def _absorb(self, stream: StreamState | None, context: FitContext, reporter: Reporter) -> tuple[StreamState, ChunkResult]:
-        """Return the stream after a further chunk."""
+    def _as_sent(self, context: FitContext) -> tuple[Self, FitContext]:
+        """Return what clusters chunks where they are: itself and its fit, or what of them can go to other machines."""
+        if not context.blocks.elsewhere:
+            return self, context
+        model = type(self)(**self.get_params(deep=False))
+        return model, context.sent(model._procedure())
+
+    def _after(
+        self, context: FitContext, seed: int, n_chunks: int, before: FitSummary | None, blocks: Blocks, engine: Engine
+    ) -> FitSummary:
+        """Return the summary of a fit after a further chunk: the step of a stream."""
+        stream = None if before is None else before.stream
+        reporter = Reporter(context.listeners, "chunk", 0 if stream is None else stream.n_chunks, n_chunks)
+        return FitSummary.after(before, *self._absorb(stream, context.over(blocks, engine), reporter, seed))
+
+    def _told(self, summary: FitSummary, spans: list[Span], context: FitContext) -> FitSummary:
+        """Report the last of some chunks that were clustered on other machines, as its last sweep; callbacks may end the fit there."""
+        absorbed, number = summary.last, summary.stream.n_chunks - 1
+        solution, n_rows = absorbed.solution, spans[number][1] - spans[number][0]
+        reporter, max_iter = Reporter(context.listeners, "chunk", number, len(spans)), context.settings.stopping.max_iter
+        reporter.emit(reporter.stage, solution.n_iter, max_iter, n_rows, n_rows, solution.history[-1] / summary.stream.unit)
+        after = self._after_sweep(context.hook, absorbed.geometry, Method(absorbed.rule))
+        if after is not None and after(absorbed.rule, State(absorbed.past.centres), solution.n_iter):
+            return replace(summary, absorbed=replace(absorbed, solution=replace(solution, converged=False, ended=True)))
+        return summary
+
+    def _absorb(self, stream: StreamState | None, context: FitContext, reporter: Reporter, seed: int) -> tuple[StreamState, ChunkResult]:
+        """Return the stream after a further chunk; `seed` is that of a new one."""
         blocks = context.blocks.in_memory()
         if stream is None:
-            seed, unit, dtype = new_seed(context.settings), blocks.unit, np.dtype(numpy_dtype(blocks.x)).name
+            unit, dtype = blocks.unit, np.dtype(numpy_dtype(blocks.x)).name
             number, before, visits = 0, 0, 0
         else:
             seed, unit, dtype = stream.seed, stream.unit, stream.dtype
@@ -273,9 +300,8 @@ class StreamingBase(BaseCMeans):
         return problem, solve(problem, State(centres), self._chunk_observer(chunk, geometry, rule), carried=carried)
 
     def _chunk_problem(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Problem:
-        given = replace(chunk.context.given, x=geometry.blocks.x)
         settings, engine = chunk.context.settings, chunk.context.engine
-        rows = self._rows_for(replace(chunk.context, given=given), geometry, rule)
+        rows = self._rows_for(chunk.context.over(geometry.blocks, engine), geometry, rule)
         return Problem(rows, rule, engine, settings.stopping, sums_of_known(geometry.space, geometry.blocks, settings.n_clusters, engine))
 
     def _chunk_observer(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Observer:

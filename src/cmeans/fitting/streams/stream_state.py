@@ -11,6 +11,7 @@ from ...data.blocks import Blocks
 from ...data.known_labels import KnownLabels
 from ...rules import Rule
 from ...runtime.progress import Reporter
+from ...solvers.checkpoints import Packed
 from ...solvers.fixed_point import Solution
 from ...streaming import LandmarkCandidates, StreamSummary
 from ...sweeps.represented_rows import RepresentedRows
@@ -120,12 +121,35 @@ class ChunkResult:
     loss: Float64 | None = None  # (c,) share of each centre's squared norm that was lost on the way into this chunk
     reserve: LandmarkCandidates | None = None
 
+    def without(self, blocks: Blocks) -> ChunkResult:
+        """Return what may leave the chunk's rows: neither they nor what was made of them."""
+        geometry = replace(self.geometry, space=self.past.space, blocks=blocks.between(0, 0), former=None)
+        return replace(self, geometry=geometry, solution=replace(self.solution, last=None, sweep=None), rows=None)
+
 
 @dataclass(frozen=True)
 class FitSummary:
-    """Summary of all chunks of a fit."""
+    """Summary of the chunks of a fit so far."""
 
     stream: StreamState
-    absorbed: ChunkResult  # of the last one
     loss: Float64 | None  # (c,) the largest of all chunks
     fell_short: int  # number of chunks that did not converge within max_iter
+    absorbed: ChunkResult | None = None  # of the last one, without its rows; no checkpoint keeps it
+
+    @property
+    def last(self) -> ChunkResult:
+        """The last chunk."""
+        assert self.absorbed is not None, "a fit that goes on from a checkpoint has a chunk left"
+        return self.absorbed
+
+    @classmethod
+    def after(cls, before: FitSummary | None, stream: StreamState, absorbed: ChunkResult) -> FitSummary:
+        """Return the summary after a further chunk."""
+        loss, fell_short = (None, 0) if before is None else (before.loss, before.fell_short)
+        if absorbed.loss is not None:
+            loss = absorbed.loss if loss is None else np.maximum(loss, absorbed.loss)
+        return cls(stream, loss, fell_short + (not absorbed.solution.converged), absorbed.without(absorbed.geometry.blocks))
+
+    def packed(self) -> Packed:
+        """Return what a checkpoint keeps."""
+        return {"stream": self.stream, "loss": self.loss, "fell_short": self.fell_short}
