@@ -23,7 +23,7 @@ from .text import is_number
 AT_ONCE = 8  # columns of a group that are decoded together, or one of lists: a column reader holds pages in memory
 _OPENINGS = 64  # of a group, at most; where there are many columns, more of them are decoded together
 _MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first"
-_PARTIAL = ', or take missing="partial" with the linear kernel'
+_PARTIAL = ', or fit with missing="partial" and the linear kernel'
 Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
 
 
