@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from ..fitting.adaptive_fit import FORMER_NAMES, AdaptiveProblem, BaseAdaptive
 from ..fitting.arguments import Auto, GammaName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest
 from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import integer, one_of, real
+from ..fitting.ways.adaptive import FORMER_NAMES, AdaptiveProblem, BaseAdaptive
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard, SparsePossibilistic
