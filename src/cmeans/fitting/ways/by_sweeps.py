@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data.arrays import itemsize
+from ...data.arrays import itemsize, numpy_dtype
 from ...data.blocks import Blocks
 from ...data.memory_estimate import of_start
 from ...kernels import Kernel, PrecomputedGraphKernel
@@ -22,7 +22,7 @@ from ...solvers.multistart import FitResult, best_of, concluded, from_pilot, low
 from ...solvers.observer import AfterSweep, Observer
 from ...solvers.search import Breathing, Searching
 from ...solvers.sizes import Sized
-from ...solvers.subsampling import SubsampleSchedule, subsample_schedule
+from ...solvers.subsampling import SubsampleSchedule, sample_sizes, subsample_schedule
 from ...spaces import Space
 from ...sweeps.choice import memory_of
 from ...sweeps.problem import Problem
@@ -141,7 +141,7 @@ class BySweeps:
         """Return the represented rows of a fit, within the memory budget."""
         space, blocks, c = geometry.space, geometry.blocks.free, context.settings.n_clusters
         known = memory_of(space, blocks, rule, c)
-        remembered += space.bytes_of_rows + (0 if blocks.read_anew else known.total)
+        remembered += space.bytes_of_rows + (known.total if not blocks.read_anew else self._known_of_sample(space, blocks, rule, c))
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
         memory = self._memory_plan(context, space, blocks, remembered, rule.most_clusters)
@@ -150,6 +150,13 @@ class BySweeps:
         rows = RepresentedRows(space, blocks, memory.for_rows, **memory.kept)
         memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
         return rows
+
+    def _known_of_sample(self, space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> int:
+        """Bytes that sweeps remember of the largest sample of stored rows that is in memory, whatever they remember of all rows."""
+        d, sizes = int(blocks.x.shape[1]), sample_sizes(blocks.n_rows, n_clusters, blocks.limits) if self.progressive else []
+        size = max((size for size in sizes if size * d * itemsize(blocks.x) <= blocks.limits.array_bytes), default=0)
+        like = np.broadcast_to(np.zeros(1, numpy_dtype(blocks.x)), (size, d))  # which takes no memory
+        return memory_of(space, replace(blocks, x=like), rule, n_clusters).total if size else 0
 
     def _memory_plan(self, context: FitContext, space: Space, blocks: Blocks, remembered: int = 0, most: int | None = None) -> MemoryPlan:
         return plan(
