@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -112,7 +113,7 @@ class SingleAffinity(Affinity):
     @property
     def rounding(self) -> float:
         """That of sums of d products too, which grows as a walk of d random steps: equal rows are at distance 0."""
-        return max(rounding(np.float32), 1.5 * 2.0**-24 * float(self.x.shape[1]) ** 0.5)
+        return max(rounding(np.float32), 1.5 * 2.0**-24 * math.sqrt(self.x.shape[1]))
 
     def along(self, count: int) -> Affinity:
         return replace(self, x=_along(self.x, count)) if _is_wide(self, count) else self

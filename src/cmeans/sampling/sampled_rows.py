@@ -75,7 +75,7 @@ class GramRows(SampledRows):
     def products(self, coefficients: Float64, rows: IntArray) -> Float64:
         if coefficients.shape[1] < MANY:
             return self.gram[rows].T @ coefficients  # it is symmetric
-        products: Float64 = csr_array(coefficients.T) @ self.gram[rows]  # of a row in clusters all but one or two are zero
+        products: Float64 = np.asarray(csr_array(coefficients.T) @ self.gram[rows])  # of a row in clusters all but one or two are zero
         return products.T
 
     def covariance(self, rows: IntArray, share: Float64) -> Float64:
