@@ -81,8 +81,8 @@ def test_wrong_words(cmeans: Command, table: Path, tmp_path: Path, words: list[s
             "h.csv",
             b"a,b\n1,2\n3,\n",
             "h.csv: column 'b' is empty or not a number (NaN) in row 1 (rows count from 0). Fill such cells (in pandas: "
-            "frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first, or take "
-            "--missing partial with the linear kernel.",
+            "frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first, or fit with "
+            "--missing partial and the linear kernel.",
         ),
         ("u.docx", b"words", "u.docx: unknown kind of file"),
     ],

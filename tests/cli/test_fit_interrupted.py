@@ -160,6 +160,6 @@ def test_no_checkpoint_is_named_that_is_not_there(cmeans: Command, rows: Path, t
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cmeans.fitting.fit.build_geometry", interrupted)
+    monkeypatch.setattr("cmeans.fitting.ways.by_sweeps.build_geometry", interrupted)
     ended = cmeans("fit", rows, *WORDS, "--checkpoint", tmp_path / "c", "--out", tmp_path / "o")
     assert (ended.code, ended.err) == (130, "cmeans: interrupted before there were centres; nothing was written.\n")

@@ -46,11 +46,11 @@ def test_fit_and_predict(cmeans: Command, holes: Path, blobs: tuple[np.ndarray, 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("fit FILE -c 3 --out OUT", r"column '.' is empty or not a number .* or take --missing partial with"),
-        ("fit FILE -c 3 --out OUT --missing partial --kernel rbf", "--kernel rbf: distances over the values that are there"),
+        ("fit FILE -c 3 --out OUT", r"column '.' is empty or not a number .* or fit with --missing partial and"),
+        ("fit FILE -c 3 --out OUT --missing partial --kernel rbf", "--kernel rbf: .* take that, or impute the data.$"),
         ("fit FILE -c 3 --out OUT --missing partial --landmarks 9", "--landmarks 9: rows with missing values have no landmarks"),
         ("fit FILE -c 3 --out OUT --missing partial --method two-step", "--missing: --method two-step has none; it belongs to hard, fuzzy"),
-        ("select FILE -c 2-3 --missing partial", "select, silhouette_scorer: X has missing values"),
+        ("select FILE -c 2-3 --missing partial", "cmeans: the data has missing values, .* Impute the data for the choice.$"),
     ],
 )
 def test_what_cannot_be_is_refused(cmeans: Command, holes: Path, tmp_path: Path, words: str, message: str) -> None:

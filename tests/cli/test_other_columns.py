@@ -148,6 +148,30 @@ def test_categories_are_kept_with_the_model(cmeans: Command, file: Path, people:
     assert not (tmp_path / "q.parquet").exists()
 
 
+def test_codes_of_categories_are_kept_as_they_are_written(cmeans: Command, tmp_path: Path) -> None:
+    codes = {
+        "code": ["007", "7", "7.0", "10"],
+        "version": ["1.10", "1.1", "1", "1.10"],
+        "key": ["9007199254740993", "9007199254740992", "1", "1"],
+    }
+    rows = zip(*codes.values(), "0123", strict=True)
+    folder = tmp_path / "in"
+    for place in ("01", "1"):
+        (folder / f"place={place}").mkdir(parents=True)
+        (folder / f"place={place}" / "x.csv").write_text("\n".join([",".join([*codes, "x"]), *map(",".join, rows)]) + "\n")
+        rows = zip(*codes.values(), "4567", strict=True)
+    words = ["--categorical", ",".join([*codes, "place"]), "--columns", "x"]
+    found = cmeans("fit", folder, "-c", 2, *words, "--out", tmp_path / "o").summary["categories"]
+    assert found["code"] == ["007", "7", "10"]  # 7.0 is 7, as programs write it beside empty cells
+    assert found["version"] == ["1", "1.1", "1.10"]
+    assert found["key"] == ["1", "9007199254740992", "9007199254740993"]
+    assert found["place"] == ["01", "1"]
+    assert cmeans("predict", tmp_path / "o" / "model.safetensors", folder, "--out", tmp_path / "p.parquet").code == 0
+    (tmp_path / "holes.csv").write_text("code,x\n7,1\nNA,2\n")
+    ended = cmeans("fit", tmp_path / "holes.csv", "-c", 2, "--categorical", "code", "--out", tmp_path / "h", "-q")
+    assert "column 'code', of categories, has empty cells" in ended.err
+
+
 def test_empty_cells_of_categories_are_refused(cmeans: Command, people: pa.Table, tmp_path: Path) -> None:
     for name, write in WRITE.items():
         write(people.set_column(5, "colour", pa.array([None] + ["red"] * (N - 1))), tmp_path / f"x.{name}")

@@ -201,6 +201,7 @@ class TestCsv:
             (",a\n0,5\n1,6\n", r"column 0 has no name"),
             ("5.1,3.5,setosa\n4.9,3.0,setosa\n", r"the first line \(5.1,3.5,setosa\) may be names or data; add --header or --no-header\."),
             ("0,1,2\n5,6,7\n", r"the first line \(0,1,2\) may be names or data"),
+            ("2001,2002,2003\n5,6,7\n", r"the first line \(2001,2002,2003\) may be names or data"),
         ],
     )
     def test_what_cannot_be_read(self, tmp_path: Path, text: str, message: str) -> None:
@@ -211,6 +212,8 @@ class TestCsv:
         file = written(tmp_path, "0,1,2\n5,6,7\n")
         assert read_rows(ReadOptions(file, header=True)).columns == ("0", "1", "2")
         assert read_rows(ReadOptions(file, header=False)).x.tolist() == [[0, 1, 2], [5, 6, 7]]
+        for numbers in ("1,2,3", "2001,2002", "2001,2003,2005", "7001,7002,7003"):  # as data may begin too
+            assert len(read_rows(ReadOptions(written(tmp_path, f"{numbers}\n{numbers}\n"))).x) == 2
         iris = written(tmp_path, "5.1,3.5,setosa\n4.9,3.0,setosa\n", "iris.data")
         assert read_rows(ReadOptions(iris, ("0-1",), header=False)).x.tolist() == [[5.1, 3.5], [4.9, 3.0]]
 

@@ -12,7 +12,10 @@ import pytest
 
 import naive
 from cmeans import KernelKMeans, ProbabilisticKMeans
+from cmeans.fitting.memory import plan
+from cmeans.fitting.ways import by_sweeps
 from cmeans.rules import Fuzzy
+from cmeans.sweeps import choice
 from cmeans.sweeps.hard import nearest
 from cmeans.sweeps.hard.bounded import BoundedSweep
 from every_estimator import FINDING, NAMES, build, known
@@ -335,6 +338,29 @@ def test_hard_sweeps_over_stored_rows_keep_bounds_where_there_is_room(monkeypatc
         np.testing.assert_array_equal(without.labels_, there.labels_)
         np.testing.assert_array_equal(without.objective_history_, there.objective_history_)
         np.testing.assert_array_equal(without.dual_coef_, there.dual_coef_)
+
+
+@pytest.mark.parametrize("space", ["linear", "landmarks"])
+def test_what_sweeps_remember_of_samples_is_planned_for(space: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples in memory of stored rows, of which as a whole nothing is remembered."""
+    limited(monkeypatch, narrow_columns=0, canonical_rows=10, subsampled_above=N // 2, array_bytes=2**20, loaded_bytes=0, bounds_bytes=0)
+    seen, planned, call = [0], [], BoundedSweep.__call__
+
+    def swept(self: BoundedSweep, rows: Any, rule: Any, state: Any, *words: Any) -> Any:
+        if not rows.blocks.read_anew:
+            seen.append(BoundedSweep.memory(rows.space, rows.blocks, len(state.centres)).total)
+        return call(self, rows, rule, state, *words)
+
+    def noted(*words: Any, remembered: int, **more: Any) -> Any:
+        planned.append(remembered)
+        return plan(*words, remembered=remembered, **more)
+
+    monkeypatch.setattr(BoundedSweep, "__call__", swept)
+    monkeypatch.setattr(by_sweeps, "plan", noted)
+    monkeypatch.setattr(choice, "LEAST_BOUNDED", 0)
+    for progressive in True, False:
+        made("KernelKMeans", space, init="k-means++", search=None, progressive=progressive).fit(Kept(rows(np.float64)))
+    assert planned[0] - planned[1] == max(seen) > 0
 
 
 @cache

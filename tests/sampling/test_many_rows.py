@@ -134,3 +134,14 @@ def test_search_by_a_share_of_very_many():
     searched = KernelKMeans(280, kernel="linear", random_state=0).fit(x)
     assert searched.objective_ < 0.99 * alone.objective_
     assert searched.row_visits_ < 6 * (alone.row_visits_ + 3 * 3000)
+
+
+@pytest.mark.parametrize("d", [300, 1000, 4000])
+def test_equal_rows_in_single_precision_are_drawn_once(d):
+    made = np.random.default_rng(0)
+    x = made.random((VERY_MANY + 4, d)).astype(np.float32)[made.integers(VERY_MANY + 4, size=2500)]
+    affinity = SingleAffinity(Linear(), x - x.mean(axis=0))
+    chosen = kmeans_plus_plus(affinity, np.ones(len(x)), VERY_MANY + 9, np.random.RandomState(0))
+    assert len(chosen) == len(np.unique(x[chosen], axis=0)) == len(np.unique(x, axis=0))
+    some = np.arange(20)
+    np.testing.assert_array_equal(affinity.squared_distances(some) == 0, (x[:, None, :3] == x[some, :3]).all(axis=2))

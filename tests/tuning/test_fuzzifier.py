@@ -24,7 +24,7 @@ from cmeans.data.limits import Limits
 from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy
 from cmeans.sampling.population import Population
-from cmeans.sampling.sampled_rows import CoordinateRows, GramRows
+from cmeans.sampling.sampled_rows import MANY, CoordinateRows, GramRows
 from cmeans.tuning.fuzzifier import fuzzifier
 from cmeans.tuning.partition import best_partition
 
@@ -76,6 +76,15 @@ def test_the_partition_of_many_rows_is_as_good_as_that_of_ten_starts():
     for rows in forms(X):
         _, d2 = best_partition(rows, np.ones(600), 12)
         assert d2.min(axis=1).sum() <= 1.02 * KMeans(12, n_init=10, random_state=0).fit(X).inertia_
+
+
+@pytest.mark.parametrize("clusters", [3, 2 * MANY])
+def test_products_with_sums_of_clusters(clusters):
+    rng = np.random.default_rng(0)
+    X, rows = rng.normal(size=(300, 5)), rng.permutation(300)[:200]
+    change = rng.normal(size=200)[:, None] * (rng.integers(clusters, size=200)[:, None] == np.arange(clusters))
+    for form in forms(X):
+        np.testing.assert_allclose(form.products(change, rows), X @ X[rows].T @ change, atol=1e-12)
 
 
 def test_a_start_far_from_all_rows_is_no_cluster():

@@ -50,7 +50,8 @@ def learn_categories(tables: Sequence[FileTable], words: Iterable[ColumnLabel]) 
     for word in words:
         name = str(header.fields[header.position(word)].label)
         for table in tables:
-            for block in table.blocks([table.header.position(name)]):
+            at = table.header.position(name)
+            for block in table.with_codes([at]).blocks([at]):
                 found.setdefault(name, set()).update(_texts(block[0], name, table.header.where))
                 if len(found[name]) > MOST:
                     raise InputError(f"--categorical {name}: holds more than {MOST:,} categories; is it an identifier (--id {name})?")
@@ -59,7 +60,7 @@ def learn_categories(tables: Sequence[FileTable], words: Iterable[ColumnLabel]) 
 
 def _order(known: Iterable[str]) -> Any:
     """Return the key by which categories are sorted: numbers by size, else text."""
-    return float if all(map(is_number, known)) else None
+    return (lambda text: (float(text), text)) if all(map(is_number, known)) else None
 
 
 def _texts(values: NDArray[Any], name: str, where: str) -> list[str]:
@@ -89,9 +90,10 @@ class _EncodedTable(FileTable):
 
     def __init__(self, table: FileTable, categories: Categories) -> None:
         self.kind, self.groups = table.kind, table.groups
-        self._table, self._own = table, len(table.header.fields)
+        self._own = len(table.header.fields)
         self._columns = {table.header.position(name): known for name, known in categories.columns.items()}
         self._made = [(at, category) for at, known in self._columns.items() for category in known]
+        self._table = table.with_codes(self._columns)
         own = list(table.header.fields)
         for at in self._columns:  # which may be named among the columns of data
             own[at] = replace(own[at], kind=_SOURCE, numeric=True, aside=True)

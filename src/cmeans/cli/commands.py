@@ -71,7 +71,7 @@ Dtype = Annotated[
 ]
 Array = Annotated[str | None, option(DATA, "Which array of an npz.", metavar="NAME", shown="X, or the only one")]
 HeaderLine = Annotated[
-    bool | None, option(DATA, "Whether the first line of a CSV holds names.", "--header/--no-header", shown="it is looked at")
+    bool | None, option(DATA, "Whether the first line of a CSV holds names.", "--header/--no-header", shown="names are text, data numbers")
 ]
 KeptIn = Annotated[
     Path | None, option(RUN, "Keep how far it has come, for when it is stopped.", "--checkpoint", metavar="FILE", shown="none")

@@ -174,8 +174,8 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
     """Fit, and write labels and memberships to a file in the last pass."""
     method = METHODS[request.method]
     n, d = rows.x.shape
-    screen.say(f"fitting {type(model).__name__} to {n:,} rows and {d:,} columns of {rows.x.dtype.name}")
-    with screen.progress(model.tol), screen.telling("cmeans.memory"):
+    screen.say(f"fitting {n:,} rows and {d:,} columns of {rows.x.dtype.name} by --method {request.method}")
+    with screen.progress(model.tol), screen.telling("cmeans.memory", in_options):
         written = {"memberships": method.soft, "top_k": request.top_k, "threshold": request.threshold}
         try:
             told = {"known_labels": rows.labels, "must_link": rows.links}

@@ -80,6 +80,9 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
             model, x = last_step(known.model, known.rows.x)
         with watch.part("predict"):
             soft = model.rule_.is_soft and place.suffix != ".npy"
+            if not soft and (request.top_k is not None or request.threshold is not None):
+                which = f"{request.out} holds" if model.rule_.is_soft else "clusters of this model have"
+                raise InputError(f"--top-k, --threshold: {which} labels alone, no memberships to choose among.")
             chosen = {"memberships": soft, "top_k": request.top_k, "threshold": request.threshold}
             counts = with_names(place, request.reading, lambda file: model.predict_to(x, file, **chosen))
     screen.say(f"wrote {request.out}")

@@ -70,7 +70,7 @@ def _judged(request: FitRequest, clusters: str, by: str, n_bootstrap: int, scree
     with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
         with watch.part("read"):
             rows, _ = prepared_rows(request, screen, stays=False)
-        screen.say(f"judging {numbers[0]} to {numbers[-1]} clusters by {type(model).__name__}")
+        screen.say(f"judging {numbers[0]} to {numbers[-1]} clusters by --method {request.method}")
         with watch.part("select"):
             weight = None if rows.stay else rows.weight
             words: dict[str, Any] = {"by": by, "n_bootstrap": n_bootstrap, "sample_weight": weight, "refit": False}

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from ..fitting.adaptive_fit import FORMER_NAMES, AdaptiveProblem, BaseAdaptive, best_separated
 from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest, check_m
 from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, starts
 from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import one_of, real
+from ..fitting.ways.adaptive import FORMER_NAMES, AdaptiveProblem, BaseAdaptive, best_separated
 from ..kernels import Kernel, Linear
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, Hard, Rule, SparsePossibilistic

@@ -54,7 +54,7 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         rows, those of the widest clusters, may count as noise, and a number serves better.
     top_k : int >= 1 or None, default=None
         In how many clusters a row has memberships: its `top_k` nearest ones alone, in every sweep. None: in all. For hundreds of clusters
-        and more, where it takes less time and keeps n `top_k` numbers for n c (see Notes).
+        and more, where it takes less time, and keeps `top_k` numbers of a row in place of one for each cluster (see Notes).
     acceleration : "anderson" or None, default="anderson"
         Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. It
         begins where centres move little and the objective is convex, so that a start leads where plain sweeps lead, cluster for cluster. A
@@ -65,8 +65,7 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         As in `KernelKMeans`: centres of length one, and with kernel="linear" rows too, for soft spherical c-means (Hornik 2012). m="auto"
         is read off plain means, which is on the safe side: centres of length one stay apart for larger m.
 
-    All other attributes and methods are those of `KernelKMeans`. A parameter that the kernel
-    has no use for is told in a warning.
+    All other attributes and methods are those of `KernelKMeans`. A warning names parameters that the kernel has no use for.
 
     Attributes
     ----------

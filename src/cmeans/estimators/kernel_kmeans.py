@@ -59,8 +59,9 @@ class KernelKMeans(Plotting, BaseCMeans):
         pivoted Cholesky), "k-means++": to the squared distance from the nearest of them, "uniform": to weight; the first two among at most
         20,000 rows. An array sets their number too.
     landmark_tol : float, default=0.02
-        Share by which costs of two partitions may compare wrongly with n_landmarks="auto". They grow by 64, until the error of comparing
-        two partitions is at most this share of what one costs (see `approximation_`), or they leave out less than 1% of the variance.
+        Share by which costs of two partitions may compare wrongly with n_landmarks="auto". Landmarks are added, 64 at a time, until the
+        error of comparing two partitions is at most this share of what one costs (see `approximation_`), or they leave out less than 1% of
+        the variance.
     landmark_solver : "eigh" or "gradient", default="eigh"
         How to solve with the landmarks' kernel matrix: by a factor of it, or by conjugate gradients.
     spherical : bool, default=False
@@ -68,21 +69,24 @@ class KernelKMeans(Plotting, BaseCMeans):
         length one too, as they are read: spherical k-means, for text and embeddings (see Notes).
     init : "k-means++", "k-means||", "max-min", "random", "random-partition", array or fitted estimator, default="k-means++"
         How the first centres are drawn. "k-means++" reads a fair sample of 20,000 rows (20 a cluster, if that is more),
-        "k-means||" at all rows, in six passes; up to that number of rows they are the same. "max-min": the farthest rows of the sample.
+        "k-means||" all rows, in six passes; of no more rows than that both are the same. "max-min": always the
+        farthest row of the sample.
         Arrays: (c,) row numbers, (n,) labels, (c, d) points or (n, c) memberships; one start then, whatever n_init.
     n_init : int, default=1
         Starts; the lowest objective is kept.
     search : "auto", "breathing" or None, default="auto"
         How to leave poor optima: clusters come where errors are large and as many go where they are of least use, as long as that
         lowers the objective (breathing k-means, Fritzke 2020). It begins where the best start has converged. "auto": under the hard
-        rule, from whose partition the estimator's own sweeps go on where it is better, and for no more row visits than nine further
-        starts would make, two from 256 clusters on; not where `init` gives the start. "breathing": from any start, under the estimator's
-        own rule where that is hard or fuzzy, and for as long as it gains. With `progressive`, on a sample first, which is enough where it
-        has 1,000 rows a cluster. None: sweeps from the starts alone.
+        rule; where the partition that it finds is better, the estimator's own sweeps go on from there. It visits no more rows than nine
+        further starts would (from 256 clusters on: two), and leaves a start that `init` gives as it is. "breathing": from any start, under
+        the estimator's own rule where that is hard or fuzzy, and for as long as it gains. With `progressive`, on a sample first, which
+        is enough where it has 1,000 rows a cluster. None: sweeps from the starts alone.
     size_min, size_max : number, one for each cluster, or None, default=None
         Least and greatest size of each cluster: below 1 a share of all rows, else a number of them (with weights, the sum of these). With
         equal weights they are kept exactly, shares to the next whole row outwards; with unequal weights to the largest weight of a row.
-        Every drawn start is followed within them, and so is the best plain partition that a search finds. Labels of new rows are by price.
+        Every drawn start is followed within them, and so is the best plain partition that a search finds. `predict`
+        goes by the clusters' prices (`prices_`) alone, whatever sizes come of it: equal rows, which the bounds may part in `labels_`, have
+        one label there.
     max_iter : int, default=300
         Sweeps over the rows at most.
     tol : float, default=1e-4
@@ -111,7 +115,7 @@ class KernelKMeans(Plotting, BaseCMeans):
     checkpoint : path, Checkpoint or None, default=None
         A file that records the progress of the fit, written every five minutes, or as a `Checkpoint` sets, and when it is interrupted.
     random_state : int, RandomState or None
-        Of landmarks and starts.
+        Seed of all that is drawn: landmarks, starts, samples.
     verbose : int, default=0
         1: a line at the end, 2: a line a sweep (logger "cmeans"). In notebooks, where rich is installed, a bar shows fits of more than
         two seconds.

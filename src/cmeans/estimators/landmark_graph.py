@@ -53,14 +53,14 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Whether features of a row are divided by their length.
     falloff : float, default=4
         How fast rows farther than usual from their landmarks lose weight in the graph, so that stray rows do not join clusters: a row
-        at a mean distance t counts (median / t)^falloff beyond the median. 0: all rows count alike.
+        whose mean distance t to its landmarks is above the median of all rows counts (median / t)^falloff. 0: all rows count alike.
     metric : "euclidean" or "precomputed", default="euclidean"
         "precomputed": X holds the distances of rows to landmarks (n, s), by any measure; of a kernel, the roots of
         k(x, x) + k(l, l) - 2 k(x, l).
     n_jobs : int or None, default=None
         Threads; None: every usable CPU. It never changes results.
     random_state : int, RandomState or None
-        Of the landmarks.
+        Seed of the choice of landmarks.
 
     Attributes
     ----------

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from ..fitting.adaptive_fit import FORMER_NAMES, AdaptiveProblem, BaseAdaptive
 from ..fitting.arguments import Auto, GammaName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest
 from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import integer, one_of, real
+from ..fitting.ways.adaptive import FORMER_NAMES, AdaptiveProblem, BaseAdaptive
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard, SparsePossibilistic
@@ -55,8 +55,8 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
         Whether each feature is brought to a range of 10 inside the fit. See `AdaptivePossibilisticCMeans`.
     n_neighbors : int >= 2, default=10
         Neighbours of a row that tell how wide a cluster starts there. Its scale is max(d_max, d_slope)^2: d_max is the largest distance
-        between nearest neighbours, d_slope, of the row's distances to that many neighbours, the one behind the largest step. Among 5,000
-        rows at most.
+        between nearest neighbours, d_slope, of the row's distances to that many neighbours, the one behind the largest step. They are
+        sought among 5,000 rows at most.
     n_new : int, default=1
         Seeds added at a time. More is faster where there are many clusters.
     seed_quantile : float in (0, 1], default=1.0

@@ -31,6 +31,7 @@ from .geometry import Geometry
 
 MOSTLY = 0.6  # share of rows without a cluster from which on a warning is issued
 PER_ROW = ("labels_", "memberships_", "memberships_top_k_", "noise_membership_", "_nearest")  # attributes of the rows of a fit
+OF_ROWS = (*PER_ROW, "objective_", "objective_history_", "separation_")
 OPTIONAL = (
     "cluster_centers_",
     "dual_coef_",

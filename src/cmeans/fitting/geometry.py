@@ -178,9 +178,8 @@ class Geometry:
             fault = "its values on these rows are all 0, though the rows are not: their products are smaller than any number"
         if fault is not None:
             raise ValueError(
-                f"{estimator_name}(kernel={self.kernel!r}): {fault}. Scale X, or divide the kernel by the size of its values: clusters "
-                "do not "
-                "depend on it."
+                f"{estimator_name}(kernel={self.kernel!r}): {fault}. Scale the rows, or divide the kernel by the size of its values: "
+                "clusters do not depend on it."
             )
 
     def _any_number(self) -> bool:

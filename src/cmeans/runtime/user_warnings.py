@@ -10,7 +10,7 @@ from contextvars import ContextVar
 
 NOT_FINITE = (
     "X and the kernel give values that are not finite (overflow, or a kernel that returns NaN): "
-    "scale the features of X, use float64, or use a normalised kernel."
+    "scale the features, use float64, or use a normalised kernel."
 )
 SKIPPED_PACKAGES = ("cmeans", "sklearn")
 

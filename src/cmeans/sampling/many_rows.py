@@ -90,5 +90,9 @@ class _Measured(Affinity):
     def between(self, rows: IntArray) -> Float64:
         return self._values[[self._places[int(row)] for row in rows]]
 
+    @property
+    def rounding(self) -> float:
+        return self.affinity.rounding
+
     def diag(self) -> Float64:
         return self.affinity.diag()

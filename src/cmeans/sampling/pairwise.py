@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -36,6 +37,11 @@ class Affinity(ABC):
     def diag(self) -> Float64:
         """k(x_i, x_i) (p,)."""
 
+    @property
+    def rounding(self) -> float:
+        """Share of k(x, x) + k(y, y) below which a squared distance is 0."""
+        return rounding(np.float64)
+
     def in_given_precision(self) -> Affinity:
         """Return the same with values in the precision of the rows as they were given, where that takes less time; itself elsewhere."""
         return self
@@ -53,7 +59,7 @@ class Affinity(ABC):
         d2[np.arange(len(columns)), columns] = 0.0
         if not np.isfinite(d2).all():
             raise ValueError(NOT_FINITE)
-        size *= rounding(d2.dtype)
+        size *= self.rounding
         d2[d2 <= size] = 0.0
         return d2.T
 
@@ -103,6 +109,11 @@ class SingleAffinity(Affinity):
 
     kernel: Kernel
     x: npt.NDArray[np.float32]  # (p, d)
+
+    @property
+    def rounding(self) -> float:
+        """That of sums of d products too, which grows as a walk of d random steps: equal rows are at distance 0."""
+        return max(rounding(np.float32), 1.5 * 2.0**-24 * math.sqrt(self.x.shape[1]))
 
     def along(self, count: int) -> Affinity:
         return replace(self, x=_along(self.x, count)) if _is_wide(self, count) else self

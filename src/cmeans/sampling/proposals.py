@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import native
-from ..data.arrays import Float64, IntArray, rounding
+from ..data.arrays import Float64, IntArray
 from ..native.calls import ADDRESS, INT, REAL, WHOLE, Structure, address, pointer_to
 from ..runtime.user_warnings import NOT_FINITE
 from .pairwise import Affinity
@@ -47,7 +47,7 @@ def lowered(
     numbers = np.ascontiguousarray(proposed, dtype=np.int64)
     after, potentials = np.empty(products.shape, dtype), np.empty(len(proposed), dtype)
     kept = products, *arrays, numbers, after, potentials  # while their addresses are in use
-    argument = _ProposalsArgument(*map(address, kept), *products.shape, rounding(dtype))
+    argument = _ProposalsArgument(*map(address, kept), *products.shape, affinity.rounding)
     if native.function("propose", dtype, (PROPOSALS,), INT)(argument):
         raise ValueError(NOT_FINITE)
     return after, potentials

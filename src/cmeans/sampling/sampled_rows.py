@@ -8,9 +8,12 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from ..data.arrays import Float64, IntArray
 from .pairwise import Affinity
+
+MANY = 64  # clusters from which on it pays to sum rows by cluster, in place of a product of matrices
 
 
 class SampledRows(Affinity):
@@ -70,7 +73,10 @@ class GramRows(SampledRows):
         return np.diag(self.gram).copy()
 
     def products(self, coefficients: Float64, rows: IntArray) -> Float64:
-        return self.gram[rows].T @ coefficients  # it is symmetric
+        if coefficients.shape[1] < MANY:
+            return self.gram[rows].T @ coefficients  # it is symmetric
+        products: Float64 = np.asarray(csr_array(coefficients.T) @ self.gram[rows])  # of a row in clusters all but one or two are zero
+        return products.T
 
     def covariance(self, rows: IntArray, share: Float64) -> Float64:
         root = np.sqrt(share)

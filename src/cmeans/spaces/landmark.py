@@ -236,7 +236,7 @@ def checked_gram(gram: Float64, kernel: Kernel) -> Float64:
         others = f", others from {finite.min():.3g} to {finite.max():.3g}" if len(finite) else ""
         raise ValueError(
             f"kernel={kernel!r} gives {gram[i, j]} for a pair of rows (landmarks or sample, {i} and {j}){others}: it must be finite. "
-            "Polynomials overflow on large features: scale the data, or use NormalizedPolynomial."
+            'Polynomials overflow on large features: scale the data, or use kernel="normalized_polynomial".'
         )
     symmetric, asymmetry = np.empty(gram.shape), 0.0
     parts = list(spans(len(gram), SQUARE))

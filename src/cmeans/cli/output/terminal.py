@@ -32,9 +32,9 @@ class Screen:
         message(f"cmeans: {one_line(text)}")
 
     @contextmanager
-    def telling(self, logger: str) -> Iterator[None]:
-        """Print what is logged inside the block."""
-        source, handler = logging.getLogger(logger), _Saying(self)
+    def telling(self, logger: str, put: Callable[[str], str]) -> Iterator[None]:
+        """Print what is logged inside the block, as `put` puts it."""
+        source, handler = logging.getLogger(logger), _Saying(self, put)
         level = source.level
         source.setLevel(logging.INFO)
         source.addHandler(handler)
@@ -74,12 +74,12 @@ class Screen:
 
 
 class _Saying(logging.Handler):
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Screen, put: Callable[[str], str]) -> None:
         super().__init__(logging.INFO)
-        self._screen = screen
+        self._screen, self._put = screen, put
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._screen.say(record.getMessage())
+        self._screen.say(self._put(record.getMessage()))
 
 
 def print_report(parts: Iterable[str | list[Sequence[str]]]) -> None:

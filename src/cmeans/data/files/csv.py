@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -202,8 +204,12 @@ class CsvText:
 
     def column(self, at: int) -> Iterator[pa.Array]:
         """Yield one column as text."""
-        reader = replace(self.reader, kinds={**self.reader.kinds, at: pa.string()}, made=lambda column: column)
-        return (block[0] for block in replace(self, reader=reader).blocks([at]))
+        text = self.with_text([at])
+        return (block[0] for block in replace(text, reader=replace(text.reader, made=lambda column: column)).blocks([at]))
+
+    def with_text(self, places: Iterable[int]) -> CsvText:
+        """Return the same with the columns at `places` as text."""
+        return replace(self, reader=replace(self.reader, kinds={**self.reader.kinds, **dict.fromkeys(places, pa.string())}))
 
     def blocks(self, places: Sequence[int]) -> Iterator[Block]:
         """Yield the columns at `places` of a CSV whose rows may have several lines; RowsError at the first line that is no row."""
@@ -282,6 +288,13 @@ def _judged(data: Iterator[Lines | None], reader: LineReader, several: bool) -> 
     return seen, [at in numbers or at not in texts for at in range(wide)], frozenset(truths)
 
 
+def _codes(column: NDArray[Any]) -> NDArray[Any]:
+    """Return codes (b,) as they are written, empty where they are missing; 7.0 is 7, as programs write it beside missing ones."""
+    texts = (cell.strip() for cell in column.tolist())
+    codes = ["" if text in _MISSING else re.sub(r"^(-?\d+)\.0+$", r"\1", text) for text in texts]
+    return np.array(codes, dtype=object)
+
+
 def _typed(texts: pa.Array, kind: pa.DataType) -> pa.Array | None:
     """Return text as another type; None where that would change any of it, such as 007, 1.10 or numbers that are too long."""
     if pa.types.is_string(kind):
@@ -302,13 +315,15 @@ class CsvTable(FileTable):
 
     def __init__(self, file: Path, header: bool | None = None, spell: Spelling = in_python) -> None:
         """`header`: whether the first line holds names; None looks for itself, and asks where it cannot tell."""
-        self._file, self._options = StampedFile.of(file), (header, spell)
+        self._file, self._options, self._codes = StampedFile.of(file), (header, spell), frozenset[int]()
         with self._text() as text:
             self.header = text.header
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
         with self._text() as text:
-            yield from text.blocks(places)
+            codes = {at for at in self._codes.intersection(places) if self.header.fields[at].numeric} - text.reader.truths
+            for block in text.with_text(codes).blocks(places):
+                yield [_codes(column) if at in codes else column for at, column in zip(places, block, strict=True)]
         self._file.check()  # of a file that grew, the last line may have come in half
         release()
 
@@ -323,6 +338,11 @@ class CsvTable(FileTable):
         with self._text() as text:
             yield from text.column(at)
         self._file.check()
+
+    def with_codes(self, places: Collection[int]) -> FileTable:
+        same = copy(self)
+        same._codes = frozenset(places)
+        return same
 
     def transient(self, n_columns: int) -> int:
         return 0  # it is read before the first row is asked for

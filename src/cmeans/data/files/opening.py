@@ -88,7 +88,8 @@ def open_blocks(
     array : str, default None
         Which array of an npz holds the rows. None: X, or the only one.
     header : bool, default None
-        Whether the first line of a CSV holds names. None: it is looked at.
+        Whether the first line of a CSV holds names. None: numbers are data and text is names; a mixture of both, and numbers that count
+        columns (0,1,2 or years, 2001,2002,2003), are refused, as either may be meant.
     missing : {"error", "partial"}, default "error"
         Empty cells, nulls and NaN. "error": refused; "partial": they come as NaN, for estimators with missing="partial".
 

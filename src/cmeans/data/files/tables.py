@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, pairwise
@@ -23,7 +24,7 @@ from .text import is_number
 AT_ONCE = 8  # columns of a group that are decoded together, or one of lists: a column reader holds pages in memory
 _OPENINGS = 64  # of a group, at most; where there are many columns, more of them are decoded together
 _MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first"
-_PARTIAL = ', or take missing="partial" with the linear kernel'
+_PARTIAL = ', or fit with missing="partial" and the linear kernel'
 Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
 
 
@@ -98,6 +99,10 @@ class FileTable(ABC):
     def transient(self, n_columns: int) -> int:
         """Bytes of memory at most while a group is decoded, beside the decoded rows."""
 
+    def with_codes(self, places: Collection[int]) -> FileTable:
+        """Return the table with codes, such as 007, as they are written in these columns, where they are read as numbers elsewhere."""
+        return self
+
     @property
     def n_rows(self) -> int | None:
         """Number of rows; None where the whole file must be read to count them."""
@@ -114,7 +119,8 @@ class KeyedTable(FileTable):
         fields = (Field(key, f"key of a folder, {value!r}", is_number(value), aside=True) for key, value in fresh.items())
         self.header = replace(table.header, fields=(*table.header.fields, *fields))
         self._table, self._own = table, len(own)
-        self._values = tuple(float(value) if is_number(value) else value for value in fresh.values())
+        self._texts = tuple(fresh.values())
+        self._values = tuple(float(value) if is_number(value) else value for value in self._texts)
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
         stored = [at for at in places if at < self._own]
@@ -125,6 +131,13 @@ class KeyedTable(FileTable):
     def column(self, at: int) -> Iterator[Any]:
         for stored in self._table.column(min(at, self._own - 1)):
             yield stored if at < self._own else [self._values[at - self._own]] * len(stored)
+
+    def with_codes(self, places: Collection[int]) -> FileTable:
+        same = copy(self)
+        same._table = self._table.with_codes(places)
+        pairs = zip(self._texts, self._values, strict=True)
+        same._values = tuple(text if at in places else value for at, (text, value) in enumerate(pairs, self._own))
+        return same
 
     def transient(self, n_columns: int) -> int:
         return self._table.transient(n_columns)
@@ -172,12 +185,12 @@ def joined_tables(where: str, tables: Sequence[FileTable], choices: Sequence[Col
     width, known = len(columns) * dtype.itemsize, [table.n_rows for table in tables]
     load = width * sum(rows or 0 for rows in known) <= in_memory if in_memory else False
     copied = [load or not _sought(table, width) for table in tables]
-    counts = [rows for rows, copy in zip(known, copied, strict=True) if copy]
+    counts = [rows for rows, each in zip(known, copied, strict=True) if each]
     n_copied = None if None in counts else sum(rows or 0 for rows in counts)
     scratch = ScratchRows(where, columns, dtype, n_copied, in_memory) if counts else None
     groups, weights = list[Group](), [np.empty(0)]
-    for table, choice, copy in zip(tables, choices, copied, strict=True):
-        if scratch is not None and copy:
+    for table, choice, copying in zip(tables, choices, copied, strict=True):
+        if scratch is not None and copying:
             start = len(scratch)
             weights += _copied(table, choice, scratch)
             groups += _stretches(scratch, start)

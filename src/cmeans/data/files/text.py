@@ -219,7 +219,9 @@ def _holds_names(where: str, cells: tuple[str, ...], spell: Spelling) -> bool:
     numbers = [is_number(cell) for cell in cells]
     if not any(numbers):
         return True
-    counted = len(cells) > 2 and cells == tuple(str(at) for at in range(len(cells)))  # 0,1,2: the default column names of pandas
+    # 0,1,2 are the default names of columns in pandas, 2001,2002,2003 those of a table by years
+    first = int(cells[0]) if re.fullmatch(r"0|(?:1[89]|20)\d\d", cells[0]) else None
+    counted = first is not None and len(cells) > 2 and cells == tuple(str(first + at) for at in range(len(cells)))
     if all(numbers) and not counted:
         return False
     start = ",".join(cells[:6])

@@ -29,8 +29,8 @@ from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ..arguments import StreamRule, check_m, check_noise, takes_kernel_values
-from ..fit import OF_ROWS, BaseCMeans
-from ..fitted_attributes import model_attributes, restored_on_failure, warn_of_result
+from ..fit import BaseCMeans
+from ..fitted_attributes import OF_ROWS, model_attributes, restored_on_failure, warn_of_result
 from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..kernel_width import build_named_kernel

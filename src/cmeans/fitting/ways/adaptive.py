@@ -9,27 +9,27 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ..data.arrays import Array
-from ..kernels import Linear
-from ..rules import SparsePossibilistic
-from ..runtime.docstrings import describes_arguments
-from ..sampling.population import sample
-from ..solvers.adaptive import Adaptation, PilotWidths
-from ..solvers.fixed_point import Solution, solve
-from ..solvers.multistart import BestRun, FitResult, concluded
-from ..solvers.observer import Observer
-from ..solvers.steps import Verdict
-from ..sweeps.passes import SilhouettePass
-from ..sweeps.problem import Problem
-from ..sweeps.state import State
-from ..tuning.feature_ranges import factors_to_ten
-from .arguments import InnerScaling, SparsityTest, takes_kernel_values
-from .fit import BaseCMeans
-from .fitted_attributes import certified
-from .geometry import Geometry
-from .procedure import FitContext, FitSettings, Method, Procedure
-from .space import build_geometry
-from .validation import integer, one_of, real
+from ...data.arrays import Array
+from ...kernels import Linear
+from ...rules import SparsePossibilistic
+from ...runtime.docstrings import describes_arguments
+from ...sampling.population import sample
+from ...solvers.adaptive import Adaptation, PilotWidths
+from ...solvers.fixed_point import Solution, solve
+from ...solvers.multistart import BestRun, FitResult, concluded
+from ...solvers.observer import Observer
+from ...solvers.steps import Verdict
+from ...sweeps.passes import SilhouettePass
+from ...sweeps.problem import Problem
+from ...sweeps.state import State
+from ...tuning.feature_ranges import factors_to_ten
+from ..arguments import InnerScaling, SparsityTest, takes_kernel_values
+from ..fit import BaseCMeans
+from ..fitted_attributes import certified
+from ..geometry import Geometry
+from ..procedure import FitContext, FitSettings, Method, Procedure
+from ..space import build_geometry
+from ..validation import integer, one_of, real
 
 SQUARED_SHARE = 0.2  # K of the automatic sparsity where scales are mean squares: more, and rows within the radius make it smaller yet
 REACH = 3.0  # squared radius of every cluster over its squared deviation, at least, in the form "length"

@@ -1,0 +1,1 @@
+"""Ways to a solution: sweeps from every start, clusters that adapt."""

@@ -1,0 +1,220 @@
+"""The way from rows to a solution: their space, what is kept of them within the memory budget, starts, search, and the solvers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...data.arrays import itemsize, numpy_dtype
+from ...data.blocks import Blocks
+from ...data.memory_estimate import of_start
+from ...kernels import Kernel, PrecomputedGraphKernel
+from ...rules import Rule
+from ...runtime.callbacks import SweepHook, memory_logger
+from ...runtime.progress import Reporter
+from ...solvers.checkpoints import Checkpoint
+from ...solvers.multistart import FitResult, best_of, concluded, from_pilot, lower_cut
+from ...solvers.observer import AfterSweep, Observer
+from ...solvers.search import Breathing, Searching
+from ...solvers.sizes import Sized
+from ...solvers.subsampling import SubsampleSchedule, sample_sizes, subsample_schedule
+from ...spaces import Space
+from ...sweeps.choice import memory_of
+from ...sweeps.problem import Problem
+from ...sweeps.represented_rows import RepresentedRows
+from ...sweeps.state import State
+from ...tuning.annealing import Annealing
+from ..arguments import graph_parameters
+from ..fitted_attributes import OF_ROWS, certified, model_attributes
+from ..geometry import Geometry
+from ..init import InitContext, starts
+from ..memory import MemoryPlan, plan
+from ..procedure import FitContext, FitSettings, Method
+from ..rows.swept import SweptRows, for_linked_rows, swept_rows
+from ..space import SpaceRequest, build_geometry
+
+OF_INIT = {"k-means||": 12}  # bytes per row for starts that keep something of all rows
+
+
+class BySweeps:
+    """Mixin of the way that estimators have in common, sweeps from every start, and of its parts, of which others make their own."""
+
+    n_clusters: int
+    kernel: str | Kernel | Callable[..., Any]
+    gamma: str | float
+    degree: int
+    coef0: float
+    kernel_params: Mapping[str, Any] | None
+    init: Any
+    n_init: int
+    max_iter: int | None
+    tol: float
+    memory_budget: int | float | str | None
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+    # Defaults of the parameters that some estimators do not offer:
+    n_landmarks: int | str | None = "auto"
+    landmarks: Any = "rpcholesky"
+    landmark_tol: float = 0.02
+    landmark_solver: str = "eigh"
+    spherical: bool = False
+    engine: Any = None
+    checkpoint: str | os.PathLike[str] | Checkpoint | None = None
+    acceleration: str | None = None
+    progressive: bool = False
+    search: str | None = None
+    missing: str = "error"
+    join_equal_rows: bool | str = False
+
+    def _by_sweeps(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+        """Sweep from every start, and return the best result."""
+        settings, engine = context.settings, context.engine
+        rows = for_linked_rows(build_geometry(self._space_request(context, context.blocks)))
+        (geometry, method), sized = context.procedure.in_its_space(rows), None
+        if context.procedure.sizes is not None:
+            limits = context.procedure.sizes.limits(geometry.blocks, settings.n_clusters, soft=method.rule.is_soft)
+            sized = Sized(limits, method.rule, geometry.blocks.n_rows)
+        given = self._rows_for(context, geometry, method.rule)
+        swept = swept_rows(geometry, given, Problem(given, method.rule, engine, settings.stopping), settings.n_clusters)
+        problem, init = swept.problem, InitContext(type(self).__name__, settings.n_clusters, geometry, swept.starting(method.pilot))
+        first = starts(self.init, settings.n_init, init, settings.rng)
+        observer, schedule = self._observer(context, geometry, method), self._schedule(settings, swept)
+        search = self._searching(swept, settings.rng)
+        with self._interruptible(context, geometry, method):
+            if sized is not None:
+                named = isinstance(self.init, str)
+                best = sized.best_of(first, settings.n_init, problem, observer, given=not named, schedule=schedule, search=search)
+                problem = replace(problem, rule=sized.rule)
+            elif method.pilot is None:
+                best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
+            else:
+                problem, best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
+        if sized is not None:
+            return geometry, method, certified(sized.concluded(best, problem, observer), best, geometry, problem)
+        if isinstance(geometry.kernel, PrecomputedGraphKernel) and self._refines(method, geometry):
+
+            def rows_of(space: Space) -> RepresentedRows:
+                return self._rows_for(context, replace(geometry, kernel=space.kernel, space=space), method.rule)
+
+            problem, best = lower_cut(geometry.kernel, geometry.blocks.x, problem, best, observer, rows_of)
+            geometry = replace(geometry, kernel=problem.space.kernel, space=problem.space)
+        renumber = isinstance(self.init, str) and geometry.blocks.known is None
+        result = swept.of_all_rows(concluded(best, problem, observer, renumber=renumber))
+        return geometry, method, certified(result, best, geometry, problem)
+
+    def _refines(self, method: Method, geometry: Geometry) -> bool:
+        """Return True where a cut of a given graph is sought on the graph itself too: by hard rules, from no given start."""
+        named, told = isinstance(self.kernel, str) and isinstance(self.init, str), geometry.blocks
+        if not named or self.spherical or method.rule.is_soft or told.known is not None or told.groups is not None:
+            return False
+        return graph_parameters(self, type(self).__name__).refine
+
+    def _space_request(self, context: FitContext, blocks: Blocks) -> SpaceRequest:
+        settings = context.settings
+        return SpaceRequest(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine, settings.budget)
+
+    def _schedule(self, settings: FitSettings, swept: SweptRows) -> SubsampleSchedule | None:
+        """Return the subsamples to fit first; None for a given start, which uses all rows."""
+        if not self.progressive or not isinstance(self.init, str) or not swept.problem.space.sweeps_products:
+            return None
+        return subsample_schedule(swept.population, settings.n_clusters, settings.rng)
+
+    def _searching(self, swept: SweptRows, rng: np.random.RandomState) -> Searching | None:
+        """Return the search for a better optimum; None for a given start, whose own is meant, and for clusters of known rows."""
+        if self.search == "annealing" and swept.blocks.known is None:
+            return Annealing(swept.population, rng, swept.geometry.critical_temperature)
+        return self._breathing(swept, rng)
+
+    def _breathing(self, rows: Geometry | SweptRows, rng: np.random.RandomState) -> Breathing | None:
+        """Return the search by clusters that come and go."""
+        if self.search is None or rows.blocks.known is not None or (self.search == "auto" and not isinstance(self.init, str)):
+            return None
+        return Breathing(rows.population, rng, thorough=self.search == "breathing")
+
+    def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule, remembered: int = 0) -> RepresentedRows:
+        """Return the represented rows of a fit, within the memory budget."""
+        space, blocks, c = geometry.space, geometry.blocks.free, context.settings.n_clusters
+        known = memory_of(space, blocks, rule, c)
+        remembered += space.bytes_of_rows + (known.total if not blocks.read_anew else self._known_of_sample(space, blocks, rule, c))
+        if isinstance(init := vars(self).get("init"), str):
+            remembered += of_start(blocks, OF_INIT.get(init, 0))
+        memory = self._memory_plan(context, space, blocks, remembered, rule.most_clusters)
+        if blocks.read_anew:
+            memory = memory.with_bounds(known, blocks.limits.bounds_bytes if context.settings.budget is None else memory.for_rows)
+        rows = RepresentedRows(space, blocks, memory.for_rows, **memory.kept)
+        memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
+        return rows
+
+    def _known_of_sample(self, space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> int:
+        """Bytes that sweeps remember of the largest sample of stored rows that is in memory, whatever they remember of all rows."""
+        d, sizes = int(blocks.x.shape[1]), sample_sizes(blocks.n_rows, n_clusters, blocks.limits) if self.progressive else []
+        size = max((size for size in sizes if size * d * itemsize(blocks.x) <= blocks.limits.array_bytes), default=0)
+        like = np.broadcast_to(np.zeros(1, numpy_dtype(blocks.x)), (size, d))  # which takes no memory
+        return memory_of(space, replace(blocks, x=like), rule, n_clusters).total if size else 0
+
+    def _memory_plan(self, context: FitContext, space: Space, blocks: Blocks, remembered: int = 0, most: int | None = None) -> MemoryPlan:
+        return plan(
+            context.settings.budget,
+            type(self).__name__,
+            space,
+            blocks,
+            n_clusters=context.settings.n_clusters,
+            itemsize=itemsize(context.given.x),
+            n_threads=context.engine.n_threads,
+            copied=context.given.copied,
+            remembered=remembered,
+            most_clusters=most,
+        )
+
+    def _after_sweep(self, hook: SweepHook | None, geometry: Geometry, method: Method) -> AfterSweep | None:
+        if hook is None or not hook.listens:
+            return None
+
+        def after_sweep(rule: Rule, state: State, sweeps: int) -> bool:
+            def fitted() -> dict[str, Any]:
+                space, centres = geometry.portable(state.centres)
+                state_there = State(centres, state.scales)
+                return {**self._model_attributes(geometry, replace(method, rule=rule), space, state_there), "n_iter_": sweeps}
+
+            return hook.sweep_ended(fitted)
+
+        return after_sweep
+
+    def _model_attributes(self, geometry: Geometry, method: Method, space: Space, state: State) -> dict[str, Any]:
+        """Attributes needed for prediction, and the parameters determined by the data."""
+        attributes = {**model_attributes(geometry, method.rule, space, state), **method.attributes}
+        if "m" in vars(self):
+            attributes["m_"] = getattr(method.rule, "m", 1.0)
+        if method.pilot is not None and "pilot_m" in vars(self):
+            attributes["pilot_m_"] = getattr(method.pilot.rule, "m", 1.0)
+        return attributes
+
+    def _observer(self, context: FitContext, geometry: Geometry, method: Method) -> Observer:
+        """Return the observer of the solves of a fit."""
+        after_sweep = self._after_sweep(context.hook, geometry, method)
+        return Observer(Reporter(context.listeners), after_sweep, context.log, context.record, taker=context.taker)
+
+    @contextmanager
+    def _interruptible(self, context: FitContext, geometry: Geometry, method: Method) -> Iterator[None]:
+        """Leave an interrupted fit with a model of its best centres so far, if there are any, which holds nothing of its rows."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            interim = context.record.interim()
+            if interim is not None:
+                space, centres = geometry.portable(interim.state.centres)
+                for name in (*OF_ROWS, "row_visits_"):
+                    self.__dict__.pop(name, None)
+                state, method = State(centres, interim.state.scales), replace(method, rule=interim.rule)
+                for name, value in self._model_attributes(geometry, method, space, state).items():
+                    setattr(self, name, value)
+                self.converged_, self.stop_reason_, self.n_iter_ = False, f"interrupted after {interim.n_iter} sweeps", interim.n_iter
+                self.n_clusters_, self.approximation_ = len(centres), None
+                context.record.kept = True
+            raise
