@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ import numpy as np
 
 from cmeans import FuzzyCMeans, KernelKMeans
 
-from .harness import grow, header, load, unit_interval
+from .harness import grow, header, load, quiet, unit_interval
 
 WAYS = {
     "plain": {"acceleration": None, "progressive": False},
@@ -81,7 +80,7 @@ def measure(name: str, seeds: int) -> str:
 
 
 def main() -> None:
-    warnings.simplefilter("ignore")
+    quiet()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--only", nargs="+", metavar="WORD", help="problems whose names hold one of these words")

@@ -14,7 +14,6 @@ import json
 import subprocess
 import sys
 import time
-import warnings
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +24,7 @@ import numpy as np
 import cmeans
 from cmeans.fitting.prediction import Predicting
 
-from .harness import finish, header, machine
+from .harness import finish, header, machine, quiet
 
 CLUSTERS, PARTITIONS, WANTED = 4, 20, 20.0
 LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.5, "n_landmarks": 20}
@@ -104,7 +103,7 @@ def measured_here(case: str, n: int, columns: int, scheduler: str) -> dict[str, 
     from distributed import Client
 
     Predicting._limits = replace(Predicting._limits, loaded_bytes=0)  # few rows would be clustered here
-    warnings.simplefilter("ignore")
+    quiet()
     with Client(scheduler) as client:
         fit(case, spread(2_000, block, np.float32, columns, columns=columns), 2_000)  # modules are loaded, helpers begun
         x = spread(n, block, np.float32, columns, columns=columns)

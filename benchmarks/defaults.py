@@ -14,7 +14,6 @@ import argparse
 import json
 import statistics
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ from cmeans import (
     TwoStepKernelKMeans,
 )
 
-from .harness import header, load, unit_interval
+from .harness import header, load, quiet, unit_interval
 from .markdown import short
 
 REAL = [
@@ -192,7 +191,7 @@ def table(sets: Results) -> list[str]:
 
 
 def main() -> None:
-    warnings.simplefilter("ignore")
+    quiet()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=[*REAL, *MADE], default=[*REAL, *MADE], metavar="SET")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 
 from .contest import judged
-from .harness import finish
+from .harness import finish, quiet
 
 SIZES, QUICK_SIZES = (10**4, 10**5, 10**6, 10**7), (10**4, 10**5)
 FEATURES, LANDMARKS, CLUSTERS, M, SWEEPS = 16, 200, 10, 2.0, 10
@@ -158,7 +157,7 @@ def figure(result: dict[str, Any], path: Path) -> bool:
 
 
 def main() -> None:
-    warnings.simplefilter("ignore")
+    quiet()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import re
+import warnings
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -45,6 +46,12 @@ def _elsewhere(name: str) -> tuple[np.ndarray, np.ndarray]:
         return getattr(sklearn.datasets, built_in[name])(return_X_y=True)
     except (KeyError, OSError) as error:
         raise DataError(f"{name}: set CMEANS_DATA to the folder that holds {name}.npz") from error
+
+
+def quiet() -> None:
+    """Ignore warnings but for one: a parameter that a kernel has no use for is a mistake of the benchmark."""
+    warnings.simplefilter("ignore")
+    warnings.filterwarnings("error", message=".* needs no (gamma|degree|coef0)")
 
 
 def unit_interval(x: np.ndarray, dtype: type) -> np.ndarray:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,7 @@ from cmeans.landmarks.select import choose
 from cmeans.sampling.pairwise import affinity
 from cmeans.sampling.population import population_of
 
-from .harness import grow, header, load, unit_interval
+from .harness import grow, header, load, quiet, unit_interval
 from .judge import rbf
 
 PROBLEMS = {"unbalance": (200.0, 8), "covtype": (1.0, 7), "mnist": (0.03, 10), "birch1": (200.0, 100)}  # gamma, clusters
@@ -68,7 +67,7 @@ def measure(name: str, seeds: int) -> str:
 
 
 def main() -> None:
-    warnings.simplefilter("ignore")
+    quiet()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", nargs="+", choices=tuple(PROBLEMS), default=list(PROBLEMS))

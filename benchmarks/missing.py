@@ -17,7 +17,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from cmeans import FuzzyCMeans, KernelKMeans
 
-from .harness import header, load
+from .harness import header, load, quiet
 
 SHARES, DRAWS, DIGITS = (0.1, 0.3, 0.5), 10, 3000
 FITS: dict[str, Callable[..., Any]] = {
@@ -64,5 +64,5 @@ def main() -> None:
 
 if __name__ == "__main__":
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        quiet()
         main()

@@ -11,7 +11,6 @@ import argparse
 import json
 import statistics
 import time
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -23,7 +22,7 @@ from sklearn.metrics import adjusted_rand_score
 from cmeans import AdaptivePossibilisticCMeans, PossibilisticCMeans, SequentialPossibilisticCMeans
 
 from .defaults import DOCS, MADE, REAL, labelled
-from .harness import header, unit_interval
+from .harness import header, quiet, unit_interval
 from .markdown import short
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -166,7 +165,7 @@ def _cell(way: str, ari: float, clusters: int, left_out: float, seconds: float) 
 
 
 def main() -> None:
-    warnings.simplefilter("ignore")
+    quiet()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=[*SETS], metavar="SET", help="measure these again")
     parser.add_argument("--pages", action="store_true", help="measure nothing")

@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cmeans import FuzzyCMeans, KernelKMeans
 
-from .harness import header, load
+from .harness import header, load, quiet
 
 COLOURS, DRAWS = 8, 3
 LUMINANCE = (0.299, 0.587, 0.114)
@@ -93,7 +93,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("table", choices=["joined", "labelled"])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        quiet()
         print(header())
         {"joined": joined, "labelled": labelled}[parser.parse_args().table]()
 

@@ -14,7 +14,6 @@ import argparse
 import json
 import statistics
 import time
-import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,7 +23,7 @@ import numpy as np
 
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans
 
-from .harness import header, load, unit_interval
+from .harness import header, load, quiet, unit_interval
 
 CLUSTERS = {
     "s1": 15,
@@ -168,7 +167,7 @@ def page(results: dict[str, dict[str, dict[str, list[list[float]]]]]) -> str:
 
 
 def main() -> None:
-    warnings.simplefilter("ignore")
+    quiet()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", nargs="+", choices=list(CLUSTERS), default=list(CLUSTERS), metavar="SET")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -33,7 +32,7 @@ from cmeans.sweeps.problem import Problem, Stopping
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 
-from .harness import header, load, unit_interval
+from .harness import header, load, quiet, unit_interval
 from .many_clusters import mixture
 
 SWEEPS = 20
@@ -154,7 +153,7 @@ def compare_many(case: Case, seeds: int) -> None:
 
 
 def main() -> None:
-    warnings.simplefilter("ignore")
+    quiet()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--many", nargs="+", metavar="SET", help="very many clusters of mixture, mixture40, mnist, covtype; nothing else")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from cmeans import KernelKMeans
 
 from .defaults import MADE, REAL, labelled
-from .harness import header, unit_interval
+from .harness import header, quiet, unit_interval
 from .markdown import short
 
 ROWS = 5_000
@@ -147,7 +146,7 @@ def page(sets: dict[str, dict[str, list[float]]], times: dict[str, list[float]],
 
 
 def main() -> None:
-    warnings.simplefilter("ignore")
+    quiet()
     names = [*SHAPES, *REAL, *MADE]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)

@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ import numpy as np
 import cmeans
 from cmeans.data.row_source import RowArray, StoredRows
 
-from .harness import machine
+from .harness import machine, quiet
 
 D, C = 2, 5
 MADE = 4096  # rows that are made together, from the number of the first
@@ -159,7 +158,7 @@ def main() -> int:
     parser.add_argument("--job", choices=JOBS, help=argparse.SUPPRESS)
     words = parser.parse_args()
     if words.job:
-        warnings.simplefilter("ignore")
+        quiet()
         print(json.dumps(JOBS[words.job](int(words.rows), words.folder)))
         return 0
     with tempfile.TemporaryDirectory(dir=words.folder) as place:

@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from sklearn.kernel_approximation import Nystroem
 
 from cmeans import StreamingFuzzyCMeans
 
-from .harness import header, load, unit_interval
+from .harness import header, load, quiet, unit_interval
 from .judge import landmark_kmeans_cost
 
 # m: what "auto" finds on these rows; well above it centres coincide
@@ -159,7 +158,7 @@ def _resident() -> float:
 
 
 def main() -> None:
-    warnings.simplefilter("ignore")
+    quiet()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5, help="of each contestant; one of method='projection'")
     parser.add_argument("--rows", type=int, default=200_000, help="of covtype")

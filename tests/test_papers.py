@@ -6,15 +6,18 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.harness import load
+from benchmarks.harness import load, quiet
 from benchmarks.markdown import table
 from benchmarks.papers import NAMES, paper, tiles
 from benchmarks.papers.__main__ import main
+from benchmarks.papers.havens2011 import fits
 from benchmarks.papers.havens2011.fits import PrintedPossibilistic
+from benchmarks.papers.kpkm2021 import methods
 from benchmarks.papers.paper import Run, minutes
 from benchmarks.papers.results import Results
 from benchmarks.template import environment, judged
@@ -265,6 +268,26 @@ def test_the_printed_possibilistic_rule_is_swept_as_printed(X):
     d2 = ((X[:, None, :] - model.cluster_centers_[None, :, :]) ** 2).sum(axis=2)
     weights = (1.0 / (1.0 + (d2 / model.eta_) ** 2.0)) ** 2
     np.testing.assert_allclose(model.cluster_centers_, weights.T @ X / weights.sum(axis=0)[:, None], atol=1e-6)
+
+
+@pytest.mark.parametrize("variant", fits.VARIANTS)
+@pytest.mark.parametrize("algorithm", fits.ALGORITHMS)
+def test_every_run_of_havens_2011_is_of_its_rule(algorithm, variant, X):
+    words = {} if algorithm == fits.FCM else {"eta_scale": 0.1}
+    model = fits.estimator(algorithm, variant, 3, 1.8, random_state=0, **words).fit(RBF(gamma=0.3)(X, X))
+    if algorithm == fits.FCM:
+        assert model.rule == fits.fuzzy_rule(variant, 1.8)
+    else:
+        assert isinstance(model.rule, PrintedPossibilistic if variant == fits.PRINTED else Possibilistic)
+        assert model.pilot_m_ == (1.8 if variant == fits.AUTO else 2.0)
+
+
+@pytest.mark.parametrize("method", methods.OF_UCI)
+def test_every_method_of_liu_2021_has_the_kernel_that_its_cell_names(method, X):
+    with warnings.catch_warnings():
+        quiet()
+        model = methods.estimator(method, 3, 0, **({} if method in methods.PLAIN else {"gamma": 0.3})).fit(X[:60])
+    assert model.kernel == ("linear" if method in methods.PLAIN else "rbf")
 
 
 def _naive_cost(k, labels):

@@ -7,9 +7,9 @@ import os
 import sys
 import tempfile
 import time
-import warnings
 from pathlib import Path
 
+from ..harness import quiet
 from . import NAMES, __doc__, index, paper
 from .paper import Paper, Run
 from .results import Results
@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.environ["CMEANS_DATA"] = str(options.data.resolve())
     if options.check:
         return check(options.out)
-    warnings.simplefilter("ignore")
+    quiet()
     for name in options.papers:
         started, one = time.perf_counter(), paper(name)
         print(f"\n{name}: {one.title}", flush=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import joblib
 import threadpoolctl
 
+from ..harness import quiet
 from .paper import Run
 
 
@@ -26,5 +26,5 @@ def in_parallel(run: Run, work: Callable[..., dict[str, Any]], jobs: dict[str, t
 
 
 def _one_thread() -> None:
-    warnings.simplefilter("ignore")
+    quiet()
     threadpoolctl.threadpool_limits(1)

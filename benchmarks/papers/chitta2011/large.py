@@ -9,7 +9,6 @@ import json
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 
 from cmeans.kernels import RBF
 
+from ...harness import quiet
 from ..paper import Run
 from . import fits
 from .problem import Array, starts
@@ -135,6 +135,6 @@ def peak() -> float | None:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
+    quiet()
     size, landmarks, most, *wanted = map(int, sys.argv[1:])
     print(json.dumps(one(size, landmarks, most, wanted)))

@@ -16,7 +16,7 @@ from cmeans.kernels import Kernel
 from cmeans.metrics import purity
 from cmeans.rules import Fuzzy, Possibilistic, Rule
 from cmeans.rules.base import NativeFunctions
-from cmeans.solvers.multistart import Pilot
+from cmeans.solvers.multistart import ScalesPilot
 
 from .settings import EPSILON, M, Problem, first_rows, kernel_of
 
@@ -45,7 +45,7 @@ class PrintedPCM(CMeans):
 
     def _procedure(self) -> Procedure:
         procedure = super()._procedure()
-        return replace(procedure, method=lambda geometry: replace(procedure.method(geometry), pilot=Pilot(fuzzy_rule(PRINTED, M))))
+        return replace(procedure, method=lambda geometry: replace(procedure.method(geometry), pilot=ScalesPilot(fuzzy_rule(PRINTED, M))))
 
 
 def fuzzy_rule(variant: str, m: float) -> Rule:

@@ -80,7 +80,7 @@ def objective(k: Array, labels: Array) -> float:
 
 def estimator(method: str, c: int, seed: int, solver: str = "auto", **words: Any) -> Any:
     common = {"n_jobs": 1, "random_state": seed, "search": None}  # as published: no start is improved on
-    exact = {"n_landmarks": None, **common, **words}
+    exact = {"kernel": "rbf", "n_landmarks": None, **common, **words}
     makers: dict[str, Callable[[], Any]] = {
         "KPKM": lambda: ProbabilisticKMeans(c, solver=solver, polish=None, **exact),
         "KPKM batched": lambda: ProbabilisticKMeans(c, solver="batched", polish=None, **exact),

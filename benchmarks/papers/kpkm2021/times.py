@@ -138,6 +138,7 @@ def covertype(run: Run) -> None:
     rng = np.random.default_rng(0)
     sample = x[rng.choice(len(x), min(len(x), 2000), replace=False)].astype(np.float64)
     words: dict[str, Any] = {
+        "kernel": "rbf",
         "gamma": 1.0 / float(np.median(pdist(sample, "sqeuclidean"))),
         "landmarks": rng.choice(len(x), LANDMARKS, replace=False),
         "n_jobs": 1,

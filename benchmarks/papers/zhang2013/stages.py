@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from ... import singlepass
+from ...harness import quiet
 from ..paper import Run
 from . import extras
 from .extras import SMALL, case_of
@@ -64,7 +64,7 @@ def at_once(run: Run, title: str, tables: list[Callable[[], None]]) -> None:
 
 
 def _begin() -> None:
-    warnings.simplefilter("ignore")
+    quiet()
     threadpool_limits(1)
     warm_up()
 
