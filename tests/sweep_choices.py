@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from itertools import combinations, product
 from typing import Any
@@ -39,12 +40,12 @@ def pairs(*parameters: Iterable[Any], allowed: Callable[..., bool] = lambda *_: 
     """
     choices = [list(parameter) for parameter in parameters]
     places = [place for place in product(*map(range, map(len, choices))) if allowed(*_at(choices, place))]
-    meeting = {place: set(combinations(enumerate(place), 2)) for place in places}
-    missing = set().union(*meeting.values())
-    found = []
+    bits = defaultdict[Any, int](lambda: 1 << len(bits))  # a set of pairs is a whole number, of which there are many to intersect
+    meeting = {place: sum(bits[pair] for pair in combinations(enumerate(place), 2)) for place in places}
+    missing, found = (1 << len(bits)) - 1, []
     while missing:
-        best = max(places, key=lambda place: len(meeting[place] & missing))
-        missing -= meeting[best]
+        best = max(places, key=lambda place: (meeting[place] & missing).bit_count())
+        missing &= ~meeting[best]
         found.append(best)
     return [_at(choices, place) for place in sorted(found)]
 
