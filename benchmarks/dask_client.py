@@ -45,7 +45,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "AdaptivePossibilisticCMeans": ("AdaptivePossibilisticCMeans", {**FOUND, "kernel": "linear"}),
     "SequentialPossibilisticCMeans": ("SequentialPossibilisticCMeans", {**FOUND, "kernel": "linear", "tol": 1e-2}),
     "StreamingFuzzyCMeans": ("StreamingFuzzyCMeans", {**COUNTED, **LANDMARKS, "chunk_size": 5_000}),
-    "KernelPatchClustering": ("KernelPatchClustering", {**COUNTED, "kernel": "rbf", "gamma": 0.5, "patch_size": 5_000}),
+    "KernelPatchClustering": ("KernelPatchClustering", {**COUNTED, "kernel": "rbf", "gamma": 0.5, "patch_size": 500}),
     "select": ("KernelKMeans", {**COUNTED, "kernel": "linear"}),
     "stability": ("KernelKMeans", {**COUNTED, "kernel": "linear"}),
 }
