@@ -203,7 +203,8 @@ def checked_labels(labels: IntArray, n_clusters: int, estimator_name: str) -> In
 
 def _warn_if_fewer(count: int, context: InitContext) -> None:
     if count < context.n_clusters and not context.at_most:
+        rows, clusters = ("row", "cluster is") if count == 1 else ("rows", "clusters are")
         warn(
-            f"{context.estimator_name}(n_clusters={context.n_clusters}): there are only {count} distinct rows of positive weight to start "
-            f"from, so {count} clusters are made. Take fewer clusters.",
+            f"{context.estimator_name}(n_clusters={context.n_clusters}): only {count} distinct {rows} of positive weight to start from, so "
+            f"{count} {clusters} made. Take fewer clusters.",
         )
