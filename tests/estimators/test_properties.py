@@ -30,7 +30,7 @@ from sweep_choices import pairs
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore:.*(collapsed|coincide|hold no row|nearly the identity|nearly constant|distinct rows):UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*(collapsed|coincide|hold no row|nearly the identity|nearly constant|distinct row):UserWarning"),
 ]
 
 ESTIMATORS = {

@@ -162,7 +162,7 @@ def test_products_that_vanish(name: str, kernel: str) -> None:
 
 def test_rows_of_zeros_are_valid() -> None:
     for kernel in ("linear", "cosine"):
-        with pytest.warns(UserWarning, match="only 1 distinct rows"):
+        with pytest.warns(UserWarning, match="only 1 distinct row "):
             assert cmeans.KernelKMeans(2, kernel=kernel).fit(np.zeros((9, 2))).objective_ == 0.0
 
 

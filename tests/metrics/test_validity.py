@@ -294,7 +294,7 @@ def test_tables_in_and_out():
     assert xie_beni(model, pd.DataFrame(X, columns=names)) == pytest.approx(xie_beni(plain, X), rel=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:.*(collapsed|coincide|distinct rows|nearly constant):UserWarning")
+@pytest.mark.filterwarnings("ignore:.*(collapsed|coincide|distinct row|nearly constant):UserWarning")
 @pytest.mark.parametrize(
     "words", [{"kernel": "linear"}, {"kernel": RBF(0.05), "n_landmarks": None}, {"kernel": RBF(0.05), "n_landmarks": 20}]
 )
