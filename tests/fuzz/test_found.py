@@ -318,14 +318,36 @@ class TestNames:
 
 
 class TestCheckpoints:
+    def changed(self, file: Path, change: Any) -> None:
+        """Change the header of a checkpoint by hand, so that its digest is right."""
+        key, header, arrays = parts_of(file.read_bytes())
+        change(header)
+        del header["digest"]
+        save_file(arrays, file, {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})})
+
+    @pytest.mark.parametrize("drawn", [-1, 625, 10**6])
+    def test_more_random_numbers_than_there_are(self, drawn: int, tmp_path: Path) -> None:
+        """NumPy read memory behind them."""
+        file, fit = tmp_path / "fit", {"n_clusters": 3, "random_state": 0, "n_init": 3}
+        cmeans.ProbabilisticKMeans(**fit, checkpoint=file).fit(X)
+        self.changed(file, lambda header: header["random"].__setitem__("pos", drawn))
+        with pytest.raises(ValueError, match=rf"fit is damaged, or no checkpoint .*{drawn} of 624 random numbers are drawn"):
+            cmeans.ProbabilisticKMeans(**fit, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
+
+    def test_steps_that_are_words(self, tmp_path: Path) -> None:
+        """The next checkpoint could not be written."""
+        file, fit = tmp_path / "fit", {"n_clusters": 3, "random_state": 0, "solver": "fagp"}
+        cmeans.ProbabilisticKMeans(**fit, checkpoint=file).fit(X)
+
+        self.changed(file, lambda header: header["sections"]["start 0/path/fit 0"]["$dict"].__setitem__("steps", {"$strings": ["x"]}))
+        with pytest.raises(ValueError, match="fit is damaged, or no checkpoint"):
+            cmeans.ProbabilisticKMeans(**fit, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
+
     @pytest.mark.parametrize("identity", [3, "words", None, [1]])
     def test_an_identity_that_is_none(self, identity: object, tmp_path: Path) -> None:
         file = tmp_path / "fit"
         cmeans.KernelKMeans(3, kernel="linear", random_state=0, checkpoint=file).fit(X)
-        key, header, arrays = parts_of(file.read_bytes())
-        header["identity"] = identity
-        del header["digest"]
-        save_file(arrays, file, {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})})
+        self.changed(file, lambda header: header.__setitem__("identity", identity))
         with pytest.raises(ValueError, match=r"checkpoint: .*fit is damaged, or no checkpoint"):
             cmeans.KernelKMeans(3, kernel="linear", random_state=0, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
 

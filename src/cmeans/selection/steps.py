@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import Float64
-from ..solvers.checkpoints import CheckpointLog
+from ..solvers.checkpoints import CheckpointLog, set_drawn
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class SelectionSteps:
         if section.found is not None:
             numbers: Float64 = section.found["numbers"]
             drawn, has_gauss, gauss = section.found["drawn"]
-            self.rng.set_state(("MT19937", section.found["keys"], int(drawn), int(has_gauss), float(gauss)))
+            set_drawn(self.rng, section.found["keys"], drawn, has_gauss, gauss)
             return numbers
         numbers = np.asarray(made(), np.float64)
         _, keys, drawn, has_gauss, gauss = self.rng.get_state(legacy=True)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import host_float64, is_sparse
+from ..data.arrays import Array, host_float64, is_sparse
 from ..data.blocks import Blocks
 from ..data.column_facts import are_here
 from ..runtime.signals import held_back
@@ -226,9 +226,7 @@ class CheckpointLog:
                 raise ValueError("it holds something else than was written")
             known = dict(header["identity"])
             self.rng = np.random.RandomState()
-            state = {"key": unpacked(header["random"]["key"], arrays, self._objects), "pos": int(header["random"]["pos"])}
-            has_gauss, gauss = header["gauss"]
-            self.rng.set_state({"bit_generator": "MT19937", "state": state, "has_gauss": int(has_gauss), "gauss": float(gauss)})
+            set_drawn(self.rng, unpacked(header["random"]["key"], arrays, self._objects), header["random"]["pos"], *header["gauss"])
             self._found = {key: unpacked(packed, arrays, self._objects) for key, packed in header["sections"].items()}
             for key, some in header["beside"].items():
                 self._found[key] |= {name: FoundBeside(self._path, StoredArray.read(array)) for name, array in some.items()}
@@ -245,6 +243,19 @@ class CheckpointLog:
 
 def _damaged(path: Path, error: BaseException) -> ValueError:
     return DamagedError(f"checkpoint: {path} is damaged, or no checkpoint of this version: {one_line(error, most=500)}.")
+
+
+def set_drawn(rng: np.random.RandomState, keys: Any, drawn: Any, has_gauss: Any, gauss: Any) -> None:
+    """Bring a generator to where another had drawn to; IndexError beyond its numbers, where NumPy would read other memory."""
+    if not 0 <= int(drawn) <= len(keys):
+        raise IndexError(f"{int(drawn)} of {len(keys)} random numbers are drawn")
+    rng.set_state(("MT19937", keys, int(drawn), int(has_gauss), float(gauss)))
+
+
+def as_list(found: Array) -> list[float]:
+    """Return numbers that were kept as an array; TypeError where they are none."""
+    numbers: list[float] = found.astype(np.float64, casting="same_kind").tolist()
+    return numbers
 
 
 def check_place(checkpoint: Checkpoint, word: str = "checkpoint") -> None:

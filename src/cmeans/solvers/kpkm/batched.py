@@ -26,7 +26,7 @@ from ...sweeps.generic import gather
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedBlock, RepresentedRows
 from ...sweeps.state import State
-from ..checkpoints import Beside, Packed
+from ..checkpoints import Beside, Packed, as_list
 from ..observer import UNOBSERVED, Observer, Progressed
 from .distributions import Distributions, GivenStart, LargestPass, OntoPartition, PathSums, Start
 from .projection import Path
@@ -224,7 +224,7 @@ class _BatchedCourse:
             found["labels"].read_into(labels)
             n_active = walk.written(OntoPartition(labels))
         walk.sums, walk.row_visits = PathSums(found["mass"], found["moment"], n_active), found["visits"]
-        return cls(walk, found["history"].tolist(), found["steps"].tolist(), found["ended"])
+        return cls(walk, as_list(found["history"]), as_list(found["steps"]), found["ended"])
 
     def packed(self) -> Packed:
         """Return what a checkpoint keeps: P, or labels where it is a partition."""

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ...data.arrays import Array, Float64, IntArray
-from ..checkpoints import CheckpointSection, Packed
+from ..checkpoints import CheckpointSection, Packed, as_list
 from .grams import Gram
 
 AfterStep: TypeAlias = Callable[[Array, int, float], bool]  # takes P, the number of steps and the objective after each; True ends it
@@ -147,7 +147,7 @@ class _GradientCourse:
         walk.mass, walk.squares, walk.stale = found["mass"], found["squares"], found["stale"]
         walk.keep_up(found["near"])
         numbers = found["lowest"], found["ended"], found["finished"]
-        return cls(walk, found["active"], found["history"].tolist(), found["steps"].tolist(), *numbers)
+        return cls(walk, found["active"], as_list(found["history"]), as_list(found["steps"]), *numbers)
 
     def packed(self) -> Packed:
         """Return what a checkpoint keeps."""
