@@ -28,6 +28,7 @@ ROOT = Path(__file__).parent
 SOURCES = ROOT / "src" / "cmeans" / "native"
 BUILT = SOURCES / "lib"
 FLAGS = ["-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden"]
+WORDS = {"CC", "CFLAGS", "CMEANS_LIBRARY"}  # of the environment, by which a library is another than the one that is there
 ONCE = "machine.c"  # compiled once, all others for each variant and float type
 
 
@@ -150,7 +151,7 @@ class NativeCodeHook(BuildHookInterface):  # type: ignore[misc,valid-type]
         if self.target_name != "wheel":
             return
         self._folder = tempfile.TemporaryDirectory()
-        if version == "editable" and is_current(BUILT / here().library):
+        if version == "editable" and not WORDS & os.environ.keys() and is_current(BUILT / here().library):
             return
         given = os.environ.get("CMEANS_LIBRARY")  # built for another machine, whose tag is given too
         library, reason = (Path(given), "") if given else build_for_this_machine(Path(self._folder.name))

@@ -30,6 +30,14 @@ from fuzz.mutations import parts_of
 X = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat([[0, 0, 0], [9, 0, 0], [0, 9, 0]], 20, axis=0)
 
 
+def change_by_hand(file: Path, change: Any) -> None:
+    """Change the header and the arrays of a model or a checkpoint, with the digest that they have then."""
+    key, header, arrays = parts_of(file.read_bytes())
+    del header["digest"]
+    change(header, arrays)
+    save_file(arrays, file, {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})})
+
+
 def refused(file: Path, match: str, **words: Any) -> None:
     with pytest.raises(RowsError, match=match) as caught:
         cmeans.open_blocks(file, **words)
@@ -42,11 +50,8 @@ class TestModelFiles:
         cmeans.save(model, folder / "model")
         return (folder / "model").read_bytes()
 
-    def rewritten(self, folder: Path, data: bytes, change: Any) -> Path:
-        key, header, arrays = parts_of(data)
-        del header["digest"]
-        change(header, arrays)
-        save_file(arrays, folder / "model", {key: json.dumps(header)})
+    def rewritten(self, folder: Path, change: Any) -> Path:
+        change_by_hand(folder / "model", change)
         return folder / "model"
 
     @pytest.mark.parametrize("bit", [0, 3, 51, 62])
@@ -70,7 +75,7 @@ class TestModelFiles:
     def test_a_message_does_not_hold_a_whole_array(self, tmp_path: Path) -> None:
         data = self.saved(cmeans.FuzzyCMeans(3, kernel="rbf", random_state=0).fit(X), tmp_path)
         name = max(parts_of(data)[2].items(), key=lambda item: item[1].size)[0]
-        file = self.rewritten(tmp_path, data, lambda header, _: header["params"].__setitem__("kernel_params", {"$array": name}))
+        file = self.rewritten(tmp_path, lambda header, _: header["params"].__setitem__("kernel_params", {"$array": name}))
         with pytest.raises(ValueError, match=r"give a mapping|kernel_params") as caught:
             cmeans.load(file)
         assert len(str(caught.value)) < 700
@@ -78,27 +83,27 @@ class TestModelFiles:
 
     def test_a_budget_of_more_than_all_memory(self, tmp_path: Path) -> None:
         """It could not be written in a message, as no float is so large."""
-        data = self.saved(cmeans.StreamingFuzzyCMeans(3, random_state=0).partial_fit(X), tmp_path)
-        file = self.rewritten(tmp_path, data, lambda header, _: header["params"].__setitem__("memory_budget", 10**400))
+        self.saved(cmeans.StreamingFuzzyCMeans(3, random_state=0).partial_fit(X), tmp_path)
+        file = self.rewritten(tmp_path, lambda header, _: header["params"].__setitem__("memory_budget", 10**400))
         model = cmeans.load(file).partial_fit(X)
         assert model.n_samples_seen_ == 120
         assert cmeans.KernelKMeans(3, memory_budget="9" * 300 + "GB", random_state=0).fit(X).converged_
 
     def test_more_threads_than_a_float_can_count(self, tmp_path: Path) -> None:
-        data = self.saved(cmeans.StreamingFuzzyCMeans(3, random_state=0).partial_fit(X), tmp_path)
-        file = self.rewritten(tmp_path, data, lambda header, _: header["params"].__setitem__("n_jobs", 10**400))
+        self.saved(cmeans.StreamingFuzzyCMeans(3, random_state=0).partial_fit(X), tmp_path)
+        file = self.rewritten(tmp_path, lambda header, _: header["params"].__setitem__("n_jobs", 10**400))
         assert cmeans.load(file).partial_fit(X).n_samples_seen_ == 120
 
     def test_a_sparse_matrix_whose_last_row_ends_at_its_first_entry(self, tmp_path: Path) -> None:
         """SciPy takes it for an empty one, and read memory that was not its own."""
         csr = sparse.csr_array(np.abs(X))
-        data = self.saved(cmeans.KernelKMeans(3, n_landmarks=9, gamma=0.1, random_state=0).fit(csr), tmp_path)
+        self.saved(cmeans.KernelKMeans(3, n_landmarks=9, gamma=0.1, random_state=0).fit(csr), tmp_path)
 
         def change(_: Any, arrays: Any) -> None:
             (pointers,) = (a for a in arrays.values() if a.shape == (10,) and a.dtype == np.int32)
             pointers[-1] = 0
 
-        file = self.rewritten(tmp_path, data, change)
+        file = self.rewritten(tmp_path, change)
         with pytest.raises(ValueError, match="a CSR matrix is damaged: its indptr falls after number 8"):
             cmeans.load(file)
 
@@ -110,7 +115,8 @@ class TestModelFiles:
             assert fields["reserve"] is not None
             fields["past"]["fields"]["space"]["fields"]["whitener"] = None
 
-        file = self.rewritten(tmp_path, self.saved(stream, tmp_path), change)
+        self.saved(stream, tmp_path)
+        file = self.rewritten(tmp_path, change)
         with pytest.raises(ValueError, match=r"goes on choosing landmarks|damaged"):
             cmeans.load(file)
 
@@ -318,19 +324,12 @@ class TestNames:
 
 
 class TestCheckpoints:
-    def changed(self, file: Path, change: Any) -> None:
-        """Change the header of a checkpoint by hand, so that its digest is right."""
-        key, header, arrays = parts_of(file.read_bytes())
-        change(header)
-        del header["digest"]
-        save_file(arrays, file, {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})})
-
     @pytest.mark.parametrize("drawn", [-1, 625, 10**6])
     def test_more_random_numbers_than_there_are(self, drawn: int, tmp_path: Path) -> None:
         """NumPy read memory behind them."""
         file, fit = tmp_path / "fit", {"n_clusters": 3, "random_state": 0, "n_init": 3}
         cmeans.ProbabilisticKMeans(**fit, checkpoint=file).fit(X)
-        self.changed(file, lambda header: header["random"].__setitem__("pos", drawn))
+        change_by_hand(file, lambda header, _: header["random"].__setitem__("pos", drawn))
         with pytest.raises(ValueError, match=rf"fit is damaged, or no checkpoint .*{drawn} of 624 random numbers are drawn"):
             cmeans.ProbabilisticKMeans(**fit, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
 
@@ -338,8 +337,7 @@ class TestCheckpoints:
         """The next checkpoint could not be written."""
         file, fit = tmp_path / "fit", {"n_clusters": 3, "random_state": 0, "solver": "fagp"}
         cmeans.ProbabilisticKMeans(**fit, checkpoint=file).fit(X)
-
-        self.changed(file, lambda header: header["sections"]["start 0/path/fit 0"]["$dict"].__setitem__("steps", {"$strings": ["x"]}))
+        change_by_hand(file, lambda header, _: header["sections"]["start 0/path/fit 0"]["$dict"].__setitem__("steps", {"$strings": ["x"]}))
         with pytest.raises(ValueError, match="fit is damaged, or no checkpoint"):
             cmeans.ProbabilisticKMeans(**fit, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
 
@@ -347,7 +345,7 @@ class TestCheckpoints:
     def test_an_identity_that_is_none(self, identity: object, tmp_path: Path) -> None:
         file = tmp_path / "fit"
         cmeans.KernelKMeans(3, kernel="linear", random_state=0, checkpoint=file).fit(X)
-        self.changed(file, lambda header: header.__setitem__("identity", identity))
+        change_by_hand(file, lambda header, _: header.__setitem__("identity", identity))
         with pytest.raises(ValueError, match=r"checkpoint: .*fit is damaged, or no checkpoint"):
             cmeans.KernelKMeans(3, kernel="linear", random_state=0, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
 
@@ -355,11 +353,12 @@ class TestCheckpoints:
         """Compiled code would read beyond them."""
         file, fit = tmp_path / "fit", {"n_clusters": 3, "kernel": "linear", "random_state": 0}
         cmeans.KernelKMeans(**fit, checkpoint=file).fit(X)
-        key, header, arrays = parts_of(file.read_bytes())
-        del header["digest"]
-        for name in [name for name in arrays if "coordinates" in name]:
-            arrays[name] = np.ascontiguousarray(arrays[name][:, :1])
-        save_file(arrays, file, {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})})
+
+        def change(_: Any, arrays: Any) -> None:
+            for name in [name for name in arrays if "coordinates" in name]:
+                arrays[name] = np.ascontiguousarray(arrays[name][:, :1])
+
+        change_by_hand(file, change)
         with pytest.raises(ValueError, match=r"checkpoint: "):
             cmeans.KernelKMeans(**fit, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
 

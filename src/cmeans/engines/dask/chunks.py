@@ -23,7 +23,7 @@ from .shards import some_rows, unchanged
 
 @dataclass(frozen=True)
 class Answer:
-    """What has been found on a worker, and the warnings on the way."""
+    """The result of a task on a worker, and the warnings on the way."""
 
     value: Any
     warnings: tuple[Message, ...] = ()
