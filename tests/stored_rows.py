@@ -19,6 +19,7 @@ Opened = Callable[..., StoredRows]
 APART = 123  # rows before and behind those of a part
 N, C = 1_001, 4  # of the rows of a fit, which lie in row groups of GROUP; enough that P is followed by "batched", in memory too
 GROUP = 240
+FEW = {"loaded_bytes": 0, "canonical_rows": 900, "exact_rows": 900, "fixed_rows": 300, "block_rows": 300}  # limits that these rows pass
 
 
 @cache

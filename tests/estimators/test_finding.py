@@ -15,7 +15,7 @@ from cmeans.datasets import make_s_set
 from cmeans.metrics import success_rate
 from contracts.arrays import cut_raggedly
 from every_estimator import CLASSES, FINDING, build
-from limited import limited
+from limited import limited, within
 from sweep_choices import often
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")]
@@ -51,6 +51,7 @@ def mixture(name, n=600):
 
 
 @cache
+@within()
 def _settled(name, words):
     return made(name, **dict(words)).fit(mixture(name)[0])
 

@@ -8,12 +8,13 @@ import pytest
 
 from cmeans.data.files import group_cache
 from limited import limited
+from stored_rows import FEW
 
 
 @pytest.fixture(scope="module")
 def nothing_is_small() -> Iterator[None]:
     """Files of any size stay where they are, and are decoded in many pieces; what is sampled of many rows is sampled here."""
     with pytest.MonkeyPatch.context() as patch:
-        limited(patch, loaded_bytes=0, canonical_rows=900, exact_rows=900, fixed_rows=300, block_rows=300)
+        limited(patch, **FEW)
         patch.setattr(group_cache, "LEAST", 6_000)
         yield

@@ -21,7 +21,7 @@ from cmeans.fitting.fitted_attributes import is_fitted_name
 from cmeans.metrics import match_labels
 from cmeans.runtime.progress import listening
 from every_estimator import FINDING, NAMES, STREAMS, build
-from limited import limited
+from limited import limited, within
 from stored_rows import Kept
 from sweep_choices import once
 
@@ -47,6 +47,7 @@ FRAME = pd.DataFrame(X, columns=["one", "two", "three"])
 
 
 @cache
+@within()
 def fitted(name: str) -> Any:
     return made(name).fit(FRAME)
 

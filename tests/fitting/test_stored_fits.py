@@ -19,8 +19,8 @@ from cmeans.sweeps import choice
 from cmeans.sweeps.hard import nearest
 from cmeans.sweeps.hard.bounded import BoundedSweep
 from every_estimator import FINDING, NAMES, build, known
-from limited import limited
-from stored_rows import ELSEWHERE, EVERYWHERE, C, Kept, N, placed, rows
+from limited import limited, within
+from stored_rows import ELSEWHERE, EVERYWHERE, FEW, C, Kept, N, placed, rows
 from sweep_choices import often, pairs
 
 pytestmark = [
@@ -58,6 +58,7 @@ def made(estimator: str, space: str, **words: Any) -> Any:
 
 
 @cache
+@within(**FEW)
 def in_memory(estimator: str, space: str, dtype: Any, weighted: bool = False) -> Any:
     return made(estimator, space).fit(rows(dtype), sample_weight=weights() if weighted else None)
 
@@ -364,6 +365,7 @@ def test_what_sweeps_remember_of_samples_is_planned_for(space: str, monkeypatch:
 
 
 @cache
+@within(**FEW)
 def wide_rows_and_their_labels() -> tuple[np.ndarray, np.ndarray]:
     """Rows of many columns, and their labels after four sweeps by brute force."""
     X = rows(np.float64)

@@ -20,8 +20,8 @@ import every_estimator
 from cmeans import AdaptivePossibilisticCMeans, KernelKMeans
 from every_estimator import FINDING, build
 from file_formats import csv, npy, parquet, table
-from limited import limited
-from stored_rows import ELSEWHERE, C, Kept, N, placed, rows
+from limited import limited, within
+from stored_rows import ELSEWHERE, FEW, C, Kept, N, placed, rows
 from sweep_choices import pairs
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("nothing_is_small")]
@@ -41,6 +41,7 @@ NAMES = ["a", "b", "c", "d"]
 
 
 @cache
+@within(**FEW)
 def fitted(name: str) -> Any:
     return clone(MODELS[name]).fit(rows())
 

@@ -13,7 +13,7 @@ import cmeans
 from cmeans import AdaptivePossibilisticCMeans, Checkpoint, FuzzyCMeans, KernelKMeans, select
 from cmeans.solvers import checkpoints
 from cmeans.validity import simplified_silhouette
-from limited import limited
+from limited import limited, within
 
 pytestmark = pytest.mark.slow
 
@@ -22,11 +22,13 @@ PLAIN = KernelKMeans(kernel="linear", random_state=0)
 
 
 @cache
+@within()
 def blobs_without_refits():
     return select(PLAIN, BLOBS, range(2, 7), n_bootstrap=0)
 
 
 @cache
+@within()
 def blobs_with_two_refits():
     return select(PLAIN, BLOBS, range(2, 6), n_bootstrap=2, random_state=5)
 
