@@ -1,5 +1,5 @@
-"""scikit-learn's own checks of estimators, with no failure expected: all of them of each estimator as it is but for a few numbers, and those
-of fits with other kernels, landmarks, rules and solvers."""
+"""scikit-learn's own checks of estimators, with no failure expected: all of them of each estimator as it is but for a few numbers, and
+those of fits with other kernels, landmarks, rules and solvers."""
 
 from __future__ import annotations
 
