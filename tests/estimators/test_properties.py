@@ -361,7 +361,7 @@ def bits(model):
 def test_a_seed_gives_the_same_bits_for_any_number_of_threads_and_any_memory(rule, space, form):
     X = many_rows(space, form)
     make = partial(ESTIMATORS[rule], 4, random_state=1, max_iter=3, **BITS[space])
-    with blocks_of(50, tasks=20, canonical_rows=500) as limits, warnings.catch_warnings():
+    with blocks_of(50, tasks=20, canonical_rows=500, fixed_rows=150, certified_rows=500) as limits, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         assert Blocks(X, np.ones(len(X) if form == "numpy" else X.shape[0]), limits=limits).n_tasks(20) > 4
         expected = bits(make(n_jobs=1).fit(X))
