@@ -16,11 +16,11 @@ from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, Strea
 from cmeans.data.limits import Limits
 from cmeans.landmarks.certificate import Approximation
 from cmeans.persistence.model_file import read_metadata
-from limited import limited
+from limited import limited, within
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
-C, N = 3, 90
+C, N = 3, 60
 
 
 KERNELS = {
@@ -344,11 +344,16 @@ def test_it_does_not_change():
         EXAMPLE.residual = 0.0
 
 
+@cache
+@within()
+def a_model():
+    return FuzzyCMeans(C, m=1.15, kernel="rbf", gamma=0.3, n_landmarks=20, random_state=0).fit(rows(0))
+
+
 @pytest.fixture
 def saved(tmp_path):
-    model = FuzzyCMeans(C, m=1.15, kernel="rbf", gamma=0.3, n_landmarks=20, random_state=0).fit(rows(0))
-    save(model, tmp_path / "model.safetensors")
-    return model, tmp_path / "model.safetensors"
+    save(a_model(), tmp_path / "model.safetensors")
+    return a_model(), tmp_path / "model.safetensors"
 
 
 @pytest.mark.parametrize("whole_rows", [True, False])

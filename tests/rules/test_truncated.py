@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -31,7 +33,7 @@ X = MEANS[rng.integers(0, C, 300)] + rng.normal(size=(300, 3))
 W = rng.integers(0, 3, size=300).astype(float)
 START = X[:C].copy()
 RULES = [Fuzzy(2.0), Fuzzy(1.3), Fuzzy(2.0, exponent=2.0), Entropy(1.5), NoiseFuzzy(2.0, 3.0), NoiseFuzzy(1.4, 2.0)]
-SIZES = [(200, 3, 12, 1), (130, 40, 300, 16), (70, 5, 520, 9), (65, 2, 9, 9), (1, 4, 7, 3), (150, 70, 100, 5)]  # rows, columns, clusters, k
+SIZES = [(200, 3, 12, 1), (66, 40, 300, 16), (66, 5, 520, 9), (65, 2, 9, 9), (1, 4, 7, 3), (130, 70, 100, 5)]  # rows, columns, clusters, k
 
 
 def naive_memberships(rule, d2, k):
@@ -81,6 +83,7 @@ def test_no_other_k_clusters_cost_less(k):
 
 
 def table(n, d, c, dtype, away=0.0):
+    """Numbers are the same in both precisions."""
     made = np.random.default_rng(n + c)
     rows, centres, weight = made.normal(size=(n, d)), made.normal(size=(c, d)), made.uniform(0, 2, size=n)
     weight[::5] = 0
@@ -88,6 +91,15 @@ def table(n, d, c, dtype, away=0.0):
     rows, centres = rows.astype(np.float32).astype(dtype), centres.astype(np.float32).astype(float)
     space = EuclideanSpace(np.full(d, away))
     return RepresentedRows(space, Blocks(rows, weight), 0), State(Centres.orthonormal(centres)), rows, centres, weight
+
+
+@cache
+def naive_table(n, d, c, k):
+    """Squared distances, and the memberships and sums of each rule."""
+    _, _, x, centres, weight = table(n, d, c, "float64")
+    d2 = naive.point_distances(x, centres)
+    u = [naive_memberships(rule, d2, k) for rule in RULES]
+    return d2, [(own, naive.sums(x, d2, own, getattr(rule, "m", 1.0), weight)) for rule, own in zip(RULES, u, strict=True)]
 
 
 def total(sweep, rows, rule, state):
@@ -101,12 +113,11 @@ def test_sums_and_the_last_pass(size, dtype, monkeypatch):
     """Of all sweeps there are: generic, with the distances to all centres, with a search for the nearest."""
     monkeypatch.setattr(nearest, "LEAST_WORK", 0)
     n, d, c, k = size
-    rows, state, x, centres, weight = table(n, d, c, dtype)
-    d2 = naive.point_distances(x.astype(float), centres)
-    for inner in RULES:
+    rows, state, _, _, weight = table(n, d, c, dtype)
+    d2, of_rules = naive_table(*size)
+    close = 1e-9 if dtype == "float64" else 2e-3
+    for inner, (u, expected) in zip(RULES, of_rules, strict=True):
         rule = Truncated(inner, k)
-        u = naive_memberships(inner, d2, k)
-        expected, close = naive.sums(x.astype(float), d2, u, getattr(inner, "m", 1.0), weight), 1e-9 if dtype == "float64" else 2e-3
         compared, searched = ((NativeTopKSweep(rule, dtype, way), NativeTopKAssign(rule, dtype, way)) for way in (False, True))
         for sweep, assign in ((generic.sweep, generic.assign), compared, searched):
             sums = total(sweep, rows, rule, state)
@@ -192,13 +203,13 @@ def test_what_is_no_number_shows(dtype, bad):
 # ---- fits
 
 
-@pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
+@pytest.mark.parametrize("weights", [None, W[:100]], ids=["plain", "weighted"])
 @pytest.mark.parametrize("k", [1, 4, 12])
 def test_a_fit_is_the_naive_one(k, weights):
-    expected = naive_top_k.fcm_points(X, START, 1.5, k, 8, weights)
-    model = FuzzyCMeans(C, m=1.5, top_k=k, init=START, max_iter=8, tol=0.0, acceleration=None)
+    expected = naive_top_k.fcm_points(X[:100], START, 1.5, k, 3, weights)
+    model = FuzzyCMeans(C, m=1.5, top_k=k, init=START, max_iter=3, tol=0.0, acceleration=None)
     with pytest.warns(UserWarning, match="max_iter"):
-        model.fit(X, sample_weight=weights)
+        model.fit(X[:100], sample_weight=weights)
     np.testing.assert_allclose(model.cluster_centers_, expected.centers, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(model.memberships_.toarray(), expected.memberships, atol=1e-9)
     np.testing.assert_allclose(model.objective_history_, expected.history, rtol=1e-9)
