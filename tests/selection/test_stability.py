@@ -176,7 +176,7 @@ def test_the_same_on_dask(monkeypatch):
     from distributed import Client, LocalCluster
 
     limited(monkeypatch, loaded_bytes=0, canonical_rows=0)
-    model = plain(4).fit(BLOBS)
+    model = plain(4, search=None).fit(BLOBS)
     here = stability(model, BLOBS, n_bootstrap=3)
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster, Client(cluster):
         rows, weight = da.from_array(BLOBS, chunks=(150, 3)), np.where(np.arange(len(BLOBS)) % 3 == 0, 2.0, 1.0)
