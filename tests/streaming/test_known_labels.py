@@ -14,6 +14,7 @@ import cmeans
 import naive
 from cmeans import KernelPatchClustering, StreamingFuzzyCMeans
 from naive_told import told_cmeans
+from sweep_choices import pairs
 
 C = 3
 SPACES: dict[str, dict[str, Any]] = {
@@ -36,10 +37,7 @@ def model(**words: Any) -> StreamingFuzzyCMeans:
     return StreamingFuzzyCMeans(C, **{"m": 1.5, "random_state": 0, **words})
 
 
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("rule", ["fuzzy", "hard"])
-@pytest.mark.parametrize("warm_up", [0, 250])
-@pytest.mark.parametrize("first", [0, 2, 4])
+@pytest.mark.parametrize(("space", "rule", "warm_up", "first"), pairs(SPACES, ["fuzzy", "hard"], [0, 250], [0, 2, 4]))
 def test_clusters_take_the_numbers_of_labels_whenever_they_come(space: str, rule: str, warm_up: int, first: int) -> None:
     X, y = blobs()
     known, stream = told_of(y), model(rule=rule, warm_up=warm_up, **SPACES[space])
