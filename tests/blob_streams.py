@@ -42,9 +42,10 @@ PROBE = blobs(30, seed=1)
 
 
 def build(name: str, **words: Any) -> Any:
-    """A stream by its name here; under any other name, one of words alone."""
+    """A stream by its name here, which does not search; under any other name, one of words alone."""
     estimator, own = MORE_STREAMS.get(name, (StreamingFuzzyCMeans, {}))
-    return estimator(C, **{"kernel": "rbf", "gamma": 0.2, "m": 1.3, "random_state": 0, "n_init": 1, **own, **words})
+    plain = {} if estimator is KernelPatchClustering else {"search": None}
+    return estimator(C, **{"kernel": "rbf", "gamma": 0.2, "m": 1.3, "random_state": 0, "n_init": 1, **plain, **own, **words})
 
 
 def feed(model: Any, chunks: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
