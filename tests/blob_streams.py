@@ -19,9 +19,9 @@ STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
     "points": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": np.vstack([BLOBS + 0.3, BLOBS - 0.3, BLOBS[::-1] * 0.8])}),
     "linear": (StreamingFuzzyCMeans, {"kernel": "linear", "gamma": "scale"}),
     "projection": (StreamingFuzzyCMeans, {"method": "projection"}),
-    "gradient": (StreamingFuzzyCMeans, {"method": "projection", "projection": "gradient"}),
+    "gradient": (StreamingFuzzyCMeans, {"method": "projection", "projection": "gradient", "search": "auto"}),
     "l1": (StreamingFuzzyCMeans, {"method": "projection", "projection": "l1"}),
-    "hard": (StreamingFuzzyCMeans, {"rule": "hard", "kernel": "rbf", "n_landmarks": 16}),
+    "hard": (StreamingFuzzyCMeans, {"rule": "hard", "kernel": "rbf", "n_landmarks": 16, "search": "auto"}),
     "patches": (KernelPatchClustering, {"n_points": 4}),
 }
 MORE_STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
@@ -42,9 +42,10 @@ PROBE = blobs(30, seed=1)
 
 
 def build(name: str, **words: Any) -> Any:
-    """A stream by its name here; under any other name, one of words alone."""
+    """A stream by its name here, which searches if it says so; under any other name, one of words alone."""
     estimator, own = MORE_STREAMS.get(name, (StreamingFuzzyCMeans, {}))
-    return estimator(C, **{"kernel": "rbf", "gamma": 0.2, "m": 1.3, "random_state": 0, "n_init": 1, **own, **words})
+    plain = {} if estimator is KernelPatchClustering else {"search": None}
+    return estimator(C, **{"kernel": "rbf", "gamma": 0.2, "m": 1.3, "random_state": 0, "n_init": 1, **plain, **own, **words})
 
 
 def feed(model: Any, chunks: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:

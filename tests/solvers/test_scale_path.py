@@ -90,15 +90,17 @@ def test_concentration(columns):
 
 
 @nowhere
-@pytest.mark.parametrize(("clusters", "columns", "seed"), [(3, 2, 0), (3, 12, 1), pytest.param(1, 3, 2, marks=pytest.mark.minutes)])
-def test_the_path_is_the_naive_one(clusters, columns, seed):
-    X, _ = mixture(clusters, columns, 60, seed)
-    start = np.arange(8)
+@pytest.mark.parametrize(
+    ("clusters", "columns", "rows", "most"), [(3, 2, 30, 6), (3, 12, 40, 6), pytest.param(1, 3, 60, 8, marks=pytest.mark.minutes)]
+)
+def test_the_path_is_the_naive_one(clusters, columns, rows, most):
+    X, _ = mixture(clusters, columns, rows, {2: 0, 12: 1, 3: 2}[columns])
+    start = np.arange(most)
     V, eta = naive_sparse.fuzzy_pilot(X, X[start], m=1.5, sweeps=30)
     labels = np.argmin(pairwise_distances(X, naive_sparse.naive.fcm_points(X, X[start], 1.5, 30).centers), axis=1)
     spread = naive_sparse.concentration(X, labels)
     found, alpha = naive_sparse.best_separated(X, V, eta, spread, Recipe(factor=0.9, test="global"), tol=1e-9)
-    model = AdaptivePossibilisticCMeans(8, init=start, pilot_m=1.5, scaling=None, tol=1e-9, max_iter=1000).fit(X)
+    model = AdaptivePossibilisticCMeans(most, init=start, pilot_m=1.5, scaling=None, tol=1e-9, max_iter=1000).fit(X)
     assert model.n_clusters_ == len(found.centers)
     np.testing.assert_allclose(model.cluster_centers_, found.centers, atol=1e-4)
     np.testing.assert_allclose(model.eta_, min(eta) * found.eta / alpha, rtol=1e-4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import cmeans
 import naive
 from cmeans import KernelPatchClustering, StreamingFuzzyCMeans
 from naive_told import told_cmeans
+from sweep_choices import pairs
 
 C = 3
 SPACES: dict[str, dict[str, Any]] = {
@@ -36,12 +38,9 @@ def model(**words: Any) -> StreamingFuzzyCMeans:
     return StreamingFuzzyCMeans(C, **{"m": 1.5, "random_state": 0, **words})
 
 
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("rule", ["fuzzy", "hard"])
-@pytest.mark.parametrize("warm_up", [0, 250])
-@pytest.mark.parametrize("first", [0, 2, 4])
-def test_clusters_take_the_numbers_of_labels_whenever_they_come(space: str, rule: str, warm_up: int, first: int) -> None:
-    X, y = blobs()
+@pytest.mark.parametrize(("kind", "warm_up", "first"), pairs(product(SPACES, ["fuzzy", "hard"]), [0, 250], [0, 2, 4]))
+def test_clusters_take_the_numbers_of_labels_whenever_they_come(kind: tuple[str, str], warm_up: int, first: int) -> None:
+    (X, y), (space, rule) = blobs(), kind
     known, stream = told_of(y), model(rule=rule, warm_up=warm_up, **SPACES[space])
     for number in range(6):
         rows = slice(100 * number, 100 * number + 100)
