@@ -16,6 +16,7 @@ import numbers
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -183,13 +184,19 @@ def unpacked(value: Any, arrays: Arrays, objects: Objects) -> Any:
     fields = {former.get(k, k): unpacked(v, arrays, objects) for k, v in value["fields"].items()}
     if unknown := fields.keys() - {field.name for field in stored_fields(cls)}:
         raise ValueError(f"{cls.__name__} has no {sorted(unknown)}")
-    kinds = get_type_hints(cls)
+    kinds = _declared(cls)
     for name, default in ((field.name, field.default) for field in stored_fields(cls)):
         if name not in fields and type(default) in (bool, float):
             continue  # what earlier versions did not have
         if not _fits(fields.get(name), kinds[name]):
             raise ValueError(f"{cls.__name__}.{name} is {type(fields.get(name)).__name__} where {kinds[name]} belongs")
     return cls(**{name: tuple(part) if isinstance(part, list) else part for name, part in fields.items()})
+
+
+@cache
+def _declared(cls: type[Any]) -> dict[str, Any]:
+    """Types of fields by name, which take longer to look up than most objects to read."""
+    return get_type_hints(cls)
 
 
 def _fits(value: Any, kind: Any) -> bool:
