@@ -292,7 +292,7 @@ def test_probabilistic_of_rows_that_are_all_the_same(tmp_path: Path) -> None:
 def test_smaller_tasks_only_round_differently(estimator: str, space: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many blocks to a task as a large input has them, or one."""
     limited(monkeypatch, block_rows=40, narrow_block_rows=40, tasks=2, task_values=1)
-    some, words = rows()[:401], {"solver": "batched"}  # of P, whose rows are fewer here
+    some, words = rows()[:401], {"solver": "batched"}  # which P has where rows are many
     whole = made(estimator, space, **words).fit(Kept(some))
     limited(monkeypatch, task_rows=80)
     cut = made(estimator, space, **words).fit(Kept(some))

@@ -81,6 +81,7 @@ def refuses(model: object) -> bool:
 
 @pytest.mark.parametrize(("name", "word"), WORDS)
 def test_loading_refuses_what_a_fit_refuses(name: str, word: str, saved: dict[str, Saved], tmp_path: Path, monkeypatch) -> None:
+    """What several estimators have each is asked for a third of the values."""
     monkeypatch.chdir(tmp_path)  # a text is a file, for some
     for said in shared_out(VALUES, name, with_parameter(word)):
         stored, value = VALUES[said]
