@@ -88,7 +88,7 @@ def weight():
 
 def build(model_name, space, **words):
     estimator, own = MODELS[model_name]
-    return estimator(**{"n_clusters": C, "random_state": 0, **own, **SPACES[space], **words})
+    return estimator(**{"n_clusters": C, "random_state": 0, **own, **SPACES[space], **known(estimator, words)})
 
 
 def rows_for(space, X):
@@ -542,7 +542,7 @@ def test_a_refit_with_other_words_is_a_fresh_fit(model_name, before, after, X):
     estimator, own = MODELS[model_name]
     if estimator is TwoStepKernelKMeans and "landmarks" in after:
         pytest.skip("its landmarks are rows")
-    words = {**own, "search": None, "random_state": 0}
+    words = {**own, **known(estimator, {"search": None}), "random_state": 0}
     used = estimator(C, **{**words, **before}).fit(X).set_params(**after).fit(X[:60])
     fresh = estimator(C, **{**words, **before, **after}).fit(X[:60])
     assert set(vars(used)) == set(vars(fresh))
