@@ -15,8 +15,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 import cmeans
-from every_estimator import NAMES, PARAMETERS, STREAMS, build, with_parameter
-from sweep_choices import shared_out
+from every_estimator import NAMES, PARAMETERS, STREAMS, build
 
 X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0.0, 0.0], [9.0, 0.0]], 20, axis=0)
 QUICK = {"n_jobs": 1, "max_iter": 2}
@@ -81,10 +80,8 @@ def refuses(model: object) -> bool:
 
 @pytest.mark.parametrize(("name", "word"), WORDS)
 def test_loading_refuses_what_a_fit_refuses(name: str, word: str, saved: dict[str, Saved], tmp_path: Path, monkeypatch) -> None:
-    """What several estimators have each is asked for a third of the values."""
     monkeypatch.chdir(tmp_path)  # a text is a file, for some
-    for said in shared_out(VALUES, name, with_parameter(word)):
-        stored, value = VALUES[said]
+    for said, (stored, value) in VALUES.items():
         with_word(saved[name], tmp_path / "model", word, stored)
         model = made(name).set_params(**{word: value})
         if refuses(model):
