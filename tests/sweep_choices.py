@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from itertools import combinations, product
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 def once(*parameters: Iterable[Any]) -> list[tuple[Any, ...]]:
@@ -48,6 +50,12 @@ def pairs(*parameters: Iterable[Any], allowed: Callable[..., bool] = lambda *_: 
         missing &= ~meeting[best]
         found.append(best)
     return [_at(choices, place) for place in sorted(found)]
+
+
+def shared_out(choices: Iterable[T], own: Any, others: Iterable[Any], shares: int = 3) -> list[T]:
+    """The share of the choices that is its own where others ask the same of the same code: a third, or more where there are fewer."""
+    everyone = list(others)
+    return list(choices)[everyone.index(own) % shares :: min(shares, len(everyone))]
 
 
 def _at(choices: list[list[Any]], place: tuple[int, ...]) -> tuple[Any, ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,17 +65,21 @@ def test_fit_refuses_and_names_x(name: str, damage: str, form: type) -> None:
         build(name).fit(spoilt(damage, form))
 
 
+@cache
+def sound(estimator: type) -> Any:
+    return estimator(3, m=1.2, random_state=0).fit(sparse.csr_array(ROWS))
+
+
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_questions_refuse(damage: str) -> None:
-    model, x = cmeans.FuzzyCMeans(3, m=1.2, random_state=0).fit(sparse.csr_array(ROWS)), spoilt(damage)
+    model, x = sound(cmeans.FuzzyCMeans), spoilt(damage)
     for question in ("predict", "predict_proba", "memberships", "transform", "score", "outlier_score"):
         with pytest.raises(ValueError, match=r"FuzzyCMeans: X is a damaged sparse"):
             getattr(model, question)(x)
     with pytest.raises(ValueError, match=r"X is a damaged sparse"):
         xie_beni(model, x)
-    stream = cmeans.StreamingFuzzyCMeans(3, m=1.2, random_state=0).fit(sparse.csr_array(ROWS))
     with pytest.raises(ValueError, match=r"StreamingFuzzyCMeans: X is a damaged sparse"):
-        stream.partial_fit(x)
+        sound(cmeans.StreamingFuzzyCMeans).partial_fit(x)
 
 
 @pytest.mark.parametrize("damage", ["beyond the last column", "falling"])
@@ -131,7 +137,7 @@ def test_columns_in_any_order_and_twice_are_sound(index: type, tmp_path: Path) -
     x = sparse.csr_array((data, good.indices[order].astype(index), np.r_[0, ends].astype(index)), shape=good.shape)
     assert not x.has_canonical_format
     np.testing.assert_array_equal(x.toarray(), ROWS)
-    want = cmeans.FuzzyCMeans(3, m=1.2, random_state=0).fit(good)
+    want = sound(cmeans.FuzzyCMeans)
     np.testing.assert_array_equal(cmeans.FuzzyCMeans(3, m=1.2, random_state=0).fit(x).labels_, want.labels_)
     np.testing.assert_array_equal(want.predict(x), want.labels_)
     sparse.save_npz(tmp_path / "rows.npz", x)

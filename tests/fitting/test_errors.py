@@ -247,14 +247,17 @@ def test_weights_that_cannot_be_are_refused(estimator, weight, message):
         good(estimator).score(X, sample_weight=weight)
 
 
+@cache
+def weighed(estimator, kernel, dtype, scale=1.0):
+    weight = np.random.default_rng(1).uniform(1, 2, 40)
+    return build(estimator, kernel=kernel).fit(X.astype(dtype), sample_weight=weight * scale)
+
+
 @pytest.mark.usefixtures("plain_loop")  # mixtures enlarge rounding
 @pytest.mark.parametrize(("estimator", "kernel", "scale"), pairs(EVERYBODY, KERNELS, [1e-50, 1e50, 1e-250, 1e250]))
 def test_only_the_ratios_of_weights_matter(estimator, kernel, scale):
     dtype = np.float32 if 1e-99 < scale < 1e99 else np.float64
-    weight = np.random.default_rng(1).uniform(1, 2, 40)
-    rows = X.astype(dtype)
-    model = build(estimator, kernel=kernel).fit(rows, sample_weight=weight)
-    other = clone(model).fit(rows, sample_weight=weight * scale)
+    model, other = weighed(estimator, kernel, dtype), weighed(estimator, kernel, dtype, scale)
     assert other.n_iter_ == model.n_iter_
     np.testing.assert_allclose(other.memberships_, model.memberships_, rtol=1e-3)
     assert other.objective_ / scale == pytest.approx(model.objective_, rel=1e-4)
@@ -575,7 +578,7 @@ def test_memory_budgets(value):
     ("estimator", "words", "budget"), pairs(EVERYBODY, [{"kernel": "linear"}, {"n_landmarks": None}, {"n_landmarks": 50}], [1000, "1MB"])
 )
 def test_the_least_budget_is_named_and_does(estimator, words, budget):
-    rows = np.random.default_rng(0).normal(size=(1200 if words == {"n_landmarks": None} else 3000, 4))
+    rows = np.random.default_rng(0).normal(size=(600 if words == {"n_landmarks": None} else 1500, 4))
     given = {"n_jobs": 1, "max_iter": 3, **words}
     message = refused(rf"{estimator.__name__}\(memory_budget=\d+\): .*at least \d+ bytes", estimator, rows, memory_budget=budget, **given)
     least = int(re.search(r"at least (\d+) bytes", message)[1])

@@ -88,7 +88,7 @@ def weight():
 
 def build(model_name, space, **words):
     estimator, own = MODELS[model_name]
-    return estimator(**{"n_clusters": C, "random_state": 0, **own, **SPACES[space], **words})
+    return estimator(**{"n_clusters": C, "random_state": 0, **own, **SPACES[space], **known(estimator, words)})
 
 
 def rows_for(space, X):
@@ -161,7 +161,7 @@ def test_every_attribute(model_name, space, X):
 @over_spaces
 def test_every_attribute_of_models_that_find_their_number(estimator, space, X):
     rows = rows_for(space, X)
-    words = {"kernel": "rbf", "sparsity": 0, **known(estimator, {"patience": 1}), **SPACES[space]}
+    words = {"kernel": "rbf", "sparsity": 0, **known(estimator, {"patience": 1, "alpha": 1.0}), **SPACES[space]}
     model = every_estimator.build(estimator, n_clusters=8, **words).fit(rows)
     found = model.n_clusters_
     assert type(found) is int
@@ -326,7 +326,7 @@ def test_kernel_centres_are_weighted_means(model_name, space, X, weight):
 @over_pairs
 def test_labels_memberships_and_objective_agree(model_name, space, X, weight):
     rows = rows_for(space, X)
-    model = build(model_name, space).fit(rows, sample_weight=weight)
+    model = build(model_name, space, search=None).fit(rows, sample_weight=weight)
     u, d2 = model.memberships_, model.transform(rows) ** 2
     np.testing.assert_array_equal(model.labels_, u.argmax(axis=1))
     assert ((u >= 0) & (u <= 1)).all()
@@ -347,7 +347,7 @@ def test_labels_memberships_and_objective_agree(model_name, space, X, weight):
 @over_pairs
 def test_history_starts_at_the_start_and_ends_at_the_result(model_name, space, X):
     rows, start = rows_for(space, X), np.array([0, 1, 3])
-    model = build(model_name, space, init=start).fit(rows)
+    model = build(model_name, space, init=start, search=None).fit(rows)
     history = model.objective_history_
     assert (np.diff(history) <= 1e-9 * history[0]).all()
     if model_name != "two-step":
@@ -542,7 +542,7 @@ def test_a_refit_with_other_words_is_a_fresh_fit(model_name, before, after, X):
     estimator, own = MODELS[model_name]
     if estimator is TwoStepKernelKMeans and "landmarks" in after:
         pytest.skip("its landmarks are rows")
-    words = {**own, "random_state": 0}
+    words = {**own, **known(estimator, {"search": None}), "random_state": 0}
     used = estimator(C, **{**words, **before}).fit(X).set_params(**after).fit(X[:60])
     fresh = estimator(C, **{**words, **before, **after}).fit(X[:60])
     assert set(vars(used)) == set(vars(fresh))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -30,12 +30,17 @@ SPACES = {
 STEPS = {"max_iter": 6, "tol": 0}
 
 
-@pytest.fixture(scope="module")
-def X():
+@cache
+def three_blobs():
     """Five features, so that K is well conditioned: a projection solves with it."""
     X = np.eye(3, 5)[np.arange(N) % C] * 4 + np.random.default_rng(2).normal(scale=0.6, size=(N, 5))
     X[np.abs(X) < 0.2] = 0
     return X
+
+
+@pytest.fixture
+def X():
+    return three_blobs()
 
 
 def assert_same_runs(a, b, tolerance=1e-9):
@@ -114,15 +119,20 @@ def test_a_square_of_floats_is_points():
     np.testing.assert_array_equal(model.labels_, [1, 0])  # as memberships, row 0 would have stayed in cluster 1 of its own accord
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", ["rows", "labels", "points", "memberships"])
-def test_arrays_of_any_library(kind, form, X):
-    labels = np.arange(N) % C
+@cache
+def started(kind, form):
+    """A fit of rows in some form from a start that is in the same."""
+    X, labels = three_blobs(), np.arange(N) % C
     values = {"rows": np.array([3, 4, 5]), "labels": labels, "points": X[[3, 4, 5]], "memberships": np.eye(C)[labels]}[kind]
     as_given = "numpy" if form.startswith("csr") and kind != "points" else form
     init = as_form(values, as_given, str(values.dtype))
-    make = partial(FuzzyCMeans, C, m=1.3, kernel="rbf", gamma=GAMMA, n_landmarks=None, **STEPS)
-    assert_same_runs(make(init=init).fit(as_form(X, form)), make(init=values).fit(X))
+    return FuzzyCMeans(C, m=1.3, kernel="rbf", gamma=GAMMA, n_landmarks=None, init=init, **STEPS).fit(as_form(X, form))
+
+
+@pytest.mark.parametrize("form", FORMS[1:])
+@pytest.mark.parametrize("kind", ["rows", "labels", "points", "memberships"])
+def test_arrays_of_any_library(kind, form):
+    assert_same_runs(started(kind, form), started(kind, "numpy"))
 
 
 @pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "random-partition"])

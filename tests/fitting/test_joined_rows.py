@@ -106,7 +106,7 @@ def test_auto_joins_where_a_sample_says_so() -> None:
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize(("make", "space", "weighted", "dtype"), often(2, MAKES, SPACES, [False, True], [np.float64, np.float32]))
 def test_the_same_fit_of_fewer_rows(make: str, space: str, weighted: bool, dtype: Any) -> None:
-    X = counts().astype(dtype)
+    X = counts(500).astype(dtype)
     weight = np.random.default_rng(2).uniform(0, 3, len(X)) if weighted else None
     plain_sweeps = {} if make == "hard" else {"acceleration": None}
     model, plain = both(make, X, weight, init=POINTS, tol=1e-9, **plain_sweeps, **SPACES[space])

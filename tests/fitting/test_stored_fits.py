@@ -31,6 +31,7 @@ pytestmark = [
 OWN: dict[str, dict[str, Any]] = {
     "FuzzyCMeans": {"m": 1.5},
     "CMeans": {"rule": Fuzzy(1.4)},
+    "ProbabilisticKMeans": {"quantile": 0.5},
     "SequentialPossibilisticCMeans": {"n_new": 2, "patience": 1},
 }
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -38,7 +39,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "patches in a tree": ("KernelPatchClustering", {"merge": "tree"}),
 }
 ESTIMATORS = (*NAMES, *VARIANTS)
-COMMON: dict[str, Any] = {"n_init": 1, "n_jobs": 2, "eta_scale": 0.3, "chunk_size": 200, "patch_size": 140}
+COMMON: dict[str, Any] = {"tol": 1e-3, "n_init": 1, "n_jobs": 2, "eta_scale": 0.3, "chunk_size": 200, "patch_size": 140}
 SPACES: dict[str, dict[str, Any]] = {"linear": {"kernel": "linear"}, "landmarks": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 30}}
 SWEEPERS = ("KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans", "CMeans")
 OTHERS = tuple(name for name in ESTIMATORS if name not in SWEEPERS[:3])
@@ -83,8 +84,8 @@ def same(model: Any, other: Any, atol: float = 0.0) -> None:
 # ----------------------------------------------------------------------------------------------------------- everywhere the same
 
 
-COMBINATIONS = pairs(EVERYWHERE, SWEEPERS[:3], SPACES, DTYPES, [1, 2, 3], [True, False])
-COMBINATIONS += pairs(("parquet", "npy", "part"), OTHERS, SPACES, DTYPES, [1, 2, 3], [True, False])
+COMBINATIONS = often(2, EVERYWHERE, SWEEPERS[:3], SPACES, DTYPES, [1, 2, 3], [True, False])
+COMBINATIONS += pairs(("parquet", "part"), OTHERS, SPACES, DTYPES, [1, 3], [True, False])
 
 
 @pytest.mark.parametrize(("where", "estimator", "space", "dtype", "n_jobs", "opened"), COMBINATIONS)
@@ -194,9 +195,9 @@ def test_the_same_start_ends_at_the_same_clusters(
     limited(monkeypatch, seeding_rows=170)
     init = start(kind, space)
     before = init.copy() if isinstance(init, np.ndarray) else None
-    other = made(estimator, space, init=init).fit(rows())
+    other = made(estimator, space, init=init, search=None).fit(rows())
     pieced(monkeypatch)
-    same(made(estimator, space, init=init).fit(placed("parquet, many files", tmp_path, rows())), other)
+    same(made(estimator, space, init=init, search=None).fit(placed("parquet, many files", tmp_path, rows())), other)
     if before is not None:
         np.testing.assert_array_equal(init, before)
 
@@ -212,7 +213,7 @@ def test_the_same_start_ends_at_the_same_clusters(
 )
 def test_landmarks_are_those_chosen_in_memory(landmarks: str, estimator: str, tmp_path: Path) -> None:
     given = {"row numbers": np.arange(0, N, 20), "points": rows()[::20] + 0.1}.get(landmarks, landmarks)
-    words = {"kernel": "rbf", "n_landmarks": "auto", "landmarks": given, "gamma": "median"}
+    words = {"kernel": "rbf", "n_landmarks": "auto", "landmarks": given, "gamma": "median", "search": None}
     other = made(estimator, "landmarks", **words).fit(rows())
     same(made(estimator, "landmarks", **words).fit(placed("arrow", tmp_path, rows())), other)
 
@@ -227,7 +228,7 @@ def test_landmarks_are_those_chosen_in_memory(landmarks: str, estimator: str, tm
     ],
 )
 def test_parameters_of_kernels_are_those_found_in_memory(words: dict[str, Any], tmp_path: Path) -> None:
-    words = {"n_landmarks": 40, **words}
+    words = {"n_landmarks": 40, "search": None, **words}
     same(
         made("KernelKMeans", "landmarks", **words).fit(placed("parquet", tmp_path, rows())),
         made("KernelKMeans", "landmarks", **words).fit(rows()),
@@ -249,7 +250,7 @@ def test_both_kinds_of_sweeps(estimator: str, n_landmarks: int, sweeps: str, tmp
 @pytest.mark.parametrize(
     "words",
     [
-        {"quantile": 0.5},
+        {"quantile": 0.1},
         {"quantile": 1.0},
         {"polish": None},
         {"max_iter": 3},
@@ -291,9 +292,10 @@ def test_probabilistic_of_rows_that_are_all_the_same(tmp_path: Path) -> None:
 def test_smaller_tasks_only_round_differently(estimator: str, space: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many blocks to a task as a large input has them, or one."""
     limited(monkeypatch, block_rows=40, narrow_block_rows=40, tasks=2, task_values=1)
-    whole = made(estimator, space).fit(Kept(rows()))
+    some, words = rows()[:401], {"solver": "batched"}  # which P has where rows are many
+    whole = made(estimator, space, **words).fit(Kept(some))
     limited(monkeypatch, task_rows=80)
-    cut = made(estimator, space).fit(Kept(rows()))
+    cut = made(estimator, space, **words).fit(Kept(some))
     assert cut.objective_ == pytest.approx(whole.objective_, rel=1e-12)
     np.testing.assert_array_equal(cut.labels_, whole.labels_)
 
@@ -367,12 +369,12 @@ def test_what_sweeps_remember_of_samples_is_planned_for(space: str, monkeypatch:
 @cache
 @within(**FEW)
 def wide_rows_and_their_labels() -> tuple[np.ndarray, np.ndarray]:
-    """Rows of many columns, and their labels after four sweeps by brute force."""
-    X = rows(np.float64)
+    """Rows of many columns, and their labels after three sweeps by brute force."""
+    X = rows(np.float64)[:450]
     X = np.concatenate([X, X**2, np.sin(X), np.cos(X)], axis=1)
     X = np.concatenate([X] * (1 + 24 // X.shape[1]), axis=1)
     V = X[:60]
-    for _ in range(4):
+    for _ in range(3):
         labels = naive.point_distances(X, V).argmin(axis=1)
         V = np.stack([X[labels == j].mean(axis=0) for j in range(60)])
     return X, naive.point_distances(X, V).argmin(axis=1)
@@ -385,7 +387,7 @@ def test_stored_rows_have_the_labels_of_brute_force(bounds_bytes: int, monkeypat
     monkeypatch.setattr(nearest, "LEAST_WORK", 0)
     X, labels = wide_rows_and_their_labels()
     fits = [
-        KernelKMeans(60, kernel="linear", init=X[:60], search=None, max_iter=4, tol=0, n_jobs=threads).fit(Kept(X)) for threads in (1, 2, 5)
+        KernelKMeans(60, kernel="linear", init=X[:60], search=None, max_iter=3, tol=0, n_jobs=threads).fit(Kept(X)) for threads in (1, 2, 5)
     ]
     np.testing.assert_array_equal(fits[0].labels_, labels)
     for other in fits[1:]:

@@ -18,9 +18,9 @@ from cmeans.sampling.population import Population, draw
 from limited import limited
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]  # a few sweeps show it all
-D, C = 4, 3
-LINEAR: dict[str, Any] = {"kernel": "linear", "random_state": 0, "n_jobs": 1, "max_iter": 4}
-LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 10, "random_state": 0, "n_jobs": 1, "max_iter": 4}
+D, C, BLOCK = 4, 3, 2_048
+LINEAR: dict[str, Any] = {"kernel": "linear", "random_state": 0, "n_jobs": 1, "max_iter": 2}
+LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 10, "random_state": 0, "n_jobs": 1, "max_iter": 2}
 
 
 def pattern(n: int = 4_999) -> np.ndarray:
@@ -61,9 +61,9 @@ def _nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stays constant is small beside what could grow, so that growth shows."""
     limited(
         monkeypatch,
-        **dict.fromkeys(("task_rows", "rows_at_once", "read_rows", "drawn_rows", "last_sample_rows"), 4_096),
+        **dict.fromkeys(("task_rows", "rows_at_once", "read_rows", "drawn_rows", "last_sample_rows"), BLOCK),
         loaded_bytes=0,
-        array_bytes=2**16,
+        array_bytes=16 * BLOCK,
         fixed_rows=200,
         seeding_rows=200,
     )
@@ -78,7 +78,7 @@ FITS: dict[str, Any] = {
     "random rows": lambda: KernelKMeans(C, init="random", progressive=False, **LINEAR),
     "two-step": lambda: TwoStepKernelKMeans(C, **LANDMARKS),
     "probabilistic": lambda: ProbabilisticKMeans(C, quantile=0.5, **LINEAR),
-    "stream": lambda: StreamingFuzzyCMeans(C, chunk_size=4_000, n_init=1, **LINEAR),
+    "stream": lambda: StreamingFuzzyCMeans(C, chunk_size=2_000, n_init=1, **LINEAR),
 }
 
 
@@ -93,7 +93,7 @@ def least(model: Any, n: int, **words: Any) -> int:
 
 @pytest.mark.parametrize("name", [name for name in FITS if name != "stream"])  # which plans for one chunk at a time
 def test_the_least_budget_that_is_told_does(name: str) -> None:
-    n, model = 20_000, FITS[name]()
+    n, model = 10_000, FITS[name]()
     needed = least(model, n)
     with pytest.raises(ValueError, match=f"need at least {needed} bytes"):
         model.set_params(memory_budget=needed - 1).fit(Endless(n))
@@ -108,7 +108,7 @@ def test_the_least_budget_that_is_told_does(name: str) -> None:
 def test_few_blocks_are_alive_at_once(name: str) -> None:
     """However many rows there are: with the least budget nothing is kept, and what is drawn is a sample."""
     most = []
-    for n in (10_000, 30_000):
+    for n in (5_000, 15_000):
         rows, model = Endless(n), FITS[name]()
         if name != "stream":
             model.set_params(memory_budget=least(model, n))
@@ -116,16 +116,16 @@ def test_few_blocks_are_alive_at_once(name: str) -> None:
         rows.__dict__.pop("_samples", None)
         most.append(rows.most)
         assert rows.alive == 0
-    assert most[1] <= 1.1 * most[0] + 4_096 * D * 4
+    assert most[1] <= 1.1 * most[0] + BLOCK * D * 4
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_blocks_alive_grow_with_threads_only(n_jobs: int) -> None:
-    rows = Endless(200_000)
+    rows = Endless(100_000)
     model = KernelKMeans(C, init=np.arange(C), progressive=False, **LINEAR).set_params(n_jobs=n_jobs)
-    model.set_params(memory_budget=least(model, 200_000)).fit(rows)
+    model.set_params(memory_budget=least(model, 100_000)).fit(rows)
     sample = 1_000 * D * 4  # one stays, as it is asked for again and again
-    assert rows.most <= sample + 4_096 * D * 4 * (2 + 2 * n_jobs)
+    assert rows.most <= sample + BLOCK * D * 4 * (2 + 2 * n_jobs)
 
 
 def peak(model: Any, rows: StoredRows, **words: Any) -> int:
@@ -140,7 +140,7 @@ def peak(model: Any, rows: StoredRows, **words: Any) -> int:
 @pytest.mark.parametrize("name", FITS)
 def test_memory_does_not_grow_with_rows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing a row: labels, samples and distributions are on the disk. Hard partitions are moved about in memory, a byte a row."""
-    small, large = 50_000, 250_000
+    small, large = 25_000, 125_000
     budgets = {}
     for n in (small, large):
         model = FITS[name]()
@@ -156,12 +156,12 @@ def test_memory_does_not_grow_with_rows(name: str, monkeypatch: pytest.MonkeyPat
 def test_weights_take_what_the_plan_says(name: str, zeros: bool) -> None:
     """A copy of them, and what it takes to draw in proportion to them; more where some rows must be left out."""
     budgets, peaks = [], []
-    for n in (30_000, 90_000):
+    for n in (15_000, 45_000):
         weight = 1.0 + np.arange(n) % 5 - zeros
         model = FITS[name]()
         budgets.append(least(model, n, sample_weight=weight))
         peaks.append(peak(model.set_params(memory_budget=budgets[-1]), Endless(n), sample_weight=weight))
-    assert peaks[1] - peaks[0] < budgets[1] - budgets[0] + 60_000 * (2 if name == "probabilistic" else 1)
+    assert peaks[1] - peaks[0] < budgets[1] - budgets[0] + 30_000 * (2 if name == "probabilistic" else 1)
 
 
 # -------------------------------------------------------------------------------------------------------------------------- chance

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,9 @@ LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 25}
 WORDS: dict[str, dict[str, Any]] = {  # in the space of the rows, but
     "FuzzyCMeans": {"m": 1.5, **LANDMARKS},
     "PossibilisticCMeans": {"eta_scale": 0.3, **LANDMARKS},
+    "ProbabilisticKMeans": {"quantile": 0.5, "kernel": "linear"},
+    "AdaptivePossibilisticCMeans": {"pilot_m": "auto", "alpha": 1.0, "kernel": "linear"},
+    "SequentialPossibilisticCMeans": {"patience": 1, "kernel": "linear"},
     "TwoStepKernelKMeans": LANDMARKS,
     "KernelPatchClustering": {"patch_size": 140, "n_init": 1, "kernel": "rbf", "gamma": 0.05},
     "StreamingFuzzyCMeans": {"chunk_size": 200, "n_init": 1, "kernel": "linear"},
@@ -44,6 +48,14 @@ NAMES = ["a", "b", "c", "d"]
 @within(**FEW)
 def fitted(name: str) -> Any:
     return clone(MODELS[name]).fit(rows())
+
+
+@cache
+@within(**FEW)
+def of_a_file(name: str) -> Any:
+    """A fit of rows in a file that is gone since."""
+    with tempfile.TemporaryDirectory() as folder:
+        return clone(MODELS[name]).fit(placed("parquet", Path(folder), rows()))
 
 
 # ----------------------------------------------------------------------------------------------------------------- the same answers
@@ -201,7 +213,7 @@ def test_attributes_of_one_fit_do_not_outlive_it(name: str) -> None:
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("with_rows", [True, False])
 def test_models_are_saved_and_loaded(name: str, with_rows: bool, tmp_path: Path) -> None:
-    model = clone(MODELS[name]).fit(placed("parquet", tmp_path, rows()))
+    model = of_a_file(name)
     cmeans.save(model, tmp_path / "model.safetensors", rows=with_rows)
     again = cmeans.load(tmp_path / "model.safetensors")
     assert hasattr(again, "labels_") == with_rows

@@ -22,7 +22,8 @@ from stored_rows import C, Kept, N, placed, rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("nothing_is_small")]
 LINEAR: dict[str, Any] = {"kernel": "linear"}
-OWN: dict[str, Any] = {"chunk_size": 200, "patch_size": 140, "n_init": 1, "eta_scale": 0.3, "patience": 1, **LINEAR}
+SHORT: dict[str, Any] = {"tol": 1e-2, "n_init": 1, "pilot_m": "auto", "alpha": 1.0, "patience": 1, "quantile": 0.5}
+OWN: dict[str, Any] = {"chunk_size": 200, "patch_size": 140, "eta_scale": 0.3, **SHORT, **LINEAR}
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {"tree": ("KernelPatchClustering", {"merge": "tree"})}
 EVERYBODY = (*NAMES, *VARIANTS)
 

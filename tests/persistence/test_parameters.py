@@ -18,7 +18,7 @@ import cmeans
 from every_estimator import NAMES, PARAMETERS, STREAMS, build
 
 X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0.0, 0.0], [9.0, 0.0]], 20, axis=0)
-QUICK = {"n_jobs": 1, "max_iter": 20}
+QUICK = {"n_jobs": 1, "max_iter": 2}
 OWN = {"CMeans": {"rule": "possibilistic"}}  # which has words of its own
 # As JSON has them, and as they come out of it.
 VALUES = {
@@ -98,6 +98,7 @@ def test_no_file_says_what_a_fit_runs_on_or_writes(word: str, saved: dict[str, S
         cmeans.load(tmp_path / "model")
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_words_set_after_a_fit_are_looked_at_before_a_file_is_written(tmp_path: Path) -> None:
     model = made("FuzzyCMeans").fit(X).set_params(n_init=0)
     with pytest.raises(ValueError, match=r"FuzzyCMeans\(n_init=0\): n_init must be a whole number of at least 1"):

@@ -95,7 +95,7 @@ def path(tmp_path):
 
 
 def of(*steps, model=None):
-    return make_pipeline(*steps, FuzzyCMeans(3, random_state=0) if model is None else model)
+    return make_pipeline(*steps, FuzzyCMeans(3, m=1.5, search=None, random_state=0) if model is None else model)
 
 
 def bits(rows):
@@ -107,7 +107,7 @@ def same_after_reading(made, path, rows, new):
     save(made, path)
     again = load(path)
     assert [name for name, _ in again.steps] == [name for name, tool in made.steps if tool != "passthrough"]
-    for part in (rows, new, rows[::2]):
+    for part in (new, rows[::2]):
         if len(again.steps) > 1:
             assert bits(again[:-1].transform(part)) == bits(made[:-1].transform(part))
             assert again[:-1].get_feature_names_out().tolist() == made[:-1].get_feature_names_out().tolist()

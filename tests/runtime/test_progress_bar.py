@@ -13,7 +13,7 @@ import cmeans
 from cmeans.runtime import progress_bar
 from cmeans.runtime.progress import Reporter, current_listeners
 
-X = np.random.default_rng(0).normal(size=(400, 2))
+X = np.random.default_rng(0).normal(size=(150, 2))
 
 
 class ZMQInteractiveShell:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from cmeans.sampling.pairwise import Metric
 from cmeans.sampling.population import Population, population_of
 from cmeans.spaces import LandmarkSpace, landmark_space
 from contracts.arrays import DTYPES, FORMS, as_form, on_host
-from limited import limited
+from limited import limited, within
 
 pytestmark = pytest.mark.slow
 
@@ -37,15 +37,22 @@ SPACES = {
 }
 
 
+LARGE = {"seeding_rows": 20, "cluster_rows": 1}
+
+
+def lattice():
+    return np.random.default_rng(0).integers(-16, 17, size=(N, 3)) / 8.0  # float32 holds them too
+
+
 @pytest.fixture
 def X():
-    return np.random.default_rng(0).integers(-16, 17, size=(N, 3)) / 8.0  # float32 holds them too
+    return lattice()
 
 
 @pytest.fixture
 def large(monkeypatch):
     """Inputs of more than 20 rows are large."""
-    limited(monkeypatch, seeding_rows=20, cluster_rows=1)
+    limited(monkeypatch, **LARGE)
 
 
 def everybody(weights):
@@ -188,15 +195,19 @@ def test_fits_have_the_same_bits_whatever_threads_and_memory(space, X):
         np.testing.assert_array_equal(make(**words).fit(X).memberships_, once.memberships_)
 
 
-@pytest.mark.usefixtures("large")
+@cache
+@within(**LARGE)
+def two_sweeps(space, form="numpy", dtype="float64"):
+    with pytest.warns(match="max_iter"):
+        return KernelKMeans(4, init="k-means||", random_state=0, max_iter=2, tol=0, **SPACES[space]).fit(as_form(lattice(), form, dtype))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("space", SPACES)
-def test_every_kind_of_array(space, form, dtype, X):
+def test_every_kind_of_array(space, form, dtype):
     """Values that float32 holds give the same draws in it."""
-    make = partial(KernelKMeans, 4, init="k-means||", random_state=0, max_iter=2, tol=0, **SPACES[space])
-    with pytest.warns(match="max_iter"):
-        expected, model = make().fit(X), make().fit(as_form(X, form, dtype))
+    expected, model = two_sweeps(space), two_sweeps(space, form, dtype)
     assert model.objective_history_[0] == pytest.approx(expected.objective_history_[0], rel=1e-9 if dtype == "float64" else 1e-4)
     assert on_host(model.memberships_).dtype == dtype
 

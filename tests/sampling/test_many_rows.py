@@ -47,10 +47,10 @@ def test_few_are_drawn_as_ever():
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.02)], ids=["linear", "rbf"])
 def test_many_are_as_far_apart(kernel, single):
-    x, made = mixture(6000, 300), np.random.default_rng(1)
-    weights = made.integers(0, 3, size=6000).astype(float)
+    x, made = mixture(3000, 300), np.random.default_rng(1)
+    weights = made.integers(0, 3, size=3000).astype(float)
     metric = Metric(kernel, Blocks(x.astype(np.float32) if single else x, weights))
-    affinity = metric.among(np.arange(6000))
+    affinity = metric.among(np.arange(3000))
     assert isinstance(affinity.in_given_precision(), SingleAffinity) == single
     found = [seeds(affinity, weights, 300, np.random.RandomState(seed)) for seed in (0, 0, 1)]
     np.testing.assert_array_equal(found[0], found[1])
@@ -75,10 +75,10 @@ def test_of_many_columns_few_directions_are_enough(dtype):
     """And where too few rows differ along these, all columns tell them apart."""
     made = np.random.default_rng(2)
     turned = np.linalg.qr(made.normal(size=(300, 8)))[0]
-    x = (mixture(3000, 300) @ turned.T + 0.3 * made.normal(size=(3000, 300))).astype(dtype)
-    affinity, weights = Metric(Linear(), Blocks(x, np.ones(3000))).among(np.arange(3000)), np.ones(3000)
+    x, weights = (mixture(1500, 300) @ turned.T + 0.3 * made.normal(size=(1500, 300))).astype(dtype), np.ones(1500)
+    affinity = Metric(Linear(), Blocks(x, weights)).among(np.arange(1500))
     some = affinity.in_given_precision().along(many_rows.DIRECTIONS)
-    assert some.x.shape == (3000, many_rows.DIRECTIONS)
+    assert some.x.shape == (1500, many_rows.DIRECTIONS)
     assert some.x.dtype == dtype
     narrow = KernelAffinity(Linear(), x[:, :255])
     assert narrow.along(many_rows.DIRECTIONS) is narrow
@@ -139,7 +139,7 @@ def test_search_by_a_share_of_very_many():
 @pytest.mark.parametrize("d", [300, 1000, 4000])
 def test_equal_rows_in_single_precision_are_drawn_once(d):
     made = np.random.default_rng(0)
-    x = made.random((VERY_MANY + 4, d)).astype(np.float32)[made.integers(VERY_MANY + 4, size=2500)]
+    x = made.random((VERY_MANY + 4, d)).astype(np.float32)[made.integers(VERY_MANY + 4, size=1200)]
     affinity = SingleAffinity(Linear(), x - x.mean(axis=0))
     chosen = kmeans_plus_plus(affinity, np.ones(len(x)), VERY_MANY + 9, np.random.RandomState(0))
     assert len(chosen) == len(np.unique(x[chosen], axis=0)) == len(np.unique(x, axis=0))

@@ -10,7 +10,7 @@ import pytest
 
 import cmeans
 from cmeans.data.files import arrow
-from every_estimator import NAMES, build
+from every_estimator import NAMES, build, known
 from full_disk import files_end_at
 from limited import limited
 from stored_rows import Kept
@@ -166,11 +166,11 @@ class TestFitPredictTo:
     @pytest.mark.parametrize("name", NAMES)
     @pytest.mark.parametrize("stored", [False, True])
     def test_it_is_a_fit_and_then_predict_to(self, name: str, stored: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        limited(monkeypatch, loaded_bytes=0 if stored else 2**24, task_rows=256, block_rows=64)
-        np.save(tmp_path / "rows.npy", X[:700])
-        rows = tmp_path / "rows.npy"
-        fitted = build(name).fit(rows)
-        written = build(name)
+        limited(monkeypatch, loaded_bytes=0 if stored else 2**24, task_rows=128, block_rows=32)
+        np.save(tmp_path / "rows.npy", X[:300])
+        rows, one_scale = tmp_path / "rows.npy", known(name, {"pilot_m": "auto", "alpha": 1.0})  # where the default looks at several
+        fitted = build(name, **one_scale).fit(rows)
+        written = build(name, **one_scale)
         counts = written.fit_predict_to(rows, tmp_path / "one.parquet")
         np.testing.assert_array_equal(counts, fitted.predict_to(rows, tmp_path / "two.parquet"))
         np.testing.assert_array_equal(written.labels_, fitted.labels_)

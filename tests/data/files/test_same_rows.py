@@ -54,7 +54,7 @@ class TestEveryFormat:
     def test_blocks_anywhere_from_many_threads(self, written: Written, tmp_path: Path, x: np.ndarray) -> None:
         rows = opened(written(tmp_path, x), dtype=x.dtype.name)
         rng = np.random.default_rng(1)
-        ranges = [tuple(sorted(pair)) for pair in rng.integers(0, len(x) + 1, size=(120, 2)).tolist()]
+        ranges = [tuple(sorted(pair)) for pair in rng.integers(0, len(x) + 1, size=(60, 2)).tolist()]
         with ThreadPoolExecutor(4) as pool:
             for (start, stop), found in zip(ranges, pool.map(lambda pair: rows.read(*pair), ranges), strict=True):
                 assert np.array_equal(found, x[start:stop])
@@ -92,8 +92,10 @@ class TestEveryFormat:
     def test_the_type_that_is_asked_for(self, written: Written, tmp_path: Path, x: np.ndarray, dtype: object) -> None:
         rows = opened(written(tmp_path, x), dtype=dtype)
         assert rows.dtype == dtype
-        expected = x.astype(dtype) if written not in TEXT else np.array([[float(str(value)) for value in row] for row in x]).astype(dtype)
-        assert np.array_equal(rows.read(100, 200), expected[100:200])
+        some = x[100:200]
+        if written in TEXT:
+            some = np.array([[float(str(value)) for value in row] for row in some])
+        assert np.array_equal(rows.read(100, 200), some.astype(dtype))
 
     def test_a_hole_has_a_place(self, written: Written, tmp_path: Path, x: np.ndarray) -> None:
         x[777, 2] = np.nan
