@@ -124,9 +124,9 @@ def landmark_graph(
     s = int(blocks.x.shape[1]) if points is None else len(points)
     if not parameters.n_neighbors <= s < blocks.n_rows:
         raise ValueError(
-            f"{sought.call}: the graph joins rows by their {parameters.n_neighbors} nearest landmarks, and there are {s} different "
-            f"landmarks for {blocks.n_rows} rows (n_samples={blocks.n_rows}). Set n_landmarks to at least {parameters.n_neighbors} and "
-            f'less than the number of different rows, or fewer neighbours: kernel_params={{"n_neighbors": 3}}.'
+            f"{sought.call}: the graph joins rows by their {parameters.n_neighbors} nearest landmarks (n_neighbors of its kernel), and "
+            f"there are {s} different landmarks for {blocks.n_rows} rows (n_samples={blocks.n_rows}). Set n_landmarks to at least "
+            f"{parameters.n_neighbors} and less than the number of different rows."
         )
     width = None if isinstance(parameters.width, str) else float(parameters.width)
     weights = LandmarkWeights(points, parameters.n_neighbors, width)
