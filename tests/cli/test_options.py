@@ -70,6 +70,8 @@ def test_defaults_where_methods_differ() -> None:
     assert FIT["T"].default == "none"
     assert FIT["n_jobs"].default == "every usable CPU"
     assert FIT["progressive"].default == "progressive"
+    assert FIT["beta"].default == "0.1; 0.5 for polynomial_fuzzy"
+    assert FIT["beta"].help.endswith("at most beta times the second.")
     assert FIT["alpha"].help.startswith("adaptive: ")
     assert FIT["init"].help.startswith("all but probabilistic and sequential: How the first centres are drawn. probabilistic: How ")
     assert (FIT["alpha"].panel, FIT["sparsity"].help.partition(":")[0]) == (ADAPTIVE, "lambda")

@@ -138,7 +138,7 @@ BAD = {
     "width": ({"width": "mean"}, "width='mean': give a positive number"),
     "normalized": ({"normalized": 2}, "normalized=2: give True or False"),
     "random_state": ({"random_state": "a"}, "random_state='a'"),
-    "more neighbours than landmarks": ({"n_landmarks": 4}, "LandmarkGraph.n_components=8.: the graph joins rows by their 5 nearest"),
+    "more neighbours than landmarks": ({"n_landmarks": 4}, "n_components=8.: the graph joins .* Set n_landmarks to at least 5"),
 }
 
 

@@ -109,8 +109,16 @@ def test_no_rows_no_columns_no_table(estimator):
     refused(r"(?s)2D array.*1D array.*[Rr]eshape", estimator, np.arange(5.0))
     refused(r"dim 3", estimator, np.zeros((5, 2, 2)))
     refused(r"[Cc]omplex data not supported", estimator, X + 1j)
-    refused(r"could not convert string", estimator, np.array([["a", "b"], ["c", "d"]]))
+    refused(r"X holds text \(could not convert string.*TfidfVectorizer", estimator, np.array([["a", "b"], ["c", "d"]]))
+    refused(r"X holds text .*TfidfVectorizer", estimator, ["one document", "and another"])
     refused(r"column 'b' of X holds text or dates, no numbers", estimator, pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
+
+
+@pytest.mark.filterwarnings("ignore:.*distinct row:UserWarning")
+def test_distances_in_place_of_a_kernel():
+    distances = np.linalg.norm(X[:, None] - X[None], axis=2)
+    with pytest.warns(UserWarning, match="the kernel is 0 of a row with itself, as a distance is"):
+        KernelKMeans(2, kernel="precomputed").fit(distances)
 
 
 @pytest.mark.parametrize(("estimator", "kernel", "size"), pairs(EVERYBODY, ["rbf", "linear", "polynomial"], [1e160, 1e300]))

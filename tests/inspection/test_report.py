@@ -216,6 +216,8 @@ def test_bad_input(X, model, tmp_path):
             report(model, X, tmp_path / "page.html", **words)
     with pytest.raises(ValueError, match="pass a fitted estimator"):
         report("model", X, tmp_path / "page.html")
+    with pytest.raises(ValueError, match=r"page.pdf'\): the page is HTML; give a file that ends in .html"):
+        report(model, X, tmp_path / "page.pdf")
     with pytest.raises(OSError, match="nowhere"):
         report(model, X, tmp_path / "nowhere" / "page.html")
     assert not list(tmp_path.iterdir())

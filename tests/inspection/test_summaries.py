@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 import cmeans
 from cmeans.inspection import Table, explain, representatives, summary
+from cmeans.inspection.contrast import Contrast
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,25 @@ def test_summary(X, model):
     named = dict(zip(labels[[0, 60, 90]], ("low", "high length", "high width"), strict=True))
     for j, words in named.items():
         assert table["name"][j].startswith(words)
+
+
+def named(means):
+    """Names of clusters of equal mass with these means in columns a, b, ..., whose deviation is 1."""
+    means = np.array(means, dtype=float)
+    rest = (means.sum(axis=0) - means) / (len(means) - 1)
+    return Contrast(means, rest, means.mean(axis=0), np.ones(means.shape[1]), tuple("abcdef"[: means.shape[1]])).names
+
+
+def test_clusters_that_would_have_the_same_name():
+    assert named([[1, 1, 1, -0.4], [1, 1, 1, 0.4], [-2, -2, -2, 0]]) == [
+        "high a, high b, lower d",
+        "high a, high b, higher d",
+        "low a, low b, low c",
+    ]
+    assert named([[1], [3], [-4]]) == ["high a", "higher a", "low a"]
+    assert named([[0.6], [0.6], [-1.2]]) == ["high a", "high a", "low a"]  # nothing tells the first two
+    assert named([[0.3, 0], [-0.3, 0]]) == ["high a", "low a"]
+    assert named([[0.2, 0], [0.2, 0]]) == ["average", "average"]
 
 
 def test_what_a_model_keeps_of_its_rows(X, model):

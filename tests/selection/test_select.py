@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.pipeline import make_pipeline
 
 import cmeans
 from cmeans import AdaptivePossibilisticCMeans, Checkpoint, FuzzyCMeans, KernelKMeans, select
@@ -223,7 +224,8 @@ def test_few_rows_have_fewer_clusters():
         ({"by": "stability", "n_bootstrap": 0}, "at least 2"),
         ({"n_bootstrap": 1}, "at least 2"),
         ({"n_bootstrap": -1}, "n_bootstrap=-1"),
-        ({"estimator": 3}, "estimator of this library"),
+        ({"estimator": 3}, r"select\(estimator=int\): pass an estimator of this library, such as FuzzyCMeans\(\)\."),
+        ({"estimator": make_pipeline(PLAIN)}, r"of a pipeline, select\(pipeline\[-1\], pipeline\[:-1\]\.transform\(X\)\)"),
         ({"estimator": AdaptivePossibilisticCMeans(kernel="linear")}, "finds the number of clusters itself"),
         ({"estimator": KernelKMeans(kernel="precomputed_graph")}, "n_clusters_suggested_"),
         ({"X": [[1.0, np.nan], [0.0, 1.0]]}, "NaN"),

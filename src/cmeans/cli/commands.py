@@ -128,7 +128,7 @@ def _typed(parameter: ParameterOption) -> Any:
     """Return the type of a parameter's option for Typer."""
     names, flag = parameter.names, option_of(parameter.name)
     kind: Any = parameter.kind or parameter.number
-    more = {"metavar": "4GB"} if kind is str else {}
+    more = {"metavar": "|".join(names) or "4GB"} if kind is str else {}
     if names and parameter.number:
         kind, more = str, {"metavar": "|".join([*names, "N" if parameter.number is int else "NUMBER"])}
     elif parameter.several:
@@ -197,13 +197,17 @@ def fit(
         raise InputError("--truncated: needs --top-k N, the number of clusters in which a row has memberships.")
     if truncated:
         words["top_k"], top_k = top_k, None  # of the model, which has no others to write
-    categories = tuple(name.strip() for word in categorical or () for name in word.split(",") if name.strip())
-    kind = None if dtype == "keep" else dtype
+    kind, categories = None if dtype == "keep" else dtype, _named(categorical)
     reading = ReadOptions(file, tuple(columns or ()), weight, array, kind, header, name=identifier, categorical=categories)
     words["random_state"] = random_state
     told = known_labels, must_link
     request = FitRequest(reading, out, method, words, scale, *told, top_k, threshold, checkpoint, scheduler, context.obj, report)
     return run_fit(request, screen)
+
+
+def _named(words: list[str] | None) -> tuple[str, ...]:
+    """Return the names in words that may hold several, with commas between them."""
+    return tuple(name.strip() for word in words or () for name in word.split(",") if name.strip())
 
 
 def _checkpoint(file: Path | None, minutes: float, resume: bool) -> Checkpoint | None:
@@ -227,6 +231,8 @@ def select(
     weight: Weight = None,
     scale: Annotated[Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1].")] = "none",
     dtype: Dtype = "keep",
+    identifier: Annotated[str | None, option(DATA, "Column that names the rows: no data.", "--id", metavar="COLUMN", shown=False)] = None,
+    categorical: Categorical = None,
     array: Array = None,
     header: HeaderLine = None,
     method: Annotated[str, option(METHOD, "How rows belong to clusters.", metavar="|".join(SELECTABLE))] = "fuzzy",
@@ -239,7 +245,8 @@ def select(
     resume: Resume = False,
     **words: Any,
 ) -> dict[str, Any]:
-    reading = ReadOptions(file, tuple(columns or ()), weight, array, None if dtype == "keep" else dtype, header)
+    kind, categories = None if dtype == "keep" else dtype, _named(categorical)
+    reading = ReadOptions(file, tuple(columns or ()), weight, array, kind, header, name=identifier, categorical=categories)
     words["random_state"] = random_state
     checkpoint = _checkpoint(kept_in, every, resume)
     request = FitRequest(reading, Path(), method, words, scale, checkpoint=checkpoint, arguments=context.obj or ())

@@ -215,7 +215,7 @@ def _said(name: str, method: MethodSpec) -> tuple[str, str]:
     """Return the sentence on a parameter, and what None stands for where only that."""
     sentences = (spec.said.get(name, "As") for spec in (method, *METHODS.values()))
     sentence = next((text for text in sentences if not text.startswith("As")), "")  # "As in `FuzzyCMeans`": that of another
-    found = re.search(r"; None: ([^.;]+)", sentence)
+    found = re.search(r"; None: ((?:[^.;]|\.(?=\d))+)", sentence)
     if found is None or "Literal" in str(method.parameters[name].annotation):
         return sentence, "none" if found is None else found[1]
     return sentence.replace(found[0], ""), found[1]

@@ -113,7 +113,7 @@ def looked_at(model: Any, rows: InputRows, recipe: Preprocessing) -> InspectedRo
 def descriptions(seen: InspectedRows, names: Sequence[str]) -> list[str] | None:
     """Return what each cluster is like in a few words."""
     contrast = contrast_of(seen, tuple(names))
-    return None if contrast is None else [contrast.name(cluster) for cluster in range(seen.n_clusters)]
+    return None if contrast is None else contrast.names
 
 
 def feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:

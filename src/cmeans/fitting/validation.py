@@ -265,6 +265,9 @@ def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
     except (TypeError, ValueError) as error:
         numbers = [label for label in labels if _holds_numbers(np.asarray(X[label]))]
         if len(numbers) == len(labels):
+            if str(error).startswith("could not convert string"):
+                made = "OneHotEncoder makes numbers of categories, TfidfVectorizer of documents, both of scikit-learn"
+                raise ValueError(f"{type(estimator).__name__}: X holds text ({error}); {made}.") from error
             if isinstance(error, ValueError):
                 raise
             raise TypeError(f"{type(estimator).__name__}: X holds something else than numbers ({error}).") from error

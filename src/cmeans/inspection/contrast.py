@@ -55,11 +55,34 @@ class Contrast:
         """Return the columns that set a cluster apart, the most different first."""
         return np.argsort(-np.abs(self.differences[cluster]), kind="stable")[:most]
 
-    def name(self, cluster: int) -> str:
-        """Return what a cluster is like in a few words: "high alcohol, low hue"; "average" where no column sets it apart."""
+    @cached_property
+    def names(self) -> list[str]:
+        """What each cluster is like in a few words: "high alcohol, low hue"; "average" where no column sets it apart. Clusters of which the
+        same would be said end in the column in which they differ most from one another: "high alcohol, lower hue"."""
+        words = [self._words(cluster) for cluster in range(len(self.means))]
+        alike = dict[frozenset[tuple[int, str]], list[int]]()
+        for cluster, said in enumerate(words):
+            alike.setdefault(frozenset(said.items()), []).append(cluster)
+        for group in alike.values():
+            for cluster in group if len(group) > 1 else ():
+                column, word = self._apart(cluster, [other for other in group if other != cluster])
+                own = words[cluster]
+                if word and column not in own:
+                    words[cluster] = dict([*list(own.items())[: WORDS - 1], (column, word)])
+                elif word and word.startswith(own[column]):  # of those that are high in it, this one is higher
+                    own[column] = word
+        return [", ".join(f"{word} {self.feature_names[k]}" for k, word in said.items()) or "average" for said in words]
+
+    def _words(self, cluster: int) -> dict[int, str]:
+        """Return the columns that set a cluster apart from all others, and whether it is high or low there."""
         own = self.differences[cluster]
-        columns = [k for k in self.leading(cluster, WORDS) if abs(own[k]) >= DISTINCT]
-        return ", ".join(f"{'high' if own[k] > 0 else 'low'} {self.feature_names[k]}" for k in columns) or "average"
+        return {int(k): "high" if own[k] > 0 else "low" for k in self.leading(cluster, WORDS) if abs(own[k]) >= DISTINCT}
+
+    def _apart(self, cluster: int, others: list[int]) -> tuple[int, str]:
+        """Return the column that sets a cluster apart from some others, and a word, which is empty where none does."""
+        difference = self.standardized[cluster] - self.standardized[others].mean(axis=0)
+        column = int(np.argmax(np.abs(difference)))
+        return column, "" if abs(difference[column]) < DISTINCT else "higher" if difference[column] > 0 else "lower"
 
 
 def contrast_of(seen: InspectedRows, feature_names: tuple[str, ...]) -> Contrast | None:

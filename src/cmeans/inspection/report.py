@@ -94,7 +94,7 @@ def report(
     model : a fitted estimator of this library, or a scikit-learn pipeline that ends in one, of which the columns that go in are shown.
     X : rows as its `predict` takes them: those of the fit, or others; files too. Of more than 50,000 as many, evenly spaced, are looked
         at, and of these at most 10,000 are drawn.
-    out : str or path, the file; it is there when all of it is, or not at all.
+    out : str or path, the file, .html; it is there when all of it is, or not at all.
     feature_names : d names, default=None: those of the fit, or numbers.
     row_names : (n,) names of the rows, default=None: their numbers.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
@@ -132,6 +132,8 @@ def report(
     True
     """
     one_of(theme, "theme", CALLER, ("auto", "light", "dark"))
+    if Path(os.fspath(out)).suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{CALLER}(out={os.fspath(out)!r}): the page is HTML; give a file that ends in .html.")
     seen = inspected(model, X, CALLER, sample_weight=sample_weight, diag=diag, inverse_transform=inverse_transform)
     return page_of(model, seen, out, feature_names=feature_names, row_names=row_names, title=title, theme=theme, findings=findings)
 

@@ -42,7 +42,8 @@ def summary(
     -------
     Table of columns (c,):
         cluster : its number.
-        name : the columns that set it apart, "high alcohol, low hue"; absent where rows are no features.
+        name : the columns that set it apart, "high alcohol, low hue" ("higher", "lower": than clusters that would have the same name);
+            absent where rows are no features.
         weight, share : of the rows with this label; where rows were left out, scaled up to all.
         membership : mean over its rows of their membership in it.
         spread : root mean square distance of its rows to its centre, in the space of the model.
@@ -120,7 +121,7 @@ def table_of(centres: Centres, seen: InspectedRows, contrast: Contrast | None, n
     belonging = np.take_along_axis(seen.memberships, np.maximum(seen.labels, 0)[:, None], axis=1)[:, 0]
     columns: dict[str, Any] = {"cluster": np.arange(c)}
     if contrast is not None:
-        columns["name"] = [contrast.name(cluster) for cluster in range(c)]
+        columns["name"] = contrast.names
     return Table(
         {
             **columns,

@@ -124,9 +124,9 @@ def landmark_graph(
     s = int(blocks.x.shape[1]) if points is None else len(points)
     if not parameters.n_neighbors <= s < blocks.n_rows:
         raise ValueError(
-            f"{sought.call}: the graph joins rows by their {parameters.n_neighbors} nearest landmarks (n_neighbors of its kernel), of "
-            f"which there must be as many at least, and fewer than rows; there are {s} different ones for {blocks.n_rows} rows "
-            f"(n_samples={blocks.n_rows}). Set n_landmarks or that number; of no more different rows no graph can be made."
+            f"{sought.call}: the graph joins rows by their {parameters.n_neighbors} nearest landmarks (n_neighbors of its kernel), and "
+            f"there are {s} different landmarks for {blocks.n_rows} rows (n_samples={blocks.n_rows}). Set n_landmarks to at least "
+            f"{parameters.n_neighbors} and less than the number of different rows."
         )
     width = None if isinstance(parameters.width, str) else float(parameters.width)
     weights = LandmarkWeights(points, parameters.n_neighbors, width)

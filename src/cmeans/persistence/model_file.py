@@ -200,7 +200,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     try:
         header, arrays = read_packed(path, KEY)
     except UNREADABLE as error:
-        raise ValueError(f"{path} is not a readable model file: {_why(error)}.") from None
+        raise ValueError(f"{path} is not a readable model file: {_why(error)}. Files that cmeans.save wrote are.") from None
     keys = {"format": int, "estimator": str, "version": str, "params": dict, "fitted": dict, "metadata": dict}
     if not isinstance(header, dict) or not all(isinstance(header.get(k), kind) for k, kind in keys.items()):
         raise ValueError(f"{path} is a safetensors file, but not one that cmeans.save wrote.")

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from ..data.blocks import Blocks
@@ -195,7 +196,8 @@ def _best(table: dict[str, Any], judged: Any, by: str) -> int:
 
 def _check(estimator: Any, by: str, n_bootstrap: Any) -> None:
     if not isinstance(estimator, BaseCMeans):
-        raise ValueError(f"select(estimator={estimator!r}): pass an estimator of this library.")
+        steps = "; of a pipeline, select(pipeline[-1], pipeline[:-1].transform(X))" if isinstance(estimator, Pipeline) else ""
+        raise ValueError(f"select(estimator={type(estimator).__name__}): pass an estimator of this library, such as FuzzyCMeans(){steps}.")
     if estimator._procedure().max_clusters is not None:
         raise ValueError(f"select(estimator={type(estimator).__name__}): it finds the number of clusters itself; fit it.")
     if takes_affinities(estimator.kernel):

@@ -25,6 +25,12 @@ def kernel_complaints(
     """Return the messages to warn with about a kernel, judged by a sample of its matrix."""
     messages = []
     diag = np.diag(gram)
+    if not known_definite and not diag.any() and gram.any():
+        return [
+            "the kernel is 0 of a row with itself, as a distance is, and a kernel is largest there. Make one of the distances D, for "
+            'instance np.exp(-(D / np.median(D)) ** 2), or give those to some landmarks: kernel="landmark_graph" with '
+            'kernel_params={"metric": "precomputed"}.'
+        ]
     if not known_definite and len(gram) > 1:
         values = scipy.linalg.eigvalsh(gram)
         negative = float(-values[values < 0].sum() / max(np.abs(values).sum(), np.finfo(float).tiny))

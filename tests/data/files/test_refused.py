@@ -257,7 +257,7 @@ def test_messages_speak_python(tmp_path: Path, x: np.ndarray) -> None:
     (tmp_path / "e.csv").write_text("")
     (tmp_path / "h.csv").write_text("0,1,2\n5,6,7\n")
     for path, words, message in (
-        (file, {}, r"column 't' \(text\) holds no numbers\. Choose the columns that are data, e\.g\. columns=\['a', 'b'\]\."),
+        (file, {}, r"column 't' \(text\) holds no numbers\. Choose the columns .* e\.g\. columns=\['a', 'b'\] of cmeans\.open_blocks\."),
         (file, {"columns": ["a", "a"]}, r"columns: column 'a' named twice\."),
         (file, {"columns": "z"}, r"there is no column 'z'; it has columns 'a', 'b', 't'\."),
         (file, {"columns": []}, r"columns=\[\]: names no column"),

@@ -24,7 +24,6 @@ _PHRASES = {  # what else only a program can do, or names
     "cmeans.select": "cmeans select",
     " (scikit-learn's SimpleImputer, KNNImputer)": "",
     " (n_neighbors of its kernel)": "",
-    "Set --landmarks or that number": "Set --landmarks",
     ", a RandomState, or None": "",
 }
 

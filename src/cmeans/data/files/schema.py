@@ -196,7 +196,8 @@ class Header:
         if nameless:
             rest = self._to_copy(at for at in numeric if at not in nameless)
             raise RowsError(f"{self.where}: column {nameless[0]} has no name (a row index?); say which columns are data, e.g. {rest}.")
-        self.refuse_text(kept, advice=f" Choose the columns that are data, e.g. {self._to_copy(numeric)}.")
+        reader = " of cmeans.open_blocks" if self.spell is in_python else ""
+        self.refuse_text(kept, advice=f" Choose the columns that are data, e.g. {self._to_copy(numeric)}{reader}.")
         return kept
 
     def refuse_text(self, picked: Iterable[int], advice: str = "") -> None:
