@@ -20,7 +20,7 @@ from limited import limited, within
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
-C, N = 3, 60
+C, N = 3, 90
 
 
 KERNELS = {

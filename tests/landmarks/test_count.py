@@ -208,7 +208,7 @@ def test_up_to_2000_rows_all_are_taken():
 @over_methods
 def test_where_not_all_rows_are_taken_there_are_enough(method, monkeypatch):
     """Judged on a sample of the rows."""
-    limited(monkeypatch, exact_rows=600, canonical_rows=600, fixed_rows=400)
+    limited(monkeypatch, exact_rows=600, canonical_rows=600, fixed_rows=400, task_values=1, least_task_rows=1)
     rows = groups(700)
     model = KernelKMeans(C, gamma=0.5, landmarks=method, landmark_tol=0.05, random_state=0).fit(rows)
     chosen = model.landmark_indices_
@@ -264,7 +264,7 @@ def test_weights_of_k_are_k_copies():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_precomputed_kernels_of_which_not_all_columns_are_taken(monkeypatch):
-    limited(monkeypatch, exact_rows=600, canonical_rows=600, fixed_rows=400)
+    limited(monkeypatch, exact_rows=600, canonical_rows=600, fixed_rows=400, task_values=1, least_task_rows=1)
     rows = groups(700, seed=6)
     whole = rbf(rows, gamma=0.3)
     model = KernelKMeans(C, kernel="precomputed", landmark_tol=0.05, random_state=0).fit(whole)
