@@ -190,8 +190,8 @@ BAD = {
     "landmark_tol": ({"landmark_tol": 0.1}, "a graph has no landmark_tol"),
     "landmark_solver": ({"landmark_solver": "gradient"}, "a graph has no landmark_solver"),
     "no landmarks": ({"n_landmarks": None}, "the graph is made over landmarks"),
-    "more neighbours than landmarks": ({"n_landmarks": 20, "kernel_params": {"n_neighbors": 21}}, "there are 20 different ones"),
-    "as many landmarks as rows": ({"n_landmarks": 100, "landmarks": "uniform"}, "there are 100 different ones for 100 rows"),
+    "more neighbours than landmarks": ({"n_landmarks": 20, "kernel_params": {"n_neighbors": 21}}, "there are 20 different landmarks"),
+    "as many landmarks as rows": ({"n_landmarks": 100, "landmarks": "uniform"}, "there are 100 different landmarks for 100 rows"),
 }
 
 
@@ -203,7 +203,7 @@ def test_bad_parameters(name):
 
 
 def test_rows_without_a_graph():
-    with pytest.raises(ValueError, match="there are 1 different ones for 50 rows"):
+    with pytest.raises(ValueError, match="there are 1 different landmarks for 50 rows"):
         cmeans.KernelKMeans(2, **GRAPH).fit(np.ones((50, 2)))
 
 
