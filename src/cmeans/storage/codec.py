@@ -179,7 +179,7 @@ def unpacked(value: Any, arrays: Arrays, objects: Objects) -> Any:
         return [unpacked(item, arrays, objects) for item in value["$list"]]
     if "$dict" in value:
         return {k: unpacked(v, arrays, objects) for k, v in value["$dict"].items()}
-    cls = objects[value["$object"]]
+    cls: Any = objects[value["$object"]]
     former = getattr(cls, "FORMER_FIELDS", {})  # names of fields in files from before they had those of today
     fields = {former.get(k, k): unpacked(v, arrays, objects) for k, v in value["fields"].items()}
     if unknown := fields.keys() - {field.name for field in stored_fields(cls)}:
