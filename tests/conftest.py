@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,10 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
+
+# Tests send interrupts, which processes that a shell has started in the background ignore, with all that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No stopwatch, as a shared machine is slow now and then. The same tests get the same examples, and so the same verdict everywhere;
 # HYPOTHESIS_PROFILE=search looks at others.
