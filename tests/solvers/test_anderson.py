@@ -48,7 +48,7 @@ SPACES = {
     "exact": {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": None},
     "precomputed": {"kernel": "precomputed", "n_landmarks": None},
 }
-M = {"euclidean": 2.0, "kernel": "rbf", "landmarks": 1.08, "gradient": 1.08, "exact": 1.08, "precomputed": 1.08}
+M = {"euclidean": 2.0, "landmarks": 1.08, "gradient": 1.08, "exact": 1.08, "precomputed": 1.08}
 over_spaces = pytest.mark.parametrize("space", SPACES)
 over_acceleration = pytest.mark.parametrize("acceleration", ["anderson", None])
 
