@@ -511,11 +511,11 @@ def test_largest_distances_are_no_cause_of_a_wrong_number():
     assert pdist(model.cluster_centers_).min() > 0.1
 
 
-@pytest.mark.parametrize(("clusters", "rows", "seed"), [(6, 500, 0), (15, 3000, 2)])
+@pytest.mark.parametrize(("clusters", "rows", "seed"), [(6, 900, 0), (15, 3000, 2)])
 def test_an_automatic_alpha_finds_the_same_from_any_number(clusters, rows, seed):
     """Eight times too many is as good as half as many again; alpha=1 ends with one too many there, from so many by a fuzzy run at 2."""
     X, y = make_s_set(clusters, rows, random_state=seed)
-    for start in (3 * clusters // 2, 3 * clusters, 8 * clusters):
+    for start in (3 * clusters // 2, 2 * clusters, 4 * clusters, 8 * clusters):
         model = AdaptivePossibilisticCMeans(start, alpha="auto", random_state=0).fit(X)
         assert model.n_clusters_ == clusters
         assert model.converged_

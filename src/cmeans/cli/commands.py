@@ -197,17 +197,27 @@ def fit(
         raise InputError("--truncated: needs --top-k N, the number of clusters in which a row has memberships.")
     if truncated:
         words["top_k"], top_k = top_k, None  # of the model, which has no others to write
-    kind, categories = None if dtype == "keep" else dtype, _named(categorical)
-    reading = ReadOptions(file, tuple(columns or ()), weight, array, kind, header, name=identifier, categorical=categories)
+    reading = _reading(file, columns, weight, array, dtype, header, identifier, categorical)
     words["random_state"] = random_state
     told = known_labels, must_link
     request = FitRequest(reading, out, method, words, scale, *told, top_k, threshold, checkpoint, scheduler, context.obj, report)
     return run_fit(request, screen)
 
 
-def _named(words: list[str] | None) -> tuple[str, ...]:
-    """Return the names in words that may hold several, with commas between them."""
-    return tuple(name.strip() for word in words or () for name in word.split(",") if name.strip())
+def _reading(
+    file: Any,
+    columns: list[str] | None,
+    weight: str | None,
+    array: str | None,
+    dtype: str,
+    header: bool | None,
+    identifier: str | None,
+    categorical: list[str] | None,
+) -> ReadOptions:
+    """Return how rows are read to be clustered; words for categories may hold several names, with commas between them."""
+    categories = tuple(name.strip() for word in categorical or () for name in word.split(",") if name.strip())
+    kind = None if dtype == "keep" else dtype
+    return ReadOptions(file, tuple(columns or ()), weight, array, kind, header, name=identifier, categorical=categories)
 
 
 def _checkpoint(file: Path | None, minutes: float, resume: bool) -> Checkpoint | None:
@@ -245,8 +255,7 @@ def select(
     resume: Resume = False,
     **words: Any,
 ) -> dict[str, Any]:
-    kind, categories = None if dtype == "keep" else dtype, _named(categorical)
-    reading = ReadOptions(file, tuple(columns or ()), weight, array, kind, header, name=identifier, categorical=categories)
+    reading = _reading(file, columns, weight, array, dtype, header, identifier, categorical)
     words["random_state"] = random_state
     checkpoint = _checkpoint(kept_in, every, resume)
     request = FitRequest(reading, Path(), method, words, scale, checkpoint=checkpoint, arguments=context.obj or ())

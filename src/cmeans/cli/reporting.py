@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from .. import __version__
 from ..inspection.contrast import contrast_of
-from ..inspection.report import CALLER, Again, Findings, page_of
+from ..inspection.report import CALLER, Again, Findings, names_a_page, page_of
 from ..inspection.rows import InspectedRows, inspected
 from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..storage.overwriting import refuse_overwriting
@@ -45,7 +45,7 @@ class ReportRequest:
 
 def report_on(request: ReportRequest, screen: Screen) -> dict[str, Any]:
     """Write the page of a model and the rows of a file, and return the summary."""
-    if request.out.suffix not in (".html", ".htm") or request.out.is_dir():
+    if not names_a_page(request.out) or request.out.is_dir():
         raise InputError(f"--out {request.out}: give a file that ends in .html, such as report.html.")
     refuse_inside(request.reading.file, request.out, "a file outside")
     refuse_overwriting({f"--out {request.out}": request.out}, [request.model, *files_of(request.reading)])

@@ -57,8 +57,8 @@ class Contrast:
 
     @cached_property
     def names(self) -> list[str]:
-        """What each cluster is like in a few words: "high alcohol, low hue"; "average" where no column sets it apart. Clusters of which the
-        same would be said end in the column in which they differ most from one another: "high alcohol, lower hue"."""
+        """A few words on each cluster: "high alcohol, low hue"; "average" where no column sets it apart. Clusters of which the same would
+        be said end in the column in which they differ most from one another: "high alcohol, lower hue"."""
         words = [self._words(cluster) for cluster in range(len(self.means))]
         alike = dict[frozenset[tuple[int, str]], list[int]]()
         for cluster, said in enumerate(words):

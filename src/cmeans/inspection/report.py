@@ -132,10 +132,15 @@ def report(
     True
     """
     one_of(theme, "theme", CALLER, ("auto", "light", "dark"))
-    if Path(os.fspath(out)).suffix.lower() not in (".html", ".htm"):
+    if not names_a_page(out):
         raise ValueError(f"{CALLER}(out={os.fspath(out)!r}): the page is HTML; give a file that ends in .html.")
     seen = inspected(model, X, CALLER, sample_weight=sample_weight, diag=diag, inverse_transform=inverse_transform)
     return page_of(model, seen, out, feature_names=feature_names, row_names=row_names, title=title, theme=theme, findings=findings)
+
+
+def names_a_page(out: str | os.PathLike[str]) -> bool:
+    """True of a file whose name says that it is HTML."""
+    return Path(os.fspath(out)).suffix.lower() in (".html", ".htm")
 
 
 def page_of(

@@ -196,8 +196,7 @@ class Header:
         if nameless:
             rest = self._to_copy(at for at in numeric if at not in nameless)
             raise RowsError(f"{self.where}: column {nameless[0]} has no name (a row index?); say which columns are data, e.g. {rest}.")
-        reader = " of cmeans.open_blocks" if self.spell is in_python else ""
-        self.refuse_text(kept, advice=f" Choose the columns that are data, e.g. {self._to_copy(numeric)}{reader}.")
+        self.refuse_text(kept, advice=f" Choose the columns that are data, e.g. {self._to_copy(numeric)}.")
         return kept
 
     def refuse_text(self, picked: Iterable[int], advice: str = "") -> None:
@@ -226,18 +225,20 @@ class Header:
         return [self.position(parts[0])] if parts[0] else []
 
     def _to_copy(self, picked: Iterable[int]) -> str:
-        """Return an argument that can be copied: names if few and simple, else ranges of positions."""
+        """Return an argument that can be copied: names if few and simple, else ranges of positions; in Python also whose it is."""
         places = list(picked)
+        reader = " of cmeans.open_blocks" if self.spell is in_python else ""  # a fit that was given a path has no such argument
         names = list(dict.fromkeys(self.fields[at].within or str(self.fields[at].label) for at in places))
         if len(names) <= 8 and all(name.replace("_", "").isalnum() for name in names):
-            return self.spell("columns", names)
+            return f"{self.spell('columns', names)}{reader}"
         runs: list[list[int]] = []
         for at in places:
             if runs and at == runs[-1][-1] + 1:
                 runs[-1].append(at)
             else:
                 runs.append([at])
-        return self.spell("columns", [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs])
+        ranges = [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
+        return f"{self.spell('columns', ranges)}{reader}"
 
 
 def described(fields: Iterable[Field]) -> str:
