@@ -25,12 +25,6 @@ pytestmark = pytest.mark.slow
 mpl.use("Agg")
 
 
-@pytest.fixture(autouse=True)
-def _figures_are_closed():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def X():
     rng = np.random.default_rng(0)
