@@ -87,7 +87,7 @@ def blocks_of(rows, tasks=3, **others):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=10)
+@some(max_examples=15)
 @given(data=st.data())
 def test_the_objective_never_rises(rule, data):
     X = data.draw(datasets())
@@ -104,7 +104,7 @@ def test_the_objective_never_rises(rule, data):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ["hard", "fuzzy", "fuzzy-auto"])
-@some(max_examples=5)
+@some(max_examples=8)
 @given(data=st.data())
 def test_rows_sum_to_one(rule, data):
     X = data.draw(datasets())
@@ -169,7 +169,7 @@ DRAWN = {
 @pytest.mark.parametrize(
     ("rule", "space", "init"), pairs(["hard", "two-step", "fuzzy-auto"], DRAWN, ["k-means++", "k-means||", "random", "random-partition"])
 )
-@some(max_examples=4)
+@some(max_examples=6)
 @given(data=st.data())
 def test_a_weight_of_k_is_k_copies_in_any_order_whatever_is_drawn(rule, space, init, data):
     """Up to 2,000 rows landmarks, starts, gamma and m are blind to order and copies."""
@@ -195,7 +195,7 @@ def test_a_weight_of_k_is_k_copies_in_any_order_whatever_is_drawn(rule, space, i
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=5)
+@some(max_examples=8)
 @given(data=st.data())
 def test_a_weight_of_k_is_k_copies_for_a_given_start(rule, data):
     X = generic(data.draw(datasets(largest=30)), data)
@@ -213,7 +213,7 @@ def test_a_weight_of_k_is_k_copies_for_a_given_start(rule, data):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=5)
+@some(max_examples=8)
 @given(data=st.data())
 def test_the_order_of_rows_does_not_matter_for_a_given_start(rule, data):
     X = generic(data.draw(datasets(largest=40)), data)
@@ -231,7 +231,7 @@ def test_the_order_of_rows_does_not_matter_for_a_given_start(rule, data):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize(("rule", "space", "sweeps"), pairs(ESTIMATORS, DRAWN, SWEEPS), indirect=["sweeps"])
-@some(max_examples=4)
+@some(max_examples=6)
 @given(data=st.data())
 def test_rows_of_no_weight_change_nothing_but_are_labelled(rule, space, data):
     X = generic(data.draw(datasets(largest=30)), data)
@@ -276,7 +276,7 @@ def test_gamma_scales_with_the_data(kernel, gamma, data, t):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=5)
+@some(max_examples=8)
 @given(data=st.data(), size=st.integers(1, 30))
 def test_blocks_of_any_size_give_the_same(rule, data, size):
     X = generic(data.draw(datasets(largest=40)), data)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import rand_score
 from sklearn.metrics.cluster import contingency_matrix
@@ -31,7 +31,6 @@ pytestmark = pytest.mark.slow
 
 BY_NAME = {function.__name__: function for function in (purity, success_rate, rand_measure)}
 over_measures = pytest.mark.parametrize("measure", BY_NAME.values(), ids=BY_NAME)
-some = settings(max_examples=40)
 with_noise = pytest.mark.parametrize("measure", [success_rate, rand_measure])
 
 TRUTH = ["a", "a", "a", "b", "b", "c"]
@@ -76,7 +75,6 @@ NAIVE = {purity: naive_purity, success_rate: naive_success_rate, rand_measure: n
 
 
 @over_measures
-@some
 @given(pair=partitions())
 def test_against_loops(measure, pair):
     assert measure(*pair) == float(NAIVE[measure](*pair))
@@ -95,13 +93,11 @@ def test_matching_is_the_best_one_not_the_greedy_one():
     assert purity(truth, labels) == 17 / 21
 
 
-@some
 @given(pair=partitions(largest=60, classes=9, clusters=9))
 def test_rand_measure_is_scikit_learns_rand_score(pair):
     assert rand_measure(*pair) == pytest.approx(rand_score(*pair), abs=1e-15)
 
 
-@some
 @given(pair=partitions(largest=60, classes=9, clusters=9))
 def test_purity_is_that_of_scikit_learns_table(pair):
     assert purity(*pair) == contingency_matrix(*pair).max(axis=0).sum() / len(pair[0])
@@ -122,7 +118,6 @@ def test_large_counts_do_not_overflow():
 
 
 @over_measures
-@some
 @given(pair=partitions(), seed=st.integers(0, 1000))
 def test_names_and_order_do_not_matter(measure, pair, seed):
     rng = np.random.default_rng(seed)
@@ -133,7 +128,6 @@ def test_names_and_order_do_not_matter(measure, pair, seed):
 
 
 @over_measures
-@some
 @given(pair=partitions())
 def test_range(measure, pair):
     truth, labels = pair
@@ -148,7 +142,6 @@ def test_range(measure, pair):
         assert value == measure(labels, truth)  # symmetric, without noise
 
 
-@some
 @given(pair=partitions(), seed=st.integers(0, 1000))
 def test_splitting_a_cluster_never_lowers_purity(pair, seed):
     truth, labels = pair
@@ -160,7 +153,6 @@ def test_splitting_a_cluster_never_lowers_purity(pair, seed):
 
 
 @with_noise
-@some
 @given(pair=partitions(), seed=st.integers(0, 1000))
 def test_noise_counts_where_the_word_says(measure, pair, seed):
     truth, full = pair[0], np.array(pair[1])
@@ -270,7 +262,6 @@ def typicalities(n, c, seed):
     return u
 
 
-@some
 @given(pair=partitions(largest=15), c=st.integers(1, 4), seed=st.integers(0, 10_000))
 def test_generalized_rand_measure_against_pairs(pair, c, seed):
     truth = np.array(pair[0])
@@ -284,7 +275,6 @@ def test_generalized_rand_measure_against_pairs(pair, c, seed):
     assert generalized_rand_measure(u, u) == pytest.approx(1.0, abs=1e-12)
 
 
-@some
 @given(pair=partitions(largest=40))
 def test_generalized_rand_measure_of_crisp_memberships_is_the_rand_measure(pair):
     truth, labels = pair
@@ -380,7 +370,6 @@ def test_relative_purity_is_a_difference():
     assert relative_purity(TRUTH, LABELS, [2 - label for label in LABELS]) == 0.0
 
 
-@some
 @given(pair=partitions(), other=st.integers(0, 1000))
 def test_relative_purity_against_purity(pair, other):
     truth, labels = pair

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
@@ -22,7 +22,6 @@ from cmeans.validity import partition_coefficient, partition_entropy, xie_beni
 from contracts.arrays import DENSE, as_form
 
 over_indices = pytest.mark.parametrize("index", [partition_coefficient, partition_entropy])
-some = settings(max_examples=40)
 CENTRES = np.array([[0.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 4.0]])
 X = CENTRES[np.arange(61) % 3] + np.random.default_rng(0).normal(scale=0.7, size=(61, 3))
 WEIGHT = np.random.default_rng(1).integers(0, 4, size=61)
@@ -57,7 +56,6 @@ NAIVE = {partition_coefficient: naive_coefficient, partition_entropy: naive_entr
 
 
 @over_indices
-@some
 @given(u=memberships(), seed=st.integers(0, 1000))
 def test_against_loops(index, u, seed):
     w = np.random.default_rng(seed).integers(0, 4, len(u)).astype(float)
@@ -75,7 +73,6 @@ def test_by_hand():
     assert partition_entropy(u, sample_weight=[3, 1]) == pytest.approx(1.5 * np.log(2) / 4)
 
 
-@some
 @given(u=memberships(), seed=st.integers(0, 1000))
 def test_range_and_order(u, seed):
     c = u.shape[1]
@@ -102,7 +99,6 @@ def test_crisp_and_even(c):
 
 
 @over_indices
-@some
 @given(u=memberships(), seed=st.integers(0, 1000))
 def test_a_weight_is_a_number_of_copies(index, u, seed):
     w = np.random.default_rng(seed).integers(0, 4, len(u))
