@@ -45,7 +45,7 @@ class Settings:
 class Worker:
     """A contestant's process."""
 
-    def __init__(self, contestant: Contestant, settings: Settings) -> None:
+    def __init__(self, contestant: Contestant, settings: Settings, variables: dict[str, str] | None = None) -> None:
         python = python_of(contestant.environment, contestant.requirement, settings.environments)
         command = [python, "-m", "benchmarks.players.worker", contestant.player, contestant.call]
         self._process = subprocess.Popen(
@@ -55,7 +55,7 @@ class Worker:
             stderr=subprocess.DEVNULL,
             text=True,
             cwd=ROOT,
-            env=settings.variables(),
+            env={**settings.variables(), **(variables or {})},
         )
         self._limit = settings.limit
         self.greeting = self._answer()

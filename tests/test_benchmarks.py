@@ -25,6 +25,29 @@ def test_lines_of_every_size_have_names_of_their_own() -> None:
     assert len(set(names)) == len(names) > 20
 
 
+@pytest.mark.slow
+def test_two_versions_are_compared_cell_by_cell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each process imports its own sources; the ratio of a version to itself is a positive number."""
+    from benchmarks import two_versions
+
+    word = "k-means, 4 columns, 3 clusters, float32"
+    monkeypatch.setattr("sys.argv", ["two_versions", str(FOLDER.parent / "src"), "--pairs", "1", "--only", word, "--sizes", "150"])
+    two_versions.main()
+    line, total = capsys.readouterr().out.strip().splitlines()
+    assert line.startswith(f"{word}: 150: ")
+    ratio = float(line.split()[-1])
+    assert ratio > 0
+    assert total == f"1 cells: median {ratio:.3f}, {ratio:.3f} to {ratio:.3f}"
+
+
+def test_a_folder_without_the_package_is_no_other_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from benchmarks import two_versions
+
+    monkeypatch.setattr("sys.argv", ["two_versions", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        two_versions.main()
+
+
 def test_every_size_is_measured_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Sizes and lines that are not measured stay as they were, and those measured again are new."""
     from benchmarks import every_size
