@@ -94,6 +94,7 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "spherical": (FuzzyCMeans(3, spherical=True, **WORDS), X),
     "stream": (StreamingFuzzyCMeans(3, kernel="rbf", chunk_size=30, **WORDS), X),
     "stream-linear": (StreamingFuzzyCMeans(3, chunk_size=30, **WORDS), X),
+    "stream-warming-up": (StreamingFuzzyCMeans(3, warm_up=200, **WORDS), X),
     "top-k": (FuzzyCMeans(3, top_k=2, **WORDS), X),
     "two-step": (TwoStepKernelKMeans(3, **WORDS), X),
     "steps-of-a-table": (

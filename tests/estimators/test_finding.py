@@ -13,7 +13,7 @@ from scipy import sparse
 from cmeans.datasets import make_s_set
 from cmeans.metrics import success_rate
 from contracts.arrays import cut_raggedly
-from every_estimator import CLASSES, FINDING, build
+from every_estimator import CLASSES, FINDING
 from limited import limited, within
 from sweep_choices import often
 
@@ -476,15 +476,3 @@ def test_many_zeros(name, adaptation):
         empty = model.labels_[(X == 0).all(axis=1)]
         assert len(set(empty)) == 1
         assert empty[0] >= 0
-
-
-@pytest.mark.parametrize(
-    ("which", "former", "today"),
-    [(ADAPTIVE, "journal", "scale-free"), (ADAPTIVE, "conference", "length"), (SEQUENTIAL, "conference", "length")],
-)
-def test_names_of_adaptations_from_before_1_0(which, former, today):
-    X = np.random.default_rng(0).normal(size=(60, 2)) + 9 * np.arange(60)[:, None] // 20
-    with pytest.warns(FutureWarning, match=f"adaptation='{former}'.*write adaptation='{today}'"):
-        old = build(which, adaptation=former).fit(X)
-    new = build(which, adaptation=today).fit(X)
-    np.testing.assert_array_equal(old.memberships_, new.memberships_)

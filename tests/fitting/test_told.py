@@ -372,7 +372,6 @@ GOOD = np.where(np.arange(N) < 10, 1, -1)
         ({"must_link": np.full(N, -2)}, "must_link holds the group -2"),
         ({"must_link": "all"}, "must_link has shape"),
         ({"must_link": [[0, 20]], "known_labels": np.arange(N) % 3}, "must_link joins rows 0 and 20, whose known_labels are 0 and 2"),
-        ({"cannot_link": [[0, 1]]}, "cannot_link is not supported"),
     ],
     ids=str,
 )

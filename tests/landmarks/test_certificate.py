@@ -450,10 +450,3 @@ def test_a_warning_about_the_kernel_does_not_come_twice():
         warnings.simplefilter("always")
         KernelKMeans(C, kernel=lambda x, y: np.tanh(0.5 * x @ y.T - 1.0), n_landmarks=20, random_state=0, max_iter=300).fit(X)
     assert sum("negative" in str(one.message) or "indefinite" in str(one.message) for one in caught) <= 1
-
-
-def test_names_from_before_1_0_are_told():
-    with pytest.warns(FutureWarning, match="cost_bounds"):
-        assert EXAMPLE.cost == EXAMPLE.cost_bounds
-    with pytest.warns(FutureWarning, match="comparison_error"):
-        assert EXAMPLE.ranking_error == EXAMPLE.comparison_error

@@ -1,6 +1,6 @@
 """Model files that earlier versions have written: `older` holds one of each kind of space, rule and stream, with what it answered then.
 
-A folder named for a version was written by it (`python -m tools.model_files`), and is whole; the files beside it are from before 1.0.
+A folder named for a version was written by it (`python -m tools.model_files`), and is whole.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ def asked(model, file):
     return rows, np.array(stored["memberships"]), np.array(stored["labels"])
 
 
-@pytest.mark.filterwarnings("ignore:.*before 1.0 and will go:FutureWarning")  # of the parameters that they hold
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_they_answer_as_they_did(file, tmp_path):
     model = cmeans.load(file)
@@ -45,7 +44,6 @@ def test_they_answer_as_they_did(file, tmp_path):
     np.testing.assert_array_equal(answers(cmeans.load(tmp_path / "again"), rows)[0], said[0])
 
 
-@pytest.mark.filterwarnings("ignore:.*before 1.0 and will go:FutureWarning")
 @pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning")  # the rows that come are noise
 @pytest.mark.parametrize("file", [file for file in FILES if read_metadata(file)["estimator"] in STREAMS], ids=lambda file: file.stem)
 def test_their_streams_go_on(file):

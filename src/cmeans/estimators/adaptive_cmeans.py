@@ -13,7 +13,7 @@ from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, starts
 from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import one_of, real
-from ..fitting.ways.adaptive import FORMER_NAMES, AdaptiveProblem, BaseAdaptive, best_separated
+from ..fitting.ways.adaptive import AdaptiveProblem, BaseAdaptive, best_separated
 from ..kernels import Kernel, Linear
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, Hard, Rule, SparsePossibilistic
@@ -184,7 +184,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         if not 0 < beta < 1:
             raise ValueError(f"{estimator_name}(beta={self.beta!r}): beta must lie between 0 and 1, both left out.")
         known = get_args(AdaptationName)
-        piloted = self.adaptation is None or one_of(self.adaptation, "adaptation", estimator_name, known, FORMER_NAMES) == "scale-free"
+        piloted = self.adaptation is None or one_of(self.adaptation, "adaptation", estimator_name, known) == "scale-free"
         if piloted:
             check_m(self.pilot_m, "pilot_m", estimator_name)
         return alpha, beta, piloted

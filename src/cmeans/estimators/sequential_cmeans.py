@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from ..fitting.arguments import Auto, GammaName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest
 from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import integer, one_of, real
-from ..fitting.ways.adaptive import FORMER_NAMES, AdaptiveProblem, BaseAdaptive
+from ..fitting.ways.adaptive import AdaptiveProblem, BaseAdaptive
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard, SparsePossibilistic
@@ -168,7 +168,7 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
             integer(self.patience, "patience", estimator_name, 1),
         )
         n_neighbors = integer(self.n_neighbors, "n_neighbors", estimator_name, 2)
-        return growth, n_neighbors, one_of(self.adaptation, "adaptation", estimator_name, get_args(FormName), FORMER_NAMES)
+        return growth, n_neighbors, one_of(self.adaptation, "adaptation", estimator_name, get_args(FormName))
 
     def _spacing(self, given: AdaptiveProblem) -> Spacing:
         blocks, geometry = given.part.rows.blocks, given.geometry

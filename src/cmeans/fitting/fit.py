@@ -69,7 +69,6 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
         known_labels: Any = None,
         label_strength: Any = None,
         must_link: Any = None,
-        cannot_link: None = None,
     ) -> Self:
         """Find the clusters of X.
 
@@ -91,8 +90,6 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
         must_link : (k, 2) row numbers of pairs, or (n,) numbers of groups, -1 for rows in none, default=None
             Rows that must share a cluster: they are one row whose squared distance to a centre is the weighted mean of theirs. What is
             known of one of them is known of all. Rows in files are read into memory for it.
-        cannot_link : None
-            Refused: with such pairs it is NP-hard to say if there is any partition (Davidson & Ravi 2005). Give `known_labels` of them.
 
         Returns
         -------
@@ -103,7 +100,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
         ValueError
             For bad parameters, rows or weights, naming the argument, what came and what to do. The model is then what it was before.
         """
-        return self._fitted(X, y, sample_weight, told=Told(known_labels, label_strength, must_link, cannot_link))
+        return self._fitted(X, y, sample_weight, told=Told(known_labels, label_strength, must_link))
 
     def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, told: Told = NOTHING) -> Self:
         estimator_name, record = type(self).__name__, FitRecord()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -39,7 +38,6 @@ from ..data.row_source import StoredRows, as_source
 from ..engines import DaskEngine
 from ..engines.dask.columns import DaskColumn
 from ..engines.dask.dask_api import is_collection
-from ..runtime.user_warnings import warn
 from .rows.finite import has_holes, hollow, names_of, takes_holes, way_out
 
 
@@ -204,12 +202,8 @@ def checked_random_state(value: Any, estimator_name: str) -> np.random.RandomSta
         ) from None
 
 
-def one_of(value: Any, name: str, estimator_name: str, known: tuple[str, ...], former: Mapping[str, str] | None = None) -> str:
-    """Return `value` if it is one of the `known` names; a `former` name gives the one of today, with a warning."""
-    if former and isinstance(value, str) and value in former:
-        today = former[value]
-        warn(f"{estimator_name}({name}={value!r}): this name is from before 1.0 and will go; write {name}={today!r}.", FutureWarning)
-        return today
+def one_of(value: Any, name: str, estimator_name: str, known: tuple[str, ...]) -> str:
+    """Return `value` if it is one of the `known` names."""
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{estimator_name}({name}={value!r}): unknown {name}; known are {list(known)}.")
     return value

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from ..data.arrays import Float64, binary_exponent, host_float64, in_float64, ro
 from ..data.blocks import Block, Blocks
 from ..kernels import Precomputed
 from ..rules import Rule
-from ..runtime.user_warnings import warn
 from ..sampling.population import JudgedSample, Population
 from ..spaces import LandmarkSpace, gram_matrix
 from ..spaces.base import ProductRows
@@ -59,8 +57,6 @@ class Approximation:
     comparison_error: float | None
     rows_measured: int
 
-    FORMER_FIELDS: ClassVar[dict[str, str]] = {"cost": "cost_bounds", "ranking_error": "comparison_error"}
-
     def __str__(self) -> str:
         low, high = self.residual_interval
         kept = "" if self.rank is None or self.rank == self.n_landmarks else f" (rank {self.rank})"
@@ -70,20 +66,6 @@ class Approximation:
             f"{self.n_landmarks} landmarks{kept} leave out {100 * self.residual:.3g}%{spread} of the kernel; "
             f"the true cost lies in [{self.cost_bounds[0]:.8g}, {self.cost_bounds[1]:.8g}]{ranks}"
         )
-
-    @property
-    def cost(self) -> tuple[float, float]:
-        """The name of `cost_bounds` before 1.0."""
-        warn("approximation_.cost: this name is from before 1.0 and will go; write approximation_.cost_bounds.", FutureWarning)
-        return self.cost_bounds
-
-    @property
-    def ranking_error(self) -> float | None:
-        """The name of `comparison_error` before 1.0."""
-        warn(
-            "approximation_.ranking_error: this name is from before 1.0 and will go; write approximation_.comparison_error.", FutureWarning
-        )
-        return self.comparison_error
 
 
 def certify(

@@ -180,14 +180,11 @@ def unpacked(value: Any, arrays: Arrays, objects: Objects) -> Any:
     if "$dict" in value:
         return {k: unpacked(v, arrays, objects) for k, v in value["$dict"].items()}
     cls: Any = objects[value["$object"]]
-    former = getattr(cls, "FORMER_FIELDS", {})  # names of fields in files from before they had those of today
-    fields = {former.get(k, k): unpacked(v, arrays, objects) for k, v in value["fields"].items()}
+    fields = {k: unpacked(v, arrays, objects) for k, v in value["fields"].items()}
     if unknown := fields.keys() - {field.name for field in stored_fields(cls)}:
         raise ValueError(f"{cls.__name__} has no {sorted(unknown)}")
     kinds = _declared(cls)
-    for name, default in ((field.name, field.default) for field in stored_fields(cls)):
-        if name not in fields and type(default) in (bool, float):
-            continue  # what earlier versions did not have
+    for name in (field.name for field in stored_fields(cls)):
         if not _fits(fields.get(name), kinds[name]):
             raise ValueError(f"{cls.__name__}.{name} is {type(fields.get(name)).__name__} where {kinds[name]} belongs")
     return cls(**{name: tuple(part) if isinstance(part, list) else part for name, part in fields.items()})

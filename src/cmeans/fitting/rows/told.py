@@ -29,18 +29,12 @@ class Told:
     known_labels: Any = None
     label_strength: Any = None
     must_link: Any = None
-    cannot_link: Any = None
 
     def of(
         self, blocks: Blocks, parameters: BaseCMeans, n_clusters: int, estimator_name: str, *, by_sweeps: bool, top_k: int | None = None
     ) -> Blocks:
         """Return the rows with what is told of them, checked; `by_sweeps`: the estimator sweeps over all rows at once; `top_k`: clusters in
         which a row has memberships, None: all."""
-        if self.cannot_link is not None:
-            raise ValueError(
-                f"{estimator_name}: cannot_link is not supported: with such pairs it is NP-hard to say if there is any partition at all. "
-                "Give known_labels of such rows, or leave it out."
-            )
         known = _known_labels(self.known_labels, self.label_strength, blocks, n_clusters, estimator_name)
         groups = _groups(self.must_link, blocks.n_rows, estimator_name)
         for name, value, fits in (("known_labels", known, by_sweeps or parameters._takes_labels), ("must_link", groups, by_sweeps)):

@@ -146,8 +146,6 @@ def _reaching(given: AdaptiveProblem, step: Adaptation, concentration: float) ->
 
 Search = Callable[[AdaptiveProblem, Method], tuple[BestRun, SparsePossibilistic]]  # to the clusters, and the rule that found them
 
-FORMER_NAMES = {"journal": "scale-free", "conference": "length"}  # of forms of adaptation, before 1.0
-
 
 class BaseAdaptive(BaseCMeans):
     """Sparse adaptive possibilistic c-means; subclasses define the search for clusters."""
