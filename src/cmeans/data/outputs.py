@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from .arrays import Array, Float64, IntArray, as_like, device, is_foreign, namespace, to_numpy
+
+# Results as type checkers see them; arrays of other libraries act alike.
+FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
+Labels: TypeAlias = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)

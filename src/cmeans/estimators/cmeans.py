@@ -6,9 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
-from sklearn.utils.metaestimators import available_if
-
-from ..data.arrays import Array
+from ..data.outputs import FloatArray
 from ..fitting.arguments import (
     Acceleration,
     Auto,
@@ -35,6 +33,7 @@ from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import RULES, Fuzzy, Rule
 from ..runtime.docstrings import describes_arguments, shares_parameters
+from ..runtime.offered import offered_if
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import ScalesPilot
 from .kernel_kmeans import KernelKMeans
@@ -170,9 +169,9 @@ class CMeans(Plotting, BaseCMeans):
     ) -> None:
         self._store(locals())
 
-    @available_if(_has_typicalities)
+    @offered_if(_has_typicalities)
     @describes_arguments
-    def typicality(self, X: Any, *, diag: Any = None) -> Array:
+    def typicality(self, X: Any, *, diag: Any = None) -> FloatArray:
         """Typicalities (rows, c) of new rows, for rules whose rows need not sum to one."""
         return self.memberships(X, diag=diag)
 

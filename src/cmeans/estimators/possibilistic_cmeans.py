@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..data.arrays import Array
+from ..data.outputs import FloatArray
 from ..fitting.arguments import (
     Acceleration,
     Auto,
@@ -129,7 +129,7 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
         self._store(locals())
 
     @describes_arguments
-    def typicality(self, X: Any, *, diag: Any = None) -> Array:
+    def typicality(self, X: Any, *, diag: Any = None) -> FloatArray:
         """Typicalities (rows, c) of new rows in [0, 1]: 1 at a centre, 1/2 at the distance sqrt(eta_j), 0 far away."""
         return self.memberships(X, diag=diag)
 

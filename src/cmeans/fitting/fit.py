@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import ClassifierTags, Tags
 
-from ..data.arrays import Array
 from ..data.blocks import Blocks
+from ..data.outputs import Labels
 from ..engines import count_threads
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
 from ..runtime.progress import current_listeners
@@ -59,7 +59,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
     def _procedure(self) -> Procedure:
         """Check the parameters that are the estimator's own, as far as is possible without rows, and return what they ask for."""
 
-    @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
+    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -153,7 +153,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
         identity = {"estimator": type(self).__name__, **formatted(parameters), **fingerprint(blocks)}
         return CheckpointLog(checkpoint, identity, settings.rng, self._kept_objects)
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **told: Any) -> Array:
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **told: Any) -> Labels:
         """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`; `told`: further arguments of `fit`."""
         return self.fit(X, y, sample_weight=sample_weight, **told).labels_
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..data.arrays import Array, foreign_like, namespace, numpy_dtype, one_hot, to_numpy
+from ..data.arrays import Array, Float64, IntArray, foreign_like, namespace, numpy_dtype, one_hot, to_numpy
 from ..data.blocks import Blocks, blocks_of
-from ..data.outputs import TopMemberships
+from ..data.outputs import FloatArray, Labels, TopMemberships
 from ..engines import ThreadEngine
 from ..kernels import FeatureKernel, LandmarkGraphKernel
 from ..landmarks.certificate import certify
@@ -176,18 +176,47 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
     }
 
 
+class FittedAttributes:
+    """Types of the attributes that a fit sets. Which of them an estimator has, and what they mean, its docstring says."""
+
+    labels_: Labels
+    cluster_centers_: FloatArray
+    dual_coef_: FloatArray
+    landmarks_: FloatArray
+    landmark_indices_: IntArray
+    n_landmarks_: int | None
+    eta_: Float64
+    prices_: Float64
+    eigenvalues_: Float64
+    noise_membership_: FloatArray
+    objective_: float
+    objective_history_: Float64
+    separation_: float
+    n_iter_: int
+    row_visits_: int
+    converged_: bool
+    stop_reason_: str
+    n_clusters_: int
+    m_: float
+    pilot_m_: float
+    gamma_: float | None
+    noise_distance_: float
+
+
 class KeptMemberships:
     """`memberships_` of a fit that keeps no (n, c) numbers, made when they are first asked for: those in a few clusters of each row as a
     CSR array that shares their memory, those of a hard rule as its labels tell them. An attribute of the same name comes first."""
 
-    def __get__(self, model: Any, owner: type) -> Any:
+    def __get__(self, model: Any, owner: type) -> FloatArray:
         kept = {} if model is None else vars(model)
         if "memberships_top_k_" in kept:
-            return kept["memberships_top_k_"].sparse(len(model._state.centres))
+            few: FloatArray = kept["memberships_top_k_"].sparse(len(model._state.centres))
+            return few
         if "_nearest" not in kept or model.rule_.is_soft:
             raise AttributeError(f"{owner.__name__!r} object has no attribute 'memberships_': it keeps none of its rows")
-        kept["memberships_"] = one_hot(to_numpy(model.labels_), len(model._state.centres), model.cluster_centers_)
-        return kept["memberships_"]
+        made: FloatArray = one_hot(to_numpy(model.labels_), len(model._state.centres), model.cluster_centers_)
+        kept["memberships_"] = made
+        return made
 
 
 def noise_of(memberships: Array) -> Array:

@@ -11,20 +11,20 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Array, Float64, IntArray, as_like, dense_like, foreign_like, is_foreign, namespace, numpy_dtype, to_numpy
 from ..data.blocks import Block, Blocks, engine_for, spans
 from ..data.files.discovery import files_of
 from ..data.limits import Limits
-from ..data.outputs import RowOutputs, TopMemberships
+from ..data.outputs import FloatArray, Labels, RowOutputs, TopMemberships
 from ..engines import Engine, ThreadEngine, count_threads
 from ..engines.dask.dask_api import is_collection
 from ..kernels import Kernel, Precomputed, PrecomputedGraphKernel
 from ..rules import Rule
 from ..runtime.callbacks import with_callbacks
 from ..runtime.docstrings import describes_arguments
+from ..runtime.offered import offered_if
 from ..runtime.progress import Reporter, current_listeners
 from ..runtime.user_warnings import naming
 from ..spaces import EuclideanSpace, LandmarkSpace, PartialSpace, PointSpace, Space
@@ -35,7 +35,7 @@ from ..sweeps.final_pass import ArraySink, RowTaker, StreamSink, assign_all, ass
 from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .fitted_attributes import KeptMemberships, noise_of
+from .fitted_attributes import FittedAttributes, KeptMemberships, noise_of
 from .rows.dask_answers import lazily
 from .rows.told import NOTHING, Told
 from .validation import diagonal_for_prediction, integer, read_rows, weights_of
@@ -52,13 +52,12 @@ def _is_truncated(estimator: Any) -> bool:
     return vars(estimator).get("top_k") is not None or (isinstance(rule, Rule) and rule.most_clusters is not None)
 
 
-class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Mixin of the methods for new rows; uses only a fit's space, centres and rule."""
 
     n_jobs: int | None
     n_features_in_: int
     kernel_: Kernel
-    labels_: Array
     _space: Space
     _state: State
     _rule: Rule
@@ -67,7 +66,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _factors: Float64 | None = None
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
     _limits: Limits = Limits()  # no parameter, and not saved
-    memberships_: Any = KeptMemberships()
+    memberships_ = KeptMemberships()
 
     @abstractmethod
     def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, told: Told = NOTHING) -> Self:
@@ -83,11 +82,12 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self._rule
 
     @lazily
-    def memberships(self, X: Any, *, diag: Any = None) -> Array:
+    def memberships(self, X: Any, *, diag: Any = None) -> FloatArray:
         """Memberships (rows, c) of new rows under any rule (typicalities for possibilistic ones)."""
-        return self._outputs_of(X, diag).dense_memberships(len(self._state.centres))
+        u: FloatArray = self._outputs_of(X, diag).dense_memberships(len(self._state.centres))
+        return u
 
-    @available_if(_is_truncated)
+    @offered_if(_is_truncated)
     @describes_arguments
     def memberships_top_k(self, X: Any, *, diag: Any = None) -> TopMemberships:
         """Memberships of new rows in the `top_k` clusters of each: `clusters` and `values`, (rows, k) each, the largest first."""
@@ -111,7 +111,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return c if most is None else min(most, c)
 
     @lazily
-    def predict(self, X: Any, *, diag: Any = None) -> Array:
+    def predict(self, X: Any, *, diag: Any = None) -> Labels:
         """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number; -1 for rows that belong to none."""
         check_is_fitted(self)
         # The price of a cluster, or how far noise is, counts beside d2 itself; nearest centres are the same whatever k(x, x) is.
@@ -119,14 +119,15 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         table, known = (self._known_table(X, diag), True) if with_norms else self._table(X, diag)
         with self._engine(table.blocks.x) as engine:
             if known or self._rule.labels_need_norms:
-                labels: Array = assign_all(*self._pass(table), engine, Reporter(current_listeners())).labels
+                labels = assign_all(*self._pass(table), engine, Reporter(current_listeners())).labels
             else:  # the nearest centre is the same whatever k(x, x) is
                 labels = np.concatenate(list(engine.map(table, NearestPass(self._state))))
-        return table.blocks.returned(labels)
+        returned: Labels = table.blocks.returned(labels)
+        return returned
 
-    @available_if(_rows_sum_to_one)
+    @offered_if(_rows_sum_to_one)
     @describes_arguments
-    def predict_proba(self, X: Any, *, diag: Any = None) -> Array:
+    def predict_proba(self, X: Any, *, diag: Any = None) -> FloatArray:
         """Memberships (rows, c) of new rows, which sum to one (one-hot for hard rules), less what is noise where `noise` asks for it."""
         return self.memberships(X, diag=diag)
 
@@ -184,7 +185,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         assert file.counts is not None
         return file.counts
 
-    @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
+    @with_callbacks
     def fit_predict_to(
         self,
         X: Any,
@@ -244,12 +245,13 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return file.counts
 
     @lazily
-    def transform(self, X: Any, *, diag: Any = None) -> Array:
+    def transform(self, X: Any, *, diag: Any = None) -> FloatArray:
         """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
         table = self._known_table(X, diag).in_scale()
         with self._engine(table.blocks.x) as engine:
             parts = list(engine.map(table, DistancePass(self._rule, self._state)))
-        return namespace(parts[0]).concat(parts)
+        distances: FloatArray = namespace(parts[0]).concat(parts)
+        return distances
 
     @describes_arguments
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
@@ -265,7 +267,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             ).objective
 
     @lazily
-    def outlier_score(self, X: Any, *, diag: Any = None) -> Array:
+    def outlier_score(self, X: Any, *, diag: Any = None) -> FloatArray:
         """Distance of each row from all clusters (rows,), larger for more unusual rows.
 
         The membership in the noise cluster where there is one; 1 - largest typicality for possibilistic rules; the distance to the
@@ -283,7 +285,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         with self._engine(table.blocks.x) as engine:
             assign_into(self._pieces(table, strangeness, parts.append), *self._pass(table), engine, Reporter(current_listeners()))
-        return namespace(parts[0]).concat(parts)
+        scores: FloatArray = namespace(parts[0]).concat(parts)
+        return scores
 
     def representatives(self, k: int = 1) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
         """Row numbers (c, k) of the k most typical training rows of each cluster, nearest first; -1 where it has fewer."""

@@ -6,12 +6,13 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from typing import Any, TypeVar
 
 from .progress import Progress, listening
 
 try:
-    from sklearn.callback import CallbackSupportMixin, FitCallback, with_callbacks
+    from sklearn.callback import CallbackSupportMixin, FitCallback
+    from sklearn.callback import with_callbacks as calling_back
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
@@ -20,16 +21,23 @@ except ImportError:
     class FitCallback:  # type: ignore[no-redef]
         """Empty class for a scikit-learn without callbacks."""
 
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+    def calling_back(method: Callable[..., Any]) -> Callable[..., Any]:
         """Return the method unchanged."""
         return method
 
 
 __all__ = ["CallbackSupportMixin", "SweepHook", "verbose_log", "with_callbacks"]
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
 logger = logging.getLogger("cmeans")
 memory_logger = logging.getLogger("cmeans.memory")  # estimated memory of a fit, logged before it starts at level INFO
 memory_logger.setLevel(logging.WARNING)
+
+
+def with_callbacks(method: Method) -> Method:
+    """Let scikit-learn's callbacks see a method that fits: a decorator that keeps the method's type."""
+    return calling_back(method)  # type: ignore[no-any-return]
 
 
 class SweepHook:

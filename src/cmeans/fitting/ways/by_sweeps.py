@@ -14,6 +14,7 @@ from ...data.arrays import itemsize, numpy_dtype
 from ...data.blocks import Blocks
 from ...data.memory_estimate import of_start
 from ...kernels import Kernel, PrecomputedGraphKernel
+from ...landmarks.certificate import Approximation
 from ...rules import Rule
 from ...runtime.callbacks import SweepHook, memory_logger
 from ...runtime.progress import Reporter
@@ -58,6 +59,7 @@ class BySweeps:
     n_jobs: int | None
     random_state: Any
     verbose: int
+    approximation_: Approximation | None
     # Defaults of the parameters that some estimators do not offer:
     n_landmarks: int | str | None = "auto"
     landmarks: Any = "rpcholesky"
