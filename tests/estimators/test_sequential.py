@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import cache
 
 import numpy as np
@@ -192,6 +193,15 @@ def test_farthest_rows_one_after_the_other(problem_of):
     nothing = farthest_rows(problem_of(repeated), Centres.orthonormal(X[:3]), 2)
     assert len(nothing.rows) == 0
     assert nothing.centres is None
+
+
+def test_of_rows_equally_far_but_for_rounding_the_first_is_taken(problem_of):
+    corners = np.array(list(itertools.product([-1.0, 1.0], repeat=5)))
+    origin = Centres.orthonormal(np.zeros((1, 5)))
+    for shrinking in (1.0, 1.0 - 2.0**-50):
+        X = corners * np.where(np.arange(32) < 16, shrinking, 1.0)[:, None]
+        assert farthest_rows(problem_of(X), origin, 2).rows.tolist() == [0, 3]
+        assert farthest_rows(problem_of(X), origin, 1, 0.9).rows.tolist() == [0]
 
 
 def test_a_quantile_of_the_weight_passes_over_the_farthest(problem_of):

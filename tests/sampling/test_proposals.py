@@ -74,6 +74,24 @@ def test_native_code_takes_the_same_rows(n, name, method, monkeypatch):
 
 
 @pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("method", [kmeans_plus_plus, max_min])
+def test_rounding_does_not_choose_among_rows_that_are_equally_good(method, compiled, monkeypatch):
+    """On a grid many candidates lower the potential by the same, and many rows are equally far: the first of them is taken, whatever the
+    last digits of products say."""
+    if compiled and not native.is_available():
+        pytest.skip("there is no native code")
+    monkeypatch.setattr(native, "is_available", lambda: compiled)
+    x = np.stack(np.meshgrid(*[np.arange(6.0) - 2.5] * 2), axis=-1).reshape(-1, 2)
+    gram, kxx, rng = x @ x.T, (x * x).sum(axis=1), np.random.default_rng(0)
+
+    def taken(gram, seed):
+        return method(MatrixAffinity(gram, kxx, np.arange(36)), np.ones(36), 8, np.random.RandomState(seed)).tolist()
+
+    for seed in range(20):
+        assert taken(gram * (1.0 + 2.0**-52 * rng.integers(-4, 5, size=gram.shape)), seed) == taken(gram, seed)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("bad", [np.inf, np.nan])
 def test_a_distance_that_is_not_finite_is_refused(bad, compiled, monkeypatch):
     if compiled and not native.is_available():

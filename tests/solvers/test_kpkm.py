@@ -27,6 +27,7 @@ from cmeans.solvers.kpkm import GivenStart, PartitionProblem
 from cmeans.solvers.kpkm.batched import follow_batched
 from cmeans.solvers.kpkm.grams import DenseGram, gram_of
 from cmeans.solvers.kpkm.projection import follow
+from cmeans.solvers.kpkm.transfer import transfer_in_memory
 from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space
 from cmeans.sweeps.problem import Problem
 from cmeans.sweeps.represented_rows import RepresentedRows
@@ -137,6 +138,24 @@ def test_from_the_middle_of_everything(solver, X):
     assert fitted.n_clusters_ == 4
     assert (np.diff(fitted.objective_history_) <= 1e-9).all()
     assert fitted.objective_ < 0.9 * fitted.objective_history_[0]
+
+
+@pytest.mark.parametrize("start", ["middle", "mirrored"])
+@pytest.mark.parametrize("solver", ["fagp", "batched"])
+def test_from_a_symmetric_start_rounding_chooses_nothing(solver, start, X):
+    """Where the start gives clusters the same centres, distances are equal in exact arithmetic, and differ by rounding on every machine in
+    its own way, as they do for rows of other last digits; which row settles first, and where, is a matter of their order alone."""
+    rng, p = np.random.default_rng(0), np.full((2 * len(X), 3), 1.0 / 3.0)
+    if start == "mirrored":  # two centres are one, and the third is at the other side
+        p[: len(X)], p[len(X) :] = [0.5, 0.25, 0.25], [0.0, 0.5, 0.5]
+    fits = []
+    for number in range(8):
+        digits = 1.0 + 2.0**-52 * (rng.integers(-4, 5, size=(2 * len(X), 3)) if number else 0)
+        x = np.concatenate([X, -X]) * digits
+        fits.append(model(solver, 3, init=p, quantile=0.6, kernel="rbf", gamma=0.05, landmarks=x[::15]).fit(x))
+    for fitted in fits[1:]:
+        np.testing.assert_array_equal(fitted.labels_, fits[0].labels_)
+        np.testing.assert_allclose(fitted.objective_history_, fits[0].objective_history_, rtol=1e-9)
 
 
 @pytest.mark.parametrize("solver", ["fagp", "batched"])
@@ -380,6 +399,20 @@ def test_any_start(init, X):
     if init == "memberships":
         start = naive_rosen.objective((X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T, given["memberships"])
         assert fitted.objective_history_[0] == pytest.approx(start, rel=1e-9)
+
+
+def test_of_moves_that_gain_the_same_the_first_is_made():
+    """Rows of a small table move one by one; whichever way rounding turns products that are equal, they come to the same partition."""
+    x = np.array(list(itertools.product(range(4), range(3))), dtype=float) - [1.5, 1.0]
+    gram, rng = x @ x.T, np.random.default_rng(0)
+
+    def moved(gram, labels):
+        return transfer_in_memory(DenseGram(gram, np.diag(gram).copy()), np.ones(12), labels, 3, 100)
+
+    for _ in range(20):
+        noise = 1.0 + 2.0**-52 * rng.integers(-4, 5, size=gram.shape)
+        labels = rng.permutation(12) % 3
+        np.testing.assert_array_equal(moved(gram * (noise + noise.T) / 2.0, labels), moved(gram, labels))
 
 
 def test_several_starts_keep_the_best(X):

@@ -169,6 +169,13 @@ def test_of_two_neighbours_one_stays():
     assert len(search.kept_clusters(utility, centres, 5)) == 1
 
 
+def test_of_two_nearest_neighbours_the_first_stays_whatever_rounding_says():
+    line, utility = np.array([0.0, 1.0, 2.0, 3.0]), np.array([40.0, 1.0, 2.0, 30.0])
+    for tilt in (0.0, 1e-15, -1e-15):
+        centres = Centres.orthonormal((line + tilt * np.array([0.0, 1, 0, 0]))[:, None])
+        np.testing.assert_array_equal(search.kept_clusters(utility, centres, 2), [0, 3])
+
+
 class EndError(Exception):
     pass
 

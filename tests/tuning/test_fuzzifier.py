@@ -96,6 +96,15 @@ def test_a_start_far_from_all_rows_is_no_cluster():
     assert sorted(np.bincount(labels)) == [1, 1, 6]
 
 
+def test_rounding_does_not_choose_among_partitions_that_are_equally_good():
+    """Rows of three categories of a table, and of four: many partitions cost the same, and many rows are equally far from two means."""
+    X = np.array([np.r_[np.eye(3)[a], np.eye(4)[b]] for a, b in itertools.product(range(3), range(4))] * 2)
+    rng, wanted = np.random.default_rng(0), best_partition(GramRows(X @ X.T), np.ones(24), 3)[0]
+    for _ in range(20):
+        noise = 1.0 + 2.0**-52 * rng.integers(-4, 5, size=(24, 24))
+        np.testing.assert_array_equal(best_partition(GramRows(X @ X.T * (noise + noise.T) / 2.0), np.ones(24), 3)[0], wanted)
+
+
 # ------------------------------------------------------------------------------------------------------------------- the formula
 
 

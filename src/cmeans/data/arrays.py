@@ -118,12 +118,31 @@ def resolution(dtype: Any) -> float:
     return 2.0**-23 if single else 2.0**-52
 
 
+DIGITS = 9  # of numbers that are ordered, relative to the largest
 ASYMMETRY = 1e-5  # of k(x, y) and k(y, x) over the largest value, up to which it is rounding of single precision computed in other blocks
 
 
 def rounding(dtype: Any) -> float:
     """Relative error of a squared distance computed from inner products; smaller values count as zero."""
     return 8 * 2.0**-23 if resolution(dtype) > 1e-10 else 64 * 2.0**-52
+
+
+def rounding_of_sums(dtype: Any) -> float:
+    """Relative error of sums of squared distances, and of what follows from them: smaller differences say nothing."""
+    return 1e-6 if resolution(dtype) > 1e-10 else 1e-11
+
+
+def first_largest(values: Any, noise: float) -> int:
+    """Return the number of the first of the values that are the largest but for this noise: numbers that are equal in exact arithmetic
+    are told apart by their order, not by rounding, which differs from machine to machine."""
+    return int(np.argmax(values >= np.max(values) - noise))
+
+
+def ascending(values: Any) -> IntArray:
+    """Return the order of values, the smallest first; those that differ by rounding alone keep theirs."""
+    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0) or 1.0
+    order: IntArray = np.argsort(np.round(values / largest, DIGITS), kind="stable")
+    return order
 
 
 def binary_exponent(values: Any) -> int:

@@ -30,6 +30,7 @@ from ..solvers.fixed_point import Solution
 from ..solvers.kpkm import DrawnStart, Found, GivenStart, NearestStart, PartitionProblem, Search, Start
 from ..solvers.multistart import BestRun, FitResult, concluded
 from ..solvers.observer import Observer, Progressed, known
+from ..solvers.stopping import rounding_of
 from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
@@ -191,7 +192,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         for number, start in enumerate(self._starts(settings, geometry, given.problem)):
             found = search(start, given, observer.within(f"start {number}").at("fit", number, settings.n_init))
             visits += found.row_visits
-            if best is None or found.objective < best.objective:
+            if best is None or found.objective < best.objective * (1.0 - rounding_of(given.problem.rows)):
                 best = found
                 end = known(State(found.centres))
                 observer.best_start(Progressed(given.problem.rule, end, found.n_iter, found.objective))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray, first_largest, rounding_of_sums
 from ..engines import NumberedPass, Pass
 from ..engines.base import Sum
 from ..rules import Rule
@@ -66,8 +67,8 @@ class _FarSearch:
 
     def farthest(self, quantile: float) -> tuple[int, float]:
         """Return the row of the largest distance, or the first of the distance at a weighted quantile below 1, and the distance."""
-        exact = None if quantile >= 1.0 else quantile_of_sums(self._weights, quantile)
-        found: _Farthest = self._fold(_FarthestPass(*self._to, exact))
+        most = math.inf if quantile >= 1.0 else quantile_of_sums(self._weights, quantile)
+        found: _Farthest = self._fold(_FarthestPass(*self._to, most))
         return found.row, found.distance
 
     def _weights(self, search: QuantileSearch) -> Any:
@@ -104,23 +105,24 @@ class _DistancesPass(Pass[Sum]):
 class _Farthest:
     row: int
     distance: float
+    noise: float  # relative difference of distances that is rounding alone
 
     def __add__(self, other: _Farthest) -> _Farthest:
-        return other if other.distance > self.distance else self
+        return other if other.distance * (1.0 - self.noise) > self.distance else self
 
 
 @dataclass(frozen=True)
 class _FarthestPass(_DistancesPass[_Farthest], NumberedPass[_Farthest]):
-    """The first row of the largest distance, or of a given one."""
+    """The first row of the largest distance, or of the largest up to a given one; equal are those that differ by rounding alone."""
 
-    exact: float | None = None
+    most: float = math.inf
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> _Farthest:
         distance, weight = self.distances(rows, task)
-        counted = weight > 0 if self.exact is None else (weight > 0) & (distance == self.exact)
-        values = np.where(counted, distance, -1.0)
-        at = int(np.argmax(values))
-        return _Farthest(self.first + rows.blocks.task_range(task, rows.space.size)[0] + at, float(values[at]))
+        noise = rounding_of_sums(rows.blocks.x.dtype)
+        values = np.where((weight > 0) & (distance <= self.most * (1.0 + noise)), distance, -1.0)
+        at = first_largest(values, noise * float(values.max()))
+        return _Farthest(self.first + rows.blocks.task_range(task, rows.space.size)[0] + at, float(values[at]), noise)
 
 
 @dataclass(frozen=True)

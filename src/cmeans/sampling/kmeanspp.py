@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray, first_largest
 from .drawing import one_drawn
 from .pairwise import Affinity
 from .proposals import lowered
@@ -28,12 +28,13 @@ def kmeans_plus_plus(
     """
     tries = 2 + int(math.log(max(count, 1))) if candidates is None else candidates
     chosen, nearest = begun(affinity, weights, rng, nearest)
+    noise = potential_noise(affinity, weights)
     while len(chosen) < count:
         draws = proposals(weights * nearest, tries, rng)
         if not len(draws):
             break
         after, potentials = lowered(affinity, draws, nearest, weights)
-        best = int(np.argmin(potentials))
+        best = first_largest(-potentials, noise)
         chosen.append(int(draws[best]))
         nearest = after[best]
     return np.array(chosen, dtype=np.intp)
@@ -52,8 +53,9 @@ def max_min(
     (Gonzalez 1985; Max-Min in Xenaki, Koutroumbas, Rontogiannis 2014.) Fewer are returned when no further row differs.
     """
     chosen, nearest = begun(affinity, weights, rng, nearest)
+    noise = 2.0 * affinity.rounding * float(affinity.diag().max())
     while len(chosen) < count and nearest.max() > 0:
-        chosen.append(int(np.argmax(nearest)))
+        chosen.append(first_largest(nearest, noise))
         nearest = lowered(affinity, np.array(chosen[-1:]), nearest, weights)[0][0]
     return np.array(chosen, dtype=np.intp)
 
@@ -66,6 +68,11 @@ def proposals(masses: Float64, count: int, rng: np.random.RandomState) -> IntArr
     draws = np.searchsorted(mass, rng.uniform(size=count) * mass[-1], side="right")
     possible: IntArray = np.minimum(draws, np.searchsorted(mass, mass[-1]))  # never a row of no mass after the last possible one
     return possible
+
+
+def potential_noise(affinity: Affinity, weights: Float64) -> float:
+    """Return what rounding may make of a weighted sum of squared distances."""
+    return 2.0 * affinity.rounding * float(weights @ affinity.diag())
 
 
 def begun(affinity: Affinity, weights: Float64, rng: np.random.RandomState, nearest: Float64 | None) -> tuple[list[int], Float64]:

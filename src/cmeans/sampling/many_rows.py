@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray
-from .kmeanspp import begun, kmeans_plus_plus, proposals
+from ..data.arrays import Float64, IntArray, first_largest
+from .kmeanspp import begun, kmeans_plus_plus, potential_noise, proposals
 from .pairwise import Affinity
 from .proposals import lowered
 
@@ -44,6 +44,7 @@ def seeds(
 
 def _drawn_ahead(affinity: Affinity, weights: Float64, count: int, rng: np.random.RandomState, nearest: Float64 | None) -> IntArray:
     chosen, nearest = begun(affinity, weights, rng, nearest)
+    noise = potential_noise(affinity, weights)
     while len(chosen) < count:
         ahead = min(max(len(chosen) // AHEAD, 1), max(VALUES // (CANDIDATES * len(weights)), 1), count - len(chosen))
         draws = proposals(weights * nearest, CANDIDATES * ahead, rng)
@@ -55,7 +56,7 @@ def _drawn_ahead(affinity: Affinity, weights: Float64, count: int, rng: np.rando
             tried, left = _accepted(left, draws, nearest, least)
             if tried:
                 after, potentials = lowered(measured, draws[tried], nearest, weights)
-                best = int(np.argmin(potentials))
+                best = first_largest(-potentials, noise)
                 chosen.append(int(draws[tried[best]]))
                 nearest = after[best]
     return np.array(chosen, dtype=np.intp)

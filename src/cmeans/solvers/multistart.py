@@ -24,7 +24,7 @@ from ..sweeps.statistics import Statistics
 from .fixed_point import Solution, Solver, solve
 from .observer import AsFinal, Observer, Progressed, known
 from .search import Searching
-from .stopping import reason
+from .stopping import reason, rounding_of
 from .subsampling import SubsampleSchedule
 
 DIGITS = 6  # of masses and distances, relative to the largest, by which clusters are told apart when they are numbered
@@ -135,7 +135,7 @@ def best_of(
             sums = problem.sweep(solution.state, solution.sweep)
             visits += problem.n_rows
             solution = replace(solution, sweep=None)  # what it remembers would be there once more while the next start is followed
-        if best is None or (sums is not None and best.sums is not None and sums.objective < best.sums.objective):
+        if best is None or (sums is not None and best.sums is not None and _is_lower(sums, best.sums, problem.rows)):
             best = BestRun(solution, sums, 0)
             if sums is not None:
                 observer.best_start(Progressed(problem.rule, known(solution.state), solution.n_iter, sums.objective, sums))
@@ -152,6 +152,11 @@ def best_of(
             visits += problem.n_rows if measured else 0
             best = BestRun(searched.solution, sums, 0)
     return replace(best, row_visits=visits)
+
+
+def _is_lower(sums: Statistics, before: Statistics, rows: RepresentedRows) -> bool:
+    """True where an objective lies below another by more than rounding; starts that end in the same optimum differ by that alone."""
+    return sums.objective < before.objective - rounding_of(rows) * before.magnitude
 
 
 def from_pilot(

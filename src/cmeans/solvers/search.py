@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray, ascending, first_largest, rounding
 from ..rules import Hard
 from ..sampling.drawing import DrawWithinPass, new_key
 from ..sampling.population import Population
@@ -37,7 +37,6 @@ TOLERANCE = 1e-2  # movement of the centres, relative to the typical distance, a
 STARTS = 9  # further starts, drawn and swept, whose row visits a search makes at most
 DRAWING = 20  # sweeps over plain rows in the time of drawing a start
 STARTS_OF_MANY, DRAWING_OF_MANY = 2, 3  # the same of very many clusters: a third of the time for .4 percent of the objective
-DIGITS = 9  # of costs that are compared, relative to the largest
 ROWS = 1000  # rows of a sample for each cluster that are enough to search on
 
 
@@ -254,6 +253,7 @@ def kept_clusters(utility: Float64, centres: Centres, removed: int) -> IntArray:
     """Return the clusters that stay when some of least utility go. The neighbour of one that goes stays, as long as others may go:
     where two share a crowd, each is of little use while the other is there."""
     apart = centres.squared_distances()
+    noise = rounding(np.float64) * float(apart.max())
     np.fill_diagonal(apart, np.inf)
     order = ascending(utility)
     gone: set[int] = set()
@@ -263,15 +263,8 @@ def kept_clusters(utility: Float64, centres: Centres, removed: int) -> IntArray:
             break
         if cluster not in gone and (cluster not in needed or len(gone | needed) == len(centres)):
             gone.add(int(cluster))
-            needed.add(int(np.argmin(apart[cluster])))
+            needed.add(first_largest(-apart[cluster], noise))
     return np.array([cluster for cluster in range(len(centres)) if cluster not in gone])
-
-
-def ascending(values: Float64) -> IntArray:
-    """Return the order of values, the smallest first. Equal ones, of clusters of one row each, say, which rounding has in some order, keep
-    theirs."""
-    order: IntArray = np.argsort(np.round(values / (np.abs(values).max() or 1.0), DIGITS), kind="stable")
-    return order
 
 
 def _judged(solution: Solution, problem: Problem) -> tuple[Centres, float, Float64]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.arrays import resolution
+from ..data.arrays import rounding_of_sums
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
@@ -82,7 +82,7 @@ def cycle_length(history: Sequence[float]) -> int | None:
 
 def rounding_of(rows: RepresentedRows) -> float:
     """Return the share by which sums over these rows may differ without meaning anything."""
-    return rows.space.jitter * (1e-6 if resolution(rows.blocks.x.dtype) > 1e-10 else 1e-11)
+    return rows.space.jitter * rounding_of_sums(rows.blocks.x.dtype)
 
 
 def _movement(old: State, new: State) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray, first_largest
 from ..data.limits import Limits
 from ..sampling.population import Population, sample
 from ..sweeps.problem import Problem
@@ -15,6 +15,7 @@ from ..sweeps.state import State
 from .fixed_point import Solution, Solver, solve
 from .observer import Observer
 from .search import Searching
+from .stopping import rounding_of
 
 STAGES, GROWTH = 4, 4  # so many samples, each so many times the one before, the last a quarter of the rows
 LEAST_ROWS = 20  # a cluster, in the smallest sample
@@ -64,7 +65,8 @@ class SubsampleSchedule:
             states = [solution.state for solution in solutions]
             visits += sum(solution.row_visits for solution in solutions)
             if len(states) > 1 and number in (searched, len(self.sizes) - 1):
-                best = int(np.argmin([part.sweep(state).objective for state in states]))
+                objectives = np.array([part.sweep(state).objective for state in states])
+                best = first_largest(-objectives, rounding_of(part.rows) * float(np.abs(objectives).max()))
                 visits += len(states) * part.n_rows
                 states, solutions = [states[best]], [solutions[best]]
             if search is not None and number == searched:

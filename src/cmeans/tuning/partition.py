@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray, ascending, rounding
 from ..sampling.kmeanspp import kmeans_plus_plus
 from ..sampling.sampled_rows import SampledRows
 
@@ -35,10 +35,10 @@ def best_partition(
     tried = [_Lloyd.begun(rows, weights, kmeans_plus_plus(rows, weights, n_clusters, rng)) for _ in range(starts)]
     for one in tried:
         one.sweep(TRIED_SWEEPS)
-    tried = sorted(tried, key=_Lloyd.objective)[:FOLLOWED]
+    tried = [tried[number] for number in ascending(np.array([one.objective() for one in tried]))[:FOLLOWED]]
     for one in tried:
         one.sweep(MOST_SWEEPS)
-    best = min(tried, key=_Lloyd.objective)
+    best = tried[ascending(np.array([one.objective() for one in tried]))[0]]
     return best.labels, best.d2
 
 
@@ -77,8 +77,9 @@ class _Lloyd:
 
     def _nearest(self) -> IntArray:
         """Return the nearest mean of every row; a cluster that no row is nearest to takes the one that costs most."""
-        labels: IntArray = np.argmin(self.d2, axis=1)
+        least, noise = self.d2.min(axis=1), 2.0 * rounding(np.float64) * self.rows.diag()
+        labels: IntArray = (self.d2 <= (least + noise)[:, None]).argmax(axis=1)  # of equal means the first, whatever rounding makes of them
         empty = np.flatnonzero(np.bincount(labels, minlength=self.d2.shape[1]) == 0)
         if len(empty):
-            labels[np.argsort(-self.weights * self.d2.min(axis=1), kind="stable")[: len(empty)]] = empty
+            labels[ascending(-self.weights * least)[: len(empty)]] = empty
         return labels

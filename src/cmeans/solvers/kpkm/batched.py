@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...data.arrays import Array, IntArray, as_like, device, namespace, numpy_dtype, resolution, take, to_numpy
+from ...data.arrays import Array, IntArray, as_like, device, namespace, numpy_dtype, take, to_numpy
 from ...data.outputs import label_type
 from ...engines import NumberedPass, Pass
 from ...rules import Rule
@@ -28,6 +28,7 @@ from ...sweeps.represented_rows import RepresentedBlock, RepresentedRows
 from ...sweeps.state import State
 from ..checkpoints import Beside, Packed, as_list
 from ..observer import UNOBSERVED, Observer, Progressed
+from ..stopping import rounding_of
 from .distributions import Distributions, GivenStart, LargestPass, OntoPartition, PathSums, Start
 from .projection import Path
 
@@ -60,7 +61,8 @@ class _LookPass(Pass[Any]):
             free = p > 0
             mean = np.where(free, d2, 0.0).sum(axis=1) / free.sum(axis=1)
             direction = np.where(free, mean[:, None] - d2, 0.0).astype(p.dtype)
-            direction[np.abs(direction).max(axis=1) <= 4 * resolution(p.dtype) * np.abs(d2).max(axis=1)] = 0.0
+            size = to_numpy(some.kxx if picked else some.kxx[which]) + float(to_numpy(view.norms).max())
+            direction[np.abs(direction).max(axis=1) <= rounding_of(rows) * size] = 0.0  # equal distances, which differ by rounding alone
             ratio = np.where(direction < 0, p / np.where(direction < 0, -direction, 1.0), np.inf)
             kept.direction[numbers], kept.labels[numbers], kept.reach[numbers] = direction, ratio.argmin(axis=1), ratio.min(axis=1)
         return _ReachPass(QuantileSearch()).work(rows, task, kept)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data.arrays import Float64, IntArray, as_like, device, host_float64, namespace, resolution, to_numpy
+from ...data.arrays import Float64, IntArray, as_like, ascending, device, host_float64, namespace, rounding_of_sums, to_numpy
 from ...data.outputs import label_type
 from ...engines import Chain
 from ...sweeps.problem import Problem
@@ -113,14 +113,14 @@ def transfer_in_memory(gram: Gram, weight: Float64, labels: IntArray, n_clusters
     member = weight[:, None] * (labels[:, None] == np.arange(n_clusters)[None, :])
     products, mass = gram.product(member), member.sum(axis=0)
     squares = np.einsum("lk,lk->k", member, products)
-    noise = 16 * resolution(np.float64) * (gram.diag + float(gram.diag.max()))
     for _ in range(max_passes):
         moved = False
         for row in map(int, np.flatnonzero(weight > 0)):
             known = np.where(mass > 0, mass, 1.0)
-            d2 = np.maximum(gram.diag[row] - 2.0 * products[row] / known + squares / known**2, 0.0)[None, :]
-            gain, target = _test(mass, weight[row : row + 1], labels[row : row + 1], d2)
-            if gain[0] <= weight[row] * noise[row]:
+            size = (gram.diag[row] + squares / known**2)[None, :]
+            d2, here = np.maximum(size - 2.0 * products[row] / known, 0.0), slice(row, row + 1)
+            gain, target = _best_moves(*_costs(mass, weight[here], labels[here], d2), weight[here], size, np.float64)
+            if gain[0] == 0:
                 continue
             change = np.zeros(n_clusters)
             change[labels[row]], change[target[0]] = -weight[row], weight[row]
@@ -140,7 +140,7 @@ def _settle(clusters: _Clusters, block: RepresentedBlock, labels: IntArray) -> i
     for _ in range(ROUNDS):
         view = space.view(clusters.centres, block.rows.kxx)
         gain, targets = _gains(clusters, block, own, host_float64(block.rows.squared_distances(view)))
-        which = _disjoint(np.flatnonzero(gain > 0)[np.argsort(-gain[gain > 0], kind="stable")], own, targets)
+        which = _disjoint(np.flatnonzero(gain > 0)[ascending(-gain[gain > 0])], own, targets)
         if len(which) == 0:
             break
         clusters.move(block, own, targets, which)
@@ -151,31 +151,38 @@ def _settle(clusters: _Clusters, block: RepresentedBlock, labels: IntArray) -> i
 
 def _gains(clusters: _Clusters, block: RepresentedBlock, own: IntArray, d2: Float64) -> tuple[Float64, IntArray]:
     """By how much (b,) the best move of each row lowers the objective, and where to; 0 for what rounding could account for."""
-    mass, weight = clusters.mass, block.weight
-    gain, targets = _test(mass, weight, own, d2)
-    likely = np.flatnonzero(gain > 0)
+    mass, gain, targets = clusters.mass, np.zeros(len(own)), np.zeros(len(own), np.intp)
+    leaving, entering = _costs(mass, block.weight, own, d2)
+    likely = np.flatnonzero(leaving > entering.min(axis=1))
     if len(likely):  # what the centres' span leaves out of a row goes with it wherever it goes
         named = clusters.rows.blocks.take(block.start + likely)
         inside = clusters.rows.space.embed(named, block.start + likely).squared_norms()
-        kxx = host_float64(block.rows.kxx)[likely]
+        kxx, weight = host_float64(block.rows.kxx)[likely], block.weight[likely]
         left_out = np.maximum(kxx - inside, 0.0)[:, None]
-        gain[likely], targets[likely] = _test(mass, weight[likely], own[likely], np.maximum(d2[likely] - left_out, 0.0))
-        size = weight[likely] * (kxx + clusters.centres.squared_norms().max())
-        noise = 16 * resolution(block.rows.kxx.dtype) * size
-        gain[likely] = np.where(gain[likely] > noise, gain[likely], 0.0)
+        costs = _costs(mass, weight, own[likely], np.maximum(d2[likely] - left_out, 0.0))
+        size = kxx[:, None] + clusters.centres.squared_norms()
+        gain[likely], targets[likely] = _best_moves(*costs, weight, size, block.rows.kxx.dtype)
     return gain, targets
 
 
-def _test(mass: Float64, weight: Float64, own: IntArray, d2: Float64) -> tuple[Float64, IntArray]:
+def _costs(mass: Float64, weight: Float64, own: IntArray, d2: Float64) -> tuple[Float64, Float64]:
+    """What (b,) the clusters of rows would cost less without them, 0 where that is the only row, and (b, c) the others more with them."""
     rows = np.arange(len(own))
     rest = mass[own] - weight
     alone = rest <= 1e-9 * mass[own]
     leaving = np.where(alone, 0.0, mass[own] * weight / np.where(alone, 1.0, rest) * d2[rows, own])
     entering = mass[None, :] * weight[:, None] / (mass[None, :] + weight[:, None]) * d2
     entering[rows, own] = np.inf
-    targets = entering.argmin(axis=1)
-    gain = np.where(alone | (weight == 0), 0.0, np.maximum(leaving - entering[rows, targets], 0.0))
-    return gain, targets
+    return leaving, entering
+
+
+def _best_moves(leaving: Float64, entering: Float64, weight: Float64, size: Float64, dtype: Any) -> tuple[Float64, IntArray]:
+    """The gains (b,) of the best moves, of equal ones to the first cluster; 0 for what rounding could account for, of which distances
+    have a share of k(x, x) + |v|^2, `size` (b, c)."""
+    noise = rounding_of_sums(dtype) * weight[:, None] * size
+    rows, targets = np.arange(len(size)), (entering <= (entering + noise).min(axis=1, keepdims=True)).argmax(axis=1)
+    gain = leaving - entering[rows, targets]
+    return np.where(gain > 2.0 * noise[rows, targets], gain, 0.0), targets
 
 
 def _disjoint(order: IntArray, own: IntArray, targets: IntArray) -> IntArray:
