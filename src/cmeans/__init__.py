@@ -27,6 +27,7 @@ if _typing.TYPE_CHECKING:
     )
     from .estimators.landmark_graph import LandmarkGraph
     from .persistence.model_file import load, save
+    from .runtime.user_warnings import DataWarning, ParameterWarning
     from .selection.scorer import silhouette_scorer
     from .selection.select import Selection, select
     from .selection.stability import Stability, stability
@@ -38,10 +39,12 @@ __all__ = [
     "CMeans",
     "Checkpoint",
     "DaskEngine",
+    "DataWarning",
     "FuzzyCMeans",
     "KernelKMeans",
     "KernelPatchClustering",
     "LandmarkGraph",
+    "ParameterWarning",
     "PossibilisticCMeans",
     "ProbabilisticKMeans",
     "Selection",
@@ -69,9 +72,11 @@ _MODULES = {"datasets", "inspection", "kernels", "metrics", "rules", "validity"}
 _PLACES = {  # of names that are neither modules nor estimators
     "Checkpoint": "solvers.checkpoints",
     "DaskEngine": "engines",
+    "DataWarning": "runtime.user_warnings",
     "Selection": "selection.select",
     "Stability": "selection.stability",
     "LandmarkGraph": "estimators.landmark_graph",
+    "ParameterWarning": "runtime.user_warnings",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
     "save": "persistence.model_file",

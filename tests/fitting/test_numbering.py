@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_moons
 
 from cmeans import (
     CMeans,
@@ -17,6 +17,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
+from limited import limited
 
 MIDDLES = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [8.0, 9.0]])
 SIZES = [40, 150, 90, 60]
@@ -68,6 +69,36 @@ def test_a_start_keeps_its_numbers(name, start):
         given = MIDDLES  # of the first chunk
     fitted = clone(MODELS[name]).set_params(random_state=0, init=given).fit(X)
     np.testing.assert_array_equal(np.asarray(fitted.labels_), TRUTH)
+
+
+def test_clusters_of_one_mass_are_numbered_alike_in_the_space_of_every_seed():
+    rows, _ = make_moons(600, noise=0.05, random_state=0)
+    first, *others = (KernelKMeans(2, kernel="landmark_graph", random_state=seed).fit(rows).labels_ for seed in range(4))
+    assert np.bincount(first).tolist() == [300, 300]
+    for other in others:
+        np.testing.assert_array_equal(other, first)
+
+
+@pytest.mark.parametrize("canonical", [True, False])
+def test_clusters_of_one_mass_are_numbered_by_their_first_rows(canonical, tmp_path, monkeypatch):
+    """In the order of their values where rows are so few that shuffling them changes nothing."""
+    limited(monkeypatch, canonical_rows=2000 if canonical else 0, task_rows=512)
+    rows = np.concatenate([place + 0.1 * np.random.default_rng(0).normal(size=(600, 2)) for place in ([1, 4], [-4, 0], [0, 0])])
+    expected = np.repeat([2, 0, 1] if canonical else [0, 1, 2], 600)
+    assert rows[600:1200, 0].max() < rows[1200:, 0].min() < rows[:600, 0].min()
+    np.save(tmp_path / "rows.npy", rows)
+    for seed in range(2):
+        np.testing.assert_array_equal(KernelKMeans(3, kernel="linear", random_state=seed).fit(rows).labels_, expected)
+    limited(monkeypatch, loaded_bytes=100)
+    np.testing.assert_array_equal(KernelKMeans(3, kernel="linear").fit(str(tmp_path / "rows.npy")).labels_, expected)
+
+
+def test_clusters_of_one_mass_in_a_stream():
+    middles = np.array([[4.0, 0.0], [0.0, 0.0], [2.0, 3.0]])
+    rows = np.concatenate([middles + 0.1 * np.random.default_rng(seed).normal(size=(3, 2)) for seed in range(60)])
+    for seed in range(4):
+        fitted = StreamingFuzzyCMeans(3, chunk_size=90, rule="hard", random_state=seed).fit(rows)
+        np.testing.assert_array_equal(np.asarray(fitted.labels_[:3]), [2, 0, 1])  # by the first column
 
 
 def test_clusters_of_one_mass_are_numbered_alike():

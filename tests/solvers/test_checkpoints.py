@@ -230,7 +230,7 @@ def test_a_full_disk_does_not_end_the_fit(tmp_path: Path, monkeypatch: pytest.Mo
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("cmeans.storage.codec.save_file", full)
-    with pytest.warns(UserWarning, match="cannot write .*No space left on device.*goes on without"):
+    with pytest.warns(RuntimeWarning, match="cannot write .*No space left on device.*goes on without"):
         model = cmeans.FuzzyCMeans(5, kernel="rbf", n_landmarks=30, random_state=3, checkpoint=Checkpoint(tmp_path / "f", sweeps=1)).fit(X)
     assert model.converged_
     assert not list(tmp_path.iterdir())
@@ -239,7 +239,7 @@ def test_a_full_disk_does_not_end_the_fit(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_disk_that_fills_up_does_not_end_the_fit(tmp_path: Path) -> None:
     """What safetensors itself says of it."""
     file = tmp_path / "f"
-    with files_end_at(5_000), pytest.warns(UserWarning, match=r"checkpoint: cannot write .*/f: File too large. The fit goes on without"):
+    with files_end_at(5_000), pytest.warns(RuntimeWarning, match=r"checkpoint: cannot write .*/f: File too large. The fit goes on without"):
         model = cmeans.FuzzyCMeans(5, kernel="rbf", n_landmarks=300, random_state=3, checkpoint=Checkpoint(file, sweeps=1)).fit(X)
     assert model.converged_
     assert not list(tmp_path.iterdir())

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import cache
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import naive
 import naive_sizes
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, load, save
 from cmeans.rules import SizedEntropy, SizedFuzzy
+from cmeans.solvers.sizes import SizeBounds
 from cmeans.solvers.sizes.flow import Holdings
-from cmeans.solvers.sizes.rounding import whole_rows
+from cmeans.solvers.sizes.rounding import whole_rows, within_bounds
 from limited import limited
 
 pytestmark = pytest.mark.slow
@@ -55,18 +58,20 @@ def test_the_cost_is_the_least_to_the_gap_and_bounds_hold(seed, either):
     kind, weighted = KINDS[seed % 5], seed % 3 == 2
     X, weight, c, low, high = problem(seed, kind, weighted)
     model = KernelKMeans(c, kernel="linear", random_state=seed, size_min=low, size_max=high)
-    model.fit(X, sample_weight=weight if weighted else None)
+    missing = weighted and kind == "equal"  # which whole rows of these weights cannot keep
+    with pytest.warns(ConvergenceWarning, match="sizes miss their bounds") if missing else nullcontext():
+        model.fit(X, sample_weight=weight if weighted else None)
     low, high = as_weights(low, high, weight, c, rows=not weighted)
     d2 = naive.point_distances(X, model.cluster_centers_)
     sizes = np.bincount(model.labels_, weights=weight, minlength=c)
-    slack = weight.max() * (1 - 1e-9) if weighted else 0
+    slack = weight.max() * (1 - 1e-9) if missing else 1e-9 * weight.sum() if weighted else 0
     assert (sizes >= low - slack).all()
     assert (sizes <= high + slack).all()
     least, _ = naive_sizes.cheapest(d2, weight, low, high)
     cost = (weight * d2[np.arange(len(X)), model.labels_]).sum()
     assert cost == pytest.approx(model.objective_, rel=1e-9, abs=1e-12)
     assert cost - least <= (model.size_gap_ + 1e-9) * cost
-    assert model.size_gap_ < (0.2 if weighted else 1e-12)
+    assert model.size_gap_ < (0.21 if weighted else 1e-12)  # as whole rows, which keep the bounds, cost more than divided ones
     np.testing.assert_array_equal(model.memberships_, np.eye(c)[model.labels_])
     history = model.objective_history_[:-1]
     assert (np.diff(history) <= 1e-9 * history[0]).all()
@@ -80,6 +85,7 @@ def hard_loops(seed):
     return *given, V, *naive_sizes.hard_fit(X, V, weight, *as_weights(low, high, weight, c, rows=seed % 3 != 2))
 
 
+@pytest.mark.filterwarnings("ignore:.*3 sizes miss their bounds:sklearn.exceptions.ConvergenceWarning")  # of weighted rows, a third each
 @pytest.mark.parametrize("seed", [0, 2, 3, 7, 8, 10, 18, 20])
 def test_hard_fits_are_those_of_loops(seed, either):
     """From the same start: the same centres, and the same objective after each step."""
@@ -291,5 +297,73 @@ def test_impossible_bounds_say_why(words, said):
 def test_what_cannot_have_sizes_says_so():
     with pytest.raises(ValueError, match=r'does not bound the sizes.*"fuzzy"'):
         CMeans(3, rule="possibilistic", size_min=2).fit(blobs(60))
-    with pytest.warns(UserWarning, match="2 distinct rows"), pytest.raises(ValueError, match="2 different places cannot start 3 clusters"):
-        KernelKMeans(3, kernel="linear", size_min=2, random_state=0).fit(np.repeat(np.eye(2), 30, axis=0))
+
+
+def test_light_rows_move_until_bounds_hold():
+    X, weight = np.random.default_rng(5).random((40, 2)), np.r_[19.0, np.ones(39)]
+    for seed in range(3):
+        model = KernelKMeans(4, kernel="linear", size_max=20, random_state=seed).fit(X, sample_weight=weight)
+        sizes = np.bincount(model.labels_, weights=weight, minlength=4)
+        assert sizes.max() <= 20
+        d2 = naive.point_distances(X, model.cluster_centers_)
+        least, _ = naive_sizes.cheapest(d2, weight, np.zeros(4), np.full(4, 20.0))
+        assert (weight * d2[np.arange(40), model.labels_]).sum() <= 1.05 * least
+
+
+def test_a_bound_that_no_row_is_light_enough_for_is_missed_aloud():
+    X, weight = blobs(30), np.r_[25.0, np.ones(29)]
+    said = r"KernelKMeans\(size_max=20\): 1 of 4 sizes miss.* by 5 in all: cluster 0 holds 25 in place of at most 20.*wider bounds"
+    with pytest.warns(ConvergenceWarning, match=said):
+        model = KernelKMeans(4, kernel="linear", size_max=20, random_state=0).fit(X, sample_weight=weight)
+    assert np.bincount(model.labels_, weights=weight)[0] == 25
+
+
+def test_moves_never_miss_bounds_by_more():
+    rng = np.random.default_rng(0)
+    for q, c in rng.integers([2, 2], [40, 6], (100, 2)):
+        weight, d2, labels = rng.uniform(0.1, 2, q), rng.random((q, c)), rng.integers(0, c, q)
+        mass, share = np.bincount(labels, weights=weight, minlength=c), weight.sum() / c
+        bounds = SizeBounds(np.full(c, rng.uniform(0, 1) * share), np.full(c, rng.uniform(1, 2) * share), weight.sum(), None, weight.max())
+        found = within_bounds(labels, d2, weight, mass, bounds)
+        after = np.bincount(found, weights=weight, minlength=c)
+        assert bounds.excess(after).sum() <= bounds.excess(mass).sum()
+        single = [
+            bounds.excess(after - weight[i] * np.eye(c)[found[i]] + weight[i] * np.eye(c)[k]).sum() for i in range(q) for k in range(c)
+        ]
+        assert min(single) >= bounds.excess(after).sum() - 1e-9 * weight.sum()  # no move is left that brings them nearer
+
+
+@pytest.mark.parametrize("estimator", [KernelKMeans, FuzzyCMeans])
+@pytest.mark.parametrize("places", [[20, 20], [30, 10], [40]])
+def test_clusters_share_a_place_where_rows_are_at_fewer(estimator, places):
+    X = np.repeat(np.eye(2)[: len(places)], places, axis=0)
+    with pytest.warns(UserWarning, match="coincide|collapsed") if estimator is FuzzyCMeans else nullcontext():
+        model = estimator(4, kernel="linear", size_min=10, size_max=10, random_state=0).fit(X)
+    np.testing.assert_allclose(model.memberships_.sum(axis=0), 10, rtol=1e-9)
+    assert model.objective_ == pytest.approx(0, abs=1e-20)
+
+
+@pytest.mark.parametrize("estimator", [KernelKMeans, FuzzyCMeans])
+def test_one_cluster_of_equal_rows(estimator):
+    model = estimator(1, kernel="linear", size_min=1).fit(np.ones((10, 2)))
+    assert model.labels_.tolist() == [0] * 10
+
+
+def test_bounds_hold_of_rows_with_missing_values():
+    X, weight = blobs(60), np.random.default_rng(1).integers(0, 4, 60)
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    X[:, 0] = np.nan_to_num(X[:, 0])
+    model = KernelKMeans(3, kernel="linear", missing="partial", size_min=0.3, size_max=0.36, random_state=0).fit(X, sample_weight=weight)
+    sizes = np.bincount(model.labels_, weights=weight)
+    assert sizes.min() >= 0.3 * weight.sum()
+    assert sizes.max() <= 0.36 * weight.sum()
+
+
+@pytest.mark.parametrize("bounds", [{"size_min": 75, "size_max": 75}, {"size_min": [60, 60, 90, 90], "size_max": [60, 60, 90, 90]}])
+def test_clusters_of_the_same_bounds_are_numbered_alike(bounds):
+    X = np.concatenate([place + 0.1 * np.random.default_rng(0).normal(size=(75, 2)) for place in ([0, 0], [4, 0], [0, 5], [6, 6])])
+    first, *others = (KernelKMeans(4, kernel="linear", random_state=seed, **bounds).fit(X) for seed in range(4))
+    for other in others:
+        if other.objective_ == pytest.approx(first.objective_):
+            np.testing.assert_array_equal(other.labels_, first.labels_)
+    np.testing.assert_array_equal(np.bincount(first.labels_), np.broadcast_to(bounds["size_min"], 4))

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
+from sklearn.exceptions import ConvergenceWarning
+
 from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest, check_m
 from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, starts
@@ -212,7 +214,8 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         if nothing and len(state.centres) > 1 and widths.concentration > MANY_COLUMNS:
             warn(
                 f"{type(self).__name__}: no clusters stand apart. In so many columns distances within clusters are nearly as long as those "
-                "between them: take fewer columns (principal components), or FuzzyCMeans with the number that cmeans.select gives."
+                "between them: take fewer columns (principal components), or FuzzyCMeans with the number that cmeans.select gives.",
+                ConvergenceWarning,
             )
         return stage.given.settled(found, stage.step), stage.given.rule
 
@@ -234,7 +237,8 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         if len(state.centres) == 1 < len(fuzzy.centres):
             warn(
                 f"{type(self).__name__}: the {len(fuzzy.centres)} centres of the fuzzy run that goes first have fallen together: with "
-                f'pilot_m={getattr(rule, "m", 1.0):g} it is too fuzzy for these rows. Take pilot_m="auto".'
+                f'pilot_m={getattr(rule, "m", 1.0):g} it is too fuzzy for these rows. Take pilot_m="auto".',
+                ConvergenceWarning,
             )
         return state, widths, pilot.row_visits + problem.n_rows
 

@@ -83,7 +83,8 @@ class KernelKMeans(Plotting, BaseCMeans):
         is enough where it has 1,000 rows a cluster. None: sweeps from the starts alone.
     size_min, size_max : number, one for each cluster, or None, default=None
         Least and greatest size of each cluster: below 1 a share of all rows, else a number of them (with weights, the sum of these). With
-        equal weights they are kept exactly, shares to the next whole row outwards; with unequal weights to the largest weight of a row.
+        equal weights they are kept exactly, shares to the next whole row outwards; with unequal weights as far as whole rows allow, and a
+        warning says what is missed.
         Every drawn start is followed within them, and so is the best plain partition that a search finds. `predict`
         goes by the clusters' prices (`prices_`) alone, whatever sizes come of it: equal rows, which the bounds may part in `labels_`, have
         one label there.

@@ -200,7 +200,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
     ) -> ChunkResult:
         """Cluster the patch that determines the kernel and the rule of a tree."""
         chunk = Chunk(context.over(blocks.in_memory(), engine), seed, 0, Reporter(context.listeners, "patch", 0, n_patches))
-        return self._numbered(self._begin(chunk)).without(chunk.blocks)
+        return self._numbered(self._begin(chunk), chunk.blocks, engine).without(chunk.blocks)
 
     def _patch_alone(self, context: FitContext, seed: int, first: ChunkResult, blocks: Blocks, number: int) -> Packed:
         """Return what is kept of a further patch of a tree."""

@@ -178,9 +178,10 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         solution = Solution(State(best.centres), history, best.n_iter, visits, best.finished, best.ended)
         whole = BestRun(solution, best.sums, visits)
         if best.labels is None:
-            result = certified(concluded(whole, problem, observer, renumber=isinstance(self.init, str)), whole, geometry, problem)
+            along = geometry.population if isinstance(self.init, str) else None
+            result = certified(concluded(whole, problem, observer, numbered_along=along), whole, geometry, problem)
         else:  # the labels of the last pass are not those of the memberships so far, whose columns stay as they are
-            last = concluded(whole, problem, replace(observer, taker=None), renumber=False)
+            last = concluded(whole, problem, replace(observer, taker=None), numbered_along=None)
             result = _cut_short(certified(last, whole, geometry, problem), best, problem)
         return geometry, method, replace(result, reason=_reason(search, best))
 

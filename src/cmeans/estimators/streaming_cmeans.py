@@ -33,7 +33,7 @@ from ..kernels import Kernel, Linear
 from ..kernels.names import KernelName
 from ..landmarks.graph import AUTOMATIC
 from ..runtime.docstrings import shares_parameters
-from ..runtime.user_warnings import warn
+from ..runtime.user_warnings import ParameterWarning, warn
 from ..sampling.population import population_of
 from ..solvers.checkpoints import Checkpoint
 from ..solvers.fixed_point import Solution
@@ -251,7 +251,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         if joined:
             warn(
                 f"{estimator_name}.merge: the streams stand on different landmarks, so both were carried over to all "
-                f"{past.space.size} of them; begin streams that will be merged with the same landmarks (landmarks=points)."
+                f"{past.space.size} of them; begin streams that will be merged with the same landmarks (landmarks=points).",
+                ParameterWarning,
             )
         rule = ours.rule.merged(theirs.rule, 1.0 - ours.past.weight / past.weight)
         assert rule is not None, "others are refused"

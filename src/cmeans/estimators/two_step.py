@@ -130,7 +130,8 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         observer = self._observer(context, whole, method)
         with self._interruptible(context, whole, method):
             best = best_of(first, settings.n_init, problem, observer)
-        result = concluded(best, problem, replace(observer, taker=None), renumber=isinstance(self.init, str))  # of the sample
+        along = sample.population if isinstance(self.init, str) else None
+        result = concluded(best, problem, replace(observer, taker=None), numbered_along=along)  # of the sample
         space, _ = whole.portable(best.solution.state.centres)
         rows = RepresentedRows(space, whole.blocks, 0, training=False)
         assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter, observer.taker, here=False)

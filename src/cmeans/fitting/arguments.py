@@ -323,7 +323,7 @@ class GivenSizes:
         total = float(blocks.weight.sum()) * blocks.unit
         low, high = (np.broadcast_to(values, (n_clusters,)) for values in (self.low, self.high))
         shares = np.where(low < 1, low, low / total), np.where(high < 1, high, np.minimum(high / total, 1.0))
-        limits = SizeLimits(*shares, low_is_share=low < 1, high_is_share=high < 1)
+        limits = SizeLimits(f"{self.estimator_name}({self.given})", *shares, low_is_share=low < 1, high_is_share=high < 1)
         complaint = limits.complaint(limits.over(facts_of(blocks.weight), soft=soft), blocks.unit, "rows" if blocks.alike else "of weight")
         if complaint is not None:
             raise ValueError(

@@ -234,7 +234,8 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
     if len(dead):
         warn(
             f"{estimator_name}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers {dead[:10].tolist()}). "
-            "Take fewer clusters, or another init."
+            "Take fewer clusters, or another init.",
+            ConvergenceWarning,
         )
     labels, nowhere = result.assignment.labels, result.assignment.nowhere
     if nowhere is None:  # a few at a time, as there may be more than memory holds
@@ -243,7 +244,8 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
     if nowhere > MOSTLY and result.rule.noise_distance is None:
         warn(
             f"{estimator_name}: {100 * nowhere:.0f}% of the rows belong nowhere: their typicality is 0 in every cluster. "
-            "Take a smaller sparsity; 0 leaves no row out."
+            "Take a smaller sparsity; 0 leaves no row out.",
+            ConvergenceWarning,
         )
     if result.rule.is_soft and len(result.alive) > 1:
         _complain_of_fallen_centres(geometry, result, estimator_name)
@@ -255,13 +257,16 @@ def _complain_of_fallen_centres(geometry: Geometry, result: FitResult, estimator
     if apart < COLLAPSED:
         with ThreadEngine(1):  # the matrices of advice are too small for more threads
             advice = rule.advice_on_collapse(geometry)
-        warn(f"{estimator_name}: the clusters have collapsed, all centres are nearly the same point (separation_={apart:.2g}); {advice}.")
+        warn(
+            f"{estimator_name}: the clusters have collapsed, all centres are nearly the same point (separation_={apart:.2g}); {advice}.",
+            ConvergenceWarning,
+        )
         return
     pairs = coincident_pairs(result.state.centres, mean)
     if pairs:
         with ThreadEngine(1):
             advice = rule.advice_on_coincidence(geometry)
-        warn(f"{estimator_name}: {pairs} pairs of centres coincide. {advice}")
+        warn(f"{estimator_name}: {pairs} pairs of centres coincide. {advice}", ConvergenceWarning)
 
 
 def _mean_distance(geometry: Geometry, result: FitResult) -> float:

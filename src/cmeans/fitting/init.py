@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, get_args
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from ..data.arrays import Array, IntArray, MadeLabels, Partition, as_like, host_float64, is_sparse, namespace, one_hot
 from ..data.blocks import Block, blocks_of
@@ -207,4 +208,5 @@ def _warn_if_fewer(count: int, context: InitContext) -> None:
         warn(
             f"{context.estimator_name}(n_clusters={context.n_clusters}): only {count} distinct {rows} of positive weight to start from, so "
             f"{count} {clusters} made. Take fewer clusters.",
+            ConvergenceWarning,
         )

@@ -14,7 +14,7 @@ from ..engines import Engine, Pass
 from ..kernels import RBF, Kernel, Laplacian, Linear, Polynomial, build_kernel, checked_params, kernel_class
 from ..kernels.manhattan import manhattan
 from ..kernels.names import parameters_of
-from ..runtime.user_warnings import NOT_FINITE, warn
+from ..runtime.user_warnings import NOT_FINITE, ParameterWarning, warn
 from ..sampling.population import fixed_rows
 from .arguments import GammaName, changed_among, defaults_of
 from .validation import integer, real
@@ -75,7 +75,8 @@ def _warn_of_unused(parameters: KernelParameters, cls: type[Kernel] | None, esti
         idle_words, other = " and no ".join(given), "polynomial" if set(given) <= {"degree", "coef0"} else "rbf"
         warn(
             f'{estimator_name}: kernel="{parameters.kernel}" needs no {idle_words}; give kernel="{other}" or another that does, '
-            f"or leave {'it' if len(given) == 1 else 'them'} out."
+            f"or leave {'it' if len(given) == 1 else 'them'} out.",
+            ParameterWarning,
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from ..data.arrays import ASYMMETRY, Array, Float64, IntArray, is_foreign, to_numpy
 from ..data.blocks import spans
@@ -129,7 +130,8 @@ def _leading(
         if not found:
             warn(
                 f"{call}: the eigenvectors of the graph are inexact, those of many eigenvalues near {values[needed - 1]:.8g} hard to tell "
-                "apart. A graph that joins each row to more others has them further apart."
+                "apart. A graph that joins each row to more others has them further apart.",
+                ConvergenceWarning,
             )
     order = np.argsort(-values, kind="stable")
     return np.concatenate([np.ones(n_parts), values[order]]), np.concatenate([known, vectors[:, order]], axis=1)

@@ -70,7 +70,8 @@ def _load() -> _Loaded:
         warn(
             f"cmeans runs without its native code, many times slower ({error}). Installing it again where there is a C compiler, or "
             f"network access for pip to fetch one, builds it: python -m pip install --force-reinstall --no-deps cmeans. {VARIABLE}=off "
-            "turns this warning off."
+            "turns this warning off.",
+            RuntimeWarning,
         )
         return _Loaded(None, None)
     return _Loaded(library, _chosen(library.cmeans_level(), wanted))

@@ -1,4 +1,4 @@
-"""Warnings that point at the caller's line, and messages shared by several folders."""
+"""Warnings that point at the caller's line, one class of each kind, and messages shared by several folders."""
 
 from __future__ import annotations
 
@@ -13,6 +13,31 @@ NOT_FINITE = (
     "scale the features, use float64, or use a normalised kernel."
 )
 SKIPPED_PACKAGES = ("cmeans", "sklearn")
+
+
+class DataWarning(UserWarning):
+    """Warns of rows that do not say, or say otherwise than one may think, what a fit asks of them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from cmeans import DataWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", DataWarning)
+    """
+
+
+class ParameterWarning(UserWarning):
+    """Warns of a parameter that is given and not used, or not as it is given.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from cmeans import ParameterWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", ParameterWarning)
+    """
+
 
 Message = tuple[str, type[Warning]]
 _collected: ContextVar[list[Message] | None] = ContextVar("cmeans_warnings", default=None)
@@ -40,8 +65,12 @@ def naming(estimator_name: str) -> Iterator[None]:
         raise ValueError(f"{estimator_name}: {error}") from error
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the first frame outside this package and scikit-learn's wrappers around it."""
+def warn(message: str, category: type[Warning] = DataWarning) -> None:
+    """Warn at the first frame outside this package and scikit-learn's wrappers around it.
+
+    `category`: `DataWarning`, of rows; `ParameterWarning`; scikit-learn's `ConvergenceWarning`, of results that fall short of what was
+    asked for; `RuntimeWarning`, of the machine; `FutureWarning`, of names that will go.
+    """
     if (messages := _collected.get()) is not None:
         messages.append((message, category))
         return

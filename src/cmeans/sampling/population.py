@@ -94,6 +94,12 @@ class Population:
             return self.weights[rows if self.numbers is None else np.searchsorted(self.numbers, rows)]
         return self.weights[self.member[rows]]
 
+    def first_places(self, labels: IntArray, n_clusters: int) -> Float64:
+        """Return the place (c,) of the first entry of each cluster, by the labels (n,) of all rows; infinite where there is none."""
+        labels, first = self.of(labels), np.full(n_clusters, np.inf)
+        np.minimum.at(first, labels[labels >= 0], np.flatnonzero(labels >= 0))
+        return first
+
     def members(self) -> IntArray:
         """Entry (n,) that each row belongs to, -1 for rows that cannot be drawn."""
         if self.member is not None:

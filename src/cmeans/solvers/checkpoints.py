@@ -188,7 +188,7 @@ class CheckpointLog:
             with held_back():
                 self._write({key: section.latest for key, section in self._sections.items() if section.latest is not None})
         except WriteError as error:
-            warn(f"checkpoint: {error} The fit goes on without.")
+            warn(f"checkpoint: {error} The fit goes on without.", RuntimeWarning)
             if self._beside is not None:
                 remove_arrays(self._path, self._beside)
         self._written = time.monotonic()

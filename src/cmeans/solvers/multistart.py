@@ -14,9 +14,11 @@ from ..kernels import PrecomputedGraphKernel
 from ..landmarks.certificate import Approximation
 from ..landmarks.cut_refinement import refined_cut
 from ..rules import Rule
+from ..sampling.population import Population
 from ..spaces import FeatureSpace, Space
 from ..spaces.centres import Centres
 from ..sweeps.final_pass import Assignment, Moves, assign_all
+from ..sweeps.passes import FirstRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
@@ -180,17 +182,17 @@ def concluded(
     problem: Problem,
     observer: Observer,
     *,
-    renumber: bool,
+    numbered_along: Population | None,
     at: tuple[Space, State] | None = None,
     moves: Moves | None = None,
 ) -> FitResult:
     """The last pass over all rows, and why the run ended.
 
-    With `renumber` clusters are numbered by decreasing mass; else as the start has them. `at`: the portable space and the state in it,
-    where it is not the run's last.
+    `numbered_along`: the rows in whose order clusters are numbered, where they are not as the start has them (None). `at`: the portable
+    space and the state in it, where it is not the run's last.
     """
     solution, rows, rule = best.solution, problem.rows, problem.rule
-    space, state = portable(best, problem, renumber=renumber) if at is None else at
+    space, state = portable(best, problem, numbered_along) if at is None else at
     assignment = assign_all(rows, space, rule, state, problem.engine, observer.at("fit").reporter, observer.taker, moves, here=False)
     if problem.known is not None:
         assignment = assignment.with_sums(problem.known.final(rule, solution.state), rows.blocks.unit)
@@ -207,27 +209,32 @@ def concluded(
     )
 
 
-def portable(best: BestRun, problem: Problem, *, renumber: bool = False) -> tuple[Space, State]:
-    """The space that a model keeps, and the last state of a run in it."""
+def portable(best: BestRun, problem: Problem, numbered_along: Population | None = None) -> tuple[Space, State]:
+    """The space that a model keeps, and the last state of a run in it; `numbered_along` as of `concluded`."""
     last = best.solution.state
-    if renumber:
-        last = last[by_decreasing_mass(_mass(best, problem), last.centres)]
+    if numbered_along is not None:
+        first = FirstRowsPass(State(last.centres), numbered_along.member)
+        last = last[by_decreasing_mass(mass_of(best, problem), last.centres, lambda: np.minimum.reduce(list(problem.map(first))))]
     space, centres = problem.rows.space.portable(last.centres)
     return space, State(centres, last.scales)
 
 
-def by_decreasing_mass(mass: Float64, centres: Centres) -> IntArray:
+def by_decreasing_mass(mass: Float64, centres: Centres, first_places: Callable[[], Float64]) -> IntArray:
     """Return the order of clusters by decreasing mass, so that fits from different starts number the clusters that they share alike.
 
-    Those of equal mass are ordered by their distance from the mean of all, and then by the sum of their coordinates. Differences in the
-    last digits decide nothing.
+    Those of equal mass are ordered by the places (c,) of the first rows that they have, which are asked for where there are any. Clusters
+    that have no row are ordered by their distance from the mean of all, and then by the sum of their coordinates. Differences in the last
+    digits decide nothing.
     """
     keys = centres.coordinates.sum(axis=1), centres.squared_distances_from_mean(mass), -mass
-    order: IntArray = np.lexsort([np.round(key / (np.abs(key).max() or 1.0), DIGITS) for key in keys])
+    coordinates, distances, sizes = (np.round(key / (np.abs(key).max() or 1.0), DIGITS) for key in keys)
+    held = sizes[sizes < 0]
+    places = first_places() if len(np.unique(held)) < len(held) else np.zeros(len(mass))
+    order: IntArray = np.lexsort([coordinates, distances, places, sizes])
     return order
 
 
-def _mass(best: BestRun, problem: Problem) -> Float64:
+def mass_of(best: BestRun, problem: Problem) -> Float64:
     """(c,) sum_i w_ij in the last sweep that was made from as many clusters."""
     last = best.solution.last
     if best.sums is not None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, Partition, to_numpy
 from ..engines import NumberedPass, Pass
-from ..rules import Rule
+from ..rules import Hard, Rule
 from ..runtime.user_warnings import NOT_FINITE
 from ..spaces import Space
 from .choice import (
@@ -174,6 +174,28 @@ class NearestRowsPass(Pass[tuple[IntArray, Float64]]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: NearestFunction) -> tuple[IntArray, Float64]:
         return prepared(rows, self.state, task)
+
+
+@dataclass(frozen=True)
+class FirstRowsPass(NumberedPass[Float64]):
+    """(c,) the place of the first row of a weight that is nearest to each centre, infinite where there is none."""
+
+    state: State
+    places: IntArray | None  # (n,) of the rows; None: their numbers
+
+    def prepare(self, rows: RepresentedRows) -> NearestFunction:
+        return nearest_for(rows, Hard(), len(self.state.centres))
+
+    def work(self, rows: RepresentedRows, task: int, prepared: NearestFunction) -> Float64:
+        start, stop = rows.blocks.task_range(task, rows.space.size)
+        places = np.arange(self.first + start, self.first + stop) if self.places is None else self.places[start:stop]
+        labels, weighs = prepared(rows, self.state, task)[0], rows.blocks.weight[start:stop] > 0
+        found = np.full(len(self.state.centres), np.inf)
+        np.minimum.at(found, labels[weighs], places[weighs])
+        return found
+
+    def part(self, start: int, stop: int) -> FirstRowsPass:
+        return replace(self, first=start, places=None if self.places is None else self.places[start:stop])
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from sklearn.exceptions import ConvergenceWarning
 
 from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, in_form_of, is_foreign, namespace, to_numpy
 from ...data.blocks import Blocks
@@ -118,5 +119,6 @@ def warn_of_loss(loss: Float64, estimator_name: str) -> None:
     if len(loss) and loss.max() > MUCH_LOST:
         warn(
             f"{estimator_name}: on the way from chunk to chunk up to {100 * loss.max():.0f}% of a centre's squared norm was lost, because "
-            "rows of one chunk do not span what those before had to say; take larger chunks, rows in random order, or more landmarks."
+            "rows of one chunk do not span what those before had to say; take larger chunks, rows in random order, or more landmarks.",
+            ConvergenceWarning,
         )

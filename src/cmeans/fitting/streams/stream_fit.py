@@ -18,6 +18,7 @@ from ...kernels import Kernel, LandmarkGraphKernel
 from ...rules import Hard, Rule
 from ...runtime.callbacks import logger, verbose_log
 from ...runtime.progress import Reporter, current_listeners
+from ...sampling.population import population_of
 from ...solvers.checkpoints import CheckpointLog
 from ...solvers.fixed_point import Carried, Solution, solve
 from ...solvers.multistart import FitResult, best_of, by_decreasing_mass, from_pilot
@@ -232,7 +233,7 @@ class StreamingBase(BaseCMeans):
         if stream is None or stream.held is not None:
             absorbed = self._begin(chunk)
             if stream is None:
-                absorbed = self._numbered(absorbed) if rows.known is None else absorbed
+                absorbed = self._numbered(absorbed, rows, context.engine) if rows.known is None else absorbed
             else:
                 absorbed = renumbered(absorbed, stream, rows.known, context.engine)
             held = WarmupBuffer.of(rows) if rows.n_rows < enough else None
@@ -246,11 +247,17 @@ class StreamingBase(BaseCMeans):
         counts = number + 1, seen, visits
         return StreamState(absorbed.past, absorbed.rule, seed, unit, dtype, *counts, absorbed.reserve, held, tied), absorbed
 
-    def _numbered(self, absorbed: ChunkResult) -> ChunkResult:
-        """Number the clusters of a first chunk by decreasing mass, unless a start was given."""
+    def _numbered(self, absorbed: ChunkResult, rows: Blocks, engine: Engine) -> ChunkResult:
+        """Number the clusters of the rows of a first chunk by decreasing mass, unless a start was given."""
         if not isinstance(self.init, str):
             return absorbed
-        return replace(absorbed, past=absorbed.past[by_decreasing_mass(absorbed.past.mass, absorbed.past.centres)])
+        past = absorbed.past
+
+        def first_places() -> Float64:
+            labels = memberships(past, absorbed.rule, rows, engine).argmax(axis=1)
+            return population_of(rows).first_places(labels, len(past.mass))
+
+        return replace(absorbed, past=past[by_decreasing_mass(past.mass, past.centres, first_places)])
 
     def _rows_to_begin_with(self, settings: FitSettings) -> int:
         """Number of rows to hold before the first of them are released."""

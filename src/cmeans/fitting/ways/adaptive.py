@@ -208,11 +208,8 @@ class BaseAdaptive(BaseCMeans):
         if best.solution.verdict is Verdict.EMPTY:
             raise ValueError(self._too_sparse(rule, best.solution.state))
         whole = replace(whole, rule=found_rule)
-        return (
-            geometry,
-            method,
-            certified(concluded(best, whole, observer, renumber=isinstance(vars(self).get("init"), str)), best, geometry, whole),
-        )
+        along = geometry.population if isinstance(vars(self).get("init"), str) else None
+        return geometry, method, certified(concluded(best, whole, observer, numbered_along=along), best, geometry, whole)
 
     def _too_sparse(self, rule: SparsePossibilistic, state: State) -> str:
         scales = state.known_scales()

@@ -84,7 +84,8 @@ class BySweeps:
             sized = Sized(limits, method.rule, geometry.blocks.n_rows)
         given = self._rows_for(context, geometry, method.rule)
         swept = swept_rows(geometry, given, Problem(given, method.rule, engine, settings.stopping), settings.n_clusters)
-        problem, init = swept.problem, InitContext(type(self).__name__, settings.n_clusters, geometry, swept.starting(method.pilot))
+        problem = swept.problem
+        init = InitContext(type(self).__name__, settings.n_clusters, geometry, swept.starting(method.pilot), at_most=sized is not None)
         first = starts(self.init, settings.n_init, init, settings.rng)
         observer, schedule = self._observer(context, geometry, method), self._schedule(settings, swept)
         search = self._searching(swept, settings.rng)
@@ -97,8 +98,9 @@ class BySweeps:
                 best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
             else:
                 problem, best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
+        numbered_along = swept.population if isinstance(self.init, str) and geometry.blocks.known is None else None
         if sized is not None:
-            return geometry, method, certified(sized.concluded(best, problem, observer), best, geometry, problem)
+            return geometry, method, certified(sized.concluded(best, problem, observer, numbered_along), best, geometry, problem)
         if isinstance(geometry.kernel, PrecomputedGraphKernel) and self._refines(method, geometry):
 
             def rows_of(space: Space) -> RepresentedRows:
@@ -106,8 +108,7 @@ class BySweeps:
 
             problem, best = lower_cut(geometry.kernel, geometry.blocks.x, problem, best, observer, rows_of)
             geometry = replace(geometry, kernel=problem.space.kernel, space=problem.space)
-        renumber = isinstance(self.init, str) and geometry.blocks.known is None
-        result = swept.of_all_rows(concluded(best, problem, observer, renumber=renumber))
+        result = swept.of_all_rows(concluded(best, problem, observer, numbered_along=numbered_along))
         return geometry, method, certified(result, best, geometry, problem)
 
     def _refines(self, method: Method, geometry: Geometry) -> bool:

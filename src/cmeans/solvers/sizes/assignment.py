@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ...sweeps.state import State
 from ...sweeps.statistics import Margins, Statistics
 from .bounds import SizeBounds
 from .flow import Flow, Holdings
-from .rounding import whole_rows
+from .rounding import FEW, whole_rows, within_bounds
 
 WIDER = 4.0  # by which the margin of rows to be looked at grows where they are too few
 
@@ -30,7 +30,9 @@ class Assigned:
     labels: IntArray  # (q,) their clusters by the prices of the state
     d2: Float64  # (q, c)
     weight: Float64  # (q,)
+    mass: Float64  # (c,) of all rows by the prices of the state
     held: Holdings  # of these rows, after the moves
+    width: float  # of the border
     row_visits: int
 
     def corrected(self, problem: Problem, sums: Statistics) -> Statistics:
@@ -45,17 +47,20 @@ class Assigned:
         moment = problem.moment_of(self.rows[moved], part)
         return sums + Statistics(0.0, part.sum(axis=0), moment, (part * self.d2[moved]).sum(axis=0))
 
-    def moves(self, bounds: SizeBounds) -> Moves:
-        """The moves of whole rows: of those that are divided to one of their clusters."""
+    def whole(self, bounds: SizeBounds) -> IntArray:
+        """(q,) one cluster for each row: those that are divided go to one of theirs."""
         labels = np.array(self.labels)
         if bounds.quantum is None:
-            labels = whole_rows(self.held, labels, self.weight, self.d2.shape[1])
-        else:
-            labels[self.held.row] = self.held.cluster
-        moved = np.flatnonzero(labels != self.labels)
-        order = moved[np.argsort(self.rows[moved], kind="stable")]
-        sources, targets = self.labels[order], labels[order]
-        return Moves(self.rows[order], sources, targets, np.stack([self.d2[order, sources], self.d2[order, targets]], axis=1))
+            return whole_rows(self.held, labels, self.weight, self.d2.shape[1])
+        labels[self.held.row] = self.held.cluster
+        return labels
+
+    def mass_of(self, labels: IntArray) -> Float64:
+        """(c,) the masses of all rows, where these belong to other clusters (q,) than by the prices of the state."""
+        mass = self.mass.copy()
+        np.subtract.at(mass, self.labels, self.weight)
+        np.add.at(mass, labels, self.weight)
+        return mass
 
 
 def assigned(problem: Problem, rule: Rule, bounds: SizeBounds, state: State, width: float, space: Space | None = None) -> Assigned:
@@ -75,10 +80,54 @@ def assigned(problem: Problem, rule: Rule, bounds: SizeBounds, state: State, wid
         if flow.settle() and np.ptp(flow.prices - np.append(prices, 0.0)) <= width:
             beyond = width + prices[None, :] - prices[:, None]  # costs of moves that no other row is below
             held = groups.divided(flow.holdings, near.labels, weight)
-            return Assigned(flow.central_prices(beyond), near.rows, near.labels, near.d2, weight, held, visits)
+            return Assigned(flow.central_prices(beyond), near.rows, near.labels, near.d2, weight, near.mass, held, width, visits)
         if width == np.inf:
             raise ValueError("size_min, size_max: no assignment of the rows keeps the bounds, though they do not exclude each other.")
         width = np.inf if len(near.rows) == np.count_nonzero(weights) else max(width, np.finfo(float).tiny) * WIDER
+
+
+@dataclass(frozen=True)
+class WholeRows:
+    """Rows near a border, each in one cluster, so that bounds are kept, or missed as little as may be."""
+
+    rows: IntArray  # (q,)
+    labels: IntArray  # (q,) their clusters
+    mass: Float64  # (c,) of all rows
+    width: float  # of the border
+    row_visits: int
+
+    @classmethod
+    def of(cls, problem: Problem, rule: Rule, bounds: SizeBounds, state: State, width: float, space: Space) -> WholeRows:
+        """Assign rows as by `assigned`. Where bounds are missed once rows of many weights are whole, light ones that lie further from a
+        border may move too."""
+        blocks, visits = problem.rows.blocks, 0
+        n_rows, most = np.count_nonzero(blocks.weight), np.inf if blocks.keep_memberships else blocks.limits.rows_at_once
+        while True:
+            found = assigned(problem, rule, bounds, state, width, space)
+            labels, visits = found.whole(bounds), visits + found.row_visits
+            settled = bounds.are_kept(found.mass_of(labels))
+            if not settled:
+                labels = within_bounds(labels, found.d2, found.weight, found.mass_of(labels), bounds)
+                enough = bounds.are_kept(found.mass_of(labels)) and len(found.rows) >= FEW
+                settled = enough or len(found.rows) in (0, n_rows) or len(found.rows) > most
+            if settled:
+                return cls(found.rows, labels, found.mass_of(labels), found.width, visits)
+            width = found.width * WIDER**2
+
+    def numbered(self, order: IntArray) -> WholeRows:
+        """Return the same with the clusters in another order (c,)."""
+        return replace(self, labels=np.argsort(order)[self.labels], mass=self.mass[order])
+
+    def moves(self, problem: Problem, state: State, space: Space) -> Moves:
+        """The moves from where a state has the rows by price. Of clusters that cost a row the same it is in the first, so that this
+        hangs on their order."""
+        near = problem.engine.fold(problem.rows, MarginPass(problem.rule, state, self.width, space))
+        labels = np.array(near.labels)
+        _, here, there = np.intersect1d(near.rows, self.rows, return_indices=True)
+        labels[here] = self.labels[there]
+        moved = here[labels[here] != near.labels[here]]  # in the order of the rows
+        sources, targets = near.labels[moved], labels[moved]
+        return Moves(near.rows[moved], sources, targets, np.stack([near.d2[moved, sources], near.d2[moved, targets]], axis=1))
 
 
 @dataclass(frozen=True)

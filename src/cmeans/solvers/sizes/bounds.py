@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...data.arrays import Float64
+from ...data.arrays import Float64, IntArray
 from ...data.column_facts import ColumnFacts
 
 SLACK = 1e-9  # share by which a bound may be off for rounding
@@ -28,9 +28,18 @@ class SizeBounds:
         """sum_j low_j max(g_j, 0) - high_j max(-g_j, 0): the bounds' part of the dual."""
         return float(self.low @ np.maximum(prices, 0.0) - self.high @ np.maximum(-prices, 0.0))
 
+    def excess(self, mass: Float64, clusters: slice | IntArray = slice(None)) -> Float64:
+        """By how much each mass, of all clusters or of some, lies below its lower bound or above its upper one."""
+        beyond: Float64 = np.maximum(np.maximum(self.low[clusters] - mass, mass - self.high[clusters]), 0.0)
+        return beyond
+
+    def are_kept(self, mass: Float64, slack: float = SLACK) -> bool:
+        """True where no mass misses its bounds by more than so small a share of all."""
+        return bool((self.excess(mass) <= slack * self.total).all())
+
     def missed(self, prices: Float64, mass: Float64) -> Float64:
         """(c,) by how much each mass misses what its price asks for: the lower bound of prices above zero, the upper one below."""
-        within = np.maximum(np.maximum(self.low - mass, mass - self.high), 0.0)
+        within = self.excess(mass)
         return np.where(prices > 0, np.abs(mass - self.low), np.where(prices < 0, np.abs(mass - self.high), within))
 
 
@@ -38,6 +47,7 @@ class SizeBounds:
 class SizeLimits:
     """Bounds of sizes as they were given, each as a share of the weight of all rows."""
 
+    given: str  # the estimator and its arguments, for messages
     low: Float64  # (c,)
     high: Float64  # (c,)
     low_is_share: npt.NDArray[np.bool_]  # (c,) rounded down to whole rows where all weigh the same: a third of ten rows is no whole number

@@ -1,11 +1,14 @@
-"""Rows that a flow has divided among clusters, given whole to one of them, so that no size changes by more than a row."""
+"""Rows that a flow has divided among clusters, given whole to one of them, and light rows moved until sizes keep their bounds again."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ...data.arrays import Float64, IntArray
+from .bounds import SLACK, SizeBounds
 from .flow import Holdings
+
+FEW = 256  # rows of which all pairs are tried
 
 
 def whole_rows(holdings: Holdings, labels: IntArray, weight: Float64, n_clusters: int) -> IntArray:
@@ -43,6 +46,55 @@ def whole_rows(holdings: Holdings, labels: IntArray, weight: Float64, n_clusters
                     gained[other] += (weight[row] if other == takes else 0.0) - part
                 below += [other for other in others if other not in seen]
     return result
+
+
+def within_bounds(labels: IntArray, d2: Float64, weight: Float64, mass: Float64, bounds: SizeBounds) -> IntArray:
+    """Return clusters of some rows (q,) with which the masses (c,) of all rows keep their bounds, or miss them by less.
+
+    Rows move, or change places where they are few, those first that raise the cost least for what they take off the sum by which bounds
+    are missed; where nothing takes anything off it, those that lower the cost and add nothing to it. What is left may miss bounds that
+    could be kept: to keep them by whole rows of any weights is to pack bins.
+    """
+    q, c = d2.shape
+    # The last c rows weigh nothing and stay where they are: to change places with one of them is to move.
+    own, weights, mass = np.concatenate([labels, np.arange(c)]), np.concatenate([weight, np.zeros(c)]), mass.copy()
+    costs = weights[:, None] * np.concatenate([d2, np.zeros((c, c))])
+    others = np.arange(0 if q <= FEW else q, q + c)
+    least, cheaper = SLACK * bounds.total, SLACK * float(costs[np.arange(q), labels].sum())
+    while True:
+        gain = _gain(bounds, mass, own[:q, None], own[others][None, :], weights[:q, None] - weights[others][None, :])
+        now = costs[np.arange(q + c), own]
+        rise = costs[:q, own[others]] - now[:q, None] + costs[np.ix_(others, own[:q])].T - now[others][None, :]
+        moves = gain[:, -c:]
+        if (moves > least).any():
+            price, slack = np.full(gain.shape, np.inf), least / 2
+            price[:, -c:] = np.where(moves > least, rise[:, -c:], np.inf) / np.maximum(moves, least)
+        else:
+            price, slack = np.where((gain >= 0) & (rise < -cheaper), rise, np.inf), 0.0
+        chosen = price.argmin(axis=1)
+        order = np.argsort(price[np.arange(q), chosen], kind="stable")
+        order = order[np.isfinite(price[order, chosen[order]])]
+        if not len(order):
+            return own[:q]
+        met = np.zeros(q + c, dtype=bool)
+        for row in order:
+            other = others[chosen[row]]
+            here, there, heavier = own[row], own[other], weights[row] - weights[other]
+            # Changes before it in this round may have taken the rows elsewhere, or have left less to gain.
+            if met[row] or met[other] or _gain(bounds, mass, here, there, heavier) < gain[row, chosen[row]] - slack:
+                continue
+            mass[here], mass[there] = mass[here] - heavier, mass[there] + heavier
+            own[row], met[row] = there, True
+            if other < q:
+                own[other], met[other] = here, True
+
+
+def _gain(bounds: SizeBounds, mass: Float64, here: IntArray, there: IntArray, heavier: Float64) -> Float64:
+    """Return what is taken off the sum by which bounds are missed, where so much mass goes from some clusters to others."""
+    missed = bounds.excess(mass)
+    after = bounds.excess(mass[here] - heavier, here) + bounds.excess(mass[there] + heavier, there)
+    gain: Float64 = missed[here] + missed[there] - after
+    return gain
 
 
 def _shares(holdings: Holdings) -> dict[int, dict[int, float]]:

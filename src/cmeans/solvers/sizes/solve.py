@@ -6,24 +6,27 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from ...data.arrays import Float64, resolution
+from ...data.arrays import Float64, IntArray, resolution
 from ...data.column_facts import facts_of
 from ...rules import Rule
 from ...runtime.user_warnings import warn
+from ...sampling.population import Population
 from ...spaces.centres import Centres
+from ...sweeps.final_pass import assign_all
 from ...sweeps.passes import SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
 from ..fixed_point import Solution, solve
-from ..multistart import BestRun, FitResult, best_of, concluded, portable
+from ..multistart import BestRun, FitResult, best_of, by_decreasing_mass, concluded, mass_of, portable
 from ..observer import Observer
 from ..search import Searching
 from ..steps import NEXT_CENTRES, StepResult
 from ..subsampling import SubsampleSchedule
-from .assignment import assigned
-from .bounds import SizeBounds, SizeLimits
+from .assignment import WholeRows, assigned
+from .bounds import SLACK, SizeBounds, SizeLimits
 from .dual import cooled, solve_prices
 
 MARGIN = 5.0  # temperatures from a border within which moves are sought
@@ -110,6 +113,8 @@ class Sized:
         bounds, c = self.bounds(problem), len(state.centres)
         state = State(state.centres, np.zeros(c)) if state.scales is None else state
         scale, visits = _mean_distance(problem, state), problem.n_rows
+        if not scale > 0:  # all rows lie at all centres: no price moves any
+            return _Pricing(bounds, 0.0, scale, 0.0), state.known_scales(), visits
         if problem.rule.is_soft:
             settled = SETTLED if resolution(problem.rows.blocks.x.dtype) < 1e-10 else SETTLED_ROUGHLY
             pricing = _Pricing(bounds, 0.0, scale, settled * bounds.total / c)
@@ -146,37 +151,73 @@ class Sized:
         return self.rule, State(state.centres, np.zeros(len(state.centres)))
 
     def _matched(self, centres: Centres, problem: Problem) -> Centres:
-        """The centres in such an order that of two bounds the larger is for the cluster that has more rows without any."""
-        c = len(self.limits.low)
-        if len(centres) < c:
-            raise ValueError(f"size_min, size_max: rows at {len(centres)} different places cannot start {c} clusters. Take fewer clusters.")
-        order, mass = np.empty(c, dtype=np.intp), problem.sweep(State(centres)).mass
-        order[np.argsort(self.limits.low + self.limits.high, kind="stable")] = np.argsort(mass, kind="stable")
+        """The centres in such an order that of two bounds the larger is for the cluster that has more rows without any.
+
+        Where rows are at fewer places than there are clusters, several begin at one, which divide its rows.
+        """
+        c, mass = len(self.limits.low), problem.sweep(State(centres)).mass
+        sharing = np.ones(len(centres), dtype=np.intp)
+        for _ in range(c - len(centres)):
+            sharing[np.argmax(mass / sharing)] += 1
+        order, places = np.empty(c, dtype=np.intp), np.repeat(np.arange(len(centres)), sharing)
+        order[np.argsort(self.limits.low + self.limits.high, kind="stable")] = places[np.argsort((mass / sharing)[places], kind="stable")]
         return centres[order]
 
-    def concluded(self, best: BestRun, problem: Problem, observer: Observer) -> FitResult:
-        """The last pass over all rows, within the bounds, and how far its cost may be from the least."""
+    def concluded(self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None) -> FitResult:
+        """The last pass over all rows, within the bounds, and how far its cost may be from the least; `numbered_along` as of
+        `multistart.concluded`, for clusters of the same bounds."""
         bounds, visits = self.bounds(problem), best.row_visits
-        (space, state), moves = portable(best, problem), None
+        space, state = portable(best, problem)
+        whole: WholeRows | None = None
         if not problem.rule.is_soft:
             width = NEAR * _mean_distance(problem, best.solution.state)
             found = assigned(problem, problem.rule, bounds, state, width, space)
             state = State(state.centres, found.prices)
-            again = assigned(problem, problem.rule, bounds, state, width, space)  # of rows that lie at borders by the final prices too
-            moves, visits = again.moves(bounds), visits + found.row_visits + again.row_visits
-        result = concluded(replace(best, row_visits=visits), problem, observer, renumber=False, at=(space, state), moves=moves)
+            whole = WholeRows.of(problem, problem.rule, bounds, state, width, space)  # of those at borders by the final prices too
+            visits += found.row_visits + whole.row_visits + problem.n_rows
+        if numbered_along is not None:
+            mass = mass_of(best, problem) if whole is None else whole.mass
+
+            def first_places() -> Float64:
+                moves = None if whole is None else whole.moves(problem, state, space)
+                labels = assign_all(problem.rows, space, problem.rule, state, problem.engine, moves=moves).labels
+                return numbered_along.first_places(labels.astype(np.intp), len(mass))
+
+            order = self._within_bounds_alike(by_decreasing_mass(mass, state.centres, first_places))
+            state, whole = state[order], None if whole is None else whole.numbered(order)
+        moves = None if whole is None else whole.moves(problem, state, space)
+        result = concluded(replace(best, row_visits=visits), problem, observer, numbered_along=None, at=(space, state), moves=moves)
         prices, mass, cost = state.known_scales(), result.assignment.mass, result.assignment.objective / problem.rows.blocks.unit
         gap = float(prices @ mass) - bounds.dual_part(prices)
         if moves is not None:
             net = moves.d2 - np.stack([prices[moves.sources], prices[moves.labels]], axis=1)
             gap += float(problem.rows.blocks.weight[moves.rows] @ (net[:, 1] - net[:, 0]))
-        missed = np.maximum(bounds.low - mass, mass - bounds.high).max()
-        if problem.rule.is_soft and missed > MISSED * bounds.total / len(mass):
-            warn(
-                f"sizes miss their bounds by {missed * problem.rows.blocks.unit:.3g}, as rounding or equal rows leave no prices for them; "
-                "take float64 rows, wider bounds or fewer clusters."
-            )
+        if not bounds.are_kept(mass, MISSED / len(mass) if problem.rule.is_soft else SLACK):
+            self._warn_of_missed(bounds, mass, problem)
         return replace(result, size_gap=max(gap, 0.0) / abs(cost) if cost else 0.0)
+
+    def _within_bounds_alike(self, order: IntArray) -> IntArray:
+        """Return an order of the clusters (c,) in which those that have the same bounds alone have changed places."""
+        limits, result = self.limits, np.empty_like(order)
+        _, kind = np.unique([limits.low, limits.high, limits.low_is_share, limits.high_is_share], axis=1, return_inverse=True)
+        for bounds in range(kind.max() + 1):
+            result[kind == bounds] = order[kind[order] == bounds]
+        return result
+
+    def _warn_of_missed(self, bounds: SizeBounds, mass: Float64, problem: Problem) -> None:
+        """Say by how much bounds are missed, in which cluster most of all, and what helps."""
+        unit, missed, c = problem.rows.blocks.unit, bounds.excess(mass), len(mass)
+        worst = int(np.argmax(missed))
+        above = mass[worst] > bounds.high[worst]
+        asked = f"{'at most' if above else 'at least'} {(bounds.high if above else bounds.low)[worst] * unit:.6g}"
+        help_ = "no row is light enough to move; divide the weight of heavy rows among several, or take wider bounds or fewer clusters"
+        if problem.rule.is_soft:
+            help_ = "rounding or equal rows leave no prices for them; take float64 rows, wider bounds or fewer clusters"
+        warn(
+            f"{self.limits.given}: {np.count_nonzero(missed > SLACK * bounds.total)} of {c} sizes miss their bounds, by "
+            f"{missed.sum() * unit:.4g} in all: cluster {worst} holds {mass[worst] * unit:.6g} in place of {asked}, as {help_}.",
+            ConvergenceWarning,
+        )
 
 
 def _mean_distance(problem: Problem, state: State) -> float:
