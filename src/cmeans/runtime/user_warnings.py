@@ -14,6 +14,11 @@ NOT_FINITE = (
 )
 SKIPPED_PACKAGES = ("cmeans", "sklearn")
 
+
+class OutOfRangeError(ValueError):
+    """Numbers of rows that are too large or too small to compute with: whoever has the rows says which they are."""
+
+
 Message = tuple[str, type[Warning]]
 _collected: ContextVar[list[Message] | None] = ContextVar("cmeans_warnings", default=None)
 

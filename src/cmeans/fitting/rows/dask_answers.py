@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...engines.dask.dask_api import is_collection, row_by_row
 from ...engines.dask.rows import type_and_columns
 from ...runtime.docstrings import describes_arguments
+from ...runtime.user_warnings import collected
 from ..fitted_attributes import PER_ROW
 from ..validation import check_columns
 
@@ -54,8 +55,14 @@ def _portable(model: Any) -> Any:
     return light
 
 
-def _answer(block: Any, model: Any, asked: str, nothing: Any) -> Any:
+def _answer(block: Any, model: Any, asked: str, nothing: Any, block_info: Any = None) -> Any:
     if not len(block):
         return nothing
     rows = block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)
-    return getattr(model, asked)(rows)
+    try:
+        with collected():  # one warning for each block would be many
+            return getattr(model, asked)(rows)
+    except ValueError as error:
+        first = block_info[0]["array-location"][0][0] if block_info else np.nan
+        begins = "" if np.isnan(first) else f", which begins at row {first}"
+        raise ValueError(f"{error} Rows are counted within a chunk of X{begins}.") from error

@@ -143,7 +143,7 @@ class StreamingBase(BaseCMeans):
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
         blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=False)
         with verbose_log(self.verbose, estimator_name, self.tol):
-            with self._engine(given.x) as engine:
+            with self._engine(blocks) as engine:
                 context = FitContext(procedure, settings, given, blocks, engine, None, current_listeners(), None, FitRecord())
                 reporter = Reporter(context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}")
                 stream, absorbed = self._absorb(stream, context, reporter, new_seed(settings) if stream is None else stream.seed)
