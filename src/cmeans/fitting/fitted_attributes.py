@@ -49,10 +49,11 @@ OPTIONAL = (
     "pilot_m_",
     "prices_",
     "size_gap_",
+    "_early",
     "_factors",
     "_nearest",
 )  # attributes of some fits only
-PRIVATE = {"_space", "_state", "_rule", "_training_diag", "_nearest", "_n_features_out", "_factors", "_stream"}
+PRIVATE = {"_space", "_state", "_rule", "_training_diag", "_nearest", "_n_features_out", "_factors", "_stream", "_early"}
 FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
 
 

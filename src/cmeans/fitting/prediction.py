@@ -70,6 +70,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _factors: Float64 | None = None
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
     _limits: Limits = Limits()  # no parameter, and not saved
+    _answers_no_rows = False  # True: of a chunk without rows answers are empty
     memberships_: Any = KeptMemberships()
 
     @abstractmethod
