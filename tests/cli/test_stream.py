@@ -35,6 +35,26 @@ pytestmark = pytest.mark.slow
 Feed = Callable[[bytes], None]
 
 
+def test_rows_that_are_noise_are_labelled_so(cmeans: Command, tmp_path: Path) -> None:
+    x, truth = groups(600)
+    x[50::60] = np.random.default_rng(1).uniform(-900, 900, (10, 3)).round(3)
+    (tmp_path / "rows.csv").write_bytes(csv(x))
+    words = ["stream", tmp_path / "rows.csv", *LINEAR, "--noise", "auto", "--seed", 0, "--chunk-size", 200]
+    labels = np.array(answers(cmeans(*words))["label"])
+    assert (labels[50::60] == -1).all()
+    others = labels >= 0
+    assert adjusted_rand_score(truth[others], labels[others]) == 1.0
+    for name in ("labels.csv", "labels.arrow"):
+        state = ["--checkpoint", tmp_path / f"{name}.state", "--summary", tmp_path / "summary.json"]
+        assert cmeans(*words, "--out", tmp_path / name, *state).code == 0
+        summary = json.loads((tmp_path / "summary.json").read_text())
+        assert (summary["noise"], sum(summary["sizes"])) == (int((~others).sum()), int(others.sum()))
+        assert cmeans("stream", tmp_path / "rows.csv", "--resume", *state, "--out", tmp_path / name).code == 0
+        assert json.loads((tmp_path / "summary.json").read_text())["noise"] == summary["noise"]
+    np.testing.assert_array_equal(pyarrow.csv.read_csv(tmp_path / "labels.csv")["label"], labels)
+    np.testing.assert_array_equal(pyarrow.ipc.open_stream(tmp_path / "labels.arrow").read_all()["label"], labels)
+
+
 def iconv(encoding: str) -> str:
     return f"convert it first, e.g. iconv -f {encoding} -t utf-8 FILE > NEW"
 

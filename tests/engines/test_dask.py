@@ -673,9 +673,20 @@ def test_missing_values(client, name, form):
     np.testing.assert_allclose(fit.transform(there).compute(), here.transform(holes), atol=1e-9)
     with pytest.raises(ValueError, match=r'contains NaN, first in partition 0 .* or take kernel="linear" and missing="partial"'):
         model(name, kernel="linear").fit(there)
-    holes[1500] = np.nan
-    with pytest.raises(ValueError, match="row 1500 of X has no value at all"):
-        fit.fit(rows(holes))
+    holes[[3, 1500]] = np.nan
+    others, words = np.delete(holes, [3, 1500], axis=0), {"kernel": "linear", "missing": "partial"}
+    with pytest.warns(UserWarning, match=f"2 of {len(X):,} rows of X have no value at all"):
+        fit = model(name, **words).fit(rows(holes))
+    labels = np.asarray(fit.labels_)
+    np.testing.assert_array_equal(np.flatnonzero(labels < 0), [3, 1500])
+    here = model(name, **words).fit(others)
+    np.testing.assert_allclose(fit.cluster_centers_, here.cluster_centers_, atol=1e-6)
+    np.testing.assert_array_equal(fit.predict(rows(holes)).compute(), labels)
+    assert np.isnan(fit.transform(rows(holes)).compute()[[3, 1500]]).all()
+    with pytest.warns(UserWarning, match="2 of .* rows of X have no value at all"):
+        assert fit.score(rows(holes)) == pytest.approx(here.score(others), rel=1e-6)
+    with pytest.raises(ValueError, match="row 3 of X has no value at all"):
+        model(name, on_empty="error", **words).fit(rows(holes))
 
 
 def test_memberships_in_the_nearest_clusters(client):

@@ -13,9 +13,11 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import adjusted_rand_score
 
 from blob_streams import BLOBS, CHUNK, CHUNKS, PROBE, STREAMS, C, D, X, build, feed, in_order
 from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans
+from cmeans.fitting.procedure import FitSettings
 from cmeans.kernels import RBF, Precomputed
 from cmeans.sampling.sampled_rows import GramRows
 from cmeans.tuning.fuzzifier import fuzzifier
@@ -120,16 +122,41 @@ def test_later_chunks_may_be_of_any_size(name, size):
 
 
 @over_streams
-def test_no_rows_are_no_chunk(name):
+def test_no_rows_have_no_labels_and_change_no_cluster(name):
     for empty in (np.empty((0, D)), [], sparse.csr_array((0, D)), np.empty((0, D), dtype=np.float32)):
-        model = build(name)
-        before = vars(model).copy()
-        assert model.partial_fit(empty) is model
-        assert vars(model) == before
-        model = begun(name, 2)
-        before = pickle.dumps(model)
-        model.partial_fit(empty).partial_fit(empty, sample_weight=[])
-        assert pickle.dumps(model) == before
+        model = build(name).partial_fit(empty)
+        assert (model.labels_.shape, model.memberships_.shape) == ((0,), (0, C))
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+        model, untouched = begun(name, 2), begun(name, 2)
+        assert model.partial_fit(empty).partial_fit(empty, sample_weight=[]) is model
+        assert (model.labels_.dtype, model.labels_.shape, model.memberships_.shape) == (np.int64, (0,), (0, C))
+        assert model.memberships_.dtype == untouched.memberships_.dtype
+        assert (model.objective_, model.n_chunks_, model.n_samples_seen_) == (0.0, untouched.n_chunks_, untouched.n_samples_seen_)
+        np.testing.assert_array_equal(model.mass_, untouched.mass_)
+        np.testing.assert_array_equal(model.partial_fit(CHUNKS[3]).labels_, untouched.partial_fit(CHUNKS[3]).labels_)
+
+
+@over_streams
+def test_answers_about_no_rows_are_empty(name):
+    model = begun(name, 2)
+    for empty in (np.empty((0, D)), [], np.empty((0, D), dtype=np.float32)):
+        labels, u = model.predict(empty), model.memberships(empty)
+        assert (labels.dtype, labels.shape, u.shape, model.transform(empty).shape) == (np.int64, (0,), (0, C), (0, C))
+    for ask in (model.predict, model.partial_fit):
+        with pytest.raises(ValueError, match=r"X has 5 features, but .* is expecting 4 features"):
+            ask(np.empty((0, 5)))
+
+
+@pytest.mark.parametrize("name", [name for name, (cls, *_) in STREAMS.items()])
+def test_labels_of_chunks_join_to_those_of_all_rows(name):
+    model, labels, u = build(name), [], []
+    for start, stop in ((0, 50), (50, 50), (50, 120)):
+        model.partial_fit(X[start:stop])
+        labels.append(model.labels_)
+        u.append(model.memberships_)
+    assert np.concatenate(labels).shape == (120,)
+    assert np.concatenate(u).shape == (120, C)
 
 
 # --------------------------------------------------------------------------------------------------------------- the first rows
@@ -219,8 +246,32 @@ def test_enough_rows_to_start_with_are_in_the_first_chunk(name):
 
 
 @over_streams
+def test_rows_wait_until_there_is_one_for_every_cluster(name):
+    if STREAMS[name][0] is KernelPatchClustering or build(name)._rows_to_begin_with(FitSettings(C, 1, None, None, None)) < C:
+        return  # which hold no rows
+    model, weight = build(name), np.linspace(0.5, 2.0, 120)
+    for start, stop in ((0, 1), (1, 2)):
+        model.partial_fit(X[start:stop], sample_weight=weight[start:stop])
+        assert model.labels_.tolist() == [-1]
+        assert model.memberships_.tolist() == [[0.0] * C]
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+    with pytest.raises(ValueError, match="X has 5 features"):
+        model.partial_fit(np.ones((1, 5)))
+    model.partial_fit(X[2:60].astype(np.float32), sample_weight=weight[2:60])
+    assert (model.labels_.shape, model.n_samples_seen_, model.n_chunks_) == ((58,), 60, 3)
+    assert model.mass_.sum() > 0
+    assert (model.labels_ >= 0).all()
+    at_once = build(name).partial_fit(X[:60].astype(np.float32).astype(np.float64), sample_weight=weight[:60])
+    assert adjusted_rand_score(model.predict(X), at_once.predict(X)) == 1.0
+    assert "_early" not in vars(model)
+
+
+@over_streams
 def test_the_first_chunk_needs_a_row_for_every_cluster(name):
     model = build(name)
+    if "warm_up" in model.get_params():
+        model.set_params(warm_up=0)
     with pytest.raises(ValueError, match=rf"{type(model).__name__}\(n_clusters=3\).*n_samples=2.*larger chunk"):
         model.partial_fit(X[:2])
     with pytest.raises(NotFittedError):

@@ -103,6 +103,15 @@ def take(x: Array, rows: IntArray) -> Array:
     return xp.take(x, xp.asarray(rows, device=device(x)), axis=0)
 
 
+def fill_rows(x: Array, rows: IntArray, value: float) -> None:
+    """Write one number to the given rows of a dense array (n, k) of any library."""
+    if not is_foreign(x):
+        x[rows] = value
+        return
+    here = np.isin(np.arange(x.shape[0]), rows)  # not all libraries write to rows by their numbers
+    x[...] = namespace(x).where(as_like(here, x, namespace(x).bool)[:, None], value, x)
+
+
 def squared_norms(x: Array) -> Array:
     """|x_i|^2 of every row, in x's dtype."""
     if is_sparse(x):

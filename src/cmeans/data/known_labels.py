@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Float64, IntArray, as_like, is_foreign, namespace, to_numpy
+from .arrays import Float64, IntArray, as_like, is_foreign, to_numpy
 from .outputs import RowOutputs
 
 
@@ -51,8 +51,10 @@ class KnownLabels:
         known = self[rows]
         u = np.asarray(to_numpy(out.memberships)[rows], np.float64) * (1.0 - known.strength)[:, None]
         u[np.arange(len(rows)), known.labels] += known.strength
-        if is_foreign(out.memberships):
-            out.memberships[namespace(out.memberships).asarray(rows), ...] = as_like(u, out.memberships)
+        if is_foreign(out.memberships):  # not all libraries write to rows by their numbers
+            everywhere = np.array(to_numpy(out.memberships))
+            everywhere[rows] = u
+            out.memberships[...] = as_like(everywhere, out.memberships)
         else:
             out.memberships[rows] = u
         labels = np.where(known.strength < 1, u.argmax(axis=1), known.labels)

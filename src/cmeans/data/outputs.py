@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .arrays import Array, Float64, IntArray, as_like, device, is_foreign, namespace, to_numpy
+from .arrays import Array, Float64, IntArray, as_like, device, fill_rows, is_foreign, namespace, to_numpy
 
 # Results as type checkers see them; arrays of other libraries act alike.
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -74,6 +74,12 @@ class RowOutputs:
         here = self.place(start, stop - start)
         clusters = None if self.clusters is None else self.clusters[here]
         return RowOutputs(self.labels[here], self.memberships[here, ...], self.nearest[here], start, clusters)
+
+    def leave_out(self, rows: IntArray) -> None:
+        """Write that rows of these numbers belong to no cluster, and that no distance of theirs is known."""
+        here = rows - self.start
+        self.labels[here], self.nearest[here] = -1, np.nan
+        fill_rows(self.memberships, here, 0.0)
 
     def place(self, start: int, n_rows: int) -> slice:
         """Return the slice of the arrays for `n_rows` rows from number `start` on."""

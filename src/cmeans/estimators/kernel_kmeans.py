@@ -6,7 +6,18 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, MissingName, SearchName, SizesArgument, given_sizes
+from ..fitting.arguments import (
+    Auto,
+    GammaName,
+    InitName,
+    LandmarkName,
+    LandmarkSolver,
+    MissingName,
+    OnEmpty,
+    SearchName,
+    SizesArgument,
+    given_sizes,
+)
 from ..fitting.fit import BaseCMeans
 from ..fitting.procedure import Method, Procedure
 from ..kernels import Kernel
@@ -101,6 +112,11 @@ class KernelKMeans(Plotting, BaseCMeans):
         columns that a row has values in, and a centre is in every column the mean of the values there (Hathaway & Bezdek 2001; of hard
         clusters the objective of k-POD). Where memberships depend on more than ratios of a row's distances (possibilistic, noise,
         entropy, sizes) they are scaled by d / (number of values), and so are those of `transform` and `outlier_score`.
+    on_empty : "warn" or "error", default="warn"
+        What to do with rows that say nothing of where they belong, those without any value, those of zeros with `spherical`, and those
+        that no edge of a given graph joins to others. "warn": they weigh nothing, and are in no cluster; their label is -1, their
+        memberships are 0, their distances NaN, and a warning says how many they are. "error": a message names the first of them. In
+        `fit` and of new rows alike; answers about Dask collections, which are made when they are asked for, come without the warning.
     join_equal_rows : "auto", True or False, default="auto"
         Whether equal rows are joined to one with the sum of their weights before anything else, which changes no objective and leaves
         fewer rows to sweep over. An image of a million pixels has some 60,000 colours. Labels and memberships are those of all rows.
@@ -123,7 +139,7 @@ class KernelKMeans(Plotting, BaseCMeans):
 
     Attributes
     ----------
-    labels_ : (n,) cluster of each row.
+    labels_ : (n,) cluster of each row; -1 for those that say nothing (`on_empty`).
     memberships_ : (n, c) one-hot.
     objective_, objective_history_ : the objective at the end, and after 0, 1, ... sweeps.
     n_iter_, row_visits_, converged_, stop_reason_ : sweeps of the best run over all rows, rows looked at in all (those of samples
@@ -151,8 +167,8 @@ class KernelKMeans(Plotting, BaseCMeans):
     With `spherical` and rows of length one, |phi(x) - v|^2 = 2 - 2 cos(x, v): the objective is 2 sum_i w_i (1 - max_j cos(x_i, v_j)), for
     soft rules 2 sum_ij w_i u_ij^m (1 - cos(x_i, v_j)). Of given memberships no centres of length one do better than t_j / |t_j|, so it
     falls from sweep to sweep as ever. So do objectives of rows of other lengths (of "polynomial", say), of which longer ones count more. A
-    row of zeros has no direction, and is refused; one of zero similarity to all others (of "cosine" with landmarks) is as far from all
-    centres. `kernel_` is the `Cosine` kernel where `kernel` is "linear".
+    row without length (k(x, x) = 0, such as one of zeros) has no direction, and is in no cluster (`on_empty`). `kernel_` is the `Cosine`
+    kernel where `kernel` is "linear".
 
     Raises
     ------
@@ -202,6 +218,7 @@ class KernelKMeans(Plotting, BaseCMeans):
         tol: float = 1e-4,
         progressive: bool = True,
         missing: MissingName = "error",
+        on_empty: OnEmpty = "warn",
         join_equal_rows: Auto | bool = "auto",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,

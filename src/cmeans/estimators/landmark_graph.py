@@ -17,6 +17,8 @@ from ..data.limits import Limits
 from ..engines import Engine, ThreadEngine, count_threads
 from ..fitting.arguments import Auto, LandmarkName, check_landmarks, number_of_landmarks
 from ..fitting.fitted_attributes import restored_on_failure
+from ..fitting.rows.finite import names_of
+from ..fitting.rows.out_of_range import naming_the_row
 from ..fitting.space import graph_geometry
 from ..fitting.validation import checked_random_state, integer, one_of, read_rows, weights_of
 from ..kernels import LandmarkGraphKernel
@@ -156,7 +158,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._threads(given.x))
             number = number_of_landmarks(number, name, blocks.n_rows)
             sought = Sought(self.n_components, "components", f"{name}(n_components={self.n_components})")
-            with self._engine(given.x) as engine:
+            with self._engine(blocks) as engine:
                 geometry = graph_geometry(words, sought, blocks, self.landmarks, number, name, rng, engine)
         kernel, space = geometry.kernel, geometry.space
         assert isinstance(kernel, LandmarkGraphKernel)
@@ -184,7 +186,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return words, number_of_landmarks(self.n_landmarks, name, None)
 
     def _features(self, blocks: Blocks) -> Array:
-        with self._engine(blocks.x) as engine:
+        with self._engine(blocks) as engine:
             parts = list(engine.map(RepresentedRows(FeatureSpace(self.kernel_), blocks, 0, training=False), FeaturesPass()))
         return namespace(parts[0]).concat(parts)
 
@@ -192,8 +194,9 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return 1 if is_foreign(x) else count_threads(self.n_jobs, type(self).__name__)  # other libraries have their own threads
 
     @contextmanager
-    def _engine(self, x: Array) -> Iterator[Engine]:
-        with ThreadEngine(self._threads(x)) as here, engine_for(x, here) as engine, naming(type(self).__name__):
+    def _engine(self, blocks: Blocks) -> Iterator[Engine]:
+        name, here = type(self).__name__, ThreadEngine(self._threads(blocks.x))
+        with here, engine_for(blocks.x, here) as engine, naming(name), naming_the_row(blocks, engine, names_of(self)):
             yield engine
 
     @property

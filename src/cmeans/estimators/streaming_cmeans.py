@@ -107,8 +107,9 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         What the past is multiplied by before each chunk; below 1 old rows are forgotten, and centres may follow a drift.
     warm_up : int or "auto", default="auto"
         Rows that are held until there are enough to begin with. They are clustered together anew with each further chunk, before the first
-        of them are let go: what the first rows do not show is hard to find later. "auto": 20 a cluster; 0: the first chunk decides, as
-        published. Also where `init` is an array. "auto" with kernel="landmark_graph": at least 2 a landmark.
+        of them are let go: what the first rows do not show is hard to find later. Until there are as many rows as clusters, they wait
+        with the label -1. "auto": 20 a cluster; 0: the first chunk decides, as published, and needs a row for each cluster. Also where
+        `init` is an array. "auto" with kernel="landmark_graph": at least 2 a landmark.
     chunk_size : int, default=5000
         Rows that `fit` takes at a time, at most; it divides them evenly. `partial_fit` takes chunks of any size.
     n_landmarks : int or "auto", default="auto"

@@ -22,6 +22,7 @@ from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
 from .arguments import (
+    OnEmpty,
     SearchName,
     checked_landmark_parameters,
     takes_affinities,
@@ -112,7 +113,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
             weight, unit = weights_of(given, sample_weight, estimator_name)
             blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._threads(given.x)).in_their_place()
             if procedure.factors is not None:
-                with self._engine(given.x) as engine:
+                with self._engine(blocks) as engine:
                     blocks = replace(blocks, factors=procedure.factors(blocks, engine))
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
             blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=procedure.cluster is None, top_k=procedure.top_k)
@@ -131,7 +132,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
             settings = settings if log is None else replace(settings, rng=log.rng)
             joined = equal_rows_joined(self, blocks, settings.n_clusters, estimator_name)
             swept = blocks if joined is None else joined.blocks
-            with self._engine(swept.x) as engine, nullcontext() if log is None else log.resumed():
+            with self._engine(swept) as engine, nullcontext() if log is None else log.resumed():
                 context = FitContext(procedure, settings, given, swept, engine, hook, current_listeners(), log, record, taker)
                 geometry, method, result = (procedure.cluster or self._by_sweeps)(context)
             if log is not None:
@@ -176,6 +177,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
         checked_landmark_parameters(self, name)
         check_init(self.init, name, procedure.starts)
         check_missing(self, name)
+        one_of(self.on_empty, "on_empty", name, get_args(OnEmpty))
         joins_equal_rows(self.join_equal_rows, name)
         count_threads(self.n_jobs, name)
         checked_checkpoint(self.checkpoint, name)

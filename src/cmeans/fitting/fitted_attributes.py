@@ -28,6 +28,7 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from ..tuning.diagnosis import COLLAPSED, coincident_pairs, separation
 from .geometry import Geometry
+from .rows.empty import warn_of_empty_rows
 
 MOSTLY = 0.6  # share of rows without a cluster from which on a warning is issued
 PER_ROW = ("labels_", "memberships_", "memberships_top_k_", "noise_membership_", "_nearest")  # attributes of the rows of a fit
@@ -48,10 +49,11 @@ OPTIONAL = (
     "pilot_m_",
     "prices_",
     "size_gap_",
+    "_early",
     "_factors",
     "_nearest",
 )  # attributes of some fits only
-PRIVATE = {"_space", "_state", "_rule", "_training_diag", "_nearest", "_n_features_out", "_factors", "_stream"}
+PRIVATE = {"_space", "_state", "_rule", "_training_diag", "_nearest", "_n_features_out", "_factors", "_stream", "_early"}
 FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
 
 
@@ -240,13 +242,14 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
     labels, nowhere = result.assignment.labels, result.assignment.nowhere
     if nowhere is None:  # a few at a time, as there may be more than memory holds
         nowhere = sum(int(np.count_nonzero(part < 0)) for part in blocks_of(labels, geometry.blocks.limits.rows_at_once))
-    nowhere /= labels.shape[0]
-    if nowhere > MOSTLY and result.rule.noise_distance is None:
+    nowhere = (nowhere - result.assignment.empty) / labels.shape[0]
+    if nowhere > MOSTLY and result.rule.leaves_rows_out and result.rule.noise_distance is None:
         warn(
             f"{estimator_name}: {100 * nowhere:.0f}% of the rows belong nowhere: their typicality is 0 in every cluster. "
             "Take a smaller sparsity; 0 leaves no row out.",
             ConvergenceWarning,
         )
+    warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
     if result.rule.is_soft and len(result.alive) > 1:
         _complain_of_fallen_centres(geometry, result, estimator_name)
 

@@ -11,7 +11,7 @@ from ..data.arrays import Float64, IntArray, host_float64, is_sparse, numpy_dtyp
 from ..data.blocks import LARGEST_SUM, Block, Blocks
 from ..data.limits import DEFAULT
 from ..kernels import Kernel, Linear, Precomputed, PrecomputedGraphKernel
-from ..runtime.user_warnings import warn
+from ..runtime.user_warnings import OutOfRangeError, warn
 from ..sampling.pairwise import Affinity, Metric
 from ..sampling.population import JudgedSample, Population, population_of, some_rows
 from ..sampling.sampled_rows import CoordinateRows, GramRows, SampledRows
@@ -177,7 +177,7 @@ class Geometry:
         if fault is None and not values.any() and self.kernel.zero_at_zero_alone and self._any_number():
             fault = "its values on these rows are all 0, though the rows are not: their products are smaller than any number"
         if fault is not None:
-            raise ValueError(
+            raise OutOfRangeError(
                 f"{estimator_name}(kernel={self.kernel!r}): {fault}. Scale the rows, or divide the kernel by the size of its values: "
                 "clusters do not depend on it."
             )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, get_args
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
-from ..data.arrays import Array, IntArray, MadeLabels, Partition, as_like, host_float64, is_sparse, namespace, one_hot
+from ..data.arrays import Array, Float64, IntArray, MadeLabels, Partition, as_like, host_float64, is_sparse, namespace, one_hot
 from ..data.blocks import Block, blocks_of
 from ..runtime.user_warnings import warn
 from ..sampling.drawing import balanced_labels, new_key
@@ -18,6 +19,7 @@ from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
 from ..sampling.kmeanspp import max_min
 from ..sampling.many_rows import seeds
 from ..sampling.population import draw, sample
+from ..spaces import PointSpace
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.statistics import KnownSums
@@ -134,15 +136,40 @@ def given_partition(init: Any, context: InitContext) -> Array | None:
     return None
 
 
+def _of_model(model: Predicting, geometry: Geometry, estimator_name: str) -> Centres:
+    """Return the centres of a fitted model in the space of a fit."""
+    check_is_fitted(model)
+    space, blocks, its_space = geometry.space, geometry.blocks, model._space
+    name, n_features = f"{estimator_name}(init=fitted {type(model).__name__})", int(blocks.x.shape[1])
+    if n_features != model.n_features_in_:
+        raise ValueError(f"{name}: it knows {model.n_features_in_} features and X has {n_features}.")
+    if space.kernel != its_space.kernel:
+        raise ValueError(
+            f"{name}: it was fitted with {its_space.kernel!r}, this fit has {space.kernel!r}; centres carry over only within one kernel. "
+            "Give the same kernel and the same gamma as a number."
+        )
+    if np.array_equal(_ones_for(model._factors, n_features), _ones_for(blocks.factors, n_features)):
+        return space.project(model._state.centres, its_space, geometry.basis)
+    if isinstance(its_space, PointSpace) and isinstance(space, PointSpace):
+        points = replace(blocks, factors=model._factors).unscaled(its_space.points(model._state.centres))
+        return space.at(blocks.scaled(points))
+    raise ValueError(
+        f"{name}: it scales the features in another way, so its centres are none of this space; give points, or scale beforehand and "
+        "take scaling=None in both."
+    )
+
+
+def _ones_for(factors: Float64 | None, n_features: int) -> Float64:
+    return np.ones(n_features) if factors is None else factors
+
+
 def _given(init: Any, context: InitContext) -> Centres:
     estimator_name, n_clusters, geometry = context.estimator_name, context.n_clusters, context.geometry
     n, d = geometry.blocks.x.shape
     if isinstance(init, Centres):
         return init
     if isinstance(init, Predicting):
-        return _checked_count(
-            init._centres_for(geometry.space, geometry.basis, geometry.blocks, estimator_name), n_clusters, estimator_name
-        )
+        return _checked_count(_of_model(init, geometry, estimator_name), n_clusters, estimator_name)
     if is_sparse(init):
         return _at_points(init, context)
     partition = given_partition(init, context)

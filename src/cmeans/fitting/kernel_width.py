@@ -14,7 +14,7 @@ from ..engines import Engine, Pass
 from ..kernels import RBF, Kernel, Laplacian, Linear, Polynomial, build_kernel, checked_params, kernel_class
 from ..kernels.manhattan import manhattan
 from ..kernels.names import parameters_of
-from ..runtime.user_warnings import NOT_FINITE, ParameterWarning, warn
+from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError, ParameterWarning, warn
 from ..sampling.population import fixed_rows
 from .arguments import GammaName, changed_among, defaults_of
 from .validation import integer, real
@@ -89,7 +89,7 @@ def _gamma(name: str, cls: type[Kernel], estimator_name: str, blocks: Blocks, en
 
 def _inverse(size: float, estimator_name: str) -> float:
     if not np.isfinite(size):
-        raise ValueError(f"{estimator_name}: {NOT_FINITE}")
+        raise OutOfRangeError(f"{estimator_name}: {NOT_FINITE}")
     return 1.0 / size if size > 0 else 1.0
 
 

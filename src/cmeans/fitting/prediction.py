@@ -14,7 +14,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Array, Float64, IntArray, as_like, dense_like, foreign_like, is_foreign, namespace, numpy_dtype, to_numpy
-from ..data.blocks import Block, Blocks, engine_for, spans
+from ..data.blocks import Blocks, engine_for, spans
 from ..data.files.discovery import files_of
 from ..data.limits import Limits
 from ..data.outputs import FloatArray, Labels, RowOutputs, TopMemberships
@@ -27,16 +27,19 @@ from ..runtime.docstrings import describes_arguments
 from ..runtime.offered import offered_if
 from ..runtime.progress import Reporter, current_listeners
 from ..runtime.user_warnings import naming
-from ..spaces import EuclideanSpace, LandmarkSpace, PartialSpace, PointSpace, Space
-from ..spaces.centres import Centres
+from ..spaces import EuclideanSpace, LandmarkSpace, PartialSpace, Space
 from ..storage.overwriting import refuse_overwriting
 from ..storage.row_writer import ResultsFile
-from ..sweeps.final_pass import ArraySink, RowTaker, StreamSink, assign_all, assign_into
+from ..sweeps.final_pass import ArraySink, RowTaker, Sink, StreamSink, assign_all, assign_into
 from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
+from ..sweeps.statistics import FinalSums
 from .fitted_attributes import FittedAttributes, KeptMemberships, noise_of
 from .rows.dask_answers import lazily
+from .rows.empty import warn_of_empty_rows, without_empty_rows
+from .rows.finite import names_of
+from .rows.out_of_range import naming_the_row
 from .rows.told import NOTHING, Told
 from .validation import diagonal_for_prediction, integer, read_rows, weights_of
 
@@ -66,6 +69,7 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
     _factors: Float64 | None = None
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
     _limits: Limits = Limits()  # no parameter, and not saved
+    _answers_no_rows = False  # True: of a chunk without rows answers are empty
     memberships_ = KeptMemberships()
 
     @abstractmethod
@@ -117,11 +121,14 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
         # The price of a cluster, or how far noise is, counts beside d2 itself; nearest centres are the same whatever k(x, x) is.
         with_norms = self._rule.noise_distance is not None or (self._rule.has_prices and self._rule.labels_need_norms)
         table, known = (self._known_table(X, diag), True) if with_norms else self._table(X, diag)
-        with self._engine(table.blocks.x) as engine:
+        with self._engine(table.blocks) as engine:
             if known or self._rule.labels_need_norms:
-                labels = assign_all(*self._pass(table), engine, Reporter(current_listeners())).labels
+                found = assign_all(*self._pass(table), engine, Reporter(current_listeners()))
+                labels, empty = found.labels, found.empty
             else:  # the nearest centre is the same whatever k(x, x) is
                 labels = np.concatenate(list(engine.map(table, NearestPass(self._state))))
+                empty = int(np.count_nonzero(labels < 0))
+        self._warn_of_empty(empty, table)
         returned: Labels = table.blocks.returned(labels)
         return returned
 
@@ -177,11 +184,11 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
         caller = f"{type(self).__name__}.predict_to"
         refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
         table = self._known_table(X, diag)
-        with ResultsFile(out, caller, memberships, top_k, threshold) as file, self._engine(table.blocks.x) as engine:
+        with ResultsFile(out, caller, memberships, top_k, threshold) as file, self._engine(table.blocks) as engine:
             c, rule = len(self._state.centres), self._rule
             file.check(c, rule.is_soft, rule.most_clusters)
             made, put = file.begin(table.n_rows, c, numpy_dtype(table.blocks.x), rule.is_soft, rule.most_clusters)
-            assign_into(self._pieces(table, made, put), *self._pass(table), engine, Reporter(current_listeners()))
+            self._assign(table, self._pieces(table, made, put), engine)
         assert file.counts is not None
         return file.counts
 
@@ -246,11 +253,14 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     @lazily
     def transform(self, X: Any, *, diag: Any = None) -> FloatArray:
-        """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row."""
+        """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row; NaN for rows
+        that say nothing."""
         table = self._known_table(X, diag).in_scale()
-        with self._engine(table.blocks.x) as engine:
+        with self._engine(table.blocks) as engine:
             parts = list(engine.map(table, DistancePass(self._rule, self._state)))
         distances: FloatArray = namespace(parts[0]).concat(parts)
+        if table.space.may_hold_empty_rows:
+            self._warn_of_empty(int(np.count_nonzero(np.isnan(to_numpy(distances[:, 0])))), table)
         return distances
 
     @describes_arguments
@@ -261,30 +271,28 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
         and `cmeans.silhouette_scorer` for scikit-learn's searches.
         """
         table, heard = self._known_table(X, diag, sample_weight), list[None]()
-        with self._engine(table.blocks.x) as engine:
-            return -assign_into(
-                self._pieces(table, lambda _: None, heard.append), *self._pass(table), engine, Reporter(current_listeners())
-            ).objective
+        with self._engine(table.blocks) as engine:
+            return -self._assign(table, self._pieces(table, lambda _: None, heard.append), engine).objective
 
     @lazily
     def outlier_score(self, X: Any, *, diag: Any = None) -> FloatArray:
         """Distance of each row from all clusters (rows,), larger for more unusual rows.
 
         The membership in the noise cluster where there is one; 1 - largest typicality for possibilistic rules; the distance to the
-        nearest centre for the others, whose memberships do not show rows that are far from all centres.
+        nearest centre for the others, whose memberships do not show rows that are far from all centres. NaN for rows that say nothing.
         """
         table, parts = self._known_table(X, diag).in_scale(), list[Array]()
 
         def strangeness(out: RowOutputs) -> Array:
             u = out.memberships
-            if self._rule.noise_distance is not None:
-                return noise_of(u)
-            if not self._rule.rows_sum_to_one:
-                return 1.0 - namespace(u).max(u, axis=1)
-            return foreign_like(np.sqrt(out.nearest).astype(numpy_dtype(u)), u)
+            distances = foreign_like(np.sqrt(out.nearest).astype(numpy_dtype(u)), u)  # NaN where a row says nothing
+            if self._rule.noise_distance is None and self._rule.rows_sum_to_one:
+                return distances
+            unlike = noise_of(u) if self._rule.noise_distance is not None else 1.0 - namespace(u).max(u, axis=1)
+            return namespace(u).where(distances == distances, unlike, distances)
 
-        with self._engine(table.blocks.x) as engine:
-            assign_into(self._pieces(table, strangeness, parts.append), *self._pass(table), engine, Reporter(current_listeners()))
+        with self._engine(table.blocks) as engine:
+            self._assign(table, self._pieces(table, strangeness, parts.append), engine)
         scores: FloatArray = namespace(parts[0]).concat(parts)
         return scores
 
@@ -314,9 +322,18 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
         """Return labels and memberships from one pass."""
         table = self._known_table(X, diag)
         whole = ArraySink(table.n_rows, len(self._state.centres), dense_like(table.blocks.x), self._rule.most_clusters)
-        with self._engine(table.blocks.x) as engine:
-            assign_into(whole, *self._pass(table), engine, Reporter(current_listeners()))
+        with self._engine(table.blocks) as engine:
+            self._assign(table, whole, engine)
         return whole.outputs
+
+    def _assign(self, table: RepresentedRows, sink: Sink[Any], engine: Engine) -> FinalSums:
+        """Hand labels and memberships to a sink, by one pass, and return its sums."""
+        sums = assign_into(sink, *self._pass(table), engine, Reporter(current_listeners()))
+        self._warn_of_empty(sums.empty, table)
+        return sums
+
+    def _warn_of_empty(self, count: int, table: RepresentedRows) -> None:
+        warn_of_empty_rows(count, table.n_rows, table.space, type(self).__name__)
 
     def _pieces(self, table: RepresentedRows, function: Callable[[RowOutputs], Part], take: Callable[[Part], None]) -> StreamSink[Part]:
         return StreamSink(len(self._state.centres), dense_like(table.blocks.x), function, take, self._rule.most_clusters)
@@ -325,10 +342,10 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
         return table, table.space, self._rule, self._state
 
     @contextmanager
-    def _engine(self, x: Array) -> Iterator[Engine]:
+    def _engine(self, blocks: Blocks) -> Iterator[Engine]:
         """The engine for passes over these rows: threads, or the workers that hold them."""
-        here = ThreadEngine(self._threads(x))
-        with here, engine_for(x, here) as engine, naming(type(self).__name__):
+        here = ThreadEngine(self._threads(blocks.x))
+        with here, engine_for(blocks.x, here) as engine, naming(type(self).__name__), naming_the_row(blocks, engine, names_of(self)):
             yield engine
 
     def _known_table(self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None) -> RepresentedRows:
@@ -360,35 +377,11 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
         space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
         if given.holes and isinstance(space, EuclideanSpace):  # of a fit to rows without any
             space = PartialSpace(space.shift, not self._rule.is_scale_free)
+        if vars(self).get("on_empty") == "error":
+            with self._engine(blocks) as engine:
+                without_empty_rows(blocks, space, engine, self.on_empty, estimator_name)
         return RepresentedRows(space, blocks, 0, training=False), known
-
-    def _centres_for(self, space: Space, basis: Block | None, blocks: Blocks, estimator_name: str) -> Centres:
-        """Return the fitted centres as a start in another space."""
-        check_is_fitted(self)
-        n_features = int(blocks.x.shape[1])
-        if n_features != self.n_features_in_:
-            raise ValueError(
-                f"{estimator_name}(init=fitted {type(self).__name__}): it knows {self.n_features_in_} features and X has {n_features}."
-            )
-        if space.kernel != self._space.kernel:
-            raise ValueError(
-                f"{estimator_name}(init=fitted {type(self).__name__}): it was fitted with {self._space.kernel!r}, this fit has "
-                f"{space.kernel!r}; centres carry over only within one kernel. Give the same kernel and the same gamma as a number."
-            )
-        if np.array_equal(_ones_for(self._factors, n_features), _ones_for(blocks.factors, n_features)):
-            return space.project(self._state.centres, self._space, basis)
-        if isinstance(self._space, PointSpace) and isinstance(space, PointSpace):
-            points = replace(blocks, factors=self._factors).unscaled(self._space.points(self._state.centres))
-            return space.at(blocks.scaled(points))
-        raise ValueError(
-            f"{estimator_name}(init=fitted {type(self).__name__}): it scales the features in another way, so its centres are none of "
-            "this space; give points, or scale beforehand and take scaling=None in both."
-        )
 
     def _threads(self, x: Array) -> int:
         threads = count_threads(self.n_jobs, type(self).__name__)
         return 1 if is_foreign(x) else threads  # other libraries have their own threads
-
-
-def _ones_for(factors: Float64 | None, n_features: int) -> Float64:
-    return np.ones(n_features) if factors is None else factors

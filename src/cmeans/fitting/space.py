@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..data.arrays import IntArray, host_float64, is_foreign, squared_norms, to_numpy
+from ..data.arrays import IntArray, host_float64, is_foreign, to_numpy
 from ..data.blocks import Blocks
 from ..engines import Engine
 from ..kernels import Cosine, Kernel, LandmarkGraphKernel, Linear, Precomputed, PrecomputedGraphKernel
@@ -18,8 +18,7 @@ from ..landmarks.graph import AUTOMATIC, Sought, landmark_centres, landmark_grap
 from ..landmarks.precomputed_graph import precomputed_graph
 from ..landmarks.select import choose, spanning_rows
 from ..sampling.population import some_rows
-from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, PartialSpace, PointSpace, landmark_space, solver_tolerance
-from ..spaces.euclidean import NO_DIRECTION, first_without_direction
+from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, PartialSpace, PointSpace, Space, landmark_space, solver_tolerance
 from .arguments import (
     checked_landmark_parameters,
     given_diagonal,
@@ -35,6 +34,7 @@ from .arguments import (
 from .geometry import Geometry
 from .kernel_width import build_named_kernel, checked_kernel_parameters
 from .memory import free_memory
+from .rows.empty import without_empty_rows
 from .validation import diagonal
 
 FEW_COLUMNS = 4  # rows for each column from which on coordinates are handled sooner than inner products
@@ -53,6 +53,7 @@ class SpaceParameters(Protocol):
     landmark_tol: float
     landmark_solver: str
     spherical: bool
+    on_empty: str
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,10 @@ class SpaceRequest:
         """Bytes that may be taken."""
         return free_memory() if self.budget is None else self.budget
 
+    def without_empty_rows(self, space: Space) -> Blocks:
+        """Return the rows, with no weight where they say nothing in the space."""
+        return without_empty_rows(self.blocks, space, self.engine, self.parameters.on_empty, self.estimator_name)
+
 
 def build_geometry(request: SpaceRequest) -> Geometry:
     """Check the parameters, determine the kernel's width, choose the landmarks, build the space."""
@@ -90,12 +95,12 @@ def build_geometry(request: SpaceRequest) -> Geometry:
         kernel = Cosine()  # the inner product of rows of length one
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
     if given is None and isinstance(kernel, Cosine if spherical else Linear) and not isinstance(number, int):
-        plain = Geometry(blocks, kernel, euclidean_space(blocks, spherical=spherical), n_clusters, gamma)
-        if spherical:
-            refuse_rows_without_direction(blocks, estimator_name)
+        space = euclidean_space(blocks, spherical=spherical)
+        plain = Geometry(request.without_empty_rows(space), kernel, space, n_clusters, gamma)
         plain.refuse_range(estimator_name)
         return plain
     exact = ExactSpace(kernel, blocks, solver_tolerance(blocks.x.dtype), spherical)
+    blocks = request.without_empty_rows(exact)
     if given is not None:
         columns = int(given[1].shape[0])
     else:
@@ -167,14 +172,11 @@ def euclidean_space(blocks: Blocks, *, spherical: bool = False) -> PointSpace:
     return EuclideanSpace.about(to_numpy(some.x) if is_foreign(some.x) else some.x, some.weight)
 
 
-def refuse_rows_without_direction(blocks: Blocks, estimator_name: str) -> None:
-    """Refuse rows in memory that have no length, by their number; others are refused as they are read."""
-    for number in () if blocks.read_anew else range(blocks.n_tasks(blocks.x.shape[1])):
-        for block in blocks.task(number, blocks.x.shape[1]):
-            row = first_without_direction(squared_norms(block.x))
-            if row is not None:
-                given = int(blocks.given_numbers(np.array([block.start + row]))[0])
-                raise ValueError(f"{estimator_name}(spherical=True): {NO_DIRECTION} Row {given} is one (rows count from 0).")
+def unit_sphere(parameters: SpaceParameters, n_features: int) -> EuclideanSpace | None:
+    """Return the space of the directions of rows, where a fit clusters these; else None."""
+    kernel = parameters.kernel
+    directions = kernel in ("linear", "cosine") if isinstance(kernel, str) else isinstance(kernel, Linear | Cosine)
+    return EuclideanSpace(np.zeros(n_features), spherical=True) if parameters.spherical and directions else None
 
 
 def estimator_graph(request: SpaceRequest, landmarks: Any, number: int | str | None) -> Geometry:
@@ -232,7 +234,8 @@ def _precomputed_graph(request: SpaceRequest) -> Geometry:
         sought = Sought(n_clusters, "clusters", f'{estimator_name}(n_clusters={n_clusters}, kernel="precomputed_graph")')
         kernel, mass = precomputed_graph(blocks.x, blocks.weight, words, sought, request.rng, request.room)
     features = None if is_foreign(blocks.x) else kernel.features(blocks.x)
-    return Geometry(replace(blocks, weight=mass), kernel, FeatureSpace(kernel, features), n_clusters)
+    space = FeatureSpace(kernel, features)
+    return Geometry(replace(request, blocks=replace(blocks, weight=mass)).without_empty_rows(space), kernel, space, n_clusters)
 
 
 def _precomputed(request: SpaceRequest, number: int | str | None, *, factor: bool) -> Geometry:
@@ -246,6 +249,7 @@ def _precomputed(request: SpaceRequest, number: int | str | None, *, factor: boo
         return _columns_only(request, blocks, listed, diag, factor=factor)
     blocks = replace(blocks, kxx=whole_diagonal(parameters, estimator_name, blocks.x))
     exact = ExactSpace(kernel, blocks, solver_tolerance(blocks.x.dtype), parameters.spherical)
+    blocks = replace(request, blocks=blocks).without_empty_rows(exact)
     plain = Geometry(blocks, kernel, exact, n_clusters, None, np.arange(n))
     plain.complain(estimator_name)
     if listed is None:
@@ -265,6 +269,7 @@ def _columns_only(request: SpaceRequest, blocks: Blocks, listed: IntArray, diag:
     gram = host_float64(basis.x)
     spherical = request.parameters.spherical
     space = landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype, factor=factor, spherical=spherical)
+    blocks = replace(request, blocks=blocks).without_empty_rows(space)
     known = space if factor else landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype)
     geometry = Geometry(blocks, kernel, space, request.n_clusters, None, listed, basis, known)
     geometry.complain(estimator_name)

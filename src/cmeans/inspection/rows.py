@@ -115,7 +115,7 @@ def inspected(
     blocks = table.blocks if len(numbers) == table.n_rows else table.blocks.part(numbers, table.blocks.weight[numbers])
     rows = RepresentedRows(table.space, blocks.in_memory(), 0, training=False)
     sink = ArraySink(len(numbers), len(model._state.centres), dense_like(rows.blocks.x), model._rule.most_clusters)
-    with model._engine(rows.blocks.x) as engine:
+    with model._engine(rows.blocks) as engine:
         assign_into(sink, rows, rows.space, model._rule, model._state, engine, SILENT)
         distances = [host_float64(part) for part in engine.map(rows.in_scale(), DistancePass(model._rule, model._state))]
     x = None if isinstance(model.kernel_, Precomputed | PrecomputedGraphKernel) else rows.blocks.x

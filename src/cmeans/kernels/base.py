@@ -12,6 +12,8 @@ import numpy as np
 
 from ..data.arrays import Array, Float64, as_like, numpy_dtype, squared_norms, to_numpy
 
+TIE = 1e-8  # difference of eigenvalues, of 1 at most, that is rounding
+
 
 class Columns(Protocol):
     """Kernel values (b, s) of rows (b, d) against fixed points, dense, in the rows' dtype.
@@ -92,6 +94,11 @@ class FeatureKernel(Kernel):
     @abstractmethod
     def n_features_in(self) -> int:
         """Number of columns of the rows."""
+
+    @property
+    def shows_all_parts(self) -> bool:
+        """True where there are no fewer features than parts of the graph that nothing joins: then only a row without edges has none."""
+        return self.n_components >= int(np.count_nonzero(self.eigenvalues > 1.0 - TIE))
 
     @abstractmethod
     def features(self, x: Array) -> Array:

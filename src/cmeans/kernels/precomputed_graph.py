@@ -27,7 +27,7 @@ class PrecomputedGraphKernel(FeatureKernel):
     axes : (n, k) S E Lambda^-1, or of a cut.
     eigenvalues : of the graph, the largest first; more than k of them.
     weight : (n,) the sample weights s.
-    mean_degree : sum_i s_i d_i / sum_i s_i, by which weights are divided so that their sum stays.
+    mean_degree : sum_i s_i d_i / sum_i s_i over rows with edges, by which weights are divided so that their sum stays.
     normalized : bool, default=False
     """
 
@@ -51,7 +51,8 @@ class PrecomputedGraphKernel(FeatureKernel):
 
     def features(self, x: Array) -> Array:
         x_here = to_numpy(x) if is_foreign(x) else x
-        e = x_here @ self.axes / (x_here @ self.weight)[:, None]
+        degrees = np.asarray(x_here @ self.weight)
+        e = x_here @ self.axes / np.where(degrees > 0, degrees, 1.0)[:, None]
         return as_like((of_length_one(e) if self.normalized else e).astype(numpy_dtype(x), copy=False), x)
 
     def row_weights(self, x: Array, weight: Float64) -> Float64:
@@ -60,12 +61,6 @@ class PrecomputedGraphKernel(FeatureKernel):
         if x.min() < 0:
             raise ValueError(NEGATIVE)
         degrees: Float64 = np.asarray(x @ self.weight, np.float64)
-        alone = np.flatnonzero(~(degrees > 0))
-        if len(alone):
-            raise ValueError(
-                f"{len(alone)} rows of X have no edge to a row of positive weight (numbers {alone[:10].tolist()}), so that nothing says "
-                "where they belong; leave them out (of the columns too, where X is square), or join them to others."
-            )
         return weight * (degrees / self.mean_degree)
 
 

@@ -32,6 +32,7 @@ def refined_cut(
     lowest is kept.
     """
     affinities, weight = to_numpy(x) if is_foreign(x) else x, kernel.weight
+    labels = np.maximum(labels, 0)  # also of rows without edges, which change no sum
     degrees = np.asarray(affinities @ weight, np.float64)
     first = lowest = _cut(affinities, weight, degrees, labels, n_clusters)
     best, now = labels, first
@@ -78,4 +79,4 @@ def _cut(affinities: Array, weight: Float64, degrees: Float64, labels: IntArray,
     edges: Any = affinities @ members
     edges = np.asarray(edges.toarray() if is_sparse(edges) else edges, np.float64)
     joint, volumes = members.T @ edges, np.bincount(labels, weight * degrees, n_clusters).astype(np.float64)
-    return _Cut(edges / degrees[:, None], (joint + joint.T) / 2.0, volumes) if (volumes > 0).all() else None
+    return _Cut(edges / np.where(degrees > 0, degrees, 1.0)[:, None], (joint + joint.T) / 2.0, volumes) if (volumes > 0).all() else None

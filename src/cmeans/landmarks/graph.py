@@ -14,6 +14,7 @@ from ..data.arrays import Array, Float64, IntArray, is_foreign, namespace
 from ..data.blocks import Blocks
 from ..engines import Engine, Pass
 from ..kernels import LandmarkGraphKernel
+from ..kernels.base import TIE
 from ..kernels.landmark_graph import GraphParameters, LandmarkWeights
 from ..rules import Hard
 from ..runtime.user_warnings import warn
@@ -28,7 +29,6 @@ AUTOMATIC = 1000  # landmarks at most, where their number is not given
 ROWS = 10  # of the sample for each landmark
 SWEEPS = 5  # of k-means: landmarks need to cover the rows, not to be a best partition
 LEAST = 1e-8  # of its weight with which a row counts in the graph
-TIE = 1e-8  # difference of eigenvalues, of 1 at most, that is rounding
 NEARLY = 0.9  # share of the largest gap from which on another is as large
 GAPS = 20  # eigenvalues at least, between which the largest gap is sought
 

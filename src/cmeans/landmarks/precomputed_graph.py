@@ -12,10 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from ..data.arrays import ASYMMETRY, Array, Float64, IntArray, is_foreign, to_numpy
 from ..data.blocks import spans
 from ..kernels import PrecomputedGraphKernel
+from ..kernels.base import TIE
 from ..kernels.landmark_graph import GraphParameters
 from ..kernels.precomputed_graph import NEGATIVE
 from ..runtime.user_warnings import warn
-from .graph import GAPS, TIE, Sought, complain, number_of_components
+from .graph import GAPS, Sought, complain, number_of_components
 from .multigrid import leading_eigenvectors
 
 DENSE = 1000  # rows up to which all eigenvectors are found
@@ -35,7 +36,7 @@ def precomputed_graph(
     """Return the graph of n rows from their affinities (n, n), and the rows' weights (n,) in its cut.
 
     A weight of k is k copies of the row, each joined to all others as the row is: degrees d and the cut count it so. A row weighs
-    s_i d_i, divided by the mean of d, in the k-means that is the relaxed cut.
+    s_i d_i, divided by the mean of d, in the k-means that is the relaxed cut; one without edges weighs nothing.
     """
     affinities = sparse.csr_array(to_numpy(x) if is_foreign(x) else x)
     if not affinities.data.all():  # entries that are there and zero are no edges
@@ -43,13 +44,9 @@ def precomputed_graph(
         affinities.eliminate_zeros()
     _refuse_unfit(affinities, sought.call)
     degrees = np.asarray(affinities @ weight, np.float64)
-    alone = np.flatnonzero(~(degrees > 0))
-    if len(alone):
-        raise ValueError(
-            f"{sought.call}: {len(alone)} rows have no edge to a row of positive weight (numbers {alone[:10].tolist()}), so that no cut "
-            "says where they belong. Leave them out of rows and columns, X[kept][:, kept], or join them to others."
-        )
-    used = np.flatnonzero(weight > 0)
+    used = np.flatnonzero((weight > 0) & (degrees > 0))
+    if not len(used):
+        raise ValueError(f"{sought.call}: X holds no edge between rows of positive weight; give affinities above 0.")
     inner = affinities if len(used) == len(weight) else affinities[used][:, used]
     mass = weight[used] * degrees[used]
     n_parts, part = sparse.csgraph.connected_components(inner, directed=False)
@@ -70,7 +67,7 @@ def precomputed_graph(
     leading = leading[values[leading] > TIE]
     axes = np.zeros((len(weight), len(leading)))
     axes[used] = (weight[used] / np.sqrt(mass) * np.sqrt(mass.sum()))[:, None] * vectors[:, leading] / values[leading]
-    mean = float(mass.sum() / weight.sum())
+    mean = float(mass.sum() / weight[used].sum())
     graph = PrecomputedGraphKernel(axes, values, np.array(weight), mean, bool(parameters.normalized))
     return graph, weight * (degrees / mean)
 

@@ -93,11 +93,14 @@ class ValidityPass(Pass[ValiditySums]):
         return self._measuring.prepare(rows)
 
     def work(self, rows: RepresentedRows, task: int, prepared: Any) -> ValiditySums:
-        distances = self._measuring.work(rows, task, prepared)
+        distances = host_float64(self._measuring.work(rows, task, prepared))
         first, last = rows.blocks.task_range(task, rows.space.size)
         weights, total = rows.blocks.weight[first:last], None
+        if len(empty := rows.empty_rows(task) - first):  # rows that say nothing count nowhere
+            distances, weights = np.array(distances), np.array(weights)
+            distances[empty], weights[empty] = 1.0, 0.0
         for start, stop in spans(last - first, max(1, CELLS // len(self.state.centres))):
-            d = host_float64(distances[start:stop, ...])
+            d = distances[start:stop]
             u = host_float64(self.rule.memberships(d * d, self.state.scales))
             part = ValiditySums.of(u, host_float64(self.rule.weights(u)), d, weights[start:stop])
             total = part if total is None else total + part
@@ -111,6 +114,6 @@ def sums_of_model(model: Any, X: Any, sample_weight: Any, diag: Any, function_na
         raise ValueError(f"{function_name}(model={model!r}): pass a fitted estimator of this library, which has centres.")
     check_is_fitted(model)
     table = model._known_table(X, diag, sample_weight, function_name).in_scale()
-    with model._engine(table.blocks.x) as engine:
+    with model._engine(table.blocks) as engine:
         sums = engine.fold(table, ValidityPass(model._rule, model._state))
     return sums * table.blocks.unit, model._state.centres

@@ -39,6 +39,10 @@ class ParameterWarning(UserWarning):
     """
 
 
+class OutOfRangeError(ValueError):
+    """Numbers of rows that are too large or too small to compute with: whoever has the rows says which they are."""
+
+
 Message = tuple[str, type[Warning]]
 _collected: ContextVar[list[Message] | None] = ContextVar("cmeans_warnings", default=None)
 

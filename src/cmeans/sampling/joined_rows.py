@@ -44,6 +44,8 @@ class GroupedRows:
         alone, and all else to a taker."""
         labels, u, nearest, top = assignment.labels, assignment.memberships, assignment.nearest, assignment.clusters
         assert nearest is not None, "distinct rows are in memory"
+        if assignment.empty:
+            assignment = replace(assignment, empty=int(np.count_nonzero(np.isnan(nearest)[self.member])))
         if given.keep_memberships:
             clusters = None if top is None else self.of(top)
             memberships = None if u is None else self.of(u)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import Block, GivenRows
 from ..engines import Engine, NumberedPass
-from ..runtime.user_warnings import NOT_FINITE
+from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from .drawing import exponentials, new_key, one_drawn
 from .many_rows import seeds
 from .pairwise import Metric, NearestOf
@@ -50,7 +50,7 @@ def scalable_kmeans_plus_plus(metric: Metric, population: Population, count: int
     while True:
         total = nearest.join(new_candidates)
         if not math.isfinite(total):
-            raise ValueError(NOT_FINITE)
+            raise OutOfRangeError(NOT_FINITE)
         if rounds >= ROUNDS or not total > 0:
             before, found = len(found), _chosen(metric, nearest, count, rng)
             # Every new candidate differs from all others; where candidates were added but no row was gained, the difference is rounding.

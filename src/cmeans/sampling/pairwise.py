@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..data.arrays import Array, Float64, IntArray, host_float64, in_float64, is_sparse, itemsize, namespace, rounding, take
 from ..data.blocks import Block, Blocks
 from ..kernels import Columns, FeatureKernel, Kernel, Linear, Precomputed
-from ..runtime.user_warnings import NOT_FINITE
+from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import LandmarkSpace, PartialSpace
 from ..spaces.spectrum import directing_rows, leading_directions
 
@@ -58,7 +58,7 @@ class Affinity(ABC):
         d2 = size - 2.0 * self.between(columns)
         d2[np.arange(len(columns)), columns] = 0.0
         if not np.isfinite(d2).all():
-            raise ValueError(NOT_FINITE)
+            raise OutOfRangeError(NOT_FINITE)
         size *= self.rounding
         d2[d2 <= size] = 0.0
         return d2.T
@@ -271,7 +271,7 @@ class NearestOf:
             best = np.argmax(score, axis=1)
             d2 = kxx - 2.0 * score[np.arange(len(best)), best]
             if not np.isfinite(d2).all():
-                raise ValueError(NOT_FINITE)
+                raise OutOfRangeError(NOT_FINITE)
             d2[d2 <= rounding(np.float64) * (kxx + norms[best])] = 0.0
             here = np.flatnonzero((rows >= first + block.start) & (rows < first + block.stop))
             best[rows[here] - first - block.start] = here

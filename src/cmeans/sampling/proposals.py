@@ -7,7 +7,7 @@ import numpy as np
 from .. import native
 from ..data.arrays import Float64, IntArray
 from ..native.calls import ADDRESS, INT, REAL, WHOLE, Structure, address, pointer_to
-from ..runtime.user_warnings import NOT_FINITE
+from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from .pairwise import Affinity
 
 
@@ -49,5 +49,5 @@ def lowered(
     kept = products, *arrays, numbers, after, potentials  # while their addresses are in use
     argument = _ProposalsArgument(*map(address, kept), *products.shape, affinity.rounding)
     if native.function("propose", dtype, (PROPOSALS,), INT)(argument):
-        raise ValueError(NOT_FINITE)
+        raise OutOfRangeError(NOT_FINITE)
     return after, potentials

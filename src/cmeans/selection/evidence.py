@@ -15,6 +15,8 @@ from ..data.arrays import Float64, numpy_dtype
 from ..data.blocks import Block, Blocks
 from ..estimators import KernelKMeans
 from ..fitting.arguments import takes_kernel_values
+from ..fitting.rows.empty import without_empty_rows
+from ..fitting.space import unit_sphere
 from ..fitting.validation import read_rows, weights_of
 from ..metrics.validity import silhouette_and_xie_beni
 from ..sampling.population import population_of, sample
@@ -108,7 +110,11 @@ def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
             "(scikit-learn's SimpleImputer, KNNImputer)."
         )
     weight, unit = weights_of(given, sample_weight, "select")
-    return Blocks(given.x, weight, unit=unit)
+    blocks, sphere = Blocks(given.x, weight, unit=unit), unit_sphere(estimator, int(given.x.shape[1]))
+    if sphere is None:
+        return blocks
+    with estimator._engine(blocks) as engine:
+        return without_empty_rows(blocks, sphere, engine, estimator.on_empty, "select")
 
 
 def trial_rows(estimator: Any, blocks: Blocks, most_clusters: int, rng: np.random.RandomState) -> TrialRows:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, as_like, in_form_of, is_foreign, is_sparse, namespace, rounding
+from ..data.arrays import Array, Float64, IntArray, as_like, in_form_of, is_foreign, is_sparse, namespace, rounding, to_numpy
 from ..data.blocks import LARGEST_SUM, Block, rows_between, spans
 from ..kernels import Columns, Kernel
 from .centres import Centres
@@ -104,6 +104,7 @@ class Space(ABC):
 
     kernel: Kernel
     spherical: bool  # whether centres have length one
+    empty_row_has = "only zeros, and so no direction"  # for messages
 
     @property
     @abstractmethod
@@ -153,6 +154,20 @@ class Space(ABC):
     def in_scale(self) -> Space:
         """Return the space in which distances of rows with missing values compare with those of other rows."""
         return self
+
+    @property
+    def may_hold_empty_rows(self) -> bool:
+        """True where rows may say nothing of the cluster that they belong to, as those without a direction do on a sphere."""
+        return self.spherical
+
+    def empty_rows(self, rows: Rows) -> IntArray:
+        """Return the positions of represented rows that say nothing."""
+        return np.flatnonzero(to_numpy(rows.kxx == 0))
+
+    def empty_rows_of(self, block: Block) -> IntArray:
+        """Return the same of rows as they are given."""
+        kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
+        return np.flatnonzero(to_numpy(kxx == 0))
 
     @property
     def sweeps_products(self) -> bool:

@@ -20,14 +20,22 @@ class FeatureSpace(Space):
     kernel: FeatureKernel
     known: Array | None = None  # (n, k) features of the training rows, where they were found with the kernel
     spherical: bool = False
+    empty_row_has = "no edge to a row of positive weight"
 
     @property
     def size(self) -> int:
         return self.kernel.n_components
 
     @property
+    def may_hold_empty_rows(self) -> bool:
+        return self.spherical or self.kernel.shows_all_parts
+
+    @property
     def factored_size(self) -> int:
         return self.kernel.n_landmarks if isinstance(self.kernel, LandmarkGraphKernel) else self.size
+
+    def empty_rows_of(self, block: Block) -> IntArray:
+        return self.empty_rows(self.training_rows(block))
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         e = self.kernel.features(block.x)

@@ -24,6 +24,7 @@ from ..data.arrays import (
 )
 from ..data.blocks import Block, blocks_of, spans
 from ..kernels import Columns, Kernel, Precomputed
+from ..runtime.user_warnings import OutOfRangeError
 from .base import ProductRows, Rows, Space, columns_of, kernel_room, mean_products
 from .centres import Centres
 from .conjugate_gradients import conjugate_gradients, solver_tolerance
@@ -234,7 +235,7 @@ def checked_gram(gram: Float64, kernel: Kernel) -> Float64:
         i, j = np.argwhere(~np.isfinite(gram))[0]
         finite = gram[np.isfinite(gram)]
         others = f", others from {finite.min():.3g} to {finite.max():.3g}" if len(finite) else ""
-        raise ValueError(
+        raise OutOfRangeError(
             f"kernel={kernel!r} gives {gram[i, j]} for a pair of rows (landmarks or sample, {i} and {j}){others}: it must be finite. "
             'Polynomials overflow on large features: scale the data, or use kernel="normalized_polynomial".'
         )

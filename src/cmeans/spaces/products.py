@@ -43,6 +43,13 @@ class ProductSpace(Space):
     def is_metric(self) -> bool:
         return self.of.is_metric
 
+    @property
+    def may_hold_empty_rows(self) -> bool:
+        return self.of.may_hold_empty_rows
+
+    def empty_rows(self, rows: Rows) -> IntArray:
+        return self.of.empty_rows(rows)
+
     def in_scale(self) -> ProductSpace:
         of = self.of.in_scale()
         return self if of is self.of else ProductSpace(of)

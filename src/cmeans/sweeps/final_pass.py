@@ -154,10 +154,14 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
         sums = prepared(rows, space, self.rule, self.state, task, out)
         if self.moves is not None:
             sums += self.moves.between(first, last).made(out, first, rows.blocks.weight[first:last], len(self.state.centres))
+        empty, nowhere = rows.empty_rows(task), 0
+        if len(empty):
+            out.leave_out(empty)
         if rows.blocks.known is not None:
             rows.blocks.known[first:last].overwrite(out.between(first, last))
-        nowhere = int(np.count_nonzero(out.labels[out.place(first, last - first)] < 0)) if self.rule.leaves_rows_out else 0
-        return replace(sums, nowhere=nowhere), self.sink.made(out), last - first
+        if self.rule.leaves_rows_out:
+            nowhere = int(np.count_nonzero(np.delete(out.labels[out.place(first, last - first)], empty - first) < 0))
+        return replace(sums, nowhere=nowhere, empty=len(empty)), self.sink.made(out), last - first
 
     def part(self, start: int, stop: int) -> FinalPass:
         return self if self.moves is None else replace(self, moves=self.moves.between(start, stop))
@@ -175,6 +179,7 @@ class Assignment:
     mass: Float64  # (c,) sum_i weight_i u_ij
     nowhere: int | None = None  # rows without a label, where labels are not here to be counted
     clusters: npt.NDArray[np.int32] | None = None  # of the memberships, as of `RowOutputs`
+    empty: int = 0  # rows that say nothing of where they belong
 
     def with_sums(self, sums: FinalSums, unit: float) -> Assignment:
         """Return the same with further sums, in the rows' unit of weight."""
@@ -206,7 +211,9 @@ def assign_all(
         sums = assign_into(whole, rows, space, rule, state, engine, reporter, moves)
         out = whole.outputs
         memberships = None if told else out.memberships
-        return Assignment(out.labels, memberships, out.nearest, sums.objective, sums.total_distance, sums.mass, clusters=out.clusters)
+        return Assignment(
+            out.labels, memberships, out.nearest, sums.objective, sums.total_distance, sums.mass, None, out.clusters, sums.empty
+        )
     compact = CompactLabels(label_type(c))
     if not here and taker is None:
         kept = StreamSink(c, like, compact, _discard, most)
@@ -214,7 +221,7 @@ def assign_all(
         left = engine.left_there(rows, final)
         if left is not None:
             sums = left[1].checked(rows.blocks.unit)
-            return Assignment(left[0], None, None, sums.objective, sums.total_distance, sums.mass, sums.nowhere)
+            return Assignment(left[0], None, None, sums.objective, sums.total_distance, sums.mass, sums.nowhere, None, sums.empty)
     labels, done = rows.blocks.empty_labels(c), 0
 
     def keep(part: npt.NDArray[Any]) -> None:
@@ -233,7 +240,7 @@ def assign_all(
 
         sink = StreamSink(c, like, LabelsAnd(compact, function), keep_and_put, most)
     sums = assign_into(sink, rows, space, rule, state, engine, reporter, moves)
-    return Assignment(labels, None, None, sums.objective, sums.total_distance, sums.mass)
+    return Assignment(labels, None, None, sums.objective, sums.total_distance, sums.mass, empty=sums.empty)
 
 
 def assign_into(

@@ -10,7 +10,7 @@ import numpy as np
 from ..data.arrays import Array, Float64, IntArray, as_like, device, namespace, to_numpy
 from ..data.outputs import RowOutputs
 from ..rules import Rule
-from ..runtime.user_warnings import NOT_FINITE
+from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Rows, Space
 from .represented_rows import RepresentedBlock, RepresentedRows, RowsInSpace
 from .state import State
@@ -211,7 +211,7 @@ def distances(rows: RepresentedRows, space: Space, state: State, task: int) -> A
     for _, _, d2 in _measured(rows, space, state, task, plain=True):
         xp = namespace(d2)
         if not bool(xp.all(xp.isfinite(d2))):
-            raise ValueError(NOT_FINITE)
+            raise OutOfRangeError(NOT_FINITE)
         parts.append(xp.sqrt(d2))
     return namespace(parts[0]).concat(parts)
 

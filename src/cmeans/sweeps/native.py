@@ -11,7 +11,7 @@ from ..data.arrays import Array, Float64, IntArray, rounding
 from ..data.outputs import RowOutputs
 from ..native.calls import ADDRESS, INT, REAL, TEXT, WHOLE, Structure, address, byref, done, pointer_to
 from ..rules import NativeFunctions, Rule
-from ..runtime.user_warnings import NOT_FINITE
+from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Space
 from .native_rows import RowsArgument
 from .represented_rows import RepresentedRows
@@ -181,7 +181,7 @@ class NativeMeasure:
             done(self._pass(here.argument, centres, address(out), byref(finite)))
             parts.append(out)
         if not finite.value:
-            raise ValueError(NOT_FINITE)
+            raise OutOfRangeError(NOT_FINITE)
         return np.concatenate(parts)
 
 

@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, Partition, to_numpy
+from ..data.arrays import Array, Float64, IntArray, Partition, fill_rows, to_numpy
 from ..engines import NumberedPass, Pass
 from ..rules import Hard, Rule
-from ..runtime.user_warnings import NOT_FINITE
+from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Space
 from .choice import (
     CostsFunction,
@@ -59,7 +59,7 @@ class SweepPass(Pass[Statistics]):
     def conclude(self, total: Statistics) -> Statistics:
         total = total.settled
         if not total.is_finite():
-            raise ValueError(NOT_FINITE)
+            raise OutOfRangeError(NOT_FINITE)
         return total
 
     @cached_property
@@ -141,7 +141,7 @@ class PricePass(Pass[PriceStatistics]):
 
     def conclude(self, total: PriceStatistics) -> PriceStatistics:
         if not (np.isfinite(total.cost) and np.isfinite(total.mass).all()):
-            raise ValueError(NOT_FINITE)
+            raise OutOfRangeError(NOT_FINITE)
         return total
 
 
@@ -228,7 +228,7 @@ class KnownPass(Pass[Statistics]):
 
 @dataclass(frozen=True)
 class DistancePass(Pass[Array]):
-    """(b, c) distances to every centre, square roots taken, by the arithmetic of the last pass."""
+    """(b, c) distances to every centre, square roots taken, by the arithmetic of the last pass; NaN for rows that say nothing."""
 
     rule: Rule
     state: State
@@ -238,17 +238,22 @@ class DistancePass(Pass[Array]):
         return measure_for(rows, self.space or rows.space, self.rule, len(self.state.centres))
 
     def work(self, rows: RepresentedRows, task: int, prepared: MeasureFunction) -> Array:
-        return prepared(rows, self.space or rows.space, self.state, task)
+        distances = prepared(rows, self.space or rows.space, self.state, task)
+        if len(empty := rows.empty_rows(task)):
+            fill_rows(distances, empty - rows.blocks.task_range(task, rows.space.size)[0], np.nan)
+        return distances
 
 
 @dataclass(frozen=True)
 class NearestPass(Pass[IntArray]):
-    """(b,) numbers of the nearest centres, less their prices where they have some, without k(x, x)."""
+    """(b,) numbers of the nearest centres, less their prices where they have some, without k(x, x); -1 for rows that say nothing."""
 
     state: State
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> IntArray:
-        return nearest(rows, rows.space, self.state, task)
+        labels = nearest(rows, rows.space, self.state, task)
+        labels[rows.empty_rows(task) - rows.blocks.task_range(task, rows.space.size)[0]] = -1
+        return labels
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, is_sparse, itemsize
-from ..data.blocks import Blocks, BlocksSpec
+from ..data.blocks import Block, Blocks, BlocksSpec
 from ..engines import Engine
 from ..spaces import Rows, Space
 from ..spaces.centres import Centres
 from ..spaces.spectrum import directing_rows, leading_directions
 from .native_rows import SUMMED_ROWS, NativeRows, NativeTable
 
+NO_ROWS = np.empty(0, np.intp)
 PIECE = 2**23  # bytes of memory that is taken at once: NumPy asks for large pages from half as much on, and rows are found sooner in them
 
 
@@ -88,6 +89,7 @@ class RepresentedRows:
         self._native_views: dict[int, NativeRows] = {}
         self._native_table: NativeTable | None = None
         self._weights: dict[int, float] = {}
+        self._empty: dict[int, dict[int, IntArray]] = {}  # of each task, by the first row of a block
         self._directions: dict[int, Centres | None] = {}
         self._coordinates: dict[tuple[int, int], Array] = {}  # by the first row of a block and the number of directions
         self._lock = threading.Lock()
@@ -128,13 +130,26 @@ class RepresentedRows:
         kept: list[RepresentedBlock] = []
         for block in self.blocks.task(task, size):
             start = block.start - first if keep else 0
-            rows = represent(block, None if room is None else room[start : start + len(block.weight)])
-            piece = RepresentedBlock(rows, block.weight, block.start)
+            piece = self._piece(task, represent(block, None if room is None else room[start : start + len(block.weight)]), block)
             if keep:
                 kept.append(piece)
             yield piece
         if keep:
             self._kept[task] = kept
+
+    def _piece(self, task: int, rows: Rows, block: Block) -> RepresentedBlock:
+        """Return a represented block, in which rows that say nothing weigh nothing, and remember which these are."""
+        weight = block.weight
+        if self.space.may_hold_empty_rows and len(empty := self.space.empty_rows(rows)):
+            self._empty.setdefault(task, {})[block.start] = block.start + empty
+            weight = weight.copy()
+            weight[empty] = 0.0
+        return RepresentedBlock(rows, weight, block.start)
+
+    def empty_rows(self, task: int) -> IntArray:
+        """Return the numbers of the rows of a task that say nothing of where they belong, once they have been represented."""
+        found = self._empty.get(task)
+        return NO_ROWS if found is None else np.concatenate(list(found.values()))
 
     def native_task(self, task: int) -> Iterator[NativeRows]:
         """The rows of one task for native code, block by block; views at once, where that gives the same sums."""
@@ -143,7 +158,7 @@ class RepresentedRows:
             return
         if task not in self._native_views:
             block = self.blocks.cut(*self.blocks.task_range(task, self.space.size))
-            self._native_views[task] = NativeRows(self.space.rows(block).values(), block.weight, block.start)
+            self._native_views[task] = self._piece(task, self.space.rows(block), block).native
         yield self._native_views[task]
 
     def native_table(self, engine: Engine) -> NativeTable:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray, host_float64
 from ..rules import Rule
-from ..runtime.user_warnings import NOT_FINITE
+from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Space
 from ..spaces.centres import Centres
 from .state import State
@@ -148,16 +148,17 @@ class FinalSums:
     objective: float
     total_distance: float  # sum_ij weight_i d2_ij
     mass: Float64  # (c,) sum_i weight_i u_ij
-    nowhere: int = 0  # rows without a label
+    nowhere: int = 0  # rows without a label, of those that say where they belong
+    empty: int = 0  # rows that do not
 
     def __add__(self, other: FinalSums) -> FinalSums:
         distance, nowhere = self.total_distance + other.total_distance, self.nowhere + other.nowhere
-        return FinalSums(self.objective + other.objective, distance, self.mass + other.mass, nowhere)
+        return FinalSums(self.objective + other.objective, distance, self.mass + other.mass, nowhere, self.empty + other.empty)
 
     def checked(self, unit: float) -> FinalSums:
         """Return the sums with the objective in the user's unit of weight; refuse what is no number."""
         if not math.isfinite(self.objective):
-            raise ValueError(NOT_FINITE)
+            raise OutOfRangeError(NOT_FINITE)
         return replace(self, objective=self.objective * unit)
 
 

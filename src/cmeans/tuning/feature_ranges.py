@@ -10,7 +10,7 @@ from ..data.arrays import Float64, numpy_dtype
 from ..data.blocks import Blocks, GivenRows
 from ..data.scaling import extremes
 from ..engines import Engine, Pass
-from ..runtime.user_warnings import NOT_FINITE
+from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 
 RANGE = 10.0  # of each scaled feature, as in the papers
 
@@ -41,5 +41,5 @@ def factors_to_ten(blocks: Blocks, engine: Engine, estimator_name: str) -> Float
         width: Float64 = found.high - found.low
         factors = RANGE / width
     if not np.isfinite(width).all():
-        raise ValueError(f"{estimator_name}: {NOT_FINITE}")
+        raise OutOfRangeError(f"{estimator_name}: {NOT_FINITE}")
     return np.where((width > 0) & (factors < np.finfo(numpy_dtype(blocks.x)).max), factors, 1.0)

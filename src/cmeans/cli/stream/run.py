@@ -274,6 +274,7 @@ def _summary(request: StreamRequest, state: SavedStream) -> dict[str, Any]:
         "projection_loss": model.projection_loss_,
         "converged": model.converged_,
         "sizes": tally.sizes,
+        "noise": tally.noise,
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,9 @@ METHOD = "stream"  # the method in the metadata of a state, and their key for th
 FREE = {"chunk_size", "max_iter", "tol", "memory_budget", "n_jobs"}  # parameters that may change from run to run
 
 
+NO_LABELS: NDArray[Any] = np.empty(0, np.intp)
+
+
 @dataclass(frozen=True)
 class StreamCounts:
     """Counts of the rows so far."""
@@ -34,20 +37,22 @@ class StreamCounts:
     clustered: int = 0
     malformed: int = 0
     sizes: tuple[int, ...] = ()  # rows assigned to each cluster on arrival
+    noise: int = 0  # rows that were in none
 
     def in_source(self, source: str) -> StreamCounts:
         """Return the same counts, before the next row of a source."""
         return replace(self, place=self.place.of(source))
 
-    def after(self, chunk: Batch, labels: Sequence[int] | NDArray[Any] = (), n_clusters: int = 0) -> StreamCounts:
+    def after(self, chunk: Batch, labels: NDArray[Any] = NO_LABELS, n_clusters: int = 0) -> StreamCounts:
         """Return the counts after a chunk whose sound rows have these labels."""
-        came = np.bincount(labels, minlength=max(n_clusters, len(self.sizes))) if len(chunk) else np.zeros(len(self.sizes), int)
+        came = np.bincount(labels[labels >= 0], minlength=max(n_clusters, len(self.sizes)))
         came[: len(self.sizes)] += np.array(self.sizes, came.dtype)
         return StreamCounts(
             self.place.after(chunk),
             self.clustered + len(chunk),
             self.malformed + len(chunk.faults),
             tuple(came.tolist()),
+            self.noise + int(np.count_nonzero(labels < 0)),
         )
 
 
@@ -144,6 +149,7 @@ def _read_tally(stored: Mapping[str, Any]) -> tuple[StreamCounts, Written | None
     numbers = (int(stored["clustered"]), int(stored["malformed"]), tuple(int(size) for size in stored["sizes"]))
     so_far = Offset(int(place["rows"]), place["source"], files, place.get("tail"))
     labels = None if written is None else Written(str(written["name"]), int(written["bytes"]), bool(written["memberships"]))
-    if min(so_far.rows, *files.values(), *numbers[:2], *numbers[2], 0 if labels is None else labels.bytes) < 0:
+    noise = int(stored.get("noise", 0))
+    if min(so_far.rows, *files.values(), *numbers[:2], *numbers[2], noise, 0 if labels is None else labels.bytes) < 0:
         raise ValueError("counts below zero")
-    return StreamCounts(so_far, *numbers), labels
+    return StreamCounts(so_far, *numbers, noise), labels

@@ -10,11 +10,14 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ...data.arrays import foreign_like
 from ...engines.dask.dask_api import is_collection, row_by_row
 from ...engines.dask.rows import type_and_columns
 from ...runtime.docstrings import describes_arguments
+from ...runtime.user_warnings import collected
 from ..fitted_attributes import PER_ROW
 from ..validation import check_columns
+from .none import has_no_rows, refuse_other_width
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 OF_A_FIT = (*PER_ROW, "feature_names_in_", "_stream")  # not needed for new rows
@@ -22,23 +25,27 @@ HEAVY_WORDS = {"engine", "init", "landmarks", "random_state"}  # nor are the par
 
 
 def lazily(method: Method) -> Method:
-    """Wrap a method (rows, d) -> (rows, c), or (rows,) for labels and scores, to return Dask arrays for Dask collections."""
+    """Wrap a method (rows, d) -> (rows, c), or (rows,) for labels and scores, to return Dask arrays for Dask collections, and empty ones
+    for the chunks of a stream that have no rows."""
 
     @wraps(describes_arguments(method))
     def answered(self: Any, X: Any, *, diag: Any = None) -> Any:
-        if not is_collection(X):
+        is_none = self._answers_no_rows and has_no_rows(X)
+        if not is_collection(X) and not is_none:
             return method(self, X, diag=diag)
         check_is_fitted(self)
         estimator_name, name = type(self).__name__, method.__name__
+        width = None if name in ("predict", "outlier_score") else 2 * self._most if name == "_top_columns" else len(self._state.centres)
+        nothing = np.empty((0,) if width is None else (0, width), np.int64 if name == "predict" else np.float64)
+        if is_none:
+            refuse_other_width(self, X)
+            return foreign_like(nothing, X)
         if diag is not None:
             raise ValueError(f"{estimator_name}: diag cannot be given with a Dask collection; pass arrays, part by part.")
         dtype, columns = type_and_columns(X, estimator_name)
         check_columns(self, columns, "the Dask data frame", fitting=False)
         dtype = np.int64 if name == "predict" else dtype
-        width = None if name in ("predict", "outlier_score") else 2 * self._most if name == "_top_columns" else len(self._state.centres)
-        return row_by_row(
-            X, _answer, width, dtype, model=_portable(self), asked=name, nothing=np.empty((0,) if width is None else (0, width))
-        )
+        return row_by_row(X, _answer, width, dtype, model=_portable(self), asked=name, nothing=nothing)
 
     return answered  # type: ignore[return-value]
 
@@ -54,8 +61,14 @@ def _portable(model: Any) -> Any:
     return light
 
 
-def _answer(block: Any, model: Any, asked: str, nothing: Any) -> Any:
+def _answer(block: Any, model: Any, asked: str, nothing: Any, block_info: Any = None) -> Any:
     if not len(block):
         return nothing
     rows = block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)
-    return getattr(model, asked)(rows)
+    try:
+        with collected():  # one warning for each block would be many
+            return getattr(model, asked)(rows)
+    except ValueError as error:
+        first = block_info[0]["array-location"][0][0] if block_info else np.nan
+        begins = "" if np.isnan(first) else f", which begins at row {first}"
+        raise ValueError(f"{error} Rows are counted within a chunk of X{begins}.") from error

@@ -44,15 +44,10 @@ def with_means(parameters: BaseCMeans, blocks: Blocks, estimator_name: str, *, h
     be."""
     if not holes:
         return blocks, np.zeros(int(blocks.x.shape[1]), np.intp)
-    with parameters._engine(blocks.x) as engine:
+    with parameters._engine(blocks) as engine:
         sums = observed_sums(blocks, engine)
     if not sums.missing.any():
         return blocks, sums.missing
-    if sums.blank is not None:
-        raise ValueError(
-            f"{estimator_name}: row {sums.blank} of X has no value at all, only NaN (rows count from 0), so that no cluster is nearer; "
-            "leave it out."
-        )
     labels = vars(parameters).get("feature_names_in_", np.arange(len(sums.mass)))
     never, mostly = labels[sums.mass <= 0].tolist(), labels[sums.mass < (1.0 - MOSTLY) * sums.weight].tolist()
     if never:

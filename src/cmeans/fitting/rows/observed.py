@@ -8,7 +8,7 @@ import numpy as np
 
 from ...data.arrays import Float64, IntArray, to_numpy
 from ...data.blocks import Blocks
-from ...engines import Engine, NumberedPass
+from ...engines import Engine, Pass
 from ...spaces import EuclideanSpace
 from ...sweeps.represented_rows import RepresentedRows
 
@@ -20,8 +20,7 @@ class ObservedSums:
     missing: IntArray  # (d,) rows without a value
     mass: Float64  # (d,) sum of the weights of rows with a value
     moment: Float64  # (d,) sum of weight x over them
-    weight: float  # sum of the weights of all rows
-    blank: int | None = None  # number of the first row without any value
+    weight: float  # sum of the weights of all rows with any value
 
     def __add__(self, other: ObservedSums) -> ObservedSums:
         return ObservedSums(
@@ -29,7 +28,6 @@ class ObservedSums:
             self.mass + other.mass,
             self.moment + other.moment,
             self.weight + other.weight,
-            other.blank if self.blank is None else self.blank,
         )
 
     @property
@@ -39,7 +37,7 @@ class ObservedSums:
 
 
 @dataclass(frozen=True)
-class ObservedPass(NumberedPass[ObservedSums]):
+class ObservedPass(Pass[ObservedSums]):
     """A pass that sums what is observed of the columns of rows as they are given."""
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> ObservedSums:
@@ -48,10 +46,8 @@ class ObservedPass(NumberedPass[ObservedSums]):
         for block in rows.blocks.task(task, d):
             x = to_numpy(block.x).astype(np.float64, copy=False)
             holes = np.isnan(x)
-            blank = holes.all(axis=1)
-            first = self.first + block.start + int(np.argmax(blank)) if blank.any() else None
-            values = np.where(holes, 0.0, x)
-            sums += ObservedSums(holes.sum(axis=0), block.weight @ ~holes, block.weight @ values, float(block.weight.sum()), first)
+            values, weight = np.where(holes, 0.0, x), float(block.weight @ ~holes.all(axis=1))
+            sums += ObservedSums(holes.sum(axis=0), block.weight @ ~holes, block.weight @ values, weight)
         return sums
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -92,13 +91,6 @@ def of_all_chunks(result: FitResult, settings: FitSettings, summary: FitSummary)
     if fell_short:
         message = f"stopped at max_iter={settings.stopping.max_iter} in {fell_short} of {n} chunks; raise max_iter or loosen tol={tol:g}"
     return replace(result, solution=replace(result.solution, converged=not fell_short), reason=message)
-
-
-def has_no_rows(X: Any) -> bool:
-    shape: Any = getattr(X, "shape", None)
-    if shape is None:
-        return hasattr(X, "__len__") and len(X) == 0
-    return len(shape) == 2 and shape[0] == 0
 
 
 def like_first(x: Array, stream: StreamState) -> Array:

@@ -37,6 +37,7 @@ from ..init import InitContext, starts
 from ..kernel_width import build_named_kernel
 from ..memory import require
 from ..procedure import FitContext, FitSettings, Method, Procedure, fuzzy_method
+from ..rows.none import has_no_rows, of_no_cluster, refuse_other_width
 from ..rows.numbering import numbers_of_labels, tied_numbers
 from ..rows.swept import sums_of_known
 from ..rows.told import Told
@@ -44,7 +45,6 @@ from ..space import estimator_graph
 from ..validation import integer, one_of, read_rows, weights_of
 from .chunks import (
     cut,
-    has_no_rows,
     like_first,
     memberships,
     new_seed,
@@ -55,7 +55,7 @@ from .chunks import (
     with_weight,
 )
 from .stored_classes import OF_STREAMS
-from .stream_state import Chunk, ChunkResult, FitSummary, StreamState, WarmupBuffer
+from .stream_state import Chunk, ChunkResult, EarlyRows, FitSummary, StreamState, WarmupBuffer
 
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
 
@@ -68,6 +68,7 @@ class StreamingBase(BaseCMeans):
     noise: str | float | None = None
     _stream: StreamState
     _kept_objects = OF_STREAMS
+    _answers_no_rows = True
 
     @abstractmethod
     def _begin(self, chunk: Chunk) -> ChunkResult:
@@ -98,12 +99,13 @@ class StreamingBase(BaseCMeans):
     ) -> Self:
         """Cluster the next rows of a stream together with what is kept of those before.
 
-        `labels_`, `memberships_` and `objective_` are then those of these rows. A chunk that is refused, and one without rows,
-        leave everything as it was.
+        `labels_`, `memberships_` and `objective_` are then those of these rows, of a chunk without rows empty. Where rows are held until
+        there are enough to begin with (`warm_up`), those that come before there are as many as clusters have the label -1. A chunk that
+        is refused leaves everything as it was.
 
         Parameters
         ----------
-        X : (n, d) rows, as `fit` takes them; the first chunk needs at least n_clusters of them.
+        X : (n, d) rows, as `fit` takes them; where none are held, the first chunk needs at least n_clusters of them.
         y : not used.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
         known_labels, label_strength : as for `fit`, of these rows. The first time that rows of a label come, the cluster to which most of
@@ -135,19 +137,28 @@ class StreamingBase(BaseCMeans):
         estimator_name = type(self).__name__
         stream = vars(self).get("_stream")
         procedure, settings = self._checked()
+        early = vars(self).get("_early")
         if has_no_rows(X):
+            refuse_other_width(self, X)
+            self._keep_no_clusters(X, 0, settings.n_clusters, "float64" if stream is None else stream.dtype)
             return self
-        given = read_rows(self, X, fitting=stream is None)
+        given = read_rows(self, X, fitting=stream is None and early is None)
         weight, unit = weights_of(given, sample_weight, estimator_name)
         blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
-        if stream is None:
-            settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
         blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=False)
+        if stream is None:
+            rows = blocks if early is None else early.before(blocks)
+            if rows.n_rows < settings.n_clusters <= self._rows_to_begin_with(settings):
+                self._keep_no_clusters(given.x, blocks.n_rows, settings.n_clusters, numpy_dtype(rows.x))
+                self._early = EarlyRows.of(rows, 1 if early is None else early.n_chunks + 1)
+                return self
+            settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, rows.n_rows, estimator_name))
         with verbose_log(self.verbose, estimator_name, self.tol):
-            with self._engine(given.x) as engine:
+            with self._engine(blocks) as engine:
                 context = FitContext(procedure, settings, given, blocks, engine, None, current_listeners(), None, FitRecord())
                 reporter = Reporter(context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}")
-                stream, absorbed = self._absorb(stream, context, reporter, new_seed(settings) if stream is None else stream.seed)
+                seed = new_seed(settings) if stream is None else stream.seed
+                stream, absorbed = self._absorb(stream, context, reporter, seed, early)
                 result = self._result_of(absorbed.rows, replace(context, blocks=absorbed.geometry.blocks), absorbed, stream)
             self._keep(absorbed.geometry, Method(absorbed.rule), result, absorbed.geometry.blocks)
             self._keep_stream(stream, absorbed.loss)
@@ -213,18 +224,22 @@ class StreamingBase(BaseCMeans):
             return replace(summary, absorbed=replace(absorbed, solution=replace(solution, converged=False, ended=True)))
         return summary
 
-    def _absorb(self, stream: StreamState | None, context: FitContext, reporter: Reporter, seed: int) -> tuple[StreamState, ChunkResult]:
-        """Return the stream after a further chunk; `seed` is that of a new one."""
+    def _absorb(
+        self, stream: StreamState | None, context: FitContext, reporter: Reporter, seed: int, early: EarlyRows | None = None
+    ) -> tuple[StreamState, ChunkResult]:
+        """Return the stream after a further chunk; `seed` is that of a new one, which `early` rows have been waiting for."""
         blocks = context.blocks.in_memory()
+        held = None if stream is None else stream.held
         if stream is None:
+            blocks, held = (blocks, None) if early is None else (early.alike(blocks), early.buffer)
             unit, dtype = blocks.unit, np.dtype(numpy_dtype(blocks.x)).name
-            number, before, visits = 0, 0, 0
+            number, before, visits = (0, 0, 0) if early is None else (early.n_chunks, early.n_rows, 0)
         else:
             seed, unit, dtype = stream.seed, stream.unit, stream.dtype
             number, before, visits = stream.n_chunks, stream.n_samples, stream.row_visits
             blocks = replace(blocks, x=like_first(blocks.x, stream), weight=blocks.weight * (blocks.unit / unit), unit=unit)
         seen = before + blocks.n_rows
-        rows = blocks if stream is None or stream.held is None else stream.held.before(blocks)
+        rows = blocks if held is None else held.before(blocks)
         if isinstance(self.init, str) or stream is not None:
             rows = with_weight(rows)
         chunk = Chunk(replace(context, blocks=rows), seed, number, reporter)
@@ -344,8 +359,16 @@ class StreamingBase(BaseCMeans):
             stream.row_visits + blocks.n_rows,
         )
 
+    def _keep_no_clusters(self, X: Any, n_rows: int, n_clusters: int, dtype: Any) -> None:
+        """Keep the attributes of rows that are in no cluster yet, or are none."""
+        for name, value in of_no_cluster(X, n_rows, n_clusters, dtype).items():
+            if name in vars(self) or name in ("labels_", "memberships_"):
+                setattr(self, name, value)
+        self.objective_ = 0.0
+
     def _keep_stream(self, stream: StreamState, loss: Float64 | None) -> None:
         self._stream = stream
+        self.__dict__.pop("_early", None)
         self.n_samples_seen_ = stream.n_samples
         self.n_chunks_ = stream.n_chunks
         self.mass_ = stream.past.mass * stream.unit

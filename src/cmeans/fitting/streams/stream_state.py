@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...data.arrays import Array, Float64, IntArray, stacked
+from ...data.arrays import Array, Float64, IntArray, in_form_of, in_type_of, stacked
 from ...data.blocks import Blocks
 from ...data.known_labels import KnownLabels
 from ...rules import Rule
@@ -55,6 +55,33 @@ class WarmupBuffer:
     def known(self) -> KnownLabels | None:
         """Known labels of the rows."""
         return None if self.labels is None or self.strength is None else KnownLabels(self.labels, self.strength)
+
+
+@dataclass(frozen=True)
+class EarlyRows:
+    """Rows of a stream that has not begun, as they are fewer than its clusters."""
+
+    buffer: WarmupBuffer
+    unit: float  # what a weight of 1 stands for in the user's weights
+    n_chunks: int
+
+    @classmethod
+    def of(cls, rows: Blocks, n_chunks: int) -> EarlyRows:
+        return cls(WarmupBuffer.of(rows), rows.unit, n_chunks)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.buffer.weight)
+
+    def alike(self, blocks: Blocks) -> Blocks:
+        """Return further rows in the float type and the unit of weight of these."""
+        x = in_type_of(in_form_of(blocks.x, self.buffer.x), self.buffer.x)
+        return replace(blocks, x=x, weight=blocks.weight * (blocks.unit / self.unit), unit=self.unit)
+
+    def before(self, blocks: Blocks) -> Blocks:
+        """Return these rows followed by further ones."""
+        return self.buffer.before(self.alike(blocks))
 
 
 @dataclass(frozen=True)

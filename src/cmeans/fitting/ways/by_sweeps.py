@@ -72,6 +72,7 @@ class BySweeps:
     progressive: bool = False
     search: str | None = None
     missing: str = "error"
+    on_empty: str = "warn"
     join_equal_rows: bool | str = False
 
     def _by_sweeps(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:

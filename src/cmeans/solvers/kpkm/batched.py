@@ -17,7 +17,7 @@ from ...data.arrays import Array, IntArray, as_like, device, namespace, numpy_dt
 from ...data.outputs import label_type
 from ...engines import NumberedPass, Pass
 from ...rules import Rule
-from ...runtime.user_warnings import NOT_FINITE
+from ...runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ...sampling.farthest import farthest_rows
 from ...sampling.quantiles import DigitWeights, QuantileSearch, quantile_of_sums
 from ...spaces import ProductRows, Rows
@@ -55,7 +55,7 @@ class _LookPass(Pass[Any]):
             d2 = to_numpy(some.squared_distances(view))
             d2 = d2 if picked else d2[which]
             if not np.isfinite(d2).all():
-                raise ValueError(NOT_FINITE)
+                raise OutOfRangeError(NOT_FINITE)
             numbers = block.start + which
             p = kept.p[numbers]
             free = p > 0

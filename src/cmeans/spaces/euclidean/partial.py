@@ -30,6 +30,7 @@ class PartialSpace(PointSpace):
     shift: Float64  # (d,)
     scaled: bool = False
     spherical = False
+    empty_row_has = "no value at all, only NaN"
 
     def __post_init__(self) -> None:
         if self.shift.ndim != 1:
@@ -46,6 +47,18 @@ class PartialSpace(PointSpace):
     @property
     def is_metric(self) -> bool:
         return not self.scaled
+
+    @property
+    def may_hold_empty_rows(self) -> bool:
+        return True
+
+    def empty_rows(self, rows: Rows) -> IntArray:
+        observed = rows.plain().g[:, len(self.shift) :]
+        return np.flatnonzero(~to_numpy(namespace(observed).any(observed != 0, axis=1)))
+
+    def empty_rows_of(self, block: Block) -> IntArray:
+        xp = namespace(block.x)
+        return np.flatnonzero(to_numpy(xp.all(xp.isnan(block.x), axis=1)))
 
     def in_scale(self) -> PartialSpace:
         return self if self.scaled else replace(self, scaled=True)
@@ -84,17 +97,10 @@ class PartialSpace(PointSpace):
         """Return the values (b, d) of rows about the shift, 0 where they are missing, and 1 (b, d) where they are not, else 0."""
         xp, x = namespace(block.x), block.x - as_like(self.shift, block.x)[None, :]
         holes = xp.isnan(block.x)
-        blank = to_numpy(xp.all(holes, axis=1))
-        if blank.any():
-            row = block.start + int(np.argmax(blank))
-            raise ValueError(
-                f"row {row} of X has no value at all, only NaN (rows count from 0), so that no cluster is nearer; leave it out."
-            )
         return xp.where(holes, xp.zeros_like(x), x), xp.astype(~holes, x.dtype)
 
 
 def row_scales(x: Array) -> Float64:
-    """Return d / (number observed) (b,) of rows with a value each."""
+    """Return d / (number observed) (b,) of rows; 1 for those without any value."""
     counts = to_numpy(namespace(x).count_nonzero(x == x, axis=1)).astype(np.float64)
-    scales: Float64 = x.shape[1] / counts
-    return scales
+    return np.where(counts > 0, x.shape[1] / np.maximum(counts, 1.0), 1.0)

@@ -20,6 +20,7 @@ from ...data.arrays import (
 )
 from ...data.blocks import Block
 from ...kernels import Cosine, Kernel, Linear
+from ...runtime.user_warnings import OutOfRangeError
 from ..base import ProductRows, Rows, RowValues, View, kernel_room, mean_products
 from ..centres import Centres
 from .points import PointSpace
@@ -90,6 +91,9 @@ class EuclideanSpace(PointSpace):
     def represents_by_views(self) -> bool:
         return not self.spherical
 
+    def empty_rows_of(self, block: Block) -> IntArray:
+        return np.flatnonzero(to_numpy(lengths_squared(block.x) == 0))
+
     def room(self, n_rows: int, like: Array) -> Array | None:
         return kernel_room(n_rows, self.size, like) if self.spherical and not is_sparse(like) else None
 
@@ -125,12 +129,8 @@ class EuclideanSpace(PointSpace):
 
 
 def of_length_one(x: Array, room: Array | None = None) -> Array:
-    """Return x_i / |x_i|, in `room` where it can be used; ValueError where a row has no length, and so no direction."""
-    squares = squared_norms(x)
-    row = first_without_direction(squares)
-    if row is not None:
-        raise ValueError(f"spherical=True: {NO_DIRECTION}")
-    factors = inverse_root(squares)
+    """Return x_i / |x_i|, in `room` where it can be used; rows of zeros, which have no direction, as they are."""
+    factors = inverse_root(lengths_squared(x))
     if is_sparse(x):
         scaled = x.copy()
         scaled.data *= np.repeat(factors, np.diff(x.indptr))
@@ -138,12 +138,11 @@ def of_length_one(x: Array, room: Array | None = None) -> Array:
     return np.multiply(x, factors[:, None], out=room) if isinstance(x, np.ndarray) else x * factors[:, None]
 
 
-NO_DIRECTION = "X holds a row of zeros (or of numbers whose squares are out of range), which has no direction; leave such rows out."
-
-
-def first_without_direction(
-    squares: Array,  # (b,) |x_i|^2
-) -> int | None:
-    """Return the first row that has no length; None where all have one."""
-    bad = ~((squares > 0) & (squares < np.inf))
-    return int(to_numpy(bad).argmax()) if bool(namespace(squares).any(bad)) else None
+def lengths_squared(x: Array) -> Array:
+    """Return |x_i|^2 (b,); refused where they are out of range, so that they show no length of a row that has one."""
+    squares, xp = squared_norms(x), namespace(x)
+    if not bool(xp.all(squares > 0)) or not bool(xp.all(squares < np.inf)):
+        entries = abs(x).max(axis=1).toarray().ravel() if is_sparse(x) else xp.max(xp.abs(x), axis=1)
+        if bool(xp.any((entries > 0) != (squares > 0))) or not bool(xp.all(squares < np.inf)):
+            raise OutOfRangeError("spherical=True: X holds a row of numbers whose squares are out of range, so that it has no length.")
+    return squares

@@ -1,0 +1,74 @@
+"""The row to which it is due that numbers are out of range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from ...data.arrays import is_sparse, squared_norms, to_numpy
+from ...data.blocks import Block, Blocks, GivenRows
+from ...engines import Engine, NumberedPass
+from ...runtime.user_warnings import OutOfRangeError
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The largest number of a row."""
+
+    row: int
+    column: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The first row whose sum of squares its type cannot hold, and the row of the largest number."""
+
+    first: Entry | None
+    largest: Entry
+
+    def __add__(self, other: Entries) -> Entries:
+        largest = max(self.largest, other.largest, key=lambda entry: abs(entry.value))  # the first of equal ones
+        return Entries(self.first or other.first, largest)
+
+
+@dataclass(frozen=True)
+class EntriesPass(NumberedPass[Entries]):
+    """The same of rows as they are given."""
+
+    def work(self, rows: GivenRows, task: int, prepared: None) -> Entries:
+        return reduce(add, (self._of(block) for block in rows.task(task)))
+
+    def _of(self, block: Block) -> Entries:
+        x = block.x if is_sparse(block.x) else np.nan_to_num(to_numpy(block.x), posinf=np.inf, neginf=-np.inf)
+        sizes = abs(x).max(axis=1).toarray().ravel() if is_sparse(x) else np.abs(x).max(axis=1)
+        with np.errstate(over="ignore", under="ignore"):
+            squares = squared_norms(x)
+        beyond = np.flatnonzero((squares == np.inf) | ((squares == 0) & (sizes > 0)))
+        first = self._entry(x, block.start, int(beyond[0])) if len(beyond) else None
+        return Entries(first, self._entry(x, block.start, int(sizes.argmax())))
+
+    def _entry(self, x: Any, start: int, row: int) -> Entry:
+        values = x[[row]].toarray()[0] if is_sparse(x) else x[row]
+        column = int(np.abs(values).argmax())
+        return Entry(self.first + start + row, column, float(values[column]))
+
+
+@contextmanager
+def naming_the_row(blocks: Blocks, engine: Engine, names: list[str] | None) -> Iterator[None]:
+    """Add to the message of an OutOfRangeError raised inside the block to which row it is due."""
+    try:
+        yield
+    except OutOfRangeError as error:
+        found = engine.fold(GivenRows(replace(blocks, factors=None), int(blocks.x.shape[1])), EntriesPass())
+        entry = found.first or found.largest
+        column = f"column {entry.column if names is None else repr(names[entry.column])}"
+        row = int(blocks.given_numbers(np.array([entry.row]))[0])
+        what = "is the first such one, with" if found.first else "holds the largest number of X,"
+        raise ValueError(f"{error} Row {row} {what} {entry.value:.5g} in {column} (rows count from 0).") from error
