@@ -88,9 +88,11 @@ def foreign_like(values: Array, like: Array) -> Array:
 
 
 def in_order(x: Array) -> Array:
-    """Return NumPy's numbers (n,) or rows (n, d) as any code may read them: x itself where they are in the machine's byte order and aligned,
-    those of a row (or all (n,)) one after the other, and each row begins a whole number of numbers behind the one before; else a copy. CSR
-    is returned with the columns of a row in order, arrays of other libraries as they are.
+    """Return NumPy's numbers (n,) or rows (n, d) as any code may read them, CSR with the columns of each row in order, and arrays of other
+    libraries as they are.
+
+    It is x itself where numbers are in the machine's byte order and aligned, those of a row (or all (n,)) one after the other, and each
+    row begins a whole number of numbers behind the one before; else a copy.
 
     Columns of record arrays, say, may lie anywhere: the next row may begin within a number. Native code would read other bytes; NumPy
     reads the right ones, but adds them in another order if they lie in another.
