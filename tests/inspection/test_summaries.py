@@ -1,5 +1,7 @@
 """Summaries and explanations against loops."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -208,21 +210,66 @@ def test_representatives_of_frames_and_of_small_clusters():
     assert list(representatives(made, kernel, k=1)) == ["cluster", "rank", "row", "membership", "distance"]
 
 
+def labels_by(rules, X, names):
+    """The cluster of each row, by the rules as they are printed."""
+    lines, ends = rules.splitlines(), []
+    for row in X:
+        at, depth = 0, 0
+        while "cluster" not in lines[at]:
+            name, sign, threshold, *missing = lines[at].split("--- ")[1].split()
+            value, below = row[names.index(name)], sign == "<="
+            if missing == ["or", "missing"] if np.isnan(value) else (value <= float(threshold)) == below:
+                at, depth = at + 1, depth + 1
+            else:
+                at = next(after for after in range(at + 1, len(lines)) if lines[after].startswith("|   " * depth + f"|--- {name} > "))
+        ends.append(-1 if "no cluster" in lines[at] else int(lines[at].split()[-1]))
+    return np.array(ends)
+
+
 def test_rules_lead_where_the_tree_does(X):
     model = cmeans.AdaptivePossibilisticCMeans(6, random_state=0).fit(X)
     for fitted in (model, cmeans.KernelKMeans(4, random_state=0).fit(X), cmeans.KernelKMeans(1, kernel="linear").fit(X)):
         told = explain(fitted, X, feature_names=["a", "b", "c"])
-        lines, ends = told.rules.splitlines(), []
-        for row in X:
-            at, depth = 0, 0
-            while "cluster" not in lines[at]:
-                name, sign, threshold = lines[at].split("--- ")[1].split()
-                if (row["abc".index(name)] <= float(threshold)) == (sign == "<="):
-                    at, depth = at + 1, depth + 1
-                else:
-                    at = next(below for below in range(at + 1, len(lines)) if lines[below].startswith("|   " * depth + f"|--- {name} > "))
-            ends.append(-1 if "no cluster" in lines[at] else int(lines[at].split()[-1]))
-        near = np.mean(np.array(ends) == told.tree.predict(X))
-        assert near > 0.97  # thresholds are shown with four digits
+        np.testing.assert_array_equal(labels_by(told.rules, X, ["a", "b", "c"]), told.tree.predict(X))
+        lines = told.rules.splitlines()
         inner = [line for line in lines if "cluster" not in line]
         assert len(lines) - len(inner) == len(inner) // 2 + 1
+
+
+@pytest.mark.parametrize(
+    ("values", "threshold"),
+    [
+        (lambda side: 2005 + side, "2005.5"),  # years
+        (lambda side: 5_432_100 + 20 * side, "5432110"),  # amounts, alike in their first four digits
+        (lambda side: 1.6e9 + 3600 * side, "1600002000"),  # seconds
+        (lambda side: 3e-5 + 2e-5 * side, "0.00004"),
+        (lambda side: 1 + 3 * side * np.finfo(np.float32).eps, None),  # numbers next to each other, nearly
+    ],
+)
+def test_the_printed_rule_is_the_rule(values, threshold):
+    side = np.random.default_rng(0).permutation(np.repeat([0.0, 1.0], [180, 120]))
+    X = np.column_stack([values(side), np.zeros(300)])
+    fitted = cmeans.KernelKMeans(2, kernel="linear", init=np.array([[X[:, 0].min(), 0], [X[:, 0].max(), 0]])).fit(X)
+    told = explain(fitted, X, feature_names=["year", "nothing"])
+    assert told.fidelity == 1
+    assert "rules that tell 100% of the rows rightly" in str(told)
+    np.testing.assert_array_equal(labels_by(told.rules, X, ["year", "nothing"]), fitted.labels_)
+    np.testing.assert_array_equal(labels_by(told.rules, X.astype(np.float32), ["year", "nothing"])[side == 0], fitted.labels_[side == 0])
+    assert threshold is None or f"year <= {threshold}" in told.rules
+
+
+def test_rules_say_where_missing_values_go():
+    X = np.random.default_rng(0).normal(size=(90, 2)) + np.repeat([[0, 0], [9, 0], [9, 9]], 30, axis=0)
+    X[::7, 1] = np.nan
+    fitted = cmeans.FuzzyCMeans(3, missing="partial", random_state=0).fit(X)
+    told = explain(fitted, X, feature_names=["a", "b"])
+    assert "or missing" in told.rules
+    np.testing.assert_array_equal(labels_by(told.rules, X, ["a", "b"]), told.tree.predict(X))
+
+
+def test_all_of_the_rows_are_none_fewer():
+    X = np.repeat([[0.0], [9.0]], 1250, axis=0) + np.random.default_rng(0).normal(size=(2500, 1)) / 10
+    fitted = cmeans.KernelKMeans(2, kernel="linear", random_state=0).fit(X)
+    told = explain(fitted, X)
+    assert "100% of the rows" in str(told)
+    assert "99.96% of the rows" in str(replace(told, fidelity=2499 / 2500))

@@ -94,14 +94,15 @@ static void run_search(const struct rows *rows, const struct centres *centres, i
     SHOWN("moved sums", sums, 2 * c + c * d);
 }
 
-static void run(const char *what, int64_t n, int64_t d, int64_t c) {
-    real *x = filled(n * d), *shift = filled(d), *a = filled(c * d), *norms = malloc((size_t)c * sizeof(real));
+/* Rows `pitch` numbers apart and weights `step` apart: others lie between them, or one stands for all. */
+static void run(const char *what, int64_t n, int64_t d, int64_t c, int64_t pitch, int64_t step) {
+    real *x = filled((n - 1) * pitch + d), *shift = filled(d), *a = filled(c * d), *norms = malloc((size_t)c * sizeof(real));
     real *scales = malloc((size_t)(3 * c) * sizeof(real)), *u = malloc((size_t)(n * c) * sizeof(real));
-    double *weight = malloc((size_t)n * sizeof(double)), *nearest = malloc((size_t)n * sizeof(double));
+    double *weight = malloc((size_t)((n - 1) * step + 1) * sizeof(double)), *nearest = malloc((size_t)n * sizeof(double));
     double *sums = calloc((size_t)(2 * c + 1 + c * d), sizeof(double)), totals[2] = {0, 0};
     int64_t *labels = malloc((size_t)n * sizeof(int64_t));
     int32_t *largest = malloc((size_t)(n * c) * sizeof(int32_t));
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i <= (n - 1) * step; i++)
         weight[i] = (double)uniform() + 2;
     for (int64_t j = 0; j < c; j++) {
         norms[j] = 0;
@@ -109,7 +110,7 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c) {
             norms[j] = fused_one(a[j * d + f], a[j * d + f], norms[j]);
         scales[j] = (real)d, scales[c + j] = (real)(2 * d), scales[2 * c + j] = -2;
     }
-    struct rows rows = {x, shift, NULL, weight, NULL, n, d, d, 1};
+    struct rows rows = {x, shift, NULL, weight, NULL, n, d, pitch, step};
     struct centres centres = {a, norms, scales, c, 1.7, 1 / 0.7, 0.5, 1.5, BITS == 64 ? 64 * 0x1p-52 : 8 * 0x1p-23};
     for (size_t r = 0; r < sizeof RULES / sizeof *RULES; r++) {
         what = RULES[r].name;
@@ -137,7 +138,7 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c) {
     const int64_t padded = (c + LANES - 1) / LANES * LANES * (d + 2);
     real *numbers = filled(padded), *points = aligned_to_line(malloc((size_t)padded * sizeof(real) + LINE));
     memcpy(points, numbers, (size_t)padded * sizeof(real));
-    struct values values = {x, points, u, n, d, d, c, c, 3};
+    struct values values = {x, points, u, n, d, pitch, c, c, 3};
     what = "kernel values";
     JOIN(powers, VARIANT, BITS)(&values);
     SHOWN("powers", u, n * c);
@@ -153,7 +154,7 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c) {
     real *padded_points = filled(room), *panels = aligned_to_line(malloc((size_t)room * sizeof(real) + LINE));
     memcpy(panels, padded_points, (size_t)room * sizeof(real));
     int32_t *chosen = malloc((size_t)(n * wanted) * sizeof(int32_t));
-    struct neighbours neighbours = {x, panels, u, chosen, n, d, d, n_panels, wanted};
+    struct neighbours neighbours = {x, panels, u, chosen, n, d, pitch, n_panels, wanted};
     what = "neighbours";
     JOIN(find_neighbours, VARIANT, BITS)(&neighbours);
     SHOWN("scores", u, n * wanted);
@@ -170,8 +171,10 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c) {
 }
 
 int main(void) {
-    run("few columns", 333, 3, 5);
-    run("many columns", 200, 45, 7);
-    run("more columns", 130, 150, 18);
+    run("few columns", 333, 3, 5, 3, 1);
+    run("many columns", 200, 45, 7, 45, 1);
+    run("more columns", 130, 150, 18, 150, 1);
+    run("columns of a wider table", 70, 5, 4, 9, 3);
+    run("one row for all", 70, 5, 4, 0, 0);
     return 0;
 }

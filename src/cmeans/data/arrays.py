@@ -87,6 +87,27 @@ def foreign_like(values: Array, like: Array) -> Array:
     return namespace(like).asarray(values, device=device(like)) if is_foreign(like) else values
 
 
+def in_order(x: Array) -> Array:
+    """Return NumPy's numbers (n,) or rows (n, d) as any code may read them, CSR with the columns of each row in order, and arrays of other
+    libraries as they are.
+
+    It is x itself where numbers are in the machine's byte order and aligned, those of a row (or all (n,)) one after the other, and each
+    row begins a whole number of numbers behind the one before; else a copy.
+
+    Columns of record arrays, say, may lie anywhere: the next row may begin within a number. Native code would read other bytes; NumPy
+    reads the right ones, but adds them in another order if they lie in another.
+    """
+    if is_sparse(x):
+        return x if x.has_sorted_indices else x.sorted_indices()
+    if is_foreign(x) or x.ndim == 0 or x.size == 0:
+        return x
+    apart = x.strides[0] if x.ndim > 1 and len(x) > 1 else 0
+    beside = x.shape[-1] == 1 or x.strides[-1] == x.itemsize
+    if x.flags.aligned and x.dtype.isnative and beside and apart >= 0 and apart % x.itemsize == 0:
+        return x
+    return np.array(x, x.dtype.newbyteorder("="), order="C")
+
+
 def host_float64(x: Array) -> Float64:
     """Return x as a dense float64 NumPy array."""
     dense = x.toarray() if is_sparse(x) else to_numpy(x)

@@ -19,6 +19,7 @@ from ..kernels import FeatureKernel, LandmarkGraphKernel
 from ..landmarks.certificate import certify
 from ..landmarks.graph import suggested_clusters
 from ..rules import Rule
+from ..runtime.numerals import percent
 from ..runtime.user_warnings import warn
 from ..solvers.multistart import BestRun, FitResult
 from ..solvers.observer import FitRecord
@@ -245,7 +246,7 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
     nowhere = (nowhere - result.assignment.empty) / labels.shape[0]
     if nowhere > MOSTLY and result.rule.leaves_rows_out and result.rule.noise_distance is None:
         warn(
-            f"{estimator_name}: {100 * nowhere:.0f}% of the rows belong nowhere: their typicality is 0 in every cluster. "
+            f"{estimator_name}: {percent(nowhere)} of the rows belong nowhere: their typicality is 0 in every cluster. "
             "Take a smaller sparsity; 0 leaves no row out.",
             ConvergenceWarning,
         )

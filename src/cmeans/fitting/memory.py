@@ -15,6 +15,7 @@ from ..data.limits import Limits
 from ..data.memory_estimate import footprint
 from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..landmarks.select import rows_for
+from ..runtime.numerals import percent
 from ..solvers.subsampling import sample_sizes
 from ..spaces import Space
 from ..sweeps.hard.bounded import SearchMemory
@@ -79,8 +80,8 @@ class MemoryPlan:
         if kept_share == 0.0:
             rows = "rows are read as they are in every sweep"
         else:
-            rest = "" if kept_share == 1.0 else f", {1 - kept_share:.0%} made again in every sweep"
-            rows = f"{kept_share:.0%} of the rows kept as the space sees them{rest}"
+            rest = "" if kept_share == 1.0 else f", {percent(1 - kept_share)} made again in every sweep"
+            rows = f"{percent(kept_share)} of the rows kept as the space sees them{rest}"
         bounds = f"; bounds of distances kept in {self.bounds.total / 1e6:,.0f} MB" if self.bounds and self.bounds.total else ""
         room = f" (room for {self.for_rows / 1e6:,.0f} MB)" if self.for_rows else ""
         return f"works in up to {self.needed / 1e6:,.0f} MB; {rows}{room}{bounds}{blocks.whereabouts}"

@@ -19,6 +19,7 @@ from ..data.arrays import (
     Array,
     Float64,
     as_like,
+    in_order,
     is_foreign,
     is_sparse,
     is_stored,
@@ -52,7 +53,7 @@ class CheckedRows:
 
 
 def intact(values: Any, name: str, estimator_name: str) -> Any:
-    """Return the array, without a mask that hides nothing; refused where entries are masked, or where a sparse matrix is damaged."""
+    """Return the array in order, without a mask that hides nothing; refused where entries are masked, or a sparse matrix is damaged."""
     hidden = masked_entries(values)
     if hidden:
         raise ValueError(
@@ -64,25 +65,30 @@ def intact(values: Any, name: str, estimator_name: str) -> Any:
         raise ValueError(
             f"{estimator_name}: {name} is a damaged sparse {values.format.upper()} matrix: {damage}. Build it anew from its entries."
         )
-    return np.asarray(values) if isinstance(values, np.ma.MaskedArray) else values
+    values = np.asarray(values) if isinstance(values, np.ma.MaskedArray) else values
+    return in_order(values) if type(values) is np.ndarray else values
 
 
 def host_array(value: Any, name: str, estimator_name: str) -> npt.NDArray[Any]:
     """Return a parameter that is an array of any library, or nested lists, as a NumPy array."""
     value = intact(value, name, estimator_name)
     try:
-        return np.asarray(to_numpy(value) if is_foreign(value) else value)
+        ordered: npt.NDArray[Any] = in_order(np.asarray(to_numpy(value) if is_foreign(value) else value))
     except ValueError as error:
         raise ValueError(f"{estimator_name}({name}=...): it is no array: {error}") from None
+    return ordered
 
 
 def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool = True) -> CheckedRows:
     """Read rows: whatever scikit-learn takes (lists, arrays, CSR, data frames, memory maps), arrays of another library, or files."""
+    given = X
     if isinstance(X, (str, os.PathLike)):
         X = open_blocks(X, columns=None if fitting else names_of(estimator), missing="partial" if takes_holes(estimator) else "error")
     engine = engine_of(estimator)
     if is_collection(X):
         X = (engine or DaskEngine()).rows(X, type(estimator).__name__, holes=takes_holes(estimator))
+    if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f" and not X.dtype.isnative:
+        X = X.astype(X.dtype.newbyteorder("="))
     if type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.size and is_half(X.dtype):
         X = HalfRows(X)
     source = as_source(X)
@@ -97,9 +103,10 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     if not sparse and is_sparse(X):
         raise ValueError(f'{type(estimator).__name__}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
     x = _foreign_rows(estimator, X, fitting=fitting) if is_foreign(X) else _host_rows(estimator, X, fitting=fitting)
+    x = x if isinstance(X, np.memmap) else in_order(x)  # a map of a file, which may be larger than memory, is read as it lies there
     holes = has_holes(x, estimator)
-    copied = 0 if x is X or (isinstance(x, np.ndarray) and np.shares_memory(x, X) if isinstance(X, np.ndarray) else False) else _nbytes(x)
-    return CheckedRows(x, copied, holes)
+    shared = x is given or (isinstance(x, np.ndarray) and isinstance(given, np.ndarray) and np.shares_memory(x, given))
+    return CheckedRows(x, 0 if shared else _nbytes(x), holes)
 
 
 def weights_of(given: CheckedRows, sample_weight: Any, estimator_name: str) -> tuple[Float64, float]:
@@ -333,7 +340,7 @@ def diagonal(value: Any, x: Array, estimator_name: str) -> Array:
     """Return the given k(x, x) of every row (n,), in the library and dtype of the rows."""
     value = intact(value, "diag", estimator_name)
     try:
-        diag = np.asarray(to_numpy(value) if is_foreign(value) else value, dtype=np.float64)
+        diag = in_order(np.asarray(to_numpy(value) if is_foreign(value) else value, dtype=np.float64))
     except (TypeError, ValueError) as error:
         raise ValueError(f"{estimator_name}: diag must be numbers, k(x, x) of every row: {error}.") from None
     if diag.ndim == 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.arrays import Float64
+from ..runtime.numerals import percent
 from ..spaces.centres import Centres
 
 FLAT = 1e-6  # share of the largest spread below which centres do not differ in a direction
@@ -34,7 +35,7 @@ def plane_of(centres: Centres, distances: Float64, masses: Float64) -> tuple[Flo
     middle = share @ centres.inner(centres) @ coefficients.T
     apart = gram @ (np.sqrt(share)[:, None] * vectors[:, kept] / np.sqrt(values[kept]))  # <v_j - mean, p>
     spread = values[kept] / max(values.clip(min=0).sum(), np.finfo(float).tiny)
-    names = [f"direction {number + 1} ({100 * part:.0f}% of the centres' spread)" for number, part in enumerate(spread)]
+    names = [f"direction {number + 1} ({percent(part)} of the centres' spread)" for number, part in enumerate(spread)]
     rows = rows - middle
     if len(kept) == 2:
         return rows, apart, (names[0], names[1])

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..data.arrays import Float64, IntArray, host_float64, is_sparse
 from ..fitting.validation import integer
+from ..runtime.numerals import between, in_digits, in_full, percent
 from .contrast import contrast_of
 from .rows import InspectedRows, inspected, named_features
 from .tables import Table
@@ -31,7 +32,7 @@ class Explanation:
         of the rest, in deviations of the column), "inside" and "outside" (these means; of columns of zeros and ones, shares), "low",
         "middle", "high" (10, 50 and 90% of the cluster's rows lie below), "lift" (mean inside over the mean of all rows: for counts).
     rules : str
-        A tree of few questions that tells the clusters, as text.
+        A tree of few questions that tells the clusters, as text. A threshold is the number of the fewest digits that parts the same rows.
     fidelity : float
         Share of the weight whose cluster the rules tell rightly.
     between : numbers of the rows that lie between clusters: of soft clusters those with no membership of a half, of hard ones those whose
@@ -52,12 +53,12 @@ class Explanation:
         for cluster in np.unique(self.columns["cluster"]):
             here = np.flatnonzero(self.columns["cluster"] == cluster)
             told = [
-                f"  {self.columns['column'][at]}: {self.columns['inside'][at]:.4g} inside, {self.columns['outside'][at]:.4g} outside "
-                f"({self.columns['difference'][at]:+.2f} deviations)"
+                f"  {self.columns['column'][at]}: {in_digits(self.columns['inside'][at])} inside, "
+                f"{in_digits(self.columns['outside'][at])} outside ({self.columns['difference'][at]:+.2f} deviations)"
                 for at in here
             ]
             parts.append("\n".join([f"cluster {cluster}", *told]))
-        head = f"rules that tell {100 * self.fidelity:.0f}% of the rows rightly:"
+        head = f"rules that tell {percent(self.fidelity)} of the rows rightly:"
         tail = f"{len(self.between):,} rows lie between clusters, {len(self.noise):,} belong to none"
         return "\n".join([*parts, head, self.rules.rstrip(), tail])
 
@@ -182,20 +183,24 @@ def _tree(seen: InspectedRows, names: tuple[str, ...], chosen: IntArray, depth: 
     right = tree.predict(x) == seen.labels
     total = float(seen.weight.sum())
     shown = [" ".join(names[number].split()) for number in used]
-    return tree, "\n".join(_rules(tree, shown, 0, "")) + "\n", float(seen.weight @ right / total)
+    return tree, "\n".join(_rules(tree, x, shown, 0, "")) + "\n", 1.0 if right.all() else float(seen.weight @ right / total)
 
 
-def _rules(tree: Any, names: list[str], node: int, indent: str) -> Iterator[str]:
-    """Yield the lines of a tree below a node. Questions of which all answers end in the same cluster are left out."""
+def _rules(tree: Any, x: Float64, names: list[str], node: int, indent: str) -> Iterator[str]:
+    """Yield the lines of a tree below a node, for the rows (b, d) that it is asked about. Questions of which all answers end in the same
+    cluster are left out."""
     inside, clusters = tree.tree_, _ends(tree, node)
     if len(clusters) == 1:
         [cluster] = clusters
         yield f"{indent}|--- {'no cluster' if cluster < 0 else f'cluster {cluster}'}"
         return
-    name, threshold = names[inside.feature[node]], f"{inside.threshold[node]:.4g}"
-    for sign, child in (("<=", inside.children_left[node]), ("> ", inside.children_right[node])):
-        yield f"{indent}|--- {name} {sign} {threshold}"
-        yield from _rules(tree, names, int(child), f"{indent}|   ")
+    name, values = names[inside.feature[node]], x[:, inside.feature[node]]
+    below, above = (values[mask(values.astype(np.float32), inside.threshold[node])] for mask in (np.less_equal, np.greater))
+    threshold = in_full(between(float(below.max()), float(above.min())))
+    missing, to_left = bool(np.isnan(values).any()), bool(inside.missing_go_to_left[node])
+    for sign, child, left in (("<=", inside.children_left[node], True), ("> ", inside.children_right[node], False)):
+        yield f"{indent}|--- {name} {sign} {threshold}{' or missing' if missing and left == to_left else ''}"
+        yield from _rules(tree, x, names, int(child), f"{indent}|   ")
 
 
 def _ends(tree: Any, node: int) -> set[int]:

@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from ..data.arrays import Float64
 from ..fitting.validation import one_of
+from ..runtime.numerals import in_digits, percent
 from ..runtime.version import __version__
 from ..storage.atomic import staged_file, write_text
 from .contrast import Contrast, contrast_of
@@ -176,7 +177,7 @@ def _template() -> Any:
     environment = Environment(
         loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["cell"] = cell
+    environment.filters |= {"cell": cell, "percent": percent}
     return environment.get_template("report.html")
 
 
@@ -234,7 +235,9 @@ def _facts(model: Any, seen: InspectedRows, findings: Findings) -> list[tuple[st
     facts |= {"random state": vars(model).get("random_state"), "made": f"{datetime.now():%Y-%m-%d %H:%M} by cmeans {__version__}"}
     facts["versions"] = f"Python {platform.python_version()}, NumPy {np.__version__}"
     return [
-        (name, f"{value:.6g}" if isinstance(value, float) else _short(value, 300)) for name, value in facts.items() if value is not None
+        (name, in_digits(value, 6) if isinstance(value, float) else _short(value, 300))
+        for name, value in facts.items()
+        if value is not None
     ]
 
 
@@ -262,7 +265,7 @@ def _picture(positions: Float64, seen: InspectedRows, shown: Any, names: list[st
         "x": places[:, 0].tolist(),
         "y": places[:, 1].tolist(),
         "cluster": seen.labels[shown].tolist(),
-        "u": np.rint(100 * seen.memberships[shown].max(axis=1)).astype(int).tolist(),
+        "u": [float(percent(u).rstrip("%")) for u in seen.memberships[shown].max(axis=1).tolist()],
         "name": [names[at] for at in shown],
         "colours": {str(j): colour(j) for j in range(-1, seen.n_clusters)},
         "axes": list(axis_names),

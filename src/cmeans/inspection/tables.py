@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime.numerals import in_digits
+
 
 class Table(Mapping[str, Any]):
     """Columns of equal length by name, read like a dict.
@@ -64,11 +66,11 @@ class Table(Mapping[str, Any]):
 
 
 def cell(value: Any) -> str:
-    """Return a value of a table as text: four digits of numbers, "-" where there is none."""
+    """Return a value of a table as text: four digits of numbers, or all of large ones, "-" where there is none."""
     if isinstance(value, np.ndarray | list | tuple):
         return ", ".join(cell(part) for part in value)
     if isinstance(value, float | np.floating):
-        return "-" if np.isnan(value) else f"{value:.4g}"
+        return in_digits(float(value))
     return " ".join(str(value).split())
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import native
-from ..data.arrays import Array, is_foreign, is_sparse
-from ..native.calls import ADDRESS, INT, REAL, WHOLE, Structure, address, done, pitch, pointer_to, rows_in_order
+from ..data.arrays import Array, in_order, is_foreign, is_sparse
+from ..native.calls import ADDRESS, INT, REAL, WHOLE, Structure, address, done, pitch, pointer_to
 
 LINE = 64  # bytes of a vector of native code
 
@@ -50,7 +50,7 @@ class NativeValues:
         out = np.empty((len(rows), count), rows.dtype) if room is None else room
         if rows.dtype not in self._panels:
             self._panels[rows.dtype] = panels_of(self._points.astype(rows.dtype))
-        rows, panels = rows_in_order(rows), self._panels[rows.dtype]
+        rows, panels = in_order(rows), self._panels[rows.dtype]
         values = _ValuesArgument(
             address(rows), address(panels), address(out), len(rows), panels.shape[1], pitch(rows), count, pitch(out), self._parameter
         )

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
-from ..data.arrays import Array, Float64, is_sparse, rounding, squared_norms, to_numpy
+from ..data.arrays import Array, Float64, in_order, is_sparse, rounding, squared_norms, to_numpy
 from ..data.blocks import blocks_of
-from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to, rows_in_order
+from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to
 from .native_values import LINE, panels_of, serves
 
 PRODUCTS = 2**21  # of rows and points in memory at a time, without native code
@@ -50,7 +50,7 @@ class NearestPoints:
         x = x if is_sparse(x) else to_numpy(x)
         points, panels, norms = self._points_for(x)
         if not is_sparse(x):
-            x = rows_in_order(x - self._mean.astype(x.dtype))
+            x = in_order(x - self._mean.astype(x.dtype))
         if panels is not None:
             numbers, scores = self._native(x, panels)
         else:

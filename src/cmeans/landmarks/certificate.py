@@ -12,6 +12,7 @@ from ..data.arrays import Float64, binary_exponent, host_float64, in_float64, ro
 from ..data.blocks import Block, Blocks
 from ..kernels import Precomputed
 from ..rules import Rule
+from ..runtime.numerals import in_digits
 from ..sampling.population import JudgedSample, Population
 from ..spaces import LandmarkSpace, gram_matrix
 from ..spaces.base import ProductRows
@@ -64,7 +65,7 @@ class Approximation:
         ranks = "" if self.comparison_error is None else f"; costs of partitions compare to {100 * self.comparison_error:.2g}%"
         return (
             f"{self.n_landmarks} landmarks{kept} leave out {100 * self.residual:.3g}%{spread} of the kernel; "
-            f"the true cost lies in [{self.cost_bounds[0]:.8g}, {self.cost_bounds[1]:.8g}]{ranks}"
+            f"the true cost lies in [{in_digits(self.cost_bounds[0], 8)}, {in_digits(self.cost_bounds[1], 8)}]{ranks}"
         )
 
 

@@ -28,7 +28,6 @@ __all__ = [
     "pitch",
     "pointer",
     "pointer_to",
-    "rows_in_order",
 ]
 
 
@@ -37,14 +36,11 @@ def address(array: npt.NDArray[Any] | None) -> int | None:
     return None if array is None else array.__array_interface__["data"][0]
 
 
-def rows_in_order(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return rows (n, d) whose numbers follow each other in memory: x itself, where they do."""
-    return x if x.shape[1] == 1 or x.strides[1] == x.itemsize else np.ascontiguousarray(x)
-
-
 def pitch(x: npt.NDArray[Any]) -> int:
-    """Return the numbers from one row (n, d) to the next."""
-    return x.strides[0] // x.itemsize if len(x) > 1 else x.shape[1]
+    """Return the numbers from one row (n, d) to the next, of rows `in_order`."""
+    bytes_apart = x.strides[0] if len(x) > 1 else x.shape[1] * x.itemsize
+    assert bytes_apart % x.itemsize == 0, "the next row begins within a number"
+    return bytes_apart // x.itemsize
 
 
 def aligned(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -6,6 +6,7 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 
+from .numerals import in_digits
 from .progress import Progress
 
 UNLIMITED = 10**6  # a limit of sweeps from which on there is no forecast
@@ -61,7 +62,7 @@ def described(progress: Progress) -> str:
 def standing(progress: Progress, objective: float | None, seconds_left: float | None) -> str:
     words = [f"{progress.rows_done:,}/{progress.n_rows:,} rows"]
     if objective is not None:
-        words.append(f"objective {objective:.6g}")
+        words.append(f"objective {in_digits(objective, 6)}")
     if seconds_left is not None:
         words.append(f"about {minutes(seconds_left)} left")
     return ", ".join(words)

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from .. import native
-from ..data.arrays import Array, Float64, IntArray, is_foreign, is_sparse, is_stored, one_hot, stacked, take, to_numpy
+from ..data.arrays import Array, Float64, IntArray, in_order, is_foreign, is_sparse, is_stored, one_hot, stacked, take, to_numpy
 from ..data.blocks import Blocks, rows_between, spans
 from ..data.outputs import RowOutputs
-from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to, rows_in_order
+from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to
 from ..sweeps.final_pass import Assignment, RowTaker
 from .population import FIXED_SEED, distinct_numbers, distinct_rows
 
@@ -185,13 +185,14 @@ class _NativeTable:
         return int(self._argument.found)
 
     def add(self, x: Array, weight: Float64, start: int, member: Members) -> None:
-        x, done = rows_in_order(x), 0
+        x, weight, done = in_order(x), in_order(weight[:, None]), 0
         if self._argument is None:
             self._make(x.dtype, LEAST_CAPACITY)
         join = native.function("join_rows", x.dtype, _JOIN, WHOLE)
         while done < len(x):
-            rows, weights, step = x[done:], weight[done:], weight.strides[0] // weight.itemsize
-            done += join(self._argument, address(rows), len(rows), pitch(x), address(weights), step, start + done, address(member[done:]))
+            rows, weights = x[done:], weight[done:]
+            places = address(rows), len(rows), pitch(x), address(weights), pitch(weight)
+            done += join(self._argument, *places, start + done, address(member[done:]))
             if done < len(x):
                 self._grow()
 

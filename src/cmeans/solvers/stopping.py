@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..data.arrays import rounding_of_sums
+from ..runtime.numerals import in_digits
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
@@ -107,9 +108,10 @@ def reason(solution: Solution, stopping: Stopping, last: float) -> str:
         )
     if solution.verdict is Verdict.CYCLE:
         values = np.array(solution.history[-(cycle_length(solution.history) or 1) :])
+        least, most = in_digits(values.min(), 6), in_digits(values.max(), 6)
         return (
             f"ended in a cycle of {len(values)} sweeps after {solution.n_iter}: rows go to and fro between clusters whose scales follow "
-            f"them, and the objective between {values.min():.6g} and {values.max():.6g}; nothing is gained by more sweeps"
+            f"them, and the objective between {least} and {most}; nothing is gained by more sweeps"
         )
     if solution.converged:
         return f"converged: {stopping.criterion} stand still to tol={stopping.tol:g} {after}"
@@ -118,6 +120,6 @@ def reason(solution: Solution, stopping: Stopping, last: float) -> str:
     before = solution.history[-1]
     fall = 100 * max(before - last, 0.0) / abs(before) if before else 0.0
     return (
-        f"stopped at max_iter={stopping.max_iter} with the objective still falling {fall:.2g}% a sweep; "
+        f"stopped at max_iter={stopping.max_iter} with the objective still falling {in_digits(fall, 2)}% a sweep; "
         f"raise max_iter or loosen tol={stopping.tol:g}"
     )

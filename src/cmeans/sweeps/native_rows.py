@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..data.arrays import Float64
-from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch, rows_in_order
+from ..data.arrays import Float64, in_order
+from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch
 from ..spaces import RowValues
 
 SUMMED_ROWS = 1024  # rows whose sums native code takes in their own precision: blocks of a multiple of them add up as if they were one
@@ -33,13 +33,11 @@ class NativeRows:
     """`argument` for native functions, and the arrays that it points to; `start` is the number of the first row."""
 
     def __init__(self, rows: RowValues, weight: Float64, start: int) -> None:
-        x = rows_in_order(rows.x)
-        shift = None if rows.shift is None else np.ascontiguousarray(rows.shift)
-        kxx = None if rows.kxx is None else np.ascontiguousarray(rows.kxx)
-        self.start, self.count, self.dtype, self._kept = start, len(x), x.dtype, (x, shift, kxx, weight)
-        step = weight.strides[0] // weight.itemsize
-        parts = address(x), address(shift), address(kxx), address(weight), None
-        self.argument = RowsArgument(*parts, len(x), x.shape[1], pitch(x), step)
+        x, weights = in_order(rows.x), in_order(weight[:, None])
+        shift, kxx = (None if one is None else in_order(one) for one in (rows.shift, rows.kxx))
+        self.start, self.count, self.dtype, self._kept = start, len(x), x.dtype, (x, shift, kxx, weights)
+        parts = address(x), address(shift), address(kxx), address(weights), None
+        self.argument = RowsArgument(*parts, len(x), x.shape[1], pitch(x), pitch(weights))
 
     def __len__(self) -> int:
         return self.count

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from ...data.row_source import ColumnLabel, as_source
+from ...runtime.numerals import in_digits, percent
 from ..option_values import METHODS
 
 SAMPLE = 5_000  # rows that are looked at, evenly spaced
@@ -82,13 +83,13 @@ def next_steps(arguments: Sequence[str], summary: Mapping[str, Any], spread: Map
         fuzzy = summary["method"] == "fuzzy" and own["m"] != "auto"
         again(f"centres coincide; take {'a smaller m' if fuzzy else 'fewer clusters'}", *(("--m", "auto") if fuzzy else ("-c", size - 1)))
     elif (clear.get("unclear") or 0) > MANY:
-        why = f"{100 * clear['unclear']:.0f}% of the rows belong to no cluster by more than half; take "
+        why = f"{percent(clear['unclear'])} of the rows belong to no cluster by more than half; take "
         if summary["method"] == "fuzzy":
             again(why + "a smaller m", "--m", f"{1 + (summary['m'] - 1) / 2:.3g}")
         if size > 2:
             again(why + "fewer clusters", "-c", size - 1)
     if noise > MANY and "sparsity" in method.parameters:
-        again(f"{100 * noise:.0f}% of the rows belong to no cluster; a smaller sparsity leaves fewer out", "--sparsity", 0)
+        again(f"{percent(noise)} of the rows belong to no cluster; a smaller sparsity leaves fewer out", "--sparsity", 0)
     new = f"NEW{Path(summary['file']).suffix or '.csv'}"
     names = [] if summary["id"] is None else ["--id", summary["id"]]
     command = ["cmeans", "predict", summary["outputs"]["model"], new, *names, "--out", "labels-of-new.parquet"]
@@ -112,7 +113,9 @@ def of_fit(summary: Mapping[str, Any]) -> Iterator[Part]:
     some = ", ".join(names[:8]) + (f", ... ({len(names):,} in all)" if len(names) > 8 else "")
     found = f"{len(summary['sizes']):,} cluster{'s' if len(summary['sizes']) != 1 else ''}"
     settings = {"kernel": summary["kernel"], "gamma": summary["gamma"], "m": summary["m"]}
-    used = ", ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in settings.items() if value)
+    used = ", ".join(
+        f"{name} {in_digits(value)}" if isinstance(value, float) else f"{name} {value}" for name, value in settings.items() if value
+    )
     yield f"{found} in {summary['rows']:,} rows of {summary['file']}"
     yield f"  columns: {some}" + ("" if summary["scale"] == "none" else f"; scale: {summary['scale']}")
     if summary["left_out"]:
@@ -155,7 +158,7 @@ def of_select(summary: Mapping[str, Any]) -> Iterator[Part]:
     rows = zip(*(summary["table"][name] for name in names), strict=True)
     yield f"{summary['n_clusters']} cluster{'s' if summary['n_clusters'] != 1 else ''} in {summary['rows']:,} rows of {summary['file']}"
     yield ""
-    yield [tuple(names.values()), *((str(number), *(f"{value:.3g}" for value in values)) for number, *values in rows)]
+    yield [tuple(names.values()), *((str(number), *(in_digits(value, 3) for value in values)) for number, *values in rows)]
     yield summary["reason"]
     yield from (f"warning: {text}" for text in summary["warnings"])
     if "outputs" in summary:
@@ -196,7 +199,7 @@ def _clusters(sizes: Sequence[int], noise: int, clear: Sequence[float | None] | 
     if noise:
         rows.append(("none", noise, "", ""))
     bars = ["█" * math.ceil(BAR * min(1.0, size / longest)) for _, size, *_ in rows]
-    lines = [(name, f"{size:,}", f"{100 * size / total:.1f}%", bar, *more) for (name, size, *more), bar in zip(rows, bars, strict=True)]
+    lines = [(name, f"{size:,}", percent(size / total, 1), bar, *more) for (name, size, *more), bar in zip(rows, bars, strict=True)]
     return [("cluster", "rows", "share", "", "" if clear is None else "clear", "" if like is None else "like"), *lines]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ...data.arrays import Float64
 from ...fitting.validation import read_weights
 from ...runtime.docstrings import describes_arguments
+from ...runtime.numerals import percent
 from ..figure import axes, colour, plain
 from ..rows import inspected
 from .base import checked_labels, cluster_names
@@ -72,7 +73,7 @@ class SizesDisplay:
         self.bars_ = self.ax_.barh(places, values, color=colours)
         total = max(sum(values), np.finfo(float).tiny)
         if len(values) <= NAMED:
-            self.ax_.bar_label(self.bars_, [f"{100 * value / total:.3g}%" for value in values], padding=2, fontsize=8)
+            self.ax_.bar_label(self.bars_, [percent(value / total) for value in values], padding=2, fontsize=8)
             self.ax_.set_yticks(places, [plain(name, 30) for name in names])
         self.ax_.invert_yaxis()
         self.ax_.margins(x=0.12)
