@@ -106,8 +106,8 @@ def test_the_first_bad_entry_is_far_down():
 def test_no_rows_no_columns_no_table(estimator):
     refused(r"0 sample\(s\).*minimum of 1", estimator, np.empty((0, 3)))
     refused(r"0 feature\(s\).*minimum of 1", estimator, np.empty((5, 0)))
-    refused(r"(?s)2D array.*1D array.*[Rr]eshape", estimator, np.arange(5.0))
-    refused(r"dim 3", estimator, np.zeros((5, 2, 2)))
+    refused(r"expected a 2-D array .* got one of shape \(5,\)\. Reshape your data: ", estimator, np.arange(5.0))
+    refused(r"got one of shape \(5, 2, 2\)", estimator, np.zeros((5, 2, 2)))
     refused(r"[Cc]omplex data not supported", estimator, X + 1j)
     refused(r"X holds text \(could not convert string.*TfidfVectorizer", estimator, np.array([["a", "b"], ["c", "d"]]))
     refused(r"X holds text .*TfidfVectorizer", estimator, ["one document", "and another"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import logging
 import pickle
 import subprocess
@@ -724,6 +725,18 @@ def test_silence_without_verbose(X, caplog, capfd):
     with caplog.at_level(logging.DEBUG):
         fitted(FuzzyCMeans, "landmarks", X)
     assert not caplog.records
+    assert capfd.readouterr() == ("", "")
+
+
+def test_verbose_lines_come_once_where_logging_is_set_up(X, capfd, monkeypatch):
+    heard = io.StringIO()
+    handler = logging.StreamHandler(heard)
+    handler.setFormatter(logging.Formatter("%(name)s %(message)s"))
+    monkeypatch.setattr(logging.root, "handlers", [handler])
+    fitted(FuzzyCMeans, "landmarks", X, verbose=1)
+    StreamingFuzzyCMeans(2, random_state=0, verbose=1).partial_fit(X)
+    lines = [line for line in heard.getvalue().splitlines() if line.startswith("cmeans ")]
+    assert len(lines) == len(set(lines)) == 2
     assert capfd.readouterr() == ("", "")
 
 

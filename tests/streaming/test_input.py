@@ -288,7 +288,7 @@ BAD_CHUNKS = {
     "infinity": (lambda x: np.where(np.arange(len(x))[:, None] == 6, np.inf, x), "infinity, first at row 6, column 0"),
     "too few columns": (lambda x: x[:, :3], "3 features.*expecting 4 features"),
     "too many columns": (lambda x: np.hstack([x, x]), "8 features.*expecting 4 features"),
-    "one row": (lambda x: x[0], "1D array"),
+    "one row": (lambda x: x[0], "expected a 2-D array"),
     "text": (lambda x: x.astype(str), "could not convert|numeric|string"),
     "no columns": (lambda x: x[:0, :0].reshape(3, 0), "0 feature|minimum of 1"),
 }

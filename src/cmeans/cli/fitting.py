@@ -14,6 +14,7 @@ from .. import Checkpoint, DaskEngine, __version__
 from ..data.files.schema import described
 from ..engines.dask.dask_api import connected
 from ..fitting.memory import parse_budget
+from ..fitting.rows.finite import without_partial
 from ..persistence.model_file import read_metadata, save
 from ..runtime.signals import held_back
 from ..runtime.user_warnings import one_line
@@ -60,7 +61,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     watch = Stopwatch()
     with results_folder(request.out), _cluster(request.scheduler) as client, staged(request.out, seal=SUMMARY) as place:
         with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
-            with watch.part("read"):
+            with watch.part("read"), without_partial("missing" in method.parameters):
                 rows, recipe = prepared_rows(request, screen, stays=client is not None)
             model = _model(request, client)
             try:

@@ -29,7 +29,7 @@ from .errors import InputError
 DATA, METHOD, KERNEL, RUN, SCREEN = "The data", "The method", "The kernel", "The run", "The screen"
 ADAPTIVE, PROBABILISTIC = "The methods adaptive and sequential", "The method probabilistic"
 PANELS = {  # of the help, in their order, and the parameters in each
-    DATA: ("missing",),
+    DATA: ("missing", "on_empty"),
     METHOD: (),  # and all that no other panel has
     ADAPTIVE: (
         "sparsity",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__, select
+from ..fitting.rows.finite import without_partial
 from ..inspection.displays.selection import SelectionDisplay
 from ..inspection.figure import write_figure
 from ..solvers.checkpoints import check_place
@@ -68,7 +69,7 @@ def _judged(request: FitRequest, clusters: str, by: str, n_bootstrap: int, scree
     model = SELECTABLE[request.method].made({**request.words, "n_clusters": numbers[0]})
     watch = Stopwatch()
     with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
-        with watch.part("read"):
+        with watch.part("read"), without_partial():
             rows, _ = prepared_rows(request, screen, stays=False)
         screen.say(f"judging {numbers[0]} to {numbers[-1]} clusters by --method {request.method}")
         with watch.part("select"):

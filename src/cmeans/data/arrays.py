@@ -23,6 +23,11 @@ IntArray: TypeAlias = npt.NDArray[np.intp]
 NUMPY = array_api_compat.array_namespace(np.empty(0))
 
 
+def unlabelled(x: Any) -> Any:
+    """Return the array that one with labelled axes holds, such as xarray's, whichever library it is of; others as they are."""
+    return x.data if hasattr(type(x), "dims") and hasattr(type(x), "data") else x
+
+
 def is_sparse(x: Array) -> bool:
     """True where x is a SciPy sparse matrix or array."""
     return bool(sparse.issparse(x))

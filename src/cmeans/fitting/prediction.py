@@ -13,7 +13,19 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.arrays import Array, Float64, IntArray, as_like, dense_like, foreign_like, is_foreign, namespace, numpy_dtype, to_numpy
+from ..data.arrays import (
+    Array,
+    Float64,
+    IntArray,
+    as_like,
+    dense_like,
+    foreign_like,
+    is_foreign,
+    namespace,
+    numpy_dtype,
+    to_numpy,
+    unlabelled,
+)
 from ..data.blocks import Blocks, engine_for, spans
 from ..data.files.discovery import files_of
 from ..data.limits import Limits
@@ -95,7 +107,7 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
     @describes_arguments
     def memberships_top_k(self, X: Any, *, diag: Any = None) -> TopMemberships:
         """Memberships of new rows in the `top_k` clusters of each: `clusters` and `values`, (rows, k) each, the largest first."""
-        if is_collection(X):
+        if is_collection(X := unlabelled(X)):
             both, k = self._top_columns(X, diag=diag), self._most
             return TopMemberships(both[:, :k].astype(np.int32), both[:, k:])
         top = self._outputs_of(X, diag).top

@@ -28,17 +28,18 @@ from ..data.arrays import (
     namespace,
     sparse_damage,
     to_numpy,
+    unlabelled,
     without_gradients,
 )
 from ..data.blocks import spans
 from ..data.files import open_blocks
-from ..data.files.schema import shortened
 from ..data.half_precision import HalfRows, is_half
 from ..data.limits import Limits
 from ..data.row_source import StoredRows, as_source
 from ..engines import DaskEngine
 from ..engines.dask.columns import DaskColumn
 from ..engines.dask.dask_api import is_collection
+from .rows.advice import holds_dates, refuse_no_rows, refuse_text
 from .rows.finite import has_holes, hollow, names_of, takes_holes, way_out
 
 
@@ -84,7 +85,7 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     given = X
     if isinstance(X, (str, os.PathLike)):
         X = open_blocks(X, columns=None if fitting else names_of(estimator), missing="partial" if takes_holes(estimator) else "error")
-    engine = engine_of(estimator)
+    engine, X = engine_of(estimator), unlabelled(X)
     if is_collection(X):
         X = (engine or DaskEngine()).rows(X, type(estimator).__name__, holes=takes_holes(estimator))
     if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f" and not X.dtype.isnative:
@@ -96,8 +97,7 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
         if engine is not None:
             source = engine.read(source, type(estimator).__name__, estimator._limits.partition_rows)
         return _stored_rows(estimator, source, fitting=fitting)
-    if type(X).__name__ == "LazyFrame":
-        raise ValueError(f"{type(estimator).__name__}: X is a LazyFrame, whose rows are not there yet; pass X.collect().")
+    refuse_no_rows(X, type(estimator).__name__)
     X = hollow(X) if takes_holes(estimator) else X
     X = intact(X, "X", type(estimator).__name__)
     if not sparse and is_sparse(X):
@@ -115,6 +115,7 @@ def weights_of(given: CheckedRows, sample_weight: Any, estimator_name: str) -> t
         raise ValueError(
             f"{estimator_name}: sample_weight is given, and X brings weights of its own; open it without weight=..., or leave it out."
         )
+    sample_weight = unlabelled(sample_weight)
     if isinstance(sample_weight, DaskColumn):
         return _in_unit(sample_weight, estimator_name)
     if is_collection(sample_weight):
@@ -250,9 +251,8 @@ def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
     """Return rows in memory, checked by scikit-learn; columns of text and dates in a data frame are refused by name."""
     if _needs_no_check(estimator, X, fitting=fitting):
         return X
-    labels = _labels_of(X)
     try:
-        if any(np.asarray(X[:1][label]).dtype.kind in "mM" for label in labels):  # some frames make numbers of them
+        if holds_dates(X):
             raise ValueError("dates are no numbers")
         return validate_data(
             estimator,
@@ -264,29 +264,8 @@ def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
             ensure_all_finite=False,
         )
     except (TypeError, ValueError) as error:
-        numbers = [label for label in labels if _holds_numbers(np.asarray(X[label]))]
-        if len(numbers) == len(labels):
-            if str(error).startswith("could not convert string"):
-                made = "OneHotEncoder makes numbers of categories, TfidfVectorizer of documents, both of scikit-learn"
-                raise ValueError(f"{type(estimator).__name__}: X holds text ({error}); {made}.") from error
-            if isinstance(error, ValueError):
-                raise
-            raise TypeError(f"{type(estimator).__name__}: X holds something else than numbers ({error}).") from error
-        raise ValueError(_advice_on_text(type(estimator).__name__, X, labels, numbers)) from error
-
-
-def _advice_on_text(estimator_name: str, X: Any, labels: list[Any], numbers: list[Any]) -> str:
-    """Return what to do with columns of text or dates."""
-    others = [label for label in labels if label not in numbers]
-    dates = [label for label in others if np.asarray(X[label]).dtype.kind in "mM"]
-    texts = [label for label in others if label not in dates]
-    take = f"take those of numbers alone, e.g. X[{numbers[:6]!r}]" if numbers else "take columns of numbers"
-    text = f"{estimator_name}: {shortened(others)} of X hold{'s' if len(others) == 1 else ''} text or dates, no numbers; {take}"
-    if texts:
-        rest = ", remainder=StandardScaler()" if numbers and not dates else ""
-        encoder = f"make_column_transformer((OneHotEncoder(), {texts[:6]!r}){rest})"
-        text += f", or encode categories: make_pipeline({encoder}, {estimator_name}(...)).fit(X), all but the last of scikit-learn"
-    return text + (f"; dates become days by (X[{dates[0]!r}] - X[{dates[0]!r}].min()).dt.days." if dates else ".")
+        refuse_text(X, error, type(estimator).__name__)
+        raise
 
 
 def _needs_no_check(estimator: BaseEstimator, X: Any, *, fitting: bool) -> bool:
@@ -299,25 +278,9 @@ def _needs_no_check(estimator: BaseEstimator, X: Any, *, fitting: bool) -> bool:
     return "feature_names_in_" not in known and known.get("n_features_in_") == X.shape[1]
 
 
-def _labels_of(X: Any) -> list[Any]:
-    """Return the columns of a data frame; none for other rows."""
-    return [label for label in getattr(X, "columns", ()) if isinstance(label, (str, int))]
-
-
-def _holds_numbers(values: npt.NDArray[Any]) -> bool:
-    try:
-        return values.dtype.kind not in "mM" and values.astype(np.float64) is not None
-    except (TypeError, ValueError):
-        return False
-
-
 def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
     estimator_name = type(estimator).__name__
     xp = namespace(X)
-    if X.ndim != 2:
-        raise ValueError(
-            f"{estimator_name}: expected a 2-D array of rows and features, got one of shape {tuple(X.shape)}. Reshape your data."
-        )
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise ValueError(f"{estimator_name}: found an array of shape {tuple(X.shape)}; at least one row and one feature are needed.")
     if xp.isdtype(X.dtype, "complex floating"):

@@ -88,14 +88,15 @@ def _bar(tol: float) -> AbstractContextManager[None]:
 
 @contextmanager
 def verbose_log(verbose: int, estimator_name: str, tol: float) -> Iterator[None]:
-    """Log to "cmeans" (stderr unless it has handlers): verbose=1 all messages inside the block, 2 also a line for each sweep.
+    """Log to "cmeans" (to stderr where neither it nor a logger above it has a handler): verbose=1 all messages inside the block, 2 also a
+    line for each sweep.
 
     In a notebook that has rich, a bar shows the progress as well.
     """
     if not verbose:
         yield
         return
-    handler = None if logger.handlers else logging.StreamHandler(sys.stderr)
+    handler = None if logger.hasHandlers() else logging.StreamHandler(sys.stderr)
     if handler is not None:
         handler.setFormatter(logging.Formatter("%(message)s"))
         logger.addHandler(handler)

@@ -16,6 +16,7 @@ from ..data.blocks import Block, Blocks
 from ..estimators import KernelKMeans
 from ..fitting.arguments import takes_kernel_values
 from ..fitting.rows.empty import without_empty_rows
+from ..fitting.rows.finite import without_partial
 from ..fitting.space import unit_sphere
 from ..fitting.validation import read_rows, weights_of
 from ..metrics.validity import silhouette_and_xie_beni
@@ -103,7 +104,8 @@ class TrialRows:
 
 def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
     """Return the rows that are given, as they are sampled."""
-    given = read_rows(clone(estimator), X, fitting=True, sparse=not takes_kernel_values(estimator.kernel))
+    with without_partial():
+        given = read_rows(clone(estimator), X, fitting=True, sparse=not takes_kernel_values(estimator.kernel))
     if given.holes:
         raise ValueError(
             "select, silhouette_scorer: X has missing values, and rows without clusters to compare with have none. Impute X for the choice "

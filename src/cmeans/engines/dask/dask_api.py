@@ -16,8 +16,12 @@ HELD = 2  # a worker's free memory, divided by this, may keep represented rows
 
 
 def is_collection(x: Any) -> bool:
-    """True where x is a Dask collection; Dask need not be installed."""
-    return callable(getattr(type(x), "__dask_graph__", None))
+    """True where x is a Dask collection, as Dask itself says; it need not be installed."""
+    graph = getattr(type(x), "__dask_graph__", None)
+    if not callable(graph):
+        return False
+    # Dask's own always have a graph, which may take long to make; what others wrap need not be Dask's.
+    return type(x).__module__.startswith("dask") or graph(x) is not None
 
 
 def is_frame(x: Any) -> bool:

@@ -25,7 +25,7 @@ from .chunks import in_a_row, side_by_side
 from .columns import DaskKept
 from .dask_api import by_row, default_client, has_killed_workers, in_parts, is_client, is_connected, placed, settled
 from .interrupts import unraised_interrupts
-from .rows import DaskRows
+from .rows import DaskRows, type_and_columns
 from .shards import Node, PreparedOnce, Shard, climbed, folded, folded_and_kept, followed, joined, mapped, read_part, summed, unchanged
 
 PATIENCE = 2  # seconds between checks that all workers are alive
@@ -86,6 +86,7 @@ class DaskEngine:
 
     def rows(self, x: Any, estimator_name: str, *, holes: bool = False) -> DaskRows:
         """Return a Dask collection `x` as rows that stay on the workers; `holes`: values may be missing. Errors name `estimator_name`."""
+        type_and_columns(x, estimator_name)
         client = self._known_client(estimator_name, "X is a Dask collection", "or pass the array: X.compute()")
         return DaskRows(x, client, estimator_name, self.memory_per_worker, holes=holes)
 

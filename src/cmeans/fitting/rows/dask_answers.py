@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...data.arrays import foreign_like
+from ...data.arrays import foreign_like, unlabelled
 from ...engines.dask.dask_api import is_collection, row_by_row
 from ...engines.dask.rows import type_and_columns
 from ...runtime.docstrings import describes_arguments
 from ...runtime.user_warnings import collected
 from ..fitted_attributes import PER_ROW
+from ..streams.no_rows import has_no_rows, refuse_other_width
 from ..validation import check_columns
-from .none import has_no_rows, refuse_other_width
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 OF_A_FIT = (*PER_ROW, "feature_names_in_", "_stream")  # not needed for new rows
@@ -30,6 +30,7 @@ def lazily(method: Method) -> Method:
 
     @wraps(describes_arguments(method))
     def answered(self: Any, X: Any, *, diag: Any = None) -> Any:
+        X = unlabelled(X)
         is_none = self._answers_no_rows and has_no_rows(X)
         if not is_collection(X) and not is_none:
             return method(self, X, diag=diag)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,9 @@ from sklearn.base import BaseEstimator
 
 from ...data.arrays import Array, is_sparse, namespace, to_numpy
 from ...data.blocks import rows_between, spans
+from ...data.files.tables import OR_PARTIAL
+
+OR_TAKE = ', or take kernel="linear" and missing="partial"'
 
 
 def takes_holes(estimator: BaseEstimator) -> bool:
@@ -30,10 +35,22 @@ def hollow(X: Any) -> Any:
     return np.ma.filled(X.astype(X.dtype if X.dtype.kind == "f" else np.float64), np.nan)
 
 
+@contextmanager
+def without_partial(takes_partial: bool = False) -> Iterator[None]:
+    """Leave the advice of missing="partial" out of errors raised inside the block, where that is no way out."""
+    try:
+        yield
+    except ValueError as error:
+        text = str(error).replace(OR_PARTIAL, "").replace(OR_TAKE, "")
+        if takes_partial or text == str(error):
+            raise
+        raise type(error)(text) from error
+
+
 def way_out(estimator: BaseEstimator) -> str:
     """Return, for messages, the ways to impute missing values, and what to do else."""
-    partial = 'kernel="linear" and missing="partial"' if "missing" in vars(estimator) else 'FuzzyCMeans(missing="partial")'
-    return f"(scikit-learn's SimpleImputer, KNNImputer), or take {partial}"
+    partial = OR_TAKE if "missing" in vars(estimator) else ', or take FuzzyCMeans(missing="partial")'
+    return f"(scikit-learn's SimpleImputer, KNNImputer){partial}"
 
 
 def has_holes(x: Array, estimator: BaseEstimator) -> bool:

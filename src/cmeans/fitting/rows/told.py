@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ...data.arrays import Float64, IntArray, is_stored
+from ...data.arrays import Float64, IntArray, is_stored, unlabelled
 from ...data.blocks import Blocks
 from ...data.known_labels import KnownLabels
 from ...engines.dask.dask_api import is_collection
@@ -195,6 +195,7 @@ def _checked_strengths(estimator_name: str, shares: Any, start: int = 0) -> Floa
 
 def _by_row(value: Any, check: Callable[..., Any], name: str, blocks: Blocks, estimator_name: str) -> Any:
     """Return one checked entry for each row: an array, or a column that stays where the rows are."""
+    value = unlabelled(value)
     if is_collection(value):
         if blocks.elsewhere:
             return blocks.x.column(value, check, name, estimator_name)

@@ -37,7 +37,6 @@ from ..init import InitContext, starts
 from ..kernel_width import build_named_kernel
 from ..memory import require
 from ..procedure import FitContext, FitSettings, Method, Procedure, fuzzy_method
-from ..rows.none import has_no_rows, of_no_cluster, refuse_other_width
 from ..rows.numbering import numbers_of_labels, tied_numbers
 from ..rows.swept import sums_of_known
 from ..rows.told import Told
@@ -54,6 +53,7 @@ from .chunks import (
     warn_of_loss,
     with_weight,
 )
+from .no_rows import has_no_rows, of_no_cluster, refuse_other_width
 from .stored_classes import OF_STREAMS
 from .stream_state import Chunk, ChunkResult, EarlyRows, FitSummary, StreamState, WarmupBuffer
 
