@@ -48,6 +48,17 @@ def assert_same_runs(a, b, tolerance=1e-9):
     np.testing.assert_allclose(on_host(a.memberships_), on_host(b.memberships_), rtol=0, atol=10 * tolerance)
 
 
+@pytest.mark.filterwarnings("ignore:.*(collapsed|coincide):UserWarning")
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("rule", ESTIMATORS)
+def test_centres_that_are_equal_are_not_parted_by_rounding(rule, space, X):
+    """Where all rows have the same memberships all centres are the mean, whatever these are: one start, and one fit."""
+    make = partial(ESTIMATORS[rule], **SPACES[space], **STEPS)
+    alike = [make(init=np.tile(shares, (N, 1))).fit(X) for shares in ([0.5, 0.3, 0.2], [0.1, 0.7, 0.2])]
+    np.testing.assert_array_equal(alike[0].labels_, alike[1].labels_)
+    assert_same_runs(*alike)
+
+
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("rule", ESTIMATORS)
 def test_rows_by_number_are_the_points_themselves(rule, space, X):

@@ -82,7 +82,9 @@ class KernelKMeans(Plotting, BaseCMeans):
         How the first centres are drawn. "k-means++" reads a fair sample of 20,000 rows (20 a cluster, if that is more),
         "k-means||" all rows, in six passes; of no more rows than that both are the same. "max-min": always the
         farthest row of the sample.
-        Arrays: (c,) row numbers, (n,) labels, (c, d) points or (n, c) memberships; one start then, whatever n_init.
+        Arrays: (c,) row numbers, (n,) labels, (c, d) points or (n, c) memberships; one start then, whatever n_init. Centres that are
+        equal there, such as those of rows that all have the same memberships, stay together in soft clusters, which a warning tells; a
+        hard cluster that is left without rows by it takes the row farthest from all centres.
     n_init : int, default=1
         Starts; the lowest objective is kept.
     search : "auto", "breathing" or None, default="auto"

@@ -73,7 +73,8 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         Whether single rows are moved at the end as long as that lowers the objective.
     init : "dirichlet", or what `KernelKMeans` takes, default="dirichlet"
         How the first memberships are drawn. "dirichlet": every row a random distribution. Memberships (n, c) are taken as they are, all
-        others as the partition they make.
+        others as the partition they make. Where they give all clusters the same centre, no way leads down at first, and the first rows
+        settle in the order of the rows; a random start ends lower as a rule.
     n_init : int, default=1
         Starts; the lowest objective is kept.
     search : "auto", "breathing" or None, default="auto"

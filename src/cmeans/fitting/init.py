@@ -11,7 +11,19 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.arrays import Array, Float64, IntArray, MadeLabels, Partition, as_like, host_float64, is_sparse, namespace, one_hot
+from ..data.arrays import (
+    Array,
+    Float64,
+    IntArray,
+    MadeLabels,
+    Partition,
+    as_like,
+    host_float64,
+    is_sparse,
+    namespace,
+    one_hot,
+    rounding_of_sums,
+)
 from ..data.blocks import Block, blocks_of
 from ..runtime.user_warnings import warn
 from ..sampling.drawing import balanced_labels, new_key
@@ -174,7 +186,7 @@ def _given(init: Any, context: InitContext) -> Centres:
         return _at_points(init, context)
     partition = given_partition(init, context)
     if partition is not None:
-        return context.problem.centres_of(partition)
+        return _centres_of(partition, context.problem)
     values = host_array(init, "init", estimator_name)
     if values.ndim == 1 and np.issubdtype(values.dtype, np.integer) and len(values) == n_clusters:
         return _at_rows(row_numbers(values, estimator_name, n, "init"), geometry)
@@ -186,6 +198,17 @@ def _given(init: Any, context: InitContext) -> Centres:
         f"one of {list(METHODS)}, {n_clusters} row numbers (integers), {n} labels (integers), points ({n_clusters}, {d}), "
         f"memberships ({n}, {n_clusters}) with rows that sum to one, or a fitted estimator."
     )
+
+
+def _centres_of(partition: Array, problem: Problem) -> Centres:
+    """Return the centres that memberships make. Those that are equal in exact arithmetic, as where all rows have the same memberships, are
+    equal here too: from centres that rounding has parted a fit would go another way on every machine."""
+    sums = problem.sums_of(partition)
+    centres, number = problem.space.centres(sums.mass, sums.moment), np.arange(len(sums.mass))
+    noise = rounding_of_sums(problem.rows.blocks.x.dtype) ** 2 * sums.scale / sums.weight
+    for j in range(1, len(centres)):
+        number[j] = number[np.argmax((centres[: j + 1] - centres[[j]]).squared_norms() <= noise)]
+    return centres[number]
 
 
 def _at_rows(rows: IntArray, geometry: Geometry) -> Centres:

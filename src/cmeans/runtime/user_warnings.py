@@ -73,7 +73,7 @@ def warn(message: str, category: type[Warning] = DataWarning) -> None:
     """Warn at the first frame outside this package and scikit-learn's wrappers around it.
 
     `category`: `DataWarning`, of rows; `ParameterWarning`; scikit-learn's `ConvergenceWarning`, of results that fall short of what was
-    asked for; `RuntimeWarning`, of the machine; `FutureWarning`, of names that will go.
+    asked for; `RuntimeWarning`, of the machine.
     """
     if (messages := _collected.get()) is not None:
         messages.append((message, category))
