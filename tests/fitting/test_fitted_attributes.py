@@ -454,9 +454,9 @@ def test_an_unfitted_model_says_so(method, X):
 
 def test_gamma_of_the_data(X):
     squared, city = pdist(X, "sqeuclidean"), pdist(X, "cityblock")
-    assert FuzzyCMeans(C, kernel="rbf").fit(X).gamma_ == pytest.approx(1 / (D * X.var()))
+    assert FuzzyCMeans(C, kernel="rbf").fit(X).gamma_ == pytest.approx(1 / X.var(axis=0).sum())
     assert FuzzyCMeans(C, kernel="rbf", gamma="median").fit(X).gamma_ == pytest.approx(1 / np.median(squared), rel=1e-2)
-    assert KernelKMeans(C, kernel="laplacian").fit(X).gamma_ == pytest.approx(1 / (D * X.std()))
+    assert KernelKMeans(C, kernel="laplacian").fit(X).gamma_ == pytest.approx(1 / (D * np.sqrt(X.var(axis=0).mean())))
     assert KernelKMeans(C, kernel="laplacian", gamma="median").fit(X).gamma_ == pytest.approx(1 / np.median(city), rel=1e-2)
     assert KernelKMeans(C, kernel="polynomial").fit(X).gamma_ == 1
     assert KernelKMeans(C, gamma=0.25).fit(X).gamma_ == 0.25

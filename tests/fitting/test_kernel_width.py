@@ -1,4 +1,4 @@
-"""gamma="median": the definition by loops, and that nothing but the rows and their weights matters."""
+"""gamma read off the rows: the definitions by loops, and that nothing but the rows and their weights matters."""
 
 from __future__ import annotations
 

@@ -82,6 +82,20 @@ def test_rows_far_from_the_origin_and_slices_of_wider_rows(search):
         np.testing.assert_allclose(d2, distances, rtol=1e-7)
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("dtype", "away"), [("float32", 1e3), ("float64", 1e9)])
+def test_groups_of_near_rows_and_points_far_from_each_other(search, form, dtype, away):
+    """Where products about any one point leave distances within a group no digits."""
+    rng = np.random.default_rng(2)
+    groups = [away * np.array([1, 0]), away * np.array([0, 1]), away * np.array([-1, 2])]
+    X = np.concatenate([rng.normal(size=(20, 2)) + group for group in groups]).astype(dtype)
+    points = np.concatenate([rng.normal(size=(10, 2)) + group for group in groups])
+    numbers, d2 = NearestPoints(points, 3)(as_form(X, form, dtype))
+    expected, distances = nearest(X.astype(float), points, 3)
+    np.testing.assert_array_equal(numbers, expected)
+    np.testing.assert_allclose(d2, distances, rtol=1e-5, atol=1e-5)
+
+
 # ------------------------------------------------------------------------------------------------------------------ weights
 
 

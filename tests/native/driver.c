@@ -144,12 +144,16 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c, int64_t pitch
     SHOWN("powers", u, n * c);
     JOIN(laplacians, VARIANT, BITS)(&values);
     SHOWN("laplacians", u, n * c);
+    JOIN(gaussians_of_few, VARIANT, BITS)(&values);
+    SHOWN("gaussians of few columns", u, n * c);
     JOIN(intersections, VARIANT, BITS)(&values);
     SHOWN("intersections", u, n * c);
     values.depth = d + 2;
     values.parameter = 0.01;
-    JOIN(gaussians, VARIANT, BITS)(&values, shift);
+    JOIN(gaussians, VARIANT, BITS)(&values, shift, a, HUGE_VAL);
     SHOWN("gaussians", u, n * c);
+    JOIN(gaussians, VARIANT, BITS)(&values, shift, a, 1e-3);
+    SHOWN("gaussians of near pairs", u, n * c);
     const int64_t wanted = c < 4 ? c : 4, n_panels = (c + 2 * LANES - 1) / (2 * LANES) * 2, room = n_panels * LANES * (1 + d);
     real *padded_points = filled(room), *panels = aligned_to_line(malloc((size_t)room * sizeof(real) + LINE));
     memcpy(panels, padded_points, (size_t)room * sizeof(real));

@@ -20,6 +20,10 @@ Array: TypeAlias = Any  # an array of any array-API library, or a CSR matrix whe
 Float64: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 
+DIFFERENCES = 2**20  # numbers of differences in memory at a time
+CENTRAL_ROWS = 256  # that tell whether the mean lies among the rows
+CENTRAL = 8.0  # distance of the mean from the median, in median distances of rows from it, beyond which it does not
+
 NUMPY = array_api_compat.array_namespace(np.empty(0))
 
 
@@ -226,6 +230,31 @@ def equal(points: Array, others: Array) -> bool:
     return not (points != others).nnz if is_sparse(points) else bool(namespace(points).all(points == others))
 
 
+def central_point(x: Array, mean: Array | None = None) -> Array:
+    """Return the point (d,) about which rows (n, d) of a dense array have small coordinates, so that products of them round little.
+
+    That is their mean (as it is given, or found here), or, where a few far rows draw that away from all others, the median of some rows.
+    """
+    xp = namespace(x)
+    mean = xp.mean(x, axis=0) if mean is None else mean
+    some = host_float64(x[:: -(-x.shape[0] // CENTRAL_ROWS), ...])
+    median = np.median(some, axis=0)
+    with np.errstate(invalid="ignore"):
+        off, usual = squared_norms(host_float64(mean[None, :]) - median), np.median(squared_norms(some - median))
+    return as_like(median, mean) if off[0] > CENTRAL**2 * usual else mean
+
+
+def replaced(x: Array, which: Array, values: Array) -> Array:
+    """Return x with the entries where `which` is true replaced by values (k,), in their order; in place for NumPy."""
+    if isinstance(x, np.ndarray):
+        x[which] = values
+        return x
+    xp = namespace(x)
+    places = xp.cumulative_sum(xp.astype(xp.reshape(which, (-1,)), xp.int64)) - 1
+    spread = xp.take(values, xp.where(places < 0, xp.zeros_like(places), places), axis=0)
+    return xp.where(which, xp.reshape(spread, x.shape), x)
+
+
 def in_float64(points: Array) -> Array:
     """Return points in float64, in their own library."""
     if is_sparse(points) or isinstance(points, np.ndarray):
@@ -239,6 +268,13 @@ def in_type_of(points: Array, like: Array) -> Array:
     if is_sparse(points) or isinstance(points, np.ndarray):
         return points.astype(like.dtype, copy=False)
     return namespace(points).astype(points, like.dtype, copy=False)
+
+
+def squared_differences(x: Array, y: Array, i: IntArray, j: IntArray) -> Array:
+    """|x_i - y_j|^2 (k,) of pairs of rows, from their differences: exact however far the rows are from the origin."""
+    step = max(1, DIFFERENCES // x.shape[1])
+    parts = [squared_norms(take(x, i[at : at + step]) - take(y, j[at : at + step])) for at in range(0, max(len(i), 1), step)]
+    return namespace(parts[0]).concat(parts)
 
 
 def inverse_root(squares: Array) -> Array:

@@ -47,8 +47,9 @@ class KernelKMeans(Plotting, BaseCMeans):
         rows, most of them 0 and not stored, as of a graph of nearest neighbours: its normalised cut. Rows weigh as much as their degree
         times their sample weight; new rows are their affinities to those of the fit).
     gamma : "scale", "median" or float, default="scale"
-        Width of the kernel. "scale" and "median": 1 / (d var) and 1 / median squared distance, on at most 1,000 rows whatever
-        random_state is, for RBF (of L1 distances for Laplacian), 1 for the rest. Features must be in like units: scale them first.
+        Width of the kernel. "scale": 1 / the sum of the columns' variances for RBF, 1 / (d root mean variance) for Laplacian; "median":
+        1 / median squared distance (of L1 distances for Laplacian), on at most 1,000 rows whatever random_state is; 1 for the rest.
+        Features must be in like units: scale them first.
     degree : int, default=3
         Degree of polynomial kernels.
     coef0 : float, default=1

@@ -8,12 +8,13 @@ from typing import Any, Protocol, get_args
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, host_float64, in_float64, is_sparse, namespace, squared_norms, to_numpy
+from ..data.arrays import Array, Float64, as_like, central_point, host_float64, in_float64, is_sparse, squared_norms, to_numpy
 from ..data.blocks import Block, Blocks, GivenRows
 from ..engines import Engine, Pass
 from ..kernels import RBF, Kernel, Laplacian, Linear, Polynomial, build_kernel, checked_params, kernel_class
 from ..kernels.manhattan import manhattan
 from ..kernels.names import parameters_of
+from ..kernels.nearest_points import squared_distances
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError, ParameterWarning, warn
 from ..sampling.population import fixed_rows
 from .arguments import GammaName, changed_among, defaults_of
@@ -94,32 +95,33 @@ def _inverse(size: float, estimator_name: str) -> float:
 
 
 @dataclass(frozen=True)
-class _MomentPass(Pass[list[tuple[float, float]]]):
-    """Of each block  sum_i w_i sum_k (x_ik - shift)  and  sum_i w_i sum_k (x_ik - shift)^2."""
+class _MomentPass(Pass[list[tuple[Float64, float]]]):
+    """Of each block  sum_i w_i (x_i - shift)  (d,) and  sum_i w_i |x_i - shift|^2."""
 
-    shift: float
+    shift: Float64 | None  # (d,); None for CSR: the origin
 
-    def work(self, rows: GivenRows, task: int, prepared: None) -> list[tuple[float, float]]:
+    def work(self, rows: GivenRows, task: int, prepared: None) -> list[tuple[Float64, float]]:
         return [self._of(block) for block in rows.task(task)]
 
-    def _of(self, block: Block) -> tuple[float, float]:
-        x = block.x.astype(np.float64) if is_sparse(block.x) else in_float64(block.x) - self.shift
-        row_sums = np.asarray(x.sum(axis=1)).ravel() if is_sparse(x) else to_numpy(namespace(x).sum(x, axis=1))
-        return float(block.weight @ row_sums), float(block.weight @ to_numpy(squared_norms(x)))
+    def _of(self, block: Block) -> tuple[Float64, float]:
+        x = in_float64(block.x)
+        x = x if self.shift is None else x - as_like(self.shift, x)[None, :]
+        return to_numpy(as_like(block.weight, x) @ x), float(block.weight @ to_numpy(squared_norms(x)))
 
 
 def _variance(cls: type[Kernel], blocks: Blocks, rows: Array, weights: Float64, engine: Engine) -> float:
-    """Return d times the variance of all entries (its root for the Laplacian kernel, whose distance is not squared)."""
+    """Return the sum of the d columns' variances (for the Laplacian kernel, whose distance is not squared, d times the root of their
+    mean). It is of the columns about their own means, so that rows that are all moved alike have the same."""
     d = blocks.x.shape[1]
-    shift = 0.0 if is_sparse(rows) else float(weights @ host_float64(rows).mean(axis=1) / weights.sum())
-    first = second = 0.0
+    shift = None if is_sparse(rows) else weights @ host_float64(rows) / weights.sum()
+    first, second = np.zeros(d), 0.0
     for moments in engine.map(GivenRows(blocks, d), _MomentPass(shift)):
         for sums, squares in moments:
             first, second = first + sums, second + squares
-    total = float(blocks.weight.sum()) * d
-    mean = np.float64(first / total)
-    variance = max(second / total - mean * mean, 0.0)
-    return float(d * (np.sqrt(variance) if cls is Laplacian else variance))
+    total = float(blocks.weight.sum())
+    mean = first / total
+    variance = max(second / total - float(mean @ mean), 0.0)
+    return float(np.sqrt(d * variance)) if cls is Laplacian else variance
 
 
 def _distances(cls: type[Kernel], rows: Array) -> Float64:
@@ -127,10 +129,8 @@ def _distances(cls: type[Kernel], rows: Array) -> Float64:
     x = rows.astype(np.float64)
     if cls is Laplacian:
         return host_float64(manhattan(x, x))
-    x = x if is_sparse(x) else x - x.mean(axis=0)
-    norms = squared_norms(x)
-    product = (x @ x.T).toarray() if is_sparse(x) else x @ x.T
-    return np.maximum(host_float64(norms[:, None] + norms[None, :] - 2.0 * product), 0.0)
+    x = x if is_sparse(x) else x - central_point(x)
+    return squared_distances(x, x)
 
 
 def _median(distances: Float64, weights: Float64) -> float:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..data.arrays import IntArray, host_float64, is_foreign, to_numpy
+from ..data.arrays import IntArray, host_float64, is_foreign, numpy_dtype, to_numpy
 from ..data.blocks import Blocks
 from ..engines import Engine
 from ..kernels import Cosine, Kernel, LandmarkGraphKernel, Linear, Precomputed, PrecomputedGraphKernel
@@ -165,7 +165,7 @@ def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
 def euclidean_space(blocks: Blocks, *, spherical: bool = False) -> PointSpace:
     """Return the space of the rows themselves, or of rows of length one."""
     if blocks.means is not None:
-        return PartialSpace(blocks.means)
+        return PartialSpace(blocks.means.astype(numpy_dtype(blocks.x)).astype(np.float64))  # as of `EuclideanSpace.about`
     if spherical:
         return EuclideanSpace(np.zeros(blocks.x.shape[1]), spherical=True)
     some = blocks.take(some_rows(blocks))

@@ -44,22 +44,44 @@ class NativeValues:
         self._name, self._points, self._parameter = name, points, parameter
         self._panels: dict[Any, Array] = {}
 
-    def __call__(self, rows: Array, room: Array | None = None, shift: Array | None = None) -> Array:
-        """Return the values (b, s), in `room` where there is some; `shift` (k,) for the function that takes one."""
-        count = len(self._points)
-        out = np.empty((len(rows), count), rows.dtype) if room is None else room
+    def __call__(self, rows: Array, room: Array | None = None) -> Array:
+        """Return the values (b, s), in `room` where there is some."""
+        rows = in_order(rows)
+        out = _room_for(rows, len(self._points), room)
         if rows.dtype not in self._panels:
             self._panels[rows.dtype] = panels_of(self._points.astype(rows.dtype))
-        rows, panels = in_order(rows), self._panels[rows.dtype]
-        values = _ValuesArgument(
-            address(rows), address(panels), address(out), len(rows), panels.shape[1], pitch(rows), count, pitch(out), self._parameter
-        )
-        if shift is None:
-            native.function(self._name, rows.dtype, (VALUES,))(values)
-        else:
-            shift = np.ascontiguousarray(shift, rows.dtype)
-            done(native.function(self._name, rows.dtype, (VALUES, ADDRESS), INT)(values, address(shift)))
-        return out[:, :count]
+        values = _values_argument(rows, self._panels[rows.dtype], out, len(self._points), self._parameter)
+        native.function(self._name, rows.dtype, (VALUES,))(values)
+        return out[:, : len(self._points)]
+
+
+def native_gaussians(
+    rows: Array,  # (b, d)
+    panels: Array,  # of augmented points about the shift
+    points: Array,  # (s, d) as they are
+    shift: Array,  # (d,)
+    gamma: float,
+    far: float,
+    room: Array | None,
+) -> Array:
+    """Return Gaussian kernel values (b, s) by native code, in `room` where there is some; all in the rows' dtype."""
+    rows = in_order(rows)
+    out = _room_for(rows, len(points), room)
+    values = _values_argument(rows, panels, out, len(points), gamma)
+    function = native.function("gaussians", rows.dtype, (VALUES, ADDRESS, ADDRESS, REAL), INT)
+    done(function(values, address(shift), address(points), far))
+    return out[:, : len(points)]
+
+
+def _room_for(rows: Array, count: int, room: Array | None) -> Array:
+    """Return memory for so many values of each row: `room`, where there is some."""
+    return np.empty((len(rows), count), rows.dtype) if room is None else room
+
+
+def _values_argument(rows: Array, panels: Array, out: Array, count: int, parameter: float) -> Structure:
+    """Return the structure that native functions of rows and so many points take; the caller keeps the arrays."""
+    places = address(rows), address(panels), address(out)
+    return _ValuesArgument(*places, len(rows), panels.shape[1], pitch(rows), count, pitch(out), parameter)
 
 
 def panels_of(points: Array) -> Array:

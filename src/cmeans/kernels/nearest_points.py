@@ -6,13 +6,28 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 
 from .. import native
-from ..data.arrays import Array, Float64, in_order, is_sparse, rounding, squared_norms, to_numpy
+from ..data.arrays import (
+    Array,
+    Float64,
+    central_point,
+    host_float64,
+    in_float64,
+    in_order,
+    is_sparse,
+    resolution,
+    rounding,
+    squared_differences,
+    squared_norms,
+    to_numpy,
+)
 from ..data.blocks import blocks_of
 from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to
 from .native_values import LINE, panels_of, serves
 
+LOST = 256.0  # roundings of products, below which a squared distance found by one has lost too many digits
 PRODUCTS = 2**21  # of rows and points in memory at a time, without native code
 
 
@@ -38,34 +53,41 @@ NEIGHBOURS = pointer_to(_NeighboursArgument)
 class NearestPoints:
     """The `count` nearest of points (s, d) to rows of any form, the nearest first, equally near ones in their order.
 
-    They are found by |p|^2 / 2 - x.p about the points' mean, which keeps rounding small (CSR rows: about the origin).
+    They are found by |p|^2 / 2 - x.p about a point amid the points, which keeps rounding small (CSR rows: about the origin). Rows to which
+    all of them are so near that it is not small, as where rows and points are far from that point, are compared by differences.
     """
 
     def __init__(self, points: Float64, count: int) -> None:
-        self._points, self._count, self._mean = points, count, points.mean(axis=0)
+        self._points, self._count, self._centre = points, count, central_point(points)
         self._prepared: dict[Any, tuple[Array, Array, Array]] = {}  # by dtype: shift, panels or moved points, |p|^2
 
     def __call__(self, x: Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
         """Numbers (b, count) of the points and squared distances (b, count), 0 where they are below rounding."""
-        x = x if is_sparse(x) else to_numpy(x)
+        given = x = x if is_sparse(x) else to_numpy(x)
         points, panels, norms = self._points_for(x)
         if not is_sparse(x):
-            x = in_order(x - self._mean.astype(x.dtype))
+            x = in_order(x - self._centre.astype(x.dtype))
         if panels is not None:
             numbers, scores = self._native(x, panels)
         else:
             parts = [_chosen(part, points, norms, self._count) for part in blocks_of(x, max(1, PRODUCTS // len(points)))]
             numbers, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
         kxx = squared_norms(x)[:, None]
-        d2 = kxx + 2.0 * scores
-        d2[d2 <= rounding(x.dtype) * (kxx + norms[numbers])] = 0.0
+        d2, sizes = kxx + 2.0 * scores, kxx + norms[numbers]
+        lost = np.flatnonzero(d2[:, -1] < LOST * resolution(x.dtype) * sizes[:, -1])
+        d2[d2 <= rounding(x.dtype) * sizes] = 0.0
+        for rows in blocks_of(lost, max(1, PRODUCTS // len(points))):
+            lost_rows = in_float64(given[rows])
+            exact = squared_distances(lost_rows, self._points) if is_sparse(x) else cdist(lost_rows, self._points, "sqeuclidean")
+            numbers[rows], d2[rows] = nearest_columns(exact, self._count)
         return numbers, d2
 
     def _points_for(self, x: Array) -> tuple[Array, Array | None, Array]:
         """Points, their panels where native code takes the rows, and their squared norms, in the rows' dtype and about their origin."""
         key = x.dtype, is_sparse(x)
         if key not in self._prepared:
-            points = np.ascontiguousarray(self._points - (0.0 if is_sparse(x) else self._mean), x.dtype)
+            centre = 0.0 if is_sparse(x) else self._centre.astype(x.dtype)
+            points = np.ascontiguousarray(self._points - centre, x.dtype)
             norms = squared_norms(points)
             self._prepared[key] = points, _panels(points, norms) if serves(x) else None, norms
         return self._prepared[key]
@@ -91,8 +113,24 @@ class NearestColumns:
         x = to_numpy(x)
         if len(x) and x.min() < 0:
             raise ValueError('X holds negative numbers; metric="precomputed" takes distances to landmarks.')
-        numbers = np.argsort(x, axis=1, kind="stable")[:, : self._count]  # the first of equal ones
-        return numbers.astype(np.int32), np.take_along_axis(x, numbers, axis=1) ** 2
+        numbers, distances = nearest_columns(x, self._count)
+        return numbers, distances**2
+
+
+def nearest_columns(x: npt.NDArray[Any], count: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    """Return the numbers (b, count) of the smallest values of each row (b, s), the first of equal ones, and these values."""
+    numbers = np.argsort(x, axis=1, kind="stable")[:, :count]
+    return numbers.astype(np.int32), np.take_along_axis(x, numbers, axis=1)
+
+
+def squared_distances(x: Array, points: Array) -> Float64:
+    """|x_i - p_l|^2 (b, s) of rows and points in float64, dense or CSR, by products, and from differences where these lose digits."""
+    sizes = squared_norms(x)[:, None] + squared_norms(points)[None, :]
+    d2: Float64 = sizes - 2.0 * host_float64(x @ points.T)
+    near = d2 < LOST * resolution(np.float64) * sizes
+    i, j = np.nonzero(near)
+    d2[near] = squared_differences(x, points, i, j)
+    return d2
 
 
 def _panels(points: Array, norms: Array) -> Array:

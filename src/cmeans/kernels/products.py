@@ -24,8 +24,6 @@ class ProductKernel(Kernel):
     """A kernel of the form at the top of this module, in the same letters."""
 
     prepares_lightly = True
-    native_takes_rows = False  # True: the native function augments rows itself
-    translation_invariant = False  # True: a shift of all rows changes nothing, so float rounding can be kept small
 
     @property
     @abstractmethod
@@ -56,11 +54,7 @@ class ProductKernel(Kernel):
     def prepare(self, y: Array) -> Columns:
         if isinstance(y, np.ndarray):
             y = np.ascontiguousarray(y)  # so that a model read from a file gives the same bits as the one it was saved from
-        shift = None
-        if self.translation_invariant and not is_sparse(y):
-            shift = namespace(y).mean(y, axis=0)
-            y = y - shift[None, :]
-        return PreparedColumns(self, _augmented(self, y, left=False), shift)
+        return PreparedColumns(self, _augmented(self, y, left=False))
 
     def diag(self, x: Array) -> Array:
         alpha, beta = self.coefficients
@@ -76,14 +70,14 @@ class PreparedColumns:
 
     kernel: ProductKernel
     right: Array  # (s, d + extra) augmented rows; for CSR points (s, d) as they are
-    shift: Array | None
 
     def __call__(self, x: Array, room: Array | None = None) -> Array:
         if is_sparse(x):
             return self.kernel.transform(self._sparse_argument(x))
+        left = _augmented(self.kernel, x, left=True)
         if self._native is not None and serves(x):
-            return self._native(x, room, self.shift) if self.kernel.native_takes_rows else self._native(self.left(x), room)
-        left, right = self.left(x), namespace(x).astype(self.right, x.dtype, copy=False)
+            return self._native(left, room)
+        right = namespace(x).astype(self.right, x.dtype, copy=False)
         return self.kernel.transform(left @ right.T if room is None else np.matmul(left, right.T, out=room[:, : len(right)]))
 
     @cached_property
@@ -94,12 +88,6 @@ class PreparedColumns:
             return None
         name, parameter = function
         return NativeValues(name, self.right, parameter)
-
-    def left(self, x: Array) -> Array:
-        """Augmented rows (b, d + extra) of a dense array: the kernel's argument is their product with `right`."""
-        if self.shift is not None:
-            x = x - namespace(x).astype(self.shift, x.dtype, copy=False)[None, :]
-        return _augmented(self.kernel, x, left=True)
 
     def _sparse_argument(self, x: Array) -> Array:
         kernel, y = self.kernel, self.right

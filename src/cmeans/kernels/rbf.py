@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
-from ..data.arrays import Array, squared_norms
-from .base import check_parameters
-from .products import ProductKernel, exponential, ones_of
+import numpy as np
+
+from ..data.arrays import (
+    Array,
+    central_point,
+    in_type_of,
+    is_sparse,
+    itemsize,
+    namespace,
+    replaced,
+    resolution,
+    squared_differences,
+    squared_norms,
+    to_numpy,
+)
+from .base import Columns, Kernel, check_parameters
+from .native_values import NativeValues, native_gaussians, panels_of, serves
+from .products import exponential, ones_of
+
+FAR = {4: 4.0, 8: 2.0**14}  # gamma |x|^2 of rows, by bytes of a number, up to which products miss values by 1e-6 and 1e-11 or so
+FEW_COLUMNS = 4  # up to which differences take no longer than products
+COLUMNS = 16  # from which on sums round by more than their last step does, as walks of random steps grow
+SLACK = 32.0  # rounding of an argument, as a share of that
 
 
 @dataclass(frozen=True)
-class RBF(ProductKernel):
+class RBF(Kernel):
     """k(x, y) = exp(-gamma |x - y|^2).
 
     Widths in papers: sigma of Havens 2011 is 1/gamma; a standard deviation s means gamma = 1/(2 s^2).
@@ -38,25 +60,104 @@ class RBF(ProductKernel):
     """
 
     gamma: float
-    translation_invariant = True
-    native_takes_rows = True  # with few columns, augmenting them would take as long as their product
+    prepares_lightly = True
 
     def __post_init__(self) -> None:
         check_parameters(self, gamma=0)
 
-    @property
-    def coefficients(self) -> tuple[float, float]:
-        return 2.0 * self.gamma, 0.0
-
-    @property
-    def native_function(self) -> tuple[str, float]:
-        return "gaussians", self.gamma
-
-    def term(self, x: Array) -> Array:
-        return squared_norms(x) * -self.gamma
-
-    def transform(self, s: Array) -> Array:
-        return exponential(s)
+    def prepare(self, y: Array) -> Columns:
+        return GaussianColumns(self.gamma, y)
 
     def diag(self, x: Array) -> Array:
         return ones_of(x)
+
+
+@dataclass(frozen=True)
+class _PreparedPoints:
+    """Fixed points (s, d) in the dtype of some rows."""
+
+    points: Array  # as they are
+    shift: Array | None  # (d,) that products are about; None for CSR: the origin
+    right: Array  # (s, d + 2) points about it, with 1 and -gamma |y|^2, or panels of these; for CSR -gamma |y|^2 (s,) alone
+
+
+class GaussianColumns:
+    """exp(-gamma |x - y|^2) of rows against fixed points, each value of its own row and point alone.
+
+    The argument is one product of rows and points about a shift, which rounds by a share of gamma (|x|^2 + |y|^2). Where that is more than
+    the value may miss, for rows far from the shift and points near to them, it is found from the difference of the two; of few columns in
+    single precision it always is where native code takes the rows, as that takes no longer.
+    """
+
+    def __init__(self, gamma: float, points: Array) -> None:
+        self._gamma = gamma
+        self._points = np.ascontiguousarray(points) if isinstance(points, np.ndarray) else points
+        self._shift = None if is_sparse(points) else central_point(points)
+        self._of_few = NativeValues("gaussians_of_few", self._points, gamma)
+        self._prepared: dict[Any, _PreparedPoints] = {}  # by the rows' dtype, and whether native code takes them
+
+    def __call__(self, x: Array, room: Array | None = None) -> Array:
+        far = FAR[itemsize(x)] / math.sqrt(1.0 + x.shape[1] / COLUMNS)
+        if serves(x) and serves(self._points):
+            if itemsize(x) == 4 and x.shape[1] <= FEW_COLUMNS:
+                return self._of_few(x, room)
+            known = self._prepared_for(x, native=True)
+            return native_gaussians(x, known.right, known.points, known.shift, self._gamma, far, room)
+        known = self._prepared_for(x, native=False)
+        s, sizes = self._products(x, known, room)
+        return exponential(_at_most_zero(self._with_near_pairs(s, sizes, far, x, known.points)))
+
+    def _products(self, x: Array, known: _PreparedPoints, room: Array | None) -> tuple[Array, Array]:
+        """Return the arguments (b, s) of the exponential by products, and gamma |x|^2 (b,)."""
+        if known.shift is None:
+            sizes = squared_norms(x) * self._gamma
+            s = (x @ known.points.T).toarray()
+            s *= x.dtype.type(2.0 * self._gamma)
+            s -= sizes[:, None]
+            s += known.right[None, :]
+            return s, sizes
+        moved = x - known.shift[None, :]
+        sizes = squared_norms(moved) * self._gamma
+        left, right = _with_columns(moved * (2.0 * self._gamma), -sizes, namespace(x).ones_like(sizes)), known.right
+        return (left @ right.T if room is None else np.matmul(left, right.T, out=room[:, : right.shape[0]])), sizes
+
+    def _prepared_for(self, x: Array, *, native: bool) -> _PreparedPoints:
+        key = x.dtype, native
+        if key not in self._prepared:
+            self._prepared[key] = self._of_dtype(x, native=native)
+        return self._prepared[key]
+
+    def _of_dtype(self, x: Array, *, native: bool) -> _PreparedPoints:
+        points = in_type_of(self._points, x)
+        if self._shift is None:
+            return _PreparedPoints(points, None, squared_norms(points) * -self._gamma)
+        # A shift that the rows' type holds moves rows and points by the same; points of more digits lose some of them only then.
+        shift = in_type_of(self._shift, x)
+        moved = self._points - in_type_of(shift, self._points)[None, :]
+        sizes = squared_norms(moved) * -self._gamma
+        right = in_type_of(_with_columns(moved, namespace(sizes).ones_like(sizes), sizes), x)
+        return _PreparedPoints(points, shift, panels_of(right) if native else right)
+
+    def _with_near_pairs(self, s: Array, sizes: Array, far: float, x: Array, y: Array) -> Array:
+        """Return s (b, s) with the arguments of near pairs of far rows from differences."""
+        xp = namespace(s)
+        rows = (sizes > far) & (sizes < math.inf)
+        if not bool(xp.any(rows)):
+            return s
+        ratios = xp.where(rows, sizes, xp.ones_like(sizes) * far) / far
+        least = -(xp.log(ratios) + SLACK * resolution(x.dtype) * sizes)
+        near = rows[:, None] & (s > least[:, None])
+        i, j = (to_numpy(numbers) for numbers in xp.nonzero(near))
+        if not len(i):
+            return s
+        return replaced(s, near, squared_differences(x, y, i, j) * -self._gamma)
+
+
+def _with_columns(x: Array, *columns: Array) -> Array:
+    return namespace(x).concat([x, *(column[:, None] for column in columns)], axis=1)
+
+
+def _at_most_zero(s: Array) -> Array:
+    """The smaller of s and 0, NaN where s is, in place for NumPy."""
+    xp = namespace(s)
+    return np.minimum(s, 0.0, out=s) if isinstance(s, np.ndarray) else xp.where(s > 0, xp.zeros_like(s), s)

@@ -12,9 +12,10 @@
 #endif
 #define ROWS_PER_PASS 64  /* rows for which all points are computed before the next rows */
 #define DEPTH 128         /* columns summed together, so that those of a panel of points stay in the first-level cache */
+#define SLACK (32 * (BITS == 64 ? 0x1p-52 : 0x1p-23)) /* rounding of a sum of products, as a share of its terms */
 #define NO_MEMORY -1
 
-enum kind { GAUSSIAN, POWER, LAPLACIAN, INTERSECTION };
+enum kind { GAUSSIAN, DIFFERENCES, POWER, LAPLACIAN, INTERSECTION };
 
 struct values {
     const real *left;    /* (count, depth) rows, `pitch` numbers from row to row */
@@ -30,6 +31,8 @@ INLINE lanes with_term(enum kind kind, lanes x, lanes y, lanes sum) {
         return add(sum, absolute(subtract(x, y)));
     if (kind == INTERSECTION)
         return add(sum, smaller(x, y));
+    if (kind == DIFFERENCES)
+        return fused(subtract(x, y), subtract(x, y), sum);
     return fused(x, y, sum);
 }
 
@@ -46,9 +49,11 @@ INLINE lanes whole_power(lanes x, uint64_t degree) {
 
 INLINE lanes kernel_of(enum kind kind, lanes sum, double parameter) {
     if (kind == GAUSSIAN)
-        return exponential(sum);
+        return exponential(smaller(all(0), sum)); /* a product may round to more than 0 */
     if (kind == POWER)
         return whole_power(sum, (uint64_t)parameter);
+    if (kind == DIFFERENCES) /* infinity times 0 is no number: a row that is not finite has no values, as with products */
+        return exponential(fused(sum, all((real)-parameter), multiply(sum, all(0))));
     if (kind == LAPLACIAN)
         return exponential(multiply(sum, all((real)-parameter)));
     return sum;
@@ -117,11 +122,72 @@ void EXPORTED(powers)(const struct values *v) { fill(POWER, v); }
 /* exp(-gamma sum_f |x_f - y_f|) */
 void EXPORTED(laplacians)(const struct values *v) { fill(LAPLACIAN, v); }
 
+/* exp(-gamma |x - y|^2): of few columns, differences take no longer than the products of `gaussians` */
+void EXPORTED(gaussians_of_few)(const struct values *v) { fill(DIFFERENCES, v); }
+
 /* sum_f min(x_f, y_f) */
 void EXPORTED(intersections)(const struct values *v) { fill(INTERSECTION, v); }
 
-/* exp(-gamma |x - y|^2) as exp of one product, [2 gamma x, -gamma |x|^2, 1] . [y, 1, -gamma |y|^2], all about `shift` (depth - 2,). */
-int EXPORTED(gaussians)(const struct values *v, const real *shift) {
+/* |x - y|^2; `rest` (LANES,) is 1 for the last columns % LANES lanes and 0 for others. */
+INLINE real squared_distance(const real *x, const real *y, int64_t columns, const real *rest) {
+    if (columns < LANES) {
+        real square = 0;
+        for (int64_t f = 0; f < columns; f++)
+            square = fused_one(x[f] - y[f], x[f] - y[f], square);
+        return square;
+    }
+    lanes difference = multiply(load(rest), subtract(load_loose(x + columns - LANES), load_loose(y + columns - LANES)));
+    lanes squares = multiply(difference, difference);
+    for (int64_t f = 0; f + LANES <= columns; f += LANES) {
+        difference = subtract(load_loose(x + f), load_loose(y + f));
+        squares = fused(difference, difference, squares);
+    }
+    return sum(squares);
+}
+
+/* The value from which on a pair of a row of this size, gamma |x|^2, is near: where the rounding of its product changes it by more than it
+ * changes any value of a row of size `far`. Less by as much as the product itself may round; infinite where there is no such pair. */
+static real least_near(real size, real far) {
+    if (!(size > far && size < (real)INFINITY))
+        return (real)INFINITY;
+    const real least = far / size * exponential(all(-(real)SLACK * size)).of[0][0];
+    return least > TINY ? least : 0;
+}
+
+/* Puts the values of so many sums in their places. */
+static void put_values(real *out, real *sums, const int64_t *numbers, int64_t *count) {
+    store(sums, exponential(load(sums)));
+    for (int64_t k = 0; k < *count; k++)
+        out[numbers[k]] = sums[k];
+    *count = 0;
+}
+
+/* Gives the values of row i with near points, those of at least so much, from differences. `points` (points, depth - 2) are as they are. */
+static void mend_near_pairs(const struct values *v, const real *points, int64_t i, real least) {
+    const int64_t columns = v->depth - 2;
+    const real *x = v->left + i * v->pitch, gamma = (real)v->parameter;
+    real *out = v->out + i * v->out_pitch;
+    real sums[LANES] __attribute__((aligned(LINE))) = {0}, rest[LANES] __attribute__((aligned(LINE)));
+    int64_t numbers[LANES], count = 0;
+    for (int lane = 0; lane < LANES; lane++)
+        rest[lane] = lane >= LANES - columns % LANES;
+    for (int64_t first = 0; first < v->points; first += LANES) {
+        const int64_t wanted = v->points - first;
+        uint64_t near = bits_of(at_least(load_some(out + first, wanted), all(least)));
+        near &= wanted < LANES ? ((uint64_t)1 << wanted) - 1 : UINT64_MAX;
+        for (; near > 0; near &= near - 1) {
+            numbers[count] = first + __builtin_ctzll(near);
+            sums[count] = -gamma * squared_distance(x, points + numbers[count] * columns, columns, rest);
+            if (++count == LANES)
+                put_values(out, sums, numbers, &count);
+        }
+    }
+    put_values(out, sums, numbers, &count);
+}
+
+/* exp(-gamma |x - y|^2) as exp of one product, [2 gamma x, -gamma |x|^2, 1] . [y, 1, -gamma |y|^2], all about `shift` (depth - 2,). It
+ * rounds by a share of gamma (|x|^2 + |y|^2), so that rows of which that is more than `far` have near pairs mended. */
+int EXPORTED(gaussians)(const struct values *v, const real *shift, const real *points, double far) {
     const int64_t columns = v->depth - 2;
     const real gamma = (real)v->parameter;
     real *left = malloc(ROWS_PER_PASS * (size_t)v->depth * sizeof(real));
@@ -149,6 +215,11 @@ int EXPORTED(gaussians)(const struct values *v, const real *shift) {
             row[columns + 1] = 1;
         }
         fill_rows(GAUSSIAN, v, left, v->depth, start, start, stop);
+        for (int64_t i = start; i < stop; i++) {
+            const real least = least_near(-left[(i - start) * v->depth + columns], (real)far);
+            if (least < (real)INFINITY)
+                mend_near_pairs(v, points, i, least);
+        }
     }
     free(left);
     return 0;

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import Array, Float64, IntArray, host_float64, in_float64, is_sparse, itemsize, namespace, rounding, take
+from ..data.arrays import Array, Float64, IntArray, central_point, host_float64, in_float64, is_sparse, itemsize, rounding, take
 from ..data.blocks import Block, Blocks
 from ..kernels import Columns, FeatureKernel, Kernel, Linear, Precomputed
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
@@ -244,7 +244,7 @@ class Metric:
         return self.kernel.distances_ignore_shifts and not is_sparse(self.blocks.x)
 
     def _shift(self, x: Array) -> Array | None:
-        return _mean(x) if self.shifted else None
+        return central_point(x)[None, :] if self.shifted else None
 
 
 @dataclass(frozen=True)
@@ -297,7 +297,7 @@ class NearestOf:
             prepared = self.kernel.prepare(self.columns)
             return lambda block: (host_float64(prepared(block.x)), host_float64(block.kxx))
         points = in_float64(self.chosen.x)
-        shift = _mean(points) if self.shifted else None
+        shift = central_point(points)[None, :] if self.shifted else None
         columns = self.kernel.prepare(points if shift is None else points - shift)
 
         def by_kernel(block: Block) -> tuple[Float64, Float64]:
@@ -306,10 +306,6 @@ class NearestOf:
             return host_float64(columns(x)), host_float64(self.kernel.diag(x))
 
         return by_kernel
-
-
-def _mean(x: Array) -> Array:
-    return namespace(x).mean(x, axis=0)[None, :]
 
 
 def affinity(kernel: Kernel, blocks: Blocks, rows: IntArray, space: LandmarkSpace | None = None) -> Affinity:

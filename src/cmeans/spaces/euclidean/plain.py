@@ -11,6 +11,7 @@ from ...data.arrays import (
     Float64,
     IntArray,
     as_like,
+    central_point,
     host_float64,
     inverse_root,
     is_sparse,
@@ -70,10 +71,11 @@ class EuclideanSpace(PointSpace):
 
     @classmethod
     def about(cls, rows: Array, weights: Float64) -> EuclideanSpace:
-        """Return the space about the mean of a fair sample of the rows."""
+        """Return the space about a point amid a fair sample of the rows, one that their type holds: so rows move as centres do."""
         if is_sparse(rows):
             return cls(np.zeros(rows.shape[1]))
-        return cls(np.asarray(weights @ host_float64(rows) / weights.sum()))
+        x = host_float64(rows)
+        return cls(as_like(central_point(x, weights @ x / weights.sum()), rows).astype(np.float64))
 
     @property
     def kernel(self) -> Kernel:  # type: ignore[override]
