@@ -77,9 +77,10 @@ class _Lloyd:
 
     def _nearest(self) -> IntArray:
         """Return the nearest mean of every row; a cluster that no row is nearest to takes the one that costs most."""
-        least, noise = self.d2.min(axis=1), 2.0 * rounding(np.float64) * self.rows.diag()
-        labels: IntArray = (self.d2 <= (least + noise)[:, None]).argmax(axis=1)  # of equal means the first, whatever rounding makes of them
+        noise = 2.0 * rounding(np.float64) * self.rows.diag()
+        behind = noise[:, None] * np.arange(self.d2.shape[1])  # of equal means the first is nearest, whatever rounding makes of them
+        labels: IntArray = np.argmin(self.d2 + behind, axis=1)
         empty = np.flatnonzero(np.bincount(labels, minlength=self.d2.shape[1]) == 0)
         if len(empty):
-            labels[ascending(-self.weights * least)[: len(empty)]] = empty
+            labels[ascending(-self.weights * self.d2.min(axis=1))[: len(empty)]] = empty
         return labels

@@ -19,7 +19,7 @@ from .grams import Gram
 
 AfterStep: TypeAlias = Callable[[Array, int, float], bool]  # takes P, the number of steps and the objective after each; True ends it
 FEWER = 0.85  # of the rows whose products are kept up: from there on only those that still move are
-FLAT = 1e-11  # of k(x, x) + |v|^2: differences of distances that are rounding, and count as none
+FLAT = 1e-11  # of k(x, x) and its mean: differences of distances that are rounding, and count as none
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class _Walk:
     def __post_init__(self) -> None:
         self.every_row = np.arange(len(self.p))
         self.near, self._among = self.every_row, self.gram  # the rows whose products are kept up while many move, and their gram
+        mean = float(self.weight @ self.gram.diag) / float(self.weight.sum())
+        self.flat = FLAT * (self.gram.diag + mean)  # (n,)
         self.renew()
 
     def renew(self) -> None:
@@ -65,12 +67,6 @@ class _Walk:
         """g (rows, c) but for k(x, x); infinite for clusters without mass."""
         mass = np.where(self.mass > 0, self.mass, 1.0)
         return np.where(self.mass > 0, self.squares / mass**2 - 2.0 * self.products[rows] / mass, np.inf)
-
-    def flat(self, rows: IntArray) -> Float64:
-        """(rows,) differences of a row's distances that are rounding alone."""
-        norms: Float64 = self.squares / np.where(self.mass > 0, self.mass, np.inf) ** 2
-        flat: Float64 = FLAT * (self.gram.diag[rows] + norms.max())
-        return flat
 
     def add(self, rows: IntArray, change: Float64) -> None:
         """P[rows] += change for rows that fewer and fewer are, and what follows from it for them."""
@@ -121,7 +117,7 @@ class _Walk:
             distance = self.gram.diag + (np.where(self.mass >= least, self.gradient(self.every_row), 0.0) * self.p).sum(axis=1)
             alone = self.weight[:, None] * self.p >= 0.999 * self.mass  # who is all there is of a cluster stays
             distance = np.where((self.weight > 0) & ~alone.any(axis=1), distance, -np.inf)
-            row = first_largest(distance, float(self.flat(self.every_row).max()))
+            row = first_largest(distance, float(self.flat.max()))
             if not np.isfinite(distance[row]):
                 return
             self.put(row, int(cluster))
@@ -229,7 +225,7 @@ def _step(walk: _Walk, active: IntArray, longest: float) -> float:
     g, p, free = walk.gradient(active), walk.p[active], walk.free[active]
     mean = np.where(free, g, 0.0).sum(axis=1) / free.sum(axis=1)
     d = np.where(free, mean[:, None] - g, 0.0)
-    d[np.abs(d).max(axis=1) <= walk.flat(active)] = 0.0
+    d[np.abs(d).max(axis=1) <= walk.flat[active]] = 0.0
     ratio = np.where(d < 0, -p / np.where(d < 0, d, -1.0), np.inf)
     first = int(np.argmin(ratio))
     row, cluster = divmod(first, ratio.shape[1])
@@ -256,8 +252,7 @@ def _most_negative(walk: _Walk) -> tuple[int, int] | None:
     g = walk.gradient(walk.every_row)
     own = walk.p.argmax(axis=1)
     multiplier = g - g[walk.every_row, own][:, None]
-    flat = walk.flat(walk.every_row)
-    multiplier[(walk.weight == 0)[:, None] | (multiplier >= -flat[:, None])] = 0.0
+    multiplier[(walk.weight == 0)[:, None] | (multiplier >= -walk.flat[:, None])] = 0.0
     steepest = int(np.argmin(multiplier)) // multiplier.shape[1]
-    row, cluster = divmod(first_largest(-multiplier, float(flat[steepest])), multiplier.shape[1])
+    row, cluster = divmod(first_largest(-multiplier, float(walk.flat[steepest])), multiplier.shape[1])
     return (row, cluster) if multiplier[row, cluster] < 0 else None
