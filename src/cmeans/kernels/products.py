@@ -2,9 +2,9 @@
 
 Every kernel here has the form
 
-    k(x, y) = f( (alpha x.y + beta) r(x) r(y) + p(x) + p(y) )
+    k(x, y) = f( (alpha x.y + beta) r(x) r(y) )
 
-so the argument of f is one product of rows with up to three columns added, [alpha r x, r, p, 1] . [r y, beta r, 1, p], in place.
+so the argument of f is one product of rows with up to one column added, [alpha r x, r] . [r y, beta r], in place.
 """
 
 from __future__ import annotations
@@ -38,10 +38,6 @@ class ProductKernel(Kernel):
         """r(x) (b,), or None for 1."""
         return None
 
-    def term(self, x: Array) -> Array | None:
-        """p(x) (b,), or None for 0."""
-        return None
-
     @property
     def native_function(self) -> tuple[str, float] | None:
         """Name and parameter of the native function that gives the same values, where there is one."""
@@ -59,9 +55,8 @@ class ProductKernel(Kernel):
     def diag(self, x: Array) -> Array:
         alpha, beta = self.coefficients
         s = squared_norms(x) * alpha + beta
-        r, p = self.factor(x), self.term(x)
-        s = s if r is None else s * r * r
-        return self.transform(s if p is None else s + 2.0 * p)
+        r = self.factor(x)
+        return self.transform(s if r is None else s * r * r)
 
 
 @dataclass(frozen=True)
@@ -95,36 +90,27 @@ class PreparedColumns:
         s = (x @ y.T).toarray()
         s *= x.dtype.type(alpha)
         s += x.dtype.type(beta)
-        for operator, left, right in (
-            (np.multiply, kernel.factor(x), kernel.factor(y)),
-            (np.add, kernel.term(x), kernel.term(y)),
-        ):
-            if left is not None and right is not None:
-                operator(s, left[:, None], out=s)
-                operator(s, right[None, :].astype(s.dtype), out=s)
+        left, right = kernel.factor(x), kernel.factor(y)
+        if left is not None and right is not None:
+            s *= left[:, None]
+            s *= right[None, :].astype(s.dtype)
         return s
 
 
 def _augmented(kernel: ProductKernel, x: Array, *, left: bool) -> Array:
-    """[alpha r x, r, p, 1] (left) or [r x, beta r, 1, p] (right), without the columns that the kernel does not need."""
+    """[alpha r x, r] (left) or [r x, beta r] (right), without the last column where the kernel does not need it."""
     if is_sparse(x):
         return x
     xp = namespace(x)
     alpha, beta = kernel.coefficients
-    r, p = kernel.factor(x), kernel.term(x)
+    r = kernel.factor(x)
     body = x if r is None else x * r[:, None]
     if left and alpha != 1.0:
         body = body * alpha
-    columns: list[Array] = []
-    if beta != 0.0:
-        root = xp.ones_like(x[:, 0]) if r is None else r
-        columns.append(root if left else root * beta)
-    if p is not None:
-        one = xp.ones_like(p)
-        columns += [p, one] if left else [one, p]
-    if not columns:
+    if beta == 0.0:
         return body
-    return xp.concat([body, *(column[:, None] for column in columns)], axis=1)
+    root = xp.ones_like(x[:, 0]) if r is None else r
+    return xp.concat([body, (root if left else root * beta)[:, None]], axis=1)
 
 
 def ones_of(x: Array) -> Array:
