@@ -152,8 +152,9 @@ def weighted_quantile(values: Array, weights: Array, share: float) -> float:
 
 
 def automatic_noise_distance(nearest: Array, weights: Array, labels: Array) -> float:
-    """The least width of a cluster such that those no wider have 70% of the weight. A width is the larger of  q50 + 7 (q50 - q25)  and
-    the cube of  r50 + 2.79 (r50 - r25),  r the cube roots, of the rows no farther: from the nearer half outwards, as long as it grows."""
+    """1.5 times the least width of a cluster such that those no wider have 70% of the weight. A width is the larger of
+    q50 + 7 (q50 - q25)  and the cube of  r50 + 2.79 (r50 - r25),  r the cube roots, of the rows no farther: from the nearer half outwards,
+    as long as it grows."""
     widths, sizes = [], []
     for j in sorted(set(labels.tolist())):
         own, w = nearest[labels == j], weights[labels == j]
@@ -168,7 +169,7 @@ def automatic_noise_distance(nearest: Array, weights: Array, labels: Array) -> f
             width = wider
         widths.append(width)
         sizes.append(w.sum())
-    return weighted_quantile(np.array(widths), np.array(sizes), 0.7)
+    return 1.5 * weighted_quantile(np.array(widths), np.array(sizes), 0.7)
 
 
 def possibilistic_memberships(d2: Array, eta: Array, m: float, exponent: float | None = None) -> Array:

@@ -50,9 +50,10 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         far below the usual 2. "auto" stays below both (see Notes). The value used is `m_`.
     noise : None, "auto" or float between 0 and 1, default=None
         Whether rows far from all clusters belong to none, and how many of them: a noise cluster takes a share in every row, most of it in
-        those. "auto": as many as the data say, up to half of them (see Notes). A number: about this share of the rows, by weight. "auto"
-        goes by how wide most clusters are: where some are far wider than others, as parts of a landmark graph may be, up to 30% of the
-        rows, those of the widest clusters, may count as noise, and a number serves better.
+        those. "auto": as many as the data say, up to half of them (see Notes). A number: about this share of the rows, by weight, whether
+        or not so many lie far out; where none do, those farthest from their own centres. "auto" goes by how wide most clusters are: where
+        some are far wider than others, as parts of a landmark graph may be, a fifth of the rows, those of the widest clusters, may count
+        as noise, and a number serves better.
     top_k : int >= 1 or None, default=None
         In how many clusters a row has memberships: its `top_k` nearest ones alone, in every sweep. None: in all. For hundreds of clusters
         and more, where it takes less time, and keeps `top_k` numbers of a row in place of one for each cluster (see Notes).
@@ -99,9 +100,13 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     then stays as it is. With d the squared distance of a row to its nearest centre, a number makes delta the quantile of d that so many
     rows lie beyond. Each cluster has a width, found from the nearer half of its rows outwards: the larger of  q50 + 7 (q50 - q25)  and
     (r50 + 2.79 (r50 - r25))^3,  medians and lower quartiles of d and of its cube root among its rows no farther than that. "auto" makes
-    delta the least width such that the clusters no wider have 70% of the rows; the others may have formed in noise. Of round Gaussian
-    clusters without any noise it calls 6% of the rows noise in one dimension, 4% in two, and hardly any in ten. Give a number with
-    narrow kernels, by which nearly all rows are as far from any centre.
+    delta 1.5 times the least width such that the clusters no wider have 70% of the rows; the others may have formed in noise. Of round
+    Gaussian clusters without any noise it calls 2% of the rows noise in one dimension, under 1% in two, and hardly any in five. Give a
+    number with narrow kernels, by which nearly all rows are as far from any centre.
+
+    `search` goes on among the rounds, under the objective with noise. At delta it would give up a small cluster that lies alone for half
+    of a large one, so it takes a larger distance: n / (10 c) times delta for n rows and c clusters, between 1 and 16 times. A few stray
+    rows are then still too few to keep a centre. In small data clusters of a few rows look like those.
 
     With top_k=k the objective is  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2  over the clusters j in N_k(i), the k nearest centres of row i,
     among which u_ij sum to one: the least that it can be for memberships of which at most k of a row are not zero, so that it falls from

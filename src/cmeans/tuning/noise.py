@@ -24,10 +24,12 @@ from ..sweeps.state import State
 HALF = 0.5  # the largest share of noise that is found from the data: more than half of the rows make the clusters
 WIDTH = 7.0  # of a cluster, in steps from the lower quartile to the median of its rows' squared distances
 ROOT_WIDTH = 2.79  # the same in their cube roots, which are nearly normal (Wilson & Hilferty 1931): 3% of the rows lie beyond
-COVERED = 0.7  # share of the rows' weight whose clusters are no wider than noise is far; the widest may be of noise
+COVERED = 0.7  # share of the rows' weight whose clusters are no wider than the one that noise goes by; the widest may be of noise
+BEYOND = 1.5  # of that one's width: where noise begins, so that clusters without any keep nearly all of their rows
 LEAST = 1e-6  # of the mean squared distance: no noise cluster is nearer
 ROUNDS, SWEEPS = 10, 10  # in which the distance is settled, and in each of them
 SETTLED = 1e-2  # relative change at which it is
+FARTHER, ROWS = 16.0, 10  # so many times the distance a search goes by at most, and rows of a mean cluster for each of them
 SHARE_ROUNDS, SHARE_SETTLED = 15, 1e-3  # rounds until a given share of the rows' weight is kept, to so much of the weight
 
 
@@ -41,15 +43,18 @@ def distance_of_share(
 
 
 def automatic_distance(d2: Float64, weight: Float64, labels: IntArray) -> float:
-    """Return the least width of a cluster such that those no wider have `COVERED` of the weight; `labels` (n,): the nearest centres."""
+    """Return `BEYOND` times the least width of a cluster such that those no wider have `COVERED` of the weight.
+
+    `labels` (n,) are the nearest centres.
+    """
     order = np.argsort(labels, kind="stable")
     clusters = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
     widths = np.array([cluster_width(d2[own], weight[own]) for own in clusters])
-    return _Sorted.of(widths, np.array([weight[own].sum() for own in clusters])).quantile(COVERED)
+    return BEYOND * _Sorted.of(widths, np.array([weight[own].sum() for own in clusters])).quantile(COVERED)
 
 
 def cluster_width(d2: Float64, weight: Float64) -> float:
-    """Return the squared distance from which on rows of a cluster are noise: the larger of  q50 + 7 (q50 - q25)  and the cube of
+    """Return the squared distance within which nearly all rows of a cluster lie: the larger of  q50 + 7 (q50 - q25)  and the cube of
     r50 + 2.79 (r50 - r25),  lower quartiles and medians of d2, and of its cube root r, being those of the rows no farther than that.
 
     It is found from the nearer half of the rows outwards. Of round Gaussian clusters it leaves 6% of the rows out in one dimension, 4%
@@ -140,7 +145,7 @@ class NoisePilot:
         settled = self._settled(part, centres, HALF if self.share is None else self.share, here.within("noise"))
         visits += settled.row_visits
         if search is not None and len(centres) > 1:
-            trial = replace(part, rule=self._rule(settled.delta))
+            trial = replace(part, rule=self._rule(_times_farther(part, len(centres)) * settled.delta))
             solution = solve(trial, State(settled.centres), here.within("noise").at("noise"))
             found = search(trial, replace(solution, sweep=None), here.within("noise").at("noise"))
             visits += solution.row_visits + found.row_visits
@@ -194,6 +199,18 @@ class NoisePilot:
     def _nearest(self, problem: Problem, centres: Centres) -> _NearestCentres:
         labels, d2 = zip(*problem.map(NearestRowsPass(self.rule, State(centres))), strict=True)
         return _NearestCentres(np.concatenate(labels), np.concatenate(d2), problem.rows.blocks.weight)
+
+
+def _times_farther(problem: Problem, n_clusters: int) -> float:
+    """Return how many times the squared distance of noise a search for better centres goes by.
+
+    At the distance itself all rows of a small cluster that lies alone lose less as noise than a large one gains by a second centre: the
+    search would give the small one up. So noise is farther there, and costs more. But a few stray rows must not cost so much that they
+    keep a centre which two clusters share without it: noise is nearer where clusters have few rows, of which the lightest counts as one.
+    """
+    weight = problem.rows.blocks.weight
+    n_rows = float(weight.sum()) / float(weight[weight > 0].min())
+    return min(max(n_rows / (ROWS * n_clusters), 1.0), FARTHER)
 
 
 def _judged(problem: Problem) -> Problem:
