@@ -90,7 +90,7 @@ def test_a_library_that_is_missing_is_said_once(elsewhere):
     (elsewhere / "cmeans" / "native" / BUILT / LIBRARY).unlink()
     done = run(f"{FIT}\n{FIT}", elsewhere)
     assert done.stdout == 2 * answer()
-    assert done.stderr.count("UserWarning") == 1
+    assert done.stderr.count("RuntimeWarning") == 1
     assert "it was installed without any" in done.stderr
     assert "pip install" in done.stderr
 

@@ -9,7 +9,7 @@ import pytest
 
 import cmeans
 import naive
-from cmeans import Checkpoint, CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ProbabilisticKMeans, StreamingFuzzyCMeans
+from cmeans import Checkpoint, CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ProbabilisticKMeans, StreamingFuzzyCMeans, native
 from cmeans.rules import Entropy
 from cmeans.runtime.progress import listening
 from cmeans.solvers import search
@@ -287,3 +287,29 @@ def test_gradients_of_partitions_have_no_use_for_search(solver):
     one, other = (ProbabilisticKMeans(4, search=word, **words).fit(X[:80]) for word in (None, "auto"))
     np.testing.assert_array_equal(one.labels_, other.labels_)
     assert one.row_visits_ == other.row_visits_
+
+
+# Ruspini, Numerical methods for fuzzy clustering, Information Sciences 2, 1970: the 75 points of R's package "cluster".
+RUSPINI = (
+    "4,53 5,63 10,59 9,77 13,49 13,69 12,88 15,75 18,61 19,65 22,74 27,72 28,76 24,58 27,55 28,60 30,52 31,60 32,61 36,72 "
+    "28,147 32,149 35,153 33,154 38,151 41,150 38,145 38,143 32,143 34,141 44,156 44,149 44,143 46,142 47,149 49,152 50,142 "
+    "53,144 52,152 55,155 54,124 60,136 63,139 86,132 85,115 85,96 78,94 74,96 97,122 98,116 98,124 99,119 99,128 101,115 "
+    "108,111 110,111 108,116 111,126 115,117 117,115 70,4 77,12 83,21 61,15 69,15 78,16 66,18 58,13 64,20 69,21 66,23 61,25 "
+    "76,27 72,31 64,30 "
+)
+LEAST = {4: 12881.05, 5: 10126.72, 6: 8575.41, 7: 7126.20, 8: 6149.64, 9: 5181.65, 10: 4446.28}  # of any partition
+
+
+@pytest.mark.skipif(not native.is_available(), reason="few rows are looked at one by one by native code alone")
+@pytest.mark.parametrize("c", LEAST)
+def test_few_rows_are_parted_as_well_as_can_be(c):
+    rows = np.array([point.split(",") for point in RUSPINI.split()], float)
+    assert rows.shape == (75, 2)
+    for seed in range(5):
+        model = KernelKMeans(c, kernel="linear", random_state=seed).fit(rows)
+        assert model.objective_ == pytest.approx(LEAST[c], abs=0.01)
+    twice = KernelKMeans(c, kernel="linear", random_state=0).fit(rows, sample_weight=np.full(75, 2.0))
+    assert twice.objective_ == pytest.approx(2 * LEAST[c], abs=0.02)
+    # The kernel of inner products, exact on all rows, is the same geometry.
+    same = KernelKMeans(c, kernel="polynomial", degree=1, gamma=1.0, coef0=0, n_landmarks=None, random_state=0).fit(rows)
+    assert same.objective_ == pytest.approx(LEAST[c], abs=0.01)

@@ -90,7 +90,8 @@ class KernelKMeans(Plotting, BaseCMeans):
         Starts; the lowest objective is kept.
     search : "auto", "breathing" or None, default="auto"
         How to leave poor optima: clusters come where errors are large and as many go where they are of least use, as long as that
-        lowers the objective (breathing k-means, Fritzke 2020). It begins where the best start has converged. "auto": under the hard
+        lowers the objective (breathing k-means, Fritzke 2020). It begins where the best start has converged. Up to 1,000 rows then change
+        clusters one by one, and clusters begin anew at rows, for a few milliseconds. "auto": under the hard
         rule; where the partition that it finds is better, the estimator's own sweeps go on from there. It visits no more rows than nine
         further starts would (from 256 clusters on: two), and leaves a start that `init` gives as it is. "breathing": from any start, under
         the estimator's own rule where that is hard or fuzzy, and for as long as it gains. With `progressive`, on a sample first, which

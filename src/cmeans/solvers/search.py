@@ -2,7 +2,7 @@
 
 Breathing k-means (Fritzke 2020): b centres are added in the b clusters of largest error, which sweeps settle; then the b clusters of
 least utility go, and sweeps settle the rest. What lowers the objective is kept; b = 5, one less after each failure. Here centres come at
-rows, so that it works in any space, and all else are sums of a pass.
+rows, so that it works in any space, and all else are sums of a pass. Few rows are then looked at one by one (`sweeps/hard/exchange.py`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray, ascending, first_largest, rounding
+from .. import native
+from ..data.arrays import Float64, IntArray, ascending, first_largest, one_hot, rounding
 from ..rules import Hard
 from ..sampling.drawing import DrawWithinPass, new_key
 from ..sampling.population import Population
 from ..spaces.centres import Centres
 from ..sweeps.choice import SweepFunction
 from ..sweeps.hard.bounded import sweep_of_fewer
+from ..sweeps.hard.exchange import exchanged
 from ..sweeps.passes import CostPass, NearestRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
@@ -38,6 +40,11 @@ STARTS = 9  # further starts, drawn and swept, whose row visits a search makes a
 DRAWING = 20  # sweeps over plain rows in the time of drawing a start
 STARTS_OF_MANY, DRAWING_OF_MANY = 2, 3  # the same of very many clusters: a third of the time for .4 percent of the objective
 ROWS = 1000  # rows of a sample for each cluster that are enough to search on
+FEW_ROWS = 1000  # rows up to which they are looked at one by one
+TRIALS = 20  # for each cluster, of others that begin anew there, at most
+TRIED_VALUES = 2_000_000  # rows times columns times clusters times trials, at most: some five milliseconds
+LEAST_TRIALS = 4  # fewer are not worth the time that it takes to begin
+NEGATIVE = 1e-8  # share of the largest eigenvalue of a Gram matrix below which it is rounding
 
 
 @dataclass(frozen=True)
@@ -112,10 +119,15 @@ class Breathing:
         trial = self._trial(problem)
         found = _Search(trial, self.population, seed, most, observer).run(solution.state.centres)
         observer.solved()
-        if not found.gained and trial.rule is problem.rule:
-            return Searched(solution, found.row_visits)
-        # Another rule's sweeps may have led out of a poor optimum alone, before any breath.
-        return better(problem, solution, found.centres, found.row_visits, observer)
+        centres = _exchanged(trial, found, self.population, seed)
+        searched = Searched(solution, found.row_visits)
+        # Another rule's sweeps may have led out of a poor optimum alone, before any breath, and further from there than from a better
+        # hard partition.
+        if trial.rule is not problem.rule or (found.gained and centres is None):
+            searched = better(problem, solution, found.centres, found.row_visits, observer)
+        if centres is None:
+            return searched
+        return better(problem, searched.solution, centres, searched.row_visits, observer.within("exchanged"))
 
     def _trial(self, problem: Problem) -> Problem:
         """The problem whose solutions are compared."""
@@ -123,6 +135,40 @@ class Breathing:
         own = not rule.is_soft or ((self.thorough or rule.noise_distance is not None) and rule.has_removal_costs)
         stopping = replace(problem.stopping, tol=max(problem.stopping.tol, TOLERANCE), criterion="centres")
         return replace(problem, rule=problem.rule if own else Hard(), stopping=stopping)
+
+
+def _exchanged(problem: Problem, found: _Breath, population: Population | None, seed: int) -> Centres | None:
+    """Return centres of few rows that are better than those found, by rows that change clusters one by one; None where there are none, or
+    no points in which means of rows are means."""
+    n, c, rows, space = problem.n_rows, len(found.centres), problem.rows, problem.space
+    if n > FEW_ROWS or problem.rule != Hard() or not native.is_available() or not space.norms_are_offsets or space.spherical:
+        return None
+    numbers, weights = (population.rows, population.weights) if population is not None else (np.arange(n), rows.blocks.weight)
+    if LEAST_TRIALS * len(numbers) * min(space.size, len(numbers)) * c > TRIED_VALUES or not weights.min() > 0:
+        return None
+    points = _points(space.embed(rows.blocks.take(numbers), numbers))
+    if points is None:
+        return None
+    trials = min(TRIALS * c, TRIED_VALUES // (points.size * c))
+    labels = np.concatenate([nearest for nearest, _ in problem.map(NearestRowsPass(problem.rule, State(found.centres)))])
+    draws = np.random.RandomState([seed, TRIALS]).uniform(size=(trials, 2))
+    end = exchanged(points, weights, labels if population is None else population.of(labels), c, draws)
+    if end is None or end.objective >= found.objective - GAIN * abs(found.objective):
+        return None
+    everywhere = end.labels if population is None else end.labels[population.members()]
+    return problem.centres_of(one_hot(everywhere, c, np.zeros(0)))
+
+
+def _points(rows: Centres) -> Float64 | None:
+    """Return coordinates of rows over an orthonormal basis; None where an indefinite kernel has none."""
+    if rows.duals is rows.coordinates:
+        return rows.coordinates
+    values, vectors = np.linalg.eigh(rows.inner(rows))
+    if values[0] < -NEGATIVE * values[-1]:
+        return None
+    kept = values > NEGATIVE * values[-1]
+    points: Float64 = vectors[:, kept] * np.sqrt(values[kept])
+    return points
 
 
 def better(problem: Problem, solution: Solution, centres: Centres, row_visits: int, observer: Observer) -> Searched:
