@@ -10,8 +10,11 @@ from contextlib import contextmanager
 from typing import Annotated, Any, TypeVar
 
 import typer
+from click import ClickException
 from typer import Context, Exit
+from typer.core import TyperGroup
 
+from ..runtime.user_warnings import printable
 from ..runtime.version import __version__
 from .errors import DONE, FAULT, INTERRUPTED, UNREAD, verdict
 from .output.standard_streams import NAME as STANDARD_OUTPUT
@@ -43,10 +46,32 @@ def argument(text: str, metavar: str) -> Any:
     return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
+class _Commands(TyperGroup):
+    """Commands whose errors show the words of a command line with control characters escaped."""
+
+    def invoke(self, ctx: Context) -> Any:
+        with _printable():
+            return super().invoke(ctx)
+
+    def make_context(self, *arguments: Any, **words: Any) -> Any:
+        with _printable():
+            return super().make_context(*arguments, **words)
+
+
+@contextmanager
+def _printable() -> Iterator[None]:
+    try:
+        yield
+    except ClickException as error:
+        error.message = printable(error.message)
+        raise
+
+
 def new_app() -> typer.Typer:
     """Return the command line without its commands."""
     app = typer.Typer(
         name="cmeans",
+        cls=_Commands,
         help="Hard, fuzzy and possibilistic c-means in kernel space. Start with: cmeans demo",
         no_args_is_help=True,
         add_completion=False,
