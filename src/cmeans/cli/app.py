@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import Annotated, Any, TypeVar
 
 import typer
-from click import ClickException
 from typer import Context, Exit
 from typer.core import TyperGroup
 
@@ -24,6 +23,7 @@ from .output.terminal import Screen
 __all__ = ["COMMANDS", "Context", "Exit", "argument", "new_app", "option", "run"]
 
 E = TypeVar("E", bound=BaseException)
+_WrongUsage: Any = typer.BadParameter.__base__  # of click, or of what typer has in its place
 
 COMMANDS = {
     "fit": "Cluster the rows of a file: labels.parquet, model.safetensors and summary.json in DIR, the summary on stdout.",
@@ -49,7 +49,7 @@ def argument(text: str, metavar: str) -> Any:
 class _Commands(TyperGroup):
     """Commands whose errors show the words of a command line with control characters escaped."""
 
-    def invoke(self, ctx: Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         with _printable():
             return super().invoke(ctx)
 
@@ -62,7 +62,7 @@ class _Commands(TyperGroup):
 def _printable() -> Iterator[None]:
     try:
         yield
-    except ClickException as error:
+    except _WrongUsage as error:
         error.message = printable(error.message)
         raise
 

@@ -75,7 +75,7 @@ def host_array(value: Any, name: str, estimator_name: str) -> npt.NDArray[Any]:
     """Return a parameter that is an array of any library, or nested lists, as a NumPy array."""
     value = intact(value, name, estimator_name)
     try:
-        return in_order(np.asarray(to_numpy(value) if is_foreign(value) else value))
+        return in_order(np.asarray(to_numpy(value) if is_foreign(value) else value))  # type: ignore[no-any-return]
     except ValueError as error:
         raise ValueError(f"{estimator_name}({name}=...): it is no array: {error}") from None
 

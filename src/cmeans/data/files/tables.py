@@ -24,7 +24,6 @@ from .text import is_number
 AT_ONCE = 8  # columns of a group that are decoded together, or one of lists: a column reader holds pages in memory
 _OPENINGS = 64  # of a group, at most; where there are many columns, more of them are decoded together
 _MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first"
-_PARTIAL = ', or fit with missing="partial" and the linear kernel'
 Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
 
 
@@ -49,8 +48,8 @@ def check_finite(x: NDArray[Any], first_row: int, choice: ColumnChoice) -> None:
     if not finite.all():
         row, place = np.argwhere(~finite)[0]
         wrong = f"column {choice.columns[place]!r} {fault(x[row, place], x.dtype)}"
-        advice = _MEND + (_PARTIAL if np.isnan(x[row, place]) else "")
-        raise RowsError(f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). {advice}.")
+        otherwise = f", or fit with {choice.spell('missing', 'partial')} and the linear kernel" if np.isnan(x[row, place]) else ""
+        raise RowsError(f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). {_MEND}{otherwise}.")
 
 
 def weights_of(values: NDArray[Any], first_row: int, choice: ColumnChoice) -> NDArray[np.float64]:
