@@ -48,7 +48,7 @@ def test_the_words_of_the_bar() -> None:
     assert described(told(12)) == "fit, sweep 12/300"
     assert described(told(12, run=1, n_runs=3)) == "fit 2/3, sweep 12/300"
     assert standing(told(1), None, None) == "500/1,000 rows"
-    assert standing(told(1), 1234567.0, 125.4) == "500/1,000 rows, objective 1.23457e+06, about 2:05 left"
+    assert standing(told(1), 1234567.0, 125.4) == "500/1,000 rows, objective 1,234,567, about 2:05 left"
 
 
 def test_nobody_knows_how_many_trials_there_will_be() -> None:

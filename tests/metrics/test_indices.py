@@ -164,3 +164,20 @@ def test_bad_words():
     for index in (validity.fuzzy_silhouette, validity.indices, validity.davies_bouldin):
         with pytest.raises(ValueError, match=rf"{index.__name__}\(model=.*one cluster"):
             index(clone(HARD).set_params(n_clusters=1).fit(X), X)
+
+
+def test_the_definitions_of_r():
+    """What the page for those who come from R says of its indices: by e1071's and fclust's loops."""
+    model = FuzzyCMeans(3, m=1.7, random_state=0).fit(X)
+    u, v, n, c = model.memberships_, model.cluster_centers_, len(X), 3
+    d2 = ((X[:, None] - v) ** 2).sum(axis=2)
+    nearest = min(((v[j] - v[k]) ** 2).sum() for j in range(c) for k in range(j))
+    within = sum(u[i, j] ** 1.7 * d2[i, j] for i in range(n) for j in range(c)) / n  # e1071's withinerror
+    assert within / (n * nearest) == pytest.approx(validity.xie_beni(model, X) / n)
+    assert within * n / (n * nearest) == pytest.approx(validity.xie_beni(model, X))  # fclust's XB
+    coefficient = (u**2).sum() / n
+    assert 1 - c / (c - 1) * (1 - coefficient) == pytest.approx(validity.partition_coefficient(u, normalized=True))  # its MPC
+    assert coefficient == pytest.approx(validity.indices(model, X)["partition_coefficient"])
+    separation = sum((u[:, j] ** 2).sum() * ((v[j] - v.mean(axis=0)) ** 2).sum() for j in range(c))
+    assert within - separation != pytest.approx(validity.fukuyama_sugeno(model, X), rel=0.1)
+    assert -(u * np.log(u)).sum() / n == pytest.approx(validity.partition_entropy(u))

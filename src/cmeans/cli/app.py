@@ -11,7 +11,9 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 from typer import Context, Exit
+from typer.core import TyperGroup
 
+from ..runtime.user_warnings import printable
 from ..runtime.version import __version__
 from .errors import DONE, FAULT, INTERRUPTED, UNREAD, verdict
 from .output.standard_streams import NAME as STANDARD_OUTPUT
@@ -21,6 +23,7 @@ from .output.terminal import Screen
 __all__ = ["COMMANDS", "Context", "Exit", "argument", "new_app", "option", "run"]
 
 E = TypeVar("E", bound=BaseException)
+_WrongUsage: Any = typer.BadParameter.__base__  # of click, or of what typer has in its place
 
 COMMANDS = {
     "fit": "Cluster the rows of a file: labels.parquet, model.safetensors and summary.json in DIR, the summary on stdout.",
@@ -43,10 +46,32 @@ def argument(text: str, metavar: str) -> Any:
     return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
+class _Commands(TyperGroup):
+    """Commands whose errors show the words of a command line with control characters escaped."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with _printable():
+            return super().invoke(ctx)
+
+    def make_context(self, *arguments: Any, **words: Any) -> Any:
+        with _printable():
+            return super().make_context(*arguments, **words)
+
+
+@contextmanager
+def _printable() -> Iterator[None]:
+    try:
+        yield
+    except _WrongUsage as error:
+        error.message = printable(error.message)
+        raise
+
+
 def new_app() -> typer.Typer:
     """Return the command line without its commands."""
     app = typer.Typer(
         name="cmeans",
+        cls=_Commands,
         help="Hard, fuzzy and possibilistic c-means in kernel space. Start with: cmeans demo",
         no_args_is_help=True,
         add_completion=False,

@@ -10,6 +10,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from ..data.row_source import RowsError
 from ..solvers.checkpoints import Checkpoint
 from .app import COMMANDS, Context, Exit, argument, new_app, option
 from .demo import demo as run_demo
@@ -32,10 +33,11 @@ from .option_values import (
     option_of,
     parameter_options,
 )
-from .output.messages import in_options
+from .output.messages import in_options, own_words
 from .output.report import Part, of_fit, of_model, of_predict, of_report, of_select
 from .output.results import show
 from .output.standard_streams import at_terminal as _at_terminal
+from .output.standard_streams import message
 from .output.terminal import Screen, print_report
 from .reporting import ReportRequest, report_on
 from .rows import ReadOptions
@@ -105,7 +107,8 @@ def command(
 
         @wraps(function)
         def run(*, quiet: bool, as_json: bool, debug: bool, **given: Any) -> None:
-            with _plain_speech(Screen(quiet, text is not None and _at_terminal() and not as_json), debug) as screen:
+            for_people = text is not None and _at_terminal() and not as_json
+            with own_words(_words_of(given)), _plain_speech(Screen(quiet, for_people), debug) as screen:
                 said = {option: value for option in options if (value := given.pop(option.name)) is not None}
                 summary = function(screen, **given, **{option.name: option.value(value) for option, value in said.items()})
                 if text is not None and screen.for_people:
@@ -118,6 +121,12 @@ def command(
         return app.command(function.__name__, help=COMMANDS[function.__name__])(run)
 
     return registered
+
+
+def _words_of(given: Mapping[str, Any]) -> list[str]:
+    """Return the words that were given on the command line as values: names of files and columns, among others."""
+    words = (word for value in given.values() for word in (value if isinstance(value, (list, tuple)) else [value]))
+    return [str(word) for word in words if isinstance(word, (str, Path))]
 
 
 def _keyword(name: str, default: Any, kind: Any) -> inspect.Parameter:
@@ -374,9 +383,10 @@ def _plain_speech(screen: Screen, debug: bool) -> Iterator[Screen]:
         raise  # stdout has no reader any more; typer handles that
     except (Exception, KeyboardInterrupt) as error:
         if debug:
-            traceback.print_exception(error)
+            for text in "".join(traceback.format_exception(error)).splitlines():
+                message(text)
         if isinstance(error, KeyboardInterrupt):
             raise
         code, line = verdict(error)
-        screen.fail(line if isinstance(error, InputError) else in_options(line))
+        screen.fail(line if isinstance(error, (InputError, RowsError)) else in_options(line))  # which name options themselves
         raise Exit(code) from None

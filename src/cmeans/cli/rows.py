@@ -25,6 +25,7 @@ from ..storage.overwriting import lies_in
 from .categories import Categories, with_categories
 from .errors import InputError
 from .option_values import as_option
+from .output.messages import add_own_words
 
 __all__ = [
     "SHARE",
@@ -163,6 +164,7 @@ def read_rows(
         aside = [label for label in no_data.values() if label is not None]
         asked = replace(asked, leave_out=[*aside, *(field.label for field in left_out)])
     opened, columns = open_rows(asked, in_memory=most)
+    add_own_words(columns)
     stored = as_source(opened)
     x = opened if stored is None else stored.loaded(most)
     weight, known_labels = None if stored is None else stored.weight, None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Array, Float64, IntArray, as_like, foreign_like, is_sparse, is_stored, take
+from .arrays import Array, Float64, IntArray, as_like, foreign_like, is_sparse, is_stored, itemsize, take
 from .column_facts import are_alike
 from .known_labels import KnownLabels
 from .limits import DEFAULT, Limits
@@ -99,6 +99,12 @@ class Blocks:
     def read_anew(self) -> bool:
         """True where every pass reads all rows again: represented rows are worth keeping then, and to skip single rows saves nothing."""
         return is_stored(self.x)
+
+    @property
+    def fit_in_memory(self) -> bool:
+        """True of rows that would be read into memory, wherever they are: what asks this does the same with rows of files and of arrays."""
+        limits, nbytes = self.limits, self.n_rows * int(self.x.shape[1]) * itemsize(self.x)
+        return nbytes <= limits.loaded_bytes or self.n_rows <= limits.canonical_rows
 
     @property
     def keep_memberships(self) -> bool:

@@ -63,7 +63,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         allow, one constraint at a time (the paper's algorithm, in closed form; about n (c - 1) steps, in memory). "agp": the same with
         steps of at most `step` (the paper's slow baseline). "batched": in each sweep the `quantile` of the rows that reach a constraint
         first fix it (about 100 sweeps, any size). "lloyd": from the centres of the start as k-means does. "auto": "fagp" up to n (c - 1) =
-        3,000, some seconds, "batched" above.
+        3,000, some seconds, of rows that are no more than 2,000 or take no more than 16 MiB, "batched" of others.
     step : float > 0, default=1e-2
         Longest step of "agp".
     quantile : float in [0, 1], default=0.1
@@ -206,8 +206,8 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
     def _search_for(self, settings: FitSettings, blocks: Blocks) -> Search:
         estimator_name, solver = type(self).__name__, self.solver
         if solver == "auto":
-            few = blocks.n_rows * (settings.n_clusters - 1) <= FAGP_STEPS and not blocks.read_anew
-            solver = "fagp" if few else "batched"
+            few = blocks.n_rows * (settings.n_clusters - 1) <= FAGP_STEPS
+            solver = "fagp" if few and blocks.fit_in_memory else "batched"
         if solver in ("fagp", "agp"):
             blocks.require_in_memory(
                 lambda where: (

@@ -27,7 +27,7 @@ def partition_coefficient(model: Any, X: Any = None, *, sample_weight: Any = Non
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
     normalized : bool, default=False
-        (c PC - 1) / (c - 1) instead.
+        (c PC - 1) / (c - 1) instead, the modified partition coefficient (MPC).
 
     Returns
     -------

@@ -54,7 +54,8 @@ def xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None)
     """Xie-Beni index:  XB = sum_ij w_i u_ij^m |phi(x_i) - v_j|^2 / (sum_i w_i min_{j != k} |v_j - v_k|^2), in the model's own space.
 
     Use it to choose the number of clusters: the smallest XB means compact and well separated clusters. Compare models of one kernel
-    and m, and c far below n: XB falls by itself as c approaches n.
+    and m, and c far below n: XB falls by itself as c approaches n. (R: fclust has the same; e1071 divides by n once more; clusterCrit
+    has the nearest rows of two clusters in place of the nearest centres.)
 
     Parameters
     ----------
@@ -133,7 +134,8 @@ def simplified_silhouette(model: Any, X: Any, *, sample_weight: Any = None, diag
 def fuzzy_silhouette(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
     """Fuzzy silhouette:  sum_i w_i (u_ip - u_iq) s_i / sum_i w_i (u_ip - u_iq),  p and q the two clusters to which row i belongs most.
 
-    s_i is the row's simplified silhouette, by the two nearest centres. Use it as `simplified_silhouette` where clusters overlap: rows
+    s_i is the row's simplified silhouette, by the two nearest centres (R: fclust's SIL.F has mean squared distances to the rows of each
+    cluster). Use it as `simplified_silhouette` where clusters overlap: rows
     between clusters, which belong to both, hardly count. For hard clusters the two are the same.
 
     Parameters
@@ -175,7 +177,8 @@ def fukuyama_sugeno(model: Any, X: Any, *, sample_weight: Any = None, diag: Any 
 
     Use it to choose the number of clusters, smaller being better: compactness minus separation. It is a sum over rows, in squared units
     of the space, and keeps falling with c on many data. v, the mean of the centres by mass, is the mean of the rows for hard
-    clusters at rest; the literature has that mean, or the centres' plain one, for all.
+    clusters at rest; the literature has that mean, or the centres' plain one, for all. (R: e1071 has the plain one, u^2 for the
+    separation whatever m is, and a mean over rows for the compactness.)
 
     Parameters
     ----------

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from ...kernels.names import KERNELS
+from ...runtime.user_warnings import one_line
 from ..option_values import METHODS, STREAM, option_of
 
 _SPECS = (*METHODS.values(), STREAM)
@@ -28,8 +32,38 @@ _PHRASES = {  # what else only a program can do, or names
 }
 
 
+_own: ContextVar[list[Iterable[object]] | None] = ContextVar("own_words", default=None)
+
+
+@contextmanager
+def own_words(words: Iterable[object]) -> Iterator[None]:
+    """Leave the user's own words, names of files and columns, as they are in all messages of the block; more of them are `added`."""
+    token = _own.set([tuple(words)])
+    try:
+        yield
+    finally:
+        _own.reset(token)
+
+
+def add_own_words(words: Iterable[object]) -> None:
+    """Leave these words as they are too."""
+    if (known := _own.get()) is not None:
+        known.append(words)
+
+
 def in_options(text: str) -> str:
-    """Return a message with options in place of parameters: `--tol 0.1` for tol=0.1, `--method hard` for KernelKMeans."""
+    """Return a message with options in place of parameters: `--tol 0.1` for tol=0.1, `--method hard` for KernelKMeans. The user's own
+    words stay, unless one is the name of a parameter and nothing else."""
+    found = {one_line(word) for words in _own.get() or () for word in words if len(one_line(word)) > 1 and one_line(word) in text}
+    kept = sorted((word for word in found - _NAMES if _translated(word) != word), key=len, reverse=True)
+    if not kept:
+        return _translated(text)
+    parts = re.split(rf"(?<!\w)({'|'.join(map(re.escape, kept))})(?!\w)", text)
+    hidden = "".join(f"\0{at}\0" if at % 2 else part for at, part in enumerate(parts))
+    return re.sub(r"\0(\d+)\0", lambda place: parts[int(place[1])], _translated(hidden))
+
+
+def _translated(text: str) -> str:
     text = re.sub(r'\bCMeans\(rule="(\w+)"\)', r"--method \1", text)
     if text.startswith(STREAM.estimator.__name__):  # whose rule is an option by that name
         text = text.replace("KernelKMeans", 'rule="hard"')

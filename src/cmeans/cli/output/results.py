@@ -122,8 +122,14 @@ _OTHERS_BUSINESS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning
 
 
 def as_json(summary: Mapping[str, Any]) -> str:
+    """Return a summary in JSON, all but printable characters as its escapes: a terminal would obey some, and names of files need not be
+    UTF-8."""
     text = json.dumps(plain(summary), indent=2, allow_nan=False, ensure_ascii=False)
-    return text.encode(errors="backslashreplace").decode()  # names of files that are not UTF-8; JSON has the same escapes
+    return "\n".join(line if line.isprintable() else "".join(map(_shown, line)) for line in text.split("\n"))
+
+
+def _shown(letter: str) -> str:
+    return letter if letter.isprintable() else json.dumps(letter)[1:-1]
 
 
 def show(summary: Mapping[str, Any], needed: bool = False) -> None:

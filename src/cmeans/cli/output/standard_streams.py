@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
+from ...runtime.user_warnings import printable
 from ..errors import InputError
 
 NAME = "standard output"
@@ -44,9 +45,9 @@ def at_terminal() -> bool:
 
 
 def message(text: str) -> None:
-    """Print a line on standard error; work goes on if it cannot be written."""
+    """Print a line on standard error, control characters escaped; work goes on if it cannot be written."""
     try:
-        print(text, file=sys.stderr, flush=True)
+        print(printable(text), file=sys.stderr, flush=True)
     except OSError:
         silence(sys.stderr)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ...runtime.progress import listening
 from ...runtime.progress_bar import Bar, Console, Painter, Table, Text, TextColumn, TimeElapsedColumn, columns_of_bar
-from ...runtime.user_warnings import one_line
+from ...runtime.user_warnings import one_line, printable
 from .standard_streams import at_terminal, message, standard_output
 
 
@@ -85,15 +85,15 @@ class _Saying(logging.Handler):
 def print_report(parts: Iterable[str | list[Sequence[str]]]) -> None:
     """Print lines, and tables whose first row names the columns, on stdout. Lines are not broken, so that commands can be copied."""
     with standard_output() as stream:
-        console = Console(file=stream, highlight=False, markup=False)
+        console = Console(file=stream, highlight=False, markup=False, emoji=False)  # text is shown to the letter
         block = "█" if console.encoding.startswith("utf") else "#"
         for part in parts:
             if isinstance(part, str):
-                console.print(part, soft_wrap=True)
+                console.print(printable(part), soft_wrap=True)
                 continue
             table = Table(box=None, pad_edge=True, show_header=any(part[0]))
             for name in part[0]:
-                table.add_column(name, justify="left" if name == "" else "right")
+                table.add_column(Text(printable(name)), justify="left" if name == "" else "right")
             for row in part[1:]:
-                table.add_row(*(Text(cell.replace("█", block)) for cell in row))
+                table.add_row(*(Text(printable(cell.replace("█", block))) for cell in row))
             console.print(table)

@@ -51,6 +51,7 @@ class ColumnChoice:
     weight: int | None = None  # position of the column of weights
     weight_label: ColumnLabel | None = None  # its name, or that of an array of weights beside the rows
     holes: bool = False  # values may be missing
+    spell: Spelling = in_python  # formats arguments in messages
 
     @property
     def places(self) -> list[int]:
@@ -130,7 +131,7 @@ class Header:
             raise RowsError(f"{names}, but the model was fitted on {len(known)} ({shortened(known)}).")
         label = None if weight is None else self.fields[weight].label
         dtype = self._number_type(picked, asked.dtype)
-        return ColumnChoice(self.where, tuple(picked), self.labels(picked), dtype, weight, label, asked.holes)
+        return ColumnChoice(self.where, tuple(picked), self.labels(picked), dtype, weight, label, asked.holes, self.spell)
 
     def _number_type(self, picked: Sequence[int], dtype: Any) -> np.dtype[Any]:
         """Return float32 or float64: the requested one, else the narrower that holds all values."""

@@ -24,8 +24,12 @@ from .text import is_number
 AT_ONCE = 8  # columns of a group that are decoded together, or one of lists: a column reader holds pages in memory
 _OPENINGS = 64  # of a group, at most; where there are many columns, more of them are decoded together
 _MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first"
-OR_PARTIAL = ', or fit with missing="partial" and the linear kernel'
 Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
+
+
+def or_partial(spelt: str) -> str:
+    """Return the advice to fit rows as they are; `spelt`: the parameter that asks for it, or the command's option."""
+    return f", or fit with {spelt} and the linear kernel"
 
 
 def copy_columns(block: Block, x: RowArray) -> None:
@@ -49,8 +53,8 @@ def check_finite(x: NDArray[Any], first_row: int, choice: ColumnChoice) -> None:
     if not finite.all():
         row, place = np.argwhere(~finite)[0]
         wrong = f"column {choice.columns[place]!r} {fault(x[row, place], x.dtype)}"
-        advice = _MEND + (OR_PARTIAL if np.isnan(x[row, place]) else "")
-        raise RowsError(f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). {advice}.")
+        otherwise = or_partial(choice.spell("missing", "partial")) if np.isnan(x[row, place]) else ""
+        raise RowsError(f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). {_MEND}{otherwise}.")
 
 
 def weights_of(values: NDArray[Any], first_row: int, choice: ColumnChoice) -> NDArray[np.float64]:

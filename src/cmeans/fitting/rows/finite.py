@@ -11,9 +11,11 @@ from sklearn.base import BaseEstimator
 
 from ...data.arrays import Array, is_sparse, namespace, to_numpy
 from ...data.blocks import rows_between, spans
-from ...data.files.tables import OR_PARTIAL
+from ...data.files.tables import or_partial
 
-OR_TAKE = ', or take kernel="linear" and missing="partial"'
+PARTIAL = 'missing="partial"'
+OR_TAKE = f', or take kernel="linear" and {PARTIAL}'
+ADVICE_OF_PARTIAL = (OR_TAKE, or_partial(PARTIAL), or_partial("--missing partial"))
 
 
 def takes_holes(estimator: BaseEstimator) -> bool:
@@ -41,7 +43,9 @@ def without_partial(takes_partial: bool = False) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        text = str(error).replace(OR_PARTIAL, "").replace(OR_TAKE, "")
+        text = str(error)
+        for advice in ADVICE_OF_PARTIAL:
+            text = text.replace(advice, "")
         if takes_partial or text == str(error):
             raise
         raise type(error)(text) from error
