@@ -63,6 +63,8 @@ def test_methods_without_a_sphere_say_so(cmeans: Command, vectors: np.ndarray, t
     assert "--spherical: --method possibilistic has none; it belongs to hard, fuzzy" in ended.err
     vectors[7] = 0
     np.save(tmp_path / "v.npy", vectors)
-    ended = cmeans("fit", tmp_path / "v.npy", "-c", 3, "--spherical", "--out", tmp_path / "o")
+    ended = cmeans("fit", tmp_path / "v.npy", "-c", 3, "--spherical", "--on-empty", "error", "--out", tmp_path / "o")
     assert ended.code == 2
-    assert "Row 7 is one" in ended.err
+    assert "row 7 of the data has only zeros, and so no direction" in ended.err
+    ended = cmeans("fit", tmp_path / "v.npy", "-c", 3, "--spherical", "--out", tmp_path / "o")
+    assert (ended.code, ended.summary["noise"]) == (0, 1)

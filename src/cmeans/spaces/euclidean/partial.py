@@ -53,8 +53,9 @@ class PartialSpace(PointSpace):
         return True
 
     def empty_rows(self, rows: Rows) -> IntArray:
-        observed = rows.plain().g[:, len(self.shift) :]
-        return np.flatnonzero(~to_numpy(namespace(observed).any(observed != 0, axis=1)))
+        plain = rows.plain()
+        blank = np.flatnonzero(to_numpy(plain.kxx == 0))  # or at the shift
+        return blank if not len(blank) else blank[~to_numpy(plain.g)[blank, len(self.shift) :].any(axis=1)]
 
     def empty_rows_of(self, block: Block) -> IntArray:
         xp = namespace(block.x)
