@@ -19,6 +19,7 @@ struct exchange {
     double *d2;           /* (pitch,) */
     double *joining;      /* (pitch,) */
     int64_t points, columns, clusters, pitch; /* clusters, and these up to a multiple of TOGETHER */
+    double before;        /* the objective where sweeps from the first partition end */
 };
 
 static void measure(const struct exchange *e, const double *point) {
@@ -59,11 +60,27 @@ static int gather(const struct exchange *e) {
     return 1;
 }
 
+/* Begin a trial from the best partition; 0 where one of its clusters has no point. */
+static int begin(const struct exchange *e) {
+    for (int64_t i = 0; i < e->points; i++)
+        e->trial[i] = e->label[i];
+    return gather(e);
+}
+
 static void give(const struct exchange *e, int64_t i, int64_t cluster, double weight) {
     e->mass[cluster] += weight, e->count[cluster] += weight > 0 ? 1 : -1;
     for (int64_t k = 0; k < e->columns; k++)
         e->sums[k * e->pitch + cluster] += weight * e->x[i * e->columns + k];
     locate(e, cluster);
+}
+
+static double cost(const struct exchange *e) {
+    double objective = 0;
+    for (int64_t i = 0; i < e->points; i++) {
+        measure(e, e->x + i * e->columns);
+        objective += e->weight[i] * e->d2[e->trial[i]];
+    }
+    return objective;
 }
 
 /* Move points whose change of cluster lowers the objective, means and all (Hartigan 1975); return the objective, negative where a cluster
@@ -93,27 +110,22 @@ static double exchanged(const struct exchange *e) {
             }
         }
     }
-    double objective = 0;
-    if (!gather(e)) /* anew, without the rounding of the moves */
-        return -1;
-    for (int64_t i = 0; i < e->points; i++) {
-        measure(e, e->x + i * e->columns);
-        objective += e->weight[i] * e->d2[e->trial[i]];
-    }
-    return objective;
+    return gather(e) ? cost(e) : -1; /* anew, without the rounding of the moves */
 }
 
-/* Give each point to its nearest mean some times; 0 where a cluster has none left. */
-static int settled(const struct exchange *e) {
-    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+/* Give each point to its nearest mean, until none moves or so many times; 0 where a cluster has none left. */
+static int settled(const struct exchange *e, int sweeps) {
+    for (int sweep = 0, moved = 1; sweep < sweeps && moved; sweep++) {
+        moved = 0;
         for (int64_t i = 0; i < e->points; i++) {
             measure(e, e->x + i * e->columns);
             int64_t nearest = 0;
             for (int64_t j = 1; j < e->clusters; j++)
                 nearest = e->d2[j] < e->d2[nearest] ? j : nearest;
+            moved |= e->trial[i] != nearest;
             e->trial[i] = nearest;
         }
-        if (!gather(e))
+        if (moved && !gather(e))
             return 0;
     }
     return 1;
@@ -127,19 +139,18 @@ static void keep(const struct exchange *e) {
     }
 }
 
-/* Try so many changes, each of a cluster that begins anew at a point, drawn in proportion to its cost, by two uniform numbers (trials, 2);
- * return the objective, negative where the first partition has a cluster without points. */
-double EXPORTED(exchange)(const struct exchange *e, const double *draws, int64_t trials) {
-    for (int64_t i = 0; i < e->points; i++)
-        e->trial[i] = e->label[i];
-    if (!gather(e))
+/* Sweep, let points change clusters, and try so many changes, each of a cluster that begins anew at a point, drawn in proportion to its
+ * cost, by two uniform numbers (trials, 2); return the objective, negative where the first partition has a cluster without points. */
+double EXPORTED(exchange)(struct exchange *e, const double *draws, int64_t trials) {
+    if (!begin(e))
         return -1;
+    if (!settled(e, MOST))
+        begin(e);
+    e->before = cost(e);
     double best = exchanged(e);
     keep(e);
     for (int64_t t = 0; t < trials && best > 0; t++) {
-        for (int64_t i = 0; i < e->points; i++)
-            e->trial[i] = e->label[i];
-        gather(e);
+        begin(e);
         double total = 0, target;
         for (int64_t i = 0; i < e->points; i++)
             total += e->near[i];
@@ -151,7 +162,7 @@ double EXPORTED(exchange)(const struct exchange *e, const double *draws, int64_t
         const int64_t cluster = (int64_t)(draws[2 * t] * (double)e->clusters);
         for (int64_t k = 0; k < e->columns; k++)
             e->centres[k * e->pitch + cluster] = e->x[point * e->columns + k];
-        if (!settled(e))
+        if (!settled(e, SWEEPS))
             continue;
         const double objective = exchanged(e);
         if (objective >= 0 && objective < LESS * best) {

@@ -44,6 +44,7 @@ FEW_ROWS = 1000  # rows up to which they are looked at one by one
 TRIALS = 20  # for each cluster, of others that begin anew there, at most
 TRIED_VALUES = 2_000_000  # rows times columns times clusters times trials, at most: some five milliseconds
 LEAST_TRIALS = 4  # fewer are not worth the time that it takes to begin
+LEFT_OUT = 1e-4  # share of the sum of a Gram matrix's eigenvalues that points may lack: what is found by them is judged by sweeps
 NEGATIVE = 1e-8  # share of the largest eigenvalue of a Gram matrix below which it is rounding
 
 
@@ -153,20 +154,20 @@ def _exchanged(problem: Problem, found: _Breath, population: Population | None, 
     labels = np.concatenate([nearest for nearest, _ in problem.map(NearestRowsPass(problem.rule, State(found.centres)))])
     draws = np.random.RandomState([seed, TRIALS]).uniform(size=(trials, 2))
     end = exchanged(points, weights, labels if population is None else population.of(labels), c, draws)
-    if end is None or end.objective >= found.objective - GAIN * abs(found.objective):
+    if end is None or end.objective >= (1.0 - GAIN) * end.before:
         return None
     everywhere = end.labels if population is None else end.labels[population.members()]
     return problem.centres_of(one_hot(everywhere, c, np.zeros(0)))
 
 
 def _points(rows: Centres) -> Float64 | None:
-    """Return coordinates of rows over an orthonormal basis; None where an indefinite kernel has none."""
+    """Return coordinates of rows over an orthonormal basis, the principal ones of a Gram matrix; None where it is indefinite."""
     if rows.duals is rows.coordinates:
         return rows.coordinates
     values, vectors = np.linalg.eigh(rows.inner(rows))
     if values[0] < -NEGATIVE * values[-1]:
         return None
-    kept = values > NEGATIVE * values[-1]
+    kept = np.cumsum(values) > LEFT_OUT * values.sum()
     points: Float64 = vectors[:, kept] * np.sqrt(values[kept])
     return points
 

@@ -23,6 +23,7 @@ class Exchanged:
 
     labels: IntArray  # (p,)
     objective: float
+    before: float  # the sum where sweeps end
 
 
 class _ExchangeArgument(Structure):
@@ -31,6 +32,7 @@ class _ExchangeArgument(Structure):
     _fields_ = [
         *((name, ADDRESS) for name in ("x", "weight", "label", "trial", "count", "near", "mass", "sums", "centres", "d2", "joining")),
         *((name, WHOLE) for name in ("points", "columns", "clusters", "pitch")),
+        ("before", REAL),
     ]
 
 
@@ -46,5 +48,6 @@ def exchanged(points: Float64, weight: Float64, labels: IntArray, n_clusters: in
     near, mass, d2, joining = np.empty(p), np.ones(pitch), np.empty(pitch), np.empty(pitch)
     arrays = (x, weight, best, trial, count, near, mass, np.empty((d, pitch)), np.zeros((d, pitch)), d2, joining)
     exchange = native.function("exchange", np.float64, (pointer_to(_ExchangeArgument), ADDRESS, WHOLE), REAL)
-    objective = exchange(byref(_ExchangeArgument(*map(address, arrays), p, d, c, pitch)), address(draws), len(draws))
-    return None if objective < 0 else Exchanged(best, objective)
+    argument = _ExchangeArgument(*map(address, arrays), p, d, c, pitch)
+    objective = exchange(byref(argument), address(draws), len(draws))
+    return None if objective < 0 else Exchanged(best, objective, argument.before)
