@@ -91,8 +91,9 @@ class GaussianColumns:
 
     def __init__(self, gamma: float, points: Array) -> None:
         self._gamma = gamma
-        self._points = np.ascontiguousarray(points) if isinstance(points, np.ndarray) else points
-        self._shift = None if is_sparse(points) else central_point(points)
+        if isinstance(points, np.ndarray):
+            points = np.ascontiguousarray(points)  # so that a model read from a file gives the same bits as the one it was saved from
+        self._points, self._shift = points, None if is_sparse(points) else central_point(points)
         self._of_few = NativeValues("gaussians_of_few", self._points, gamma)
         self._prepared: dict[Any, _PreparedPoints] = {}  # by the rows' dtype, and whether native code takes them
 
