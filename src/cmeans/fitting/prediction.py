@@ -35,7 +35,7 @@ from ..sweeps.final_pass import ArraySink, RowTaker, StreamSink, assign_all, ass
 from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .fitted_attributes import KeptMemberships, noise_of
+from .fitted_attributes import KeptMemberships, OutlierThreshold, noise_of
 from .rows.dask_answers import lazily
 from .rows.told import NOTHING, Told
 from .validation import diagonal_for_prediction, integer, read_rows, weights_of
@@ -68,6 +68,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
     _limits: Limits = Limits()  # no parameter, and not saved
     memberships_: Any = KeptMemberships()
+    outlier_threshold_: Any = OutlierThreshold()
 
     @abstractmethod
     def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, told: Told = NOTHING) -> Self:
@@ -269,7 +270,9 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Distance of each row from all clusters (rows,), larger for more unusual rows.
 
         The membership in the noise cluster where there is one; 1 - largest typicality for possibilistic rules; the distance to the
-        nearest centre for the others, whose memberships do not show rows that are far from all centres.
+        nearest centre for the others, whose memberships do not show rows that are far from all centres. Rows with at least
+        `outlier_threshold_` are outliers: 1/2 of noise, 1 where typicalities can be 0, elsewhere the score at the distance from which
+        noise="auto" would call rows of the fit noise. A row that is a cluster of its own has 0: only noise and typicalities forbid that.
         """
         table, parts = self._known_table(X, diag).in_scale(), list[Array]()
 
