@@ -348,9 +348,9 @@ def test_the_conference_form_in_other_spaces_has_a_tenth_of_the_diameter_as_its_
     X = blobs()
     one, two = naive_sparse.diametral_rows(X)
     unit = 0.1 * np.linalg.norm(X[one] - X[two])
-    plain = sequential(scaling=None, tol=1e-7).fit(X / unit)
+    plain = sequential(patience=1, scaling=None, tol=1e-7).fit(X / unit)
     words = {"kernel": "polynomial", "degree": 1, "gamma": 1.0, "coef0": 0.0, "n_landmarks": None}
-    exact = sequential(scaling=None, tol=1e-7, **words).fit(X)
+    exact = sequential(patience=1, scaling=None, tol=1e-7, **words).fit(X)
     np.testing.assert_array_equal(exact.labels_, plain.labels_)
     np.testing.assert_allclose(exact.eta_, plain.eta_ * unit**2, rtol=1e-6)
 

@@ -90,6 +90,25 @@ def test_factors_of_odd_features():
             factors_of(np.array([[-1.7e308], [1.7e308]]), np.ones(2))
 
 
+@over_forms
+def test_a_few_rows_decide_no_range(form):
+    """With one far row in a hundred, in one column or in all, factors are those of the others, nearly."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)) + 8.0 * rng.integers(0, 2, size=(400, 3))
+    X[:, 2] = np.where(X[:, 2] < 0, 0, X[:, 2])
+    alone = factors_of(FORMS[form](X), np.ones(400))
+    for far in (np.full(3, 1e2), np.array([0.0, 1e6, 0.0]), np.array([1e3, -1e5, 1e4])):
+        rows = np.vstack([X, far * [[1.0], [-1.2], [1.5], [2.0]]])
+        factors = factors_of(FORMS[form](rows), np.ones(404))
+        assert (np.abs(np.log(factors / alone)) < 0.1).all()
+
+
+def test_a_column_of_a_few_values_keeps_its_range():
+    """Where nearly all values are one, the others are what the column tells."""
+    X = np.column_stack([np.repeat([0.0, 1.0], [97, 3]), np.random.default_rng(0).normal(size=100)])
+    assert factors_of(X, np.ones(100))[0] == 10
+
+
 def test_scaled_and_back():
     X = np.array([[1.0, 0.0, 3.0], [0.0, 7.0, -2.0]])
     factors = np.array([2.0, 0.25, 3.0])

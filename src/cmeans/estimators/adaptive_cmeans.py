@@ -77,6 +77,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         distances to its own centre and to the nearest other one; the widest, mostly one cluster, if that is below 0.2. It begins at the
         mean of distances within the clusters of the fuzzy run over their standard deviation, at least 2: sqrt(2 d) for d columns alike,
         where distances are long and differ little. What is found depends little on `max_clusters`; clusters that touch may become one.
+        Rows that lie apart from all others, and clusters of less than a tenth of an average one's weight, have no part in that.
         1 is the papers' own value, for few columns and about twice as many initial clusters as there are; it leaves more rows out.
     beta : float in (0, 1), default=0.1
         Typicality halfway to the nearest other centre with which the other adaptive forms start.
@@ -85,7 +86,8 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         "auto" is midway between 1 and the value from which on all centres coincide, 2 at most. Superfluous centres may meet in it, and
         should: with the smaller m="auto" of `FuzzyCMeans`, which keeps every pair apart, more clusters remain than there are.
     scaling : "range" or None, default="range"
-        Whether each feature is brought to a range of 10 inside the fit. (Not for precomputed kernels.) `predict` takes, and
+        Whether each feature is brought to a range of 10 inside the fit, which rows that lie apart from all others do not decide. (Not for
+        precomputed kernels.) `predict` takes, and
         `cluster_centers_` has, the units of X; eta_, the objective and the distances of `transform` are in those of the scaled rows.
 
     init="max-min" (farthest rows first) is the papers' own. n_init counts fuzzy runs, the best of which is built on.
@@ -165,6 +167,12 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         verbose: int = 0,
     ) -> None:
         self._store(locals())
+
+    @property
+    def _spares_isolated_rows(self) -> bool:  # type: ignore[override]
+        """True of what no paper has printed: its algorithms see all rows."""
+        alpha, _, piloted = self._form(type(self).__name__)
+        return alpha is None and piloted and self.adaptation is not None and isinstance(self.init, str)
 
     def _procedure(self) -> Procedure:
         rule, name = self._sparse_rule(SHARE), type(self).__name__

@@ -164,7 +164,8 @@ class KernelKMeans(Plotting, BaseCMeans):
         above zero where clusters must be filled up, and below where they are full. The gap is the share by which the objective may lie
         above the least for these centres.
     n_missing_ : (d,) missing values of each column, with missing="partial" only.
-    separation_ : spread of the centres over the typical squared distance; near 0 when all have fallen together.
+    separation_ : spread of the centres over the typical squared distance between rows and centres, to which rows that belong nowhere do not
+        count; near 0 when all have fallen together.
 
     Notes
     -----

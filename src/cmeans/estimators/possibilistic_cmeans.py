@@ -29,7 +29,7 @@ from ..kernels.names import KernelName
 from ..rules import Fuzzy, Possibilistic
 from ..runtime.docstrings import describes_arguments, shares_parameters
 from ..solvers.checkpoints import Checkpoint
-from ..solvers.multistart import ScalesPilot
+from ..tuning.scales_beside_noise import ScalesBesideNoise
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
@@ -40,7 +40,9 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
 
     Use it when there are outliers: a row far from everything belongs nowhere, while fuzzy memberships must sum to one.
     Each cluster seeks a dense region independently of the others, so clusters may coincide; start from no more of them than there are.
-    A fuzzy run goes first; it gives the start and the scales eta_j, the mean squared distance within fuzzy cluster j.
+    A fuzzy run goes first; it gives the start and the scales eta_j, the mean squared distance within fuzzy cluster j. Where rows lie far
+    out, or a cluster has few rows, one with a noise cluster follows it, and is taken where it serves the rows better: so no far row has a
+    cluster of its own. `CMeans(rule="possibilistic")` does without, as the literature does.
     With landmarks it is akPCM (Havens 2011 Alg. 5).
 
     Parameters
@@ -54,7 +56,7 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
         The fuzzifier of the fuzzy run that goes first. As in `FuzzyCMeans`; the value used is `pilot_m_`.
     eta_scale : float > 0, default=0.5
         Width of the clusters relative to those of the fuzzy run: it multiplies all eta_j (Theta in the papers). Wider clusters unite
-        sooner, narrower ones give fewer rows a large typicality. `m=2, eta_scale=1` is the form of the literature.
+        sooner, narrower ones give fewer rows a large typicality. `m=2, eta_scale=1` are those of the literature.
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`, of both runs. Where several fixed points are near it may lead to another one than plain sweeps do.
 
@@ -63,7 +65,7 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
 
     Attributes
     ----------
-    memberships_ : (n, c) typicalities in [0, 1]; rows need not sum to one. `labels_` is their argmax.
+    memberships_ : (n, c) typicalities in [0, 1]; rows need not sum to one. `labels_` is their argmax, of far rows too.
     eta_ : (c,) the scales, in squared units of the space.
     m_, pilot_m_ : the fuzzifiers used.
     n_iter_, objective_history_ : of the possibilistic sweeps; row_visits_ counts those of the fuzzy run before them too.
@@ -143,6 +145,6 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
 
         def method(geometry: Geometry) -> Method:
             rule, pilot = Possibilistic(settled_m(self.m, "m", name, geometry)), Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry))
-            return Method(rule, ScalesPilot(pilot, scale))
+            return Method(rule, ScalesBesideNoise(pilot, scale))
 
         return Procedure(method)

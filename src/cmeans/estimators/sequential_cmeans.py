@@ -62,7 +62,8 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
     seed_quantile : float in (0, 1], default=1.0
         Quantile of the distances to the nearest centre beyond which rows are no seeds: farthest rows are outliers by nature.
     patience : int, default=5
-        Trials in a row without a further cluster before it ends. The paper's algorithm is patience=1.
+        Trials in a row without a further cluster before it ends. The paper's algorithm is patience=1; it sees all rows, as one with a
+        given sparsity does, where else those that lie apart from all others have no part in the search.
 
     `max_iter` bounds each trial's sweeps. Nothing is drawn but landmarks and, beyond 20,000 rows, the sample on which clusters are sought;
     they are refined on all rows.
@@ -132,6 +133,11 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
         verbose: int = 0,
     ) -> None:
         self._store(locals())
+
+    @property
+    def _spares_isolated_rows(self) -> bool:  # type: ignore[override]
+        """True but of the printed algorithm, which ends at the first seed that fails and sees all rows."""
+        return isinstance(self.sparsity, str) and self.patience != 1
 
     def _procedure(self) -> Procedure:
         rule, _ = self._sparse_rule(SHARE), self._checked_growth()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,16 +25,19 @@ from ..runtime.user_warnings import warn
 from ..solvers.multistart import BestRun, FitResult
 from ..solvers.observer import FitRecord
 from ..spaces import FeatureSpace, LandmarkSpace, PointSpace, Space, row_scales
+from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from ..tuning.diagnosis import COLLAPSED, coincident_pairs, separation
+from ..tuning.noise import automatic_distance
 from .geometry import Geometry
 from .rows.empty import warn_of_empty_rows
 
+MOSTLY_NOISE = 0.5  # membership in the noise cluster that is more than in all others together
 MOSTLY = 0.6  # share of rows without a cluster from which on a warning is issued
 PER_ROW = ("labels_", "memberships_", "memberships_top_k_", "noise_membership_", "_nearest")  # attributes of the rows of a fit
-OF_ROWS = (*PER_ROW, "objective_", "objective_history_", "separation_")
+OF_ROWS = (*PER_ROW, "objective_", "objective_history_", "outlier_threshold_", "separation_")
 OPTIONAL = (
     "cluster_centers_",
     "dual_coef_",
@@ -47,6 +51,7 @@ OPTIONAL = (
     "n_missing_",
     "noise_distance_",
     "noise_membership_",
+    "outlier_threshold_",
     "pilot_m_",
     "prices_",
     "size_gap_",
@@ -175,7 +180,7 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
         "stop_reason_": result.reason,
         "n_clusters_": int(result.alive.sum()),
         "approximation_": result.approximation,
-        "separation_": separation(result.state.centres, _mean_distance(geometry, result)),
+        "separation_": separation(*_within(geometry, result)),
     }
 
 
@@ -222,6 +227,36 @@ class KeptMemberships:
         return made
 
 
+class OutlierThreshold:
+    """`outlier_threshold_`: the `outlier_score` from which on a row counts as an outlier of its model, found when it is first asked for."""
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        kept = {} if model is None else vars(model)
+        rule: Rule | None = kept.get("_rule")
+        if rule is not None and rule.noise_distance is not None:
+            return MOSTLY_NOISE
+        if rule is not None and rule.leaves_rows_out and getattr(rule, "sparsity", None) != 0:
+            return 1.0  # the score of rows that belong nowhere
+        if rule is None or "_nearest" not in kept:
+            raise AttributeError(
+                f"{owner.__name__!r} object has no attribute 'outlier_threshold_': it is found from the rows of a fit, and none are kept"
+            )
+        kept["outlier_threshold_"] = _threshold(rule, model._state.scales, model._nearest, to_numpy(model.labels_))
+        return kept["outlier_threshold_"]
+
+
+def _threshold(rule: Rule, scales: Float64 | None, nearest: Float64, labels: IntArray) -> float:
+    """Return the score at the distance from which noise="auto" would call rows noise."""
+    within = labels >= 0  # others say nothing
+    labels, nearest = labels[within], nearest[within].astype(np.float64)
+    everyone = np.ones(len(labels))
+    if rule.rows_sum_to_one:
+        return math.sqrt(automatic_distance(nearest, everyone, labels))
+    unit = None if scales is None else np.ones(1)
+    width = automatic_distance(nearest / (1.0 if scales is None else scales[labels]), everyone, np.zeros_like(labels))
+    return 1.0 - float(rule.memberships(np.array([[width]]), unit)[0, 0])
+
+
 def noise_of(memberships: Array) -> Array:
     """Memberships (n,) in the noise cluster: what the others (n, c) lack of one."""
     xp = namespace(memberships)
@@ -256,8 +291,8 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
 
 
 def _complain_of_fallen_centres(geometry: Geometry, result: FitResult, estimator_name: str) -> None:
-    rule, mean = result.rule, _mean_distance(geometry, result)
-    apart = separation(result.state.centres, mean)
+    rule, (centres, within, mass) = result.rule, _within(geometry, result)
+    apart = separation(centres, within, mass)
     if apart < COLLAPSED:
         with ThreadEngine(1):  # the matrices of advice are too small for more threads
             advice = rule.advice_on_collapse(geometry)
@@ -266,12 +301,21 @@ def _complain_of_fallen_centres(geometry: Geometry, result: FitResult, estimator
             ConvergenceWarning,
         )
         return
-    pairs = coincident_pairs(result.state.centres, mean)
+    pairs = coincident_pairs(centres, within)
     if pairs:
         with ThreadEngine(1):
             advice = rule.advice_on_coincidence(geometry)
         warn(f"{estimator_name}: {pairs} pairs of centres coincide. {advice}", ConvergenceWarning)
 
 
-def _mean_distance(geometry: Geometry, result: FitResult) -> float:
-    return result.assignment.total_distance / (float(geometry.blocks.weight.sum()) * len(result.alive))
+def _within(geometry: Geometry, result: FitResult) -> tuple[Centres, Float64, Float64]:
+    """Return the centres, the mean squared distance of each cluster's rows to its own, as they pull it, and what they count together.
+
+    Where the last sweep was not of these clusters, the mean squared distance of all rows to all centres is an upper bound.
+    """
+    last, centres = result.solution.last, result.solution.state.centres
+    if last is not None and len(last[1].mass) == len(centres) and last[1].mass.any():
+        mass = last[1].mass
+        return centres, last[1].spread / np.where(mass > 0, mass, 1.0), mass
+    total = float(geometry.blocks.weight.sum()) * len(result.alive)
+    return result.state.centres, np.full(len(result.alive), result.assignment.total_distance / total), np.ones(len(result.alive))

@@ -47,7 +47,7 @@ from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import FinalSums
-from .fitted_attributes import FittedAttributes, KeptMemberships, noise_of
+from .fitted_attributes import FittedAttributes, KeptMemberships, OutlierThreshold, noise_of
 from .rows.dask_answers import lazily
 from .rows.empty import warn_of_empty_rows, without_empty_rows
 from .rows.finite import names_of
@@ -83,6 +83,7 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
     _limits: Limits = Limits()  # no parameter, and not saved
     _answers_no_rows = False  # True: of a chunk without rows answers are empty
     memberships_ = KeptMemberships()
+    outlier_threshold_ = OutlierThreshold()
 
     @abstractmethod
     def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, told: Told = NOTHING) -> Self:
@@ -291,7 +292,10 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
         """Distance of each row from all clusters (rows,), larger for more unusual rows.
 
         The membership in the noise cluster where there is one; 1 - largest typicality for possibilistic rules; the distance to the
-        nearest centre for the others, whose memberships do not show rows that are far from all centres. NaN for rows that say nothing.
+        nearest centre for the others, whose memberships do not show rows that are far from all centres. Rows with at least
+        `outlier_threshold_` are outliers: 1/2 of noise, 1 where typicalities can be 0, elsewhere the score at the distance from which
+        noise="auto" would call rows of the fit noise. A row that is a cluster of its own has 0: only noise and typicalities forbid that.
+        NaN for rows that say nothing.
         """
         table, parts = self._known_table(X, diag).in_scale(), list[Array]()
 

@@ -44,7 +44,7 @@ class Adaptation:
         return False
 
     def __call__(self, problem: Problem, swept: SweepPass, sums: Statistics, last: tuple[State, Statistics] | None) -> StepResult:
-        state, hard = swept.state, _hard(sums)
+        state, hard = swept.state, hard_sums(sums)
         if not hard.mass.any():
             return _one_sweep_back(state, last)
         centres, deviation, visits = problem.means(state, sums), self._deviations(problem, hard, swept), problem.n_rows
@@ -52,7 +52,7 @@ class Adaptation:
         if len(kept) < len(centres):
             centres, state = centres[kept], state[kept]
             swept = replace(swept, state=state, before=None)
-            deviation = self._deviations(problem, _hard(problem.engine.fold(problem.rows, swept)), swept)
+            deviation = self._deviations(problem, hard_sums(problem.engine.fold(problem.rows, swept)), swept)
             visits += 2 * problem.n_rows
         return StepResult(State(centres, self._scales(state, deviation)), visits)
 
@@ -83,7 +83,7 @@ def _one_sweep_back(state: State, last: tuple[State, Statistics] | None) -> Step
     if last is None:
         return StepResult(state, verdict=Verdict.EMPTY)
     before, sums = last
-    return StepResult(before[np.flatnonzero(_hard(sums).mass > 0)], verdict=Verdict.STUCK)
+    return StepResult(before[np.flatnonzero(hard_sums(sums).mass > 0)], verdict=Verdict.STUCK)
 
 
 def apart(centres: Centres, tolerance: float) -> IntArray:
@@ -131,7 +131,7 @@ def pilot_widths(problem: Problem, state: State) -> PilotWidths:
         return PilotWidths(np.full(len(deviation), length), length, 1.0)
     deviation = np.maximum(deviation, NARROWEST * float(np.median(deviation[deviation > 0])))
     labelling = SweepPass(problem.rule, state, labelling=True)
-    hard = _hard(problem.engine.fold(problem.rows, labelling))
+    hard = hard_sums(problem.engine.fold(problem.rows, labelling))
     within, squared = (hard_deviations(problem, hard, labelling, power) for power in (1, 2))
     wide = within > NARROWEST * float(np.median(within[within > 0])) if within.any() else within >= 0
     mean_square = float(hard.mass @ within**2)
@@ -154,6 +154,7 @@ def hard_deviations(problem: Problem, hard: HardStatistics, swept: SweepPass, po
     return total / np.where(hard.mass > 0, hard.mass, 1.0)
 
 
-def _hard(sums: Statistics) -> HardStatistics:
+def hard_sums(sums: Statistics) -> HardStatistics:
+    """Return the sums over each cluster's own rows that a labelling sweep has made."""
     assert sums.hard is not None, "the sweep was a labelling one"
     return sums.hard

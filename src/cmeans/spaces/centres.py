@@ -106,11 +106,6 @@ class Centres:
         mean = self._map(lambda part: np.broadcast_to(shares @ part, part.shape))
         return (self - mean).squared_norms()
 
-    def spread(self) -> float:
-        """max_j |v_j - mean_k v_k|^2: zero when all centres coincide."""
-        mean = self._map(lambda part: np.broadcast_to(part.mean(axis=0), part.shape))
-        return float((self - mean).squared_norms().max())
-
     def replaced(self, which: IntArray, others: Centres) -> Centres:
         """Return these centres with those at the indices `which` replaced by `others`."""
 

@@ -12,7 +12,8 @@ from ..spaces.centres import Centres
 
 COLLAPSED = 1e-2  # separation below which all centres count as one
 VANISHING = 128.0  # factor by which kernel values may lie below the smallest normal number: seven bits are lost there
-COINCIDENT = 1e-4  # squared distance of two centres, as a fraction of the rows' typical one, below which they count as one
+COINCIDENT = 1e-3  # squared distance of two centres, as a fraction of that of rows to theirs, below which they count as one
+ROUNDING = 1e-15  # of squared distances, relative to the centres' squared norms
 
 
 def kernel_complaints(
@@ -76,12 +77,23 @@ def out_of_range(
     return f"its values on these rows run from {values.min():.3g} to {values.max():.3g}, in {limits.dtype} {beyond}"
 
 
-def separation(centres: Centres, mean_distance: float) -> float:
-    """max_j |v_j - mean v|^2 over the mean squared distance of rows to centres: near zero when all centres coincide."""
-    return centres.spread() / mean_distance if mean_distance > 0 else 1.0
+def separation(
+    centres: Centres,
+    within: Float64,  # (c,) mean squared distance of the rows of each cluster to its centre
+    mass: Float64,  # (c,) what each of these counts
+) -> float:
+    """max_j |v_j - mean v|^2 over the mean squared distance between a row and a centre: near zero when all centres coincide.
+
+    That is what rows lie from their own centres plus, for clusters of one size, twice what centres lie from their mean. So a row that
+    belongs nowhere has no part in it, however far it is.
+    """
+    apart = centres.squared_distances_from_mean(np.ones(len(centres)))
+    typical = float(mass @ within) / float(mass.sum()) + 2.0 * float(apart.mean())
+    return float(apart.max()) / typical if typical > 0 else 1.0
 
 
-def coincident_pairs(centres: Centres, scale: float) -> int:
-    """Number of pairs of centres that practically coincide."""
-    distances = centres.squared_distances()
-    return int(np.sum(np.triu(distances <= COINCIDENT * scale, k=1)))
+def coincident_pairs(centres: Centres, within: Float64) -> int:
+    """Number of pairs of centres that practically coincide: beside the wider of their clusters, they are no distance apart."""
+    distances, rounding = centres.squared_distances(), ROUNDING * float(centres.squared_norms().max())
+    near = np.maximum(COINCIDENT * np.maximum(within[:, None], within[None, :]), rounding)
+    return int(np.sum(np.triu(distances <= near, k=1)))

@@ -27,6 +27,7 @@ ROOT_WIDTH = 2.79  # the same in their cube roots, which are nearly normal (Wils
 COVERED = 0.7  # share of the rows' weight whose clusters are no wider than the one that noise goes by; the widest may be of noise
 BEYOND = 1.5  # of that one's width: where noise begins, so that clusters without any keep nearly all of their rows
 LEAST = 1e-6  # of the mean squared distance: no noise cluster is nearer
+OUTLYING = 0.05  # share of the weight that has no part in that mean
 ROUNDS, SWEEPS = 10, 10  # in which the distance is settled, and in each of them
 SETTLED = 1e-2  # relative change at which it is
 FARTHER, ROWS = 16.0, 10  # so many times the distance a search goes by at most, and rows of a mean cluster for each of them
@@ -42,15 +43,15 @@ def distance_of_share(
     return _Sorted.of(d2, weight).quantile(1.0 - share)
 
 
-def automatic_distance(d2: Float64, weight: Float64, labels: IntArray) -> float:
-    """Return `BEYOND` times the least width of a cluster such that those no wider have `COVERED` of the weight.
+def automatic_distance(d2: Float64, weight: Float64, labels: IntArray, covered: float = COVERED) -> float:
+    """Return `BEYOND` times the least width of a cluster such that those no wider have a share of the weight.
 
     `labels` (n,) are the nearest centres.
     """
     order = np.argsort(labels, kind="stable")
     clusters = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
     widths = np.array([cluster_width(d2[own], weight[own]) for own in clusters])
-    return BEYOND * _Sorted.of(widths, np.array([weight[own].sum() for own in clusters])).quantile(COVERED)
+    return BEYOND * _Sorted.of(widths, np.array([weight[own].sum() for own in clusters])).quantile(covered)
 
 
 def cluster_width(d2: Float64, weight: Float64) -> float:
@@ -96,7 +97,7 @@ class _Sorted:
         return _Sorted(self.d2[:count], self.reached[:count])
 
 
-class _NearestCentres(NamedTuple):
+class NearestCentres(NamedTuple):
     """The nearest centre of each row (n,), the squared distance to it, and the row's weight."""
 
     labels: IntArray
@@ -158,7 +159,7 @@ class NoisePilot:
             visits += settled.row_visits
         centres, delta = settled.centres, settled.delta
         if self.share is None and schedule is not None and not problem.rows.blocks.elsewhere:  # of rows elsewhere the sample's will do
-            delta, visits = self._distance(self._nearest(problem, centres), self.share), visits + problem.n_rows
+            delta, visits = self._distance(self.nearest(problem, centres), self.share), visits + problem.n_rows
         final = replace(problem, rule=self._rule(delta))
         solution = solve(final, State(centres), observer.at("fit"))
         return final, BestRun(solution, None, visits + solution.row_visits)
@@ -167,13 +168,13 @@ class NoisePilot:
         """Settle the distance; the first is that of this share. `at_rest`: until the centres rest, and no more than a few rows lie between
         the distance and the one before."""
         stopping = replace(part.stopping, max_iter=min(SWEEPS, part.stopping.max_iter))
-        delta, visits = self._distance(self._nearest(part, centres), share), part.n_rows
+        delta, visits = self._distance(self.nearest(part, centres), share), part.n_rows
         before = delta
         for number in range(SHARE_ROUNDS if at_rest else ROUNDS):
             trial = replace(part, rule=self._rule(delta), stopping=stopping)
             solution = solve(trial, State(centres), observer.within(str(number)).at("noise"))
             centres, visits = solution.state.centres, visits + solution.row_visits + part.n_rows
-            nearest = self._nearest(part, centres)
+            nearest = self.nearest(part, centres)
             before, delta, change = delta, self._distance(nearest, self.share), delta - before
             if self.share is not None and change * (delta - before) < 0:
                 # More noise makes clusters narrower, whose noise is nearer again: a distance and its answer would take turns for ever.
@@ -189,16 +190,18 @@ class NoisePilot:
         return self.as_swept(NoiseFuzzy(self.fuzzy.m, delta))
 
     @staticmethod
-    def _distance(nearest: _NearestCentres, share: float | None) -> float:
+    def _distance(nearest: NearestCentres, share: float | None) -> float:
         """Return the squared distance of the noise cluster, of a share of the rows or else as they say."""
         labels, d2, weight = nearest
         delta = automatic_distance(d2, weight, labels) if share is None else distance_of_share(d2, weight, share)
-        mean = float(weight @ d2) / float(weight.sum())
+        near = np.where(d2 <= distance_of_share(d2, weight, OUTLYING), d2, 0.0)  # a row at 10^6 widths of a cluster is no measure
+        mean = float(weight @ (near if near.any() else d2)) / float(weight.sum())
         return max(delta, LEAST * mean) if mean > 0 else 1.0
 
-    def _nearest(self, problem: Problem, centres: Centres) -> _NearestCentres:
+    def nearest(self, problem: Problem, centres: Centres) -> NearestCentres:
+        """Return the rows' nearest centres."""
         labels, d2 = zip(*problem.map(NearestRowsPass(self.rule, State(centres))), strict=True)
-        return _NearestCentres(np.concatenate(labels), np.concatenate(d2), problem.rows.blocks.weight)
+        return NearestCentres(np.concatenate(labels), np.concatenate(d2), problem.rows.blocks.weight)
 
 
 def _times_farther(problem: Problem, n_clusters: int) -> float:

@@ -151,7 +151,7 @@ class ChunkResult:
     def without(self, blocks: Blocks) -> ChunkResult:
         """Return what may leave the chunk's rows: neither they nor what was made of them."""
         geometry = replace(self.geometry, space=self.past.space, blocks=blocks.between(0, 0), former=None)
-        return replace(self, geometry=geometry, solution=replace(self.solution, last=None, sweep=None), rows=None)
+        return replace(self, geometry=geometry, solution=replace(self.solution, sweep=None), rows=None)
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,16 @@ from ...kernels import Linear
 from ...rules import SparsePossibilistic
 from ...runtime.docstrings import describes_arguments
 from ...sampling.population import sample
-from ...solvers.adaptive import Adaptation, PilotWidths
+from ...solvers.adaptive import Adaptation, PilotWidths, hard_sums
 from ...solvers.fixed_point import Solution, solve
 from ...solvers.multistart import BestRun, FitResult, concluded
 from ...solvers.observer import Observer
 from ...solvers.steps import Verdict
-from ...sweeps.passes import SilhouettePass
+from ...sweeps.passes import SilhouettePass, SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...tuning.feature_ranges import factors_to_ten
+from ...tuning.isolation import isolated_rows
 from ..arguments import InnerScaling, SparsityTest, takes_kernel_values
 from ..fit import BaseCMeans
 from ..fitted_attributes import certified
@@ -38,6 +39,7 @@ WIDER = math.sqrt(2.0)  # factor of scales from one stage to the next
 NARROW = 2.0  # alpha of the first stage, over the concentration of distances
 STAGES = 9  # at most: alpha ends at an eighth of the concentration
 APART = 0.2  # mean silhouette below which no clusters are apart
+CRUMB = 0.1  # of an average cluster's weight: less is no cluster of its own
 FAR = 2.5  # standard deviations of a cluster's distances beyond their mean within which its rows are, at least
 LEAST_REACH = 3.0  # squared radius over the squared mean distance, at least: centres on their way are no means of their rows
 
@@ -117,11 +119,24 @@ def _stages(given: AdaptiveProblem, state: State, widths: PilotWidths) -> Iterat
         stage = Stage(wide, step, BestRun(solution, None, solution.row_visits), 0.0)
         if not stage.is_empty:
             state = solution.state
-            stage = _judged(stage)
+            stage = _judged(_without_crumbs(stage, f"stage {number} without crumbs"))
         yield stage
         if solution.ended or (len(state.centres) == 1 and not stage.is_empty):
             break
         alpha, state = alpha / WIDER, State(state.centres, WIDER * state.known_scales())
+
+
+def _without_crumbs(stage: Stage, scope: str) -> Stage:
+    """Return the stage settled without clusters that own much less than others: they are of a few rows between or beside these."""
+    solution, part = stage.found.solution, stage.given.part
+    labelling = SweepPass(stage.given.rule, solution.state, labelling=True)
+    mass = hard_sums(part.engine.fold(part.rows, labelling)).mass
+    kept = np.flatnonzero(mass >= CRUMB * mass.sum() / len(mass))
+    if len(kept) == len(mass):
+        return stage
+    again = stage.given.solve(solution.state[kept], stage.step, scope)
+    visits = stage.found.row_visits + part.n_rows + again.row_visits
+    return stage if again.verdict is Verdict.EMPTY else replace(stage, found=BestRun(again, None, visits))
 
 
 def _judged(stage: Stage) -> Stage:
@@ -151,6 +166,7 @@ class BaseAdaptive(BaseCMeans):
     """Sparse adaptive possibilistic c-means; subclasses define the search for clusters."""
 
     _sums_to_one = False
+    _spares_isolated_rows: bool = True  # whether clusters are sought among the others
 
     max_clusters: int
     sparsity: str | float
@@ -196,15 +212,15 @@ class BaseAdaptive(BaseCMeans):
     def _by_adaptation(self, context: FitContext, search: Search) -> tuple[Geometry, Method, FitResult]:
         settings, blocks = context.settings, context.blocks
         geometry = build_geometry(self._space_request(context, blocks))
-        method = context.procedure.method(geometry)
-        rule = method.rule
+        rule = context.procedure.method(geometry).rule
         assert isinstance(rule, SparsePossibilistic)
         rows = self._rows_for(context, geometry, rule, remembered=blocks.n_rows * np.dtype(np.intp).itemsize)
         whole = Problem(rows, rule, context.engine, settings.stopping)
-        part = _part_of(geometry, whole, settings.rng)
+        sought, part = _part_of(geometry, whole, settings.rng, spare=self._spares_isolated_rows)
+        method = context.procedure.method(sought)
         observer = self._observer(context, geometry, method)
         with self._interruptible(context, geometry, method):
-            best, found_rule = search(AdaptiveProblem(settings, geometry, whole, part, rule, observer), method)
+            best, found_rule = search(AdaptiveProblem(settings, sought, whole, part, rule, observer), method)
         if best.solution.verdict is Verdict.EMPTY:
             raise ValueError(self._too_sparse(rule, best.solution.state))
         whole = replace(whole, rule=found_rule)
@@ -221,11 +237,21 @@ class BaseAdaptive(BaseCMeans):
         )
 
 
-def _part_of(geometry: Geometry, whole: Problem, rng: np.random.RandomState) -> Problem:
-    """Return the problem over a fair sample of the rows; the same problem for few rows, or where a row is given by its kernel values
-    with all others."""
+def _part_of(geometry: Geometry, whole: Problem, rng: np.random.RandomState, *, spare: bool) -> tuple[Geometry, Problem]:
+    """Return the problem over a fair sample of the rows, and their geometry; the same problem for few rows, or where a row is given by its
+    kernel values with all others.
+
+    With `spare` rows that lie apart from all others are no part of it: no cluster begins there, and no scale is theirs.
+    """
     population, most = geometry.population, geometry.blocks.limits.adaptive_rows
-    if len(population) <= most or geometry.is_precomputed or not whole.space.sweeps_products:
-        return whole
+    if geometry.is_precomputed or not whole.space.sweeps_products or (len(population) <= most and not spare):
+        return geometry, whole
     positions, weights = sample(population, most, rng)
-    return replace(whole, rows=whole.rows.part(population.at(positions), weights))
+    numbers = population.at(positions)
+    apart = isolated_rows(geometry.metric, numbers) if spare else np.zeros(len(numbers), dtype=bool)
+    if len(population) <= most and not apart.any():
+        return geometry, whole
+    rows = whole.rows.part(numbers[~apart], weights[~apart])
+    if apart.any():
+        geometry = replace(geometry, blocks=rows.blocks, former=None, landmark_rows=None)
+    return geometry, replace(whole, rows=rows)

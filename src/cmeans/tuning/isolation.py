@@ -1,0 +1,59 @@
+"""Rows that lie apart from all others, of which no cluster is to begin."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.arrays import Float64, IntArray
+from ..data.blocks import spans
+from ..sampling.pairwise import Metric
+from ..sampling.population import FIXED_SEED, distinct_numbers
+
+NEIGHBOURS = 10  # that a row is compared with
+FEW = 9  # rows for each neighbour at least: clusters of fewer rows than there are neighbours would all lie apart
+APART = 3.0  # distance to the last of them, over what it is for these themselves
+OUTERMOST = 0.1  # share of the rows that may lie apart: more are of a kind of their own
+MIDDLE = 100  # rows by which the outermost are told
+TOGETHER = 512  # rows whose distances are computed at a time
+
+
+def isolated_rows(
+    metric: Metric,
+    rows: IntArray,  # (p,)
+) -> npt.NDArray[np.bool_]:
+    """Return True (p,) for outer rows much farther from their nearest neighbours than these are from theirs (a simple form of local outlier
+    factors, Breunig et al. 2000). Neighbours are rows that differ from them, of a fixed sample where they are many."""
+    found, most = np.zeros(len(rows), dtype=bool), metric.blocks.limits.fixed_rows
+    few = len(rows) <= most
+    among = rows if few else rows[distinct_numbers(len(rows), most, np.random.RandomState(FIXED_SEED))]
+    k = min(NEIGHBOURS, len(among) // FEW)
+    if k < 2:
+        return found
+    outer = _outermost(metric, rows, among)
+    near, distance = _nearest(metric, rows[outer], among, k)
+    neighbours, place = np.unique(near, return_inverse=True)
+    theirs = np.median(_nearest(metric, among[neighbours], among, k)[1][place.reshape(near.shape)], axis=1)
+    found[outer] = np.isfinite(distance) & (distance > APART**2 * theirs) & (theirs > 0)
+    return found
+
+
+def _outermost(metric: Metric, rows: IntArray, among: IntArray) -> IntArray:
+    """Return the positions of the rows that lie farthest from others, by the median of their distances to some of these."""
+    middle, distance = among[:: -(-len(among) // MIDDLE)], np.empty(len(rows))
+    q, columns = len(middle), np.arange(len(middle))
+    for start, stop in spans(len(rows), 8 * TOGETHER):
+        d2 = metric.among(np.concatenate([middle, rows[start:stop]])).squared_distances(columns)[q:]
+        distance[start:stop] = np.median(d2, axis=1)
+    return np.flatnonzero(distance >= np.quantile(distance, 1.0 - OUTERMOST))
+
+
+def _nearest(metric: Metric, rows: IntArray, among: IntArray, k: int) -> tuple[IntArray, Float64]:
+    """Return the k nearest of some rows that differ from each row (p, k), and the squared distance (p,) to the last of them."""
+    near, distance, q = np.empty((len(rows), k), dtype=np.intp), np.empty(len(rows)), len(among)
+    for start, stop in spans(len(rows), TOGETHER):
+        d2 = metric.among(np.concatenate([among, rows[start:stop]])).squared_distances(np.arange(q, q + stop - start))[:q]
+        d2 = np.where(d2 > 0, d2, np.inf).T
+        first = np.argpartition(d2, k - 1, axis=1)[:, :k]
+        near[start:stop], distance[start:stop] = first, np.take_along_axis(d2, first, axis=1).max(axis=1)
+    return near, distance
