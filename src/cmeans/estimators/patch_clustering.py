@@ -17,7 +17,7 @@ from ..engines.base import Span
 from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule, takes_graph
 from ..fitting.geometry import Geometry
 from ..fitting.procedure import FitContext, FitSettings, Method, Procedure
-from ..fitting.streams.chunks import new_seed
+from ..fitting.streams.chunks import checked_chunk_size, new_seed
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, FitSummary, StreamState
 from ..fitting.validation import integer, one_of
@@ -222,7 +222,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
         return integer(self.n_points, "n_points", type(self).__name__, 1)
 
     def _rows_at_once(self, estimator_name: str) -> int:
-        return self._first_chunk_of(self.patch_size, "patch_size", estimator_name)
+        return checked_chunk_size(self.patch_size, "patch_size", self.n_clusters, estimator_name)
 
 
 def _in_full(chunk: Chunk) -> Chunk:

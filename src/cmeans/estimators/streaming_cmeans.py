@@ -26,6 +26,7 @@ from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.geometry import Geometry
 from ..fitting.procedure import FitSettings, Procedure
 from ..fitting.space import euclidean_space
+from ..fitting.streams.chunks import checked_chunk_size
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, one_of, real
@@ -361,7 +362,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         return integer(self.warm_up, "warm_up", estimator_name, 0, others='"auto" or ')
 
     def _rows_at_once(self, estimator_name: str) -> int:
-        return self._first_chunk_of(self.chunk_size, "chunk_size", estimator_name)
+        return checked_chunk_size(self.chunk_size, "chunk_size", self.n_clusters, estimator_name)
 
     def _checked_stream_parameters(self, estimator_name: str) -> tuple[bool, int]:
         """Check all parameters of a stream; return True if memberships of the past are updated, and the maximal number of landmarks."""

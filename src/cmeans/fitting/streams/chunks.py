@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -26,7 +27,9 @@ from ...streaming import StreamSummary
 from ...sweeps.final_pass import assign_all
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
+from ..arguments import takes_kernel_values
 from ..procedure import FitSettings
+from ..validation import integer
 from .stream_state import ChunkResult, FitSummary, StreamState
 
 LARGEST_SEED = 2**31 - 1
@@ -113,4 +116,20 @@ def warn_of_loss(loss: Float64, estimator_name: str) -> None:
             f"{estimator_name}: on the way from chunk to chunk up to {100 * loss.max():.0f}% of a centre's squared norm was lost, because "
             "rows of one chunk do not span what those before had to say; take larger chunks, rows in random order, or more landmarks.",
             ConvergenceWarning,
+        )
+
+
+def checked_chunk_size(size: Any, word: str, n_clusters: Any, estimator_name: str) -> int:
+    """Return the checked number of rows of a chunk; the first chunk needs a row for each cluster."""
+    least, step = integer(n_clusters, "n_clusters", estimator_name, 1), integer(size, word, estimator_name, 1)
+    if step < least:
+        raise ValueError(f"{estimator_name}({word}={step}): the first one needs at least n_clusters={least} rows.")
+    return step
+
+
+def refuse_kernel_values(kernel: Any, estimator_name: str) -> None:
+    """Refuse a precomputed kernel."""
+    if takes_kernel_values(kernel):
+        raise ValueError(
+            f'{estimator_name}(kernel="precomputed"): a stream computes the kernel of rows it has just seen; pass rows and a kernel.'
         )

@@ -29,7 +29,7 @@ from ...sweeps.final_pass import assign_all
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
-from ..arguments import StreamRule, check_m, check_noise, takes_kernel_values
+from ..arguments import StreamRule, check_m, check_noise
 from ..fit import BaseCMeans
 from ..fitted_attributes import OF_ROWS, model_attributes, restored_on_failure, warn_of_result
 from ..geometry import Geometry
@@ -41,7 +41,7 @@ from ..rows.numbering import numbers_of_labels, tied_numbers
 from ..rows.swept import sums_of_known
 from ..rows.told import Told
 from ..space import estimator_graph
-from ..validation import integer, one_of, read_rows, weights_of
+from ..validation import one_of, read_rows, weights_of
 from .chunks import (
     cut,
     like_first,
@@ -49,6 +49,7 @@ from .chunks import (
     new_seed,
     of_all_chunks,
     reason_of_chunk,
+    refuse_kernel_values,
     renumbered,
     warn_of_loss,
     with_weight,
@@ -84,7 +85,7 @@ class StreamingBase(BaseCMeans):
 
     def _procedure(self) -> Procedure:
         name = type(self).__name__
-        self._refuse_kernel_values(name)
+        refuse_kernel_values(self.kernel, name)
         if one_of(self.rule, "rule", name, get_args(StreamRule)) == "fuzzy":
             check_m(self.m, "m", name)
             if self.noise is not None:
@@ -386,16 +387,3 @@ class StreamingBase(BaseCMeans):
             self.__dict__.pop(name, None)
         self.n_clusters_ = int(np.count_nonzero(stream.past.mass > 0))
         self._keep_stream(stream, None)
-
-    def _first_chunk_of(self, size: Any, word: str, estimator_name: str) -> int:
-        """Return the checked chunk size; the first chunk needs a row per cluster."""
-        least, step = integer(self.n_clusters, "n_clusters", estimator_name, 1), integer(size, word, estimator_name, 1)
-        if step < least:
-            raise ValueError(f"{estimator_name}({word}={step}): the first one needs at least n_clusters={least} rows.")
-        return step
-
-    def _refuse_kernel_values(self, estimator_name: str) -> None:
-        if takes_kernel_values(self.kernel):
-            raise ValueError(
-                f'{estimator_name}(kernel="precomputed"): a stream computes the kernel of rows it has just seen; pass rows and a kernel.'
-            )
