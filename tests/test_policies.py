@@ -171,7 +171,7 @@ def test_variants() -> None:
     np.testing.assert_array_equal(np.frombuffer(bytes.fromhex(done.stdout.strip())).reshape(-1, 4), memberships())
 
 
-@row("with and without native code (`CMEANS_NATIVE=off`)")
+@row("another processor or BLAS, with and without native code (`CMEANS_NATIVE=off`)")
 def test_without_native_code(monkeypatch: pytest.MonkeyPatch) -> None:
     with_it = memberships()
     monkeypatch.setattr("cmeans.native.is_available", lambda: False)

@@ -160,7 +160,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
         belonging = assign_all(problem.rows, space, rule, state, problem.engine).mass
         past = StreamSummary.of(space, solution).weighing(belonging)
         past = carried_points(past, geometry.blocks, np.concatenate(distances), self._points_asked(), chunk.blocks.x)
-        return ChunkResult(replace(geometry, space=past.space), past, rule, solution)
+        return ChunkResult(replace(geometry, space=past.space), past, rule, replace(solution, last=None))  # whose centres these are not
 
     def _summed_up(self, spans: list[Span], context: FitContext) -> FitSummary:
         estimator_name, blocks = type(self).__name__, context.blocks

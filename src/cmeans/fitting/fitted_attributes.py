@@ -16,7 +16,7 @@ from ..data.arrays import Array, Float64, IntArray, foreign_like, namespace, num
 from ..data.blocks import Blocks, blocks_of
 from ..data.outputs import FloatArray, Labels, TopMemberships
 from ..engines import ThreadEngine
-from ..kernels import FeatureKernel, LandmarkGraphKernel
+from ..kernels import FeatureKernel, Kernel, LandmarkGraphKernel
 from ..landmarks.certificate import certify
 from ..landmarks.graph import suggested_clusters
 from ..rules import Rule
@@ -187,6 +187,8 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
 class FittedAttributes:
     """Types of the attributes that a fit sets. Which of them an estimator has, and what they mean, its docstring says."""
 
+    n_features_in_: int
+    kernel_: Kernel
     labels_: Labels
     cluster_centers_: FloatArray
     dual_coef_: FloatArray
@@ -209,6 +211,8 @@ class FittedAttributes:
     pilot_m_: float
     gamma_: float | None
     noise_distance_: float
+    outlier_threshold_: float
+    _nearest: Float64  # (n,) squared distance of each row to its nearest centre; NaN for rows that say nothing
 
 
 class KeptMemberships:

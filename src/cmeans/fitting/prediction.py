@@ -32,7 +32,7 @@ from ..data.limits import Limits
 from ..data.outputs import FloatArray, Labels, RowOutputs, TopMemberships
 from ..engines import Engine, ThreadEngine, count_threads
 from ..engines.dask.dask_api import is_collection
-from ..kernels import Kernel, Precomputed, PrecomputedGraphKernel
+from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..rules import Rule
 from ..runtime.callbacks import with_callbacks
 from ..runtime.docstrings import describes_arguments
@@ -71,13 +71,10 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
     """Mixin of the methods for new rows; uses only a fit's space, centres and rule."""
 
     n_jobs: int | None
-    n_features_in_: int
-    kernel_: Kernel
     _space: Space
     _state: State
     _rule: Rule
     _training_diag: Any
-    _nearest: Any
     _factors: Float64 | None = None
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
     _limits: Limits = Limits()  # no parameter, and not saved

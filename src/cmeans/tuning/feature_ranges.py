@@ -87,7 +87,7 @@ def _usual(blocks: Blocks, found: Extremes) -> Extremes:
         return found
     near = found.within(middle.stretched(np.where(varied, REACH, np.inf)))
     scaled = Metric(Linear(), replace(blocks, factors=_factors(blocks, near.width)))
-    others = np.flatnonzero(~isolated_rows(scaled, rows))
+    others = np.flatnonzero(~isolated_rows(scaled, rows, weight))
     usual = Extremes(*extremes(take(x, others), None))
     return near.within(usual if len(rows) == len(population) else usual.stretched(STRETCH))
 

@@ -73,13 +73,13 @@ class ScalesBesideNoise:
 def _has_stray_rows(near: NearestCentres, n_clusters: int, gross: float) -> bool:
     """Return True where a row is far beyond the width of clusters, or a cluster has so few rows that they may be such."""
     mass = np.bincount(near.labels, near.weight, minlength=n_clusters)
-    return bool((mass < LIGHT * mass.mean()).any() or near.d2.max() > gross)
+    return bool((mass < LIGHT * mass.mean()).any() or near.d2[near.weight > 0].max() > gross)
 
 
 def _part_of(problem: Problem) -> Problem:
     """Return the problem over all rows, or over a fixed sample of very many, in which a cluster of one row among a million has none."""
     blocks, most = problem.rows.blocks, problem.rows.blocks.limits.adaptive_rows
-    if blocks.n_rows <= most or not problem.space.sweeps_products:
+    if not blocks.elsewhere and (blocks.n_rows <= most or not problem.space.sweeps_products):
         return problem
     population = population_of(blocks)
     positions, weights = sample(population, most, np.random.RandomState(FIXED_SEED))

@@ -149,9 +149,11 @@ class ChunkResult:
     reserve: LandmarkCandidates | None = None
 
     def without(self, blocks: Blocks) -> ChunkResult:
-        """Return what may leave the chunk's rows: neither they nor what was made of them."""
-        geometry = replace(self.geometry, space=self.past.space, blocks=blocks.between(0, 0), former=None)
-        return replace(self, geometry=geometry, solution=replace(self.solution, sweep=None), rows=None)
+        """Return what may leave the chunk's rows: neither they nor what was made of them. Of the last sweep's sums those stay that tell
+        how wide clusters are."""
+        geometry, solution = replace(self.geometry, space=self.past.space, blocks=blocks.between(0, 0), former=None), self.solution
+        last = None if solution.last is None else (solution.state, replace(solution.last[1], moment=np.zeros((0, 0)), hard=None))
+        return replace(self, geometry=geometry, solution=replace(solution, sweep=None, last=last), rows=None)
 
 
 @dataclass(frozen=True)

@@ -248,7 +248,7 @@ def _part_of(geometry: Geometry, whole: Problem, rng: np.random.RandomState, *, 
         return geometry, whole
     positions, weights = sample(population, most, rng)
     numbers = population.at(positions)
-    apart = isolated_rows(geometry.metric, numbers) if spare else np.zeros(len(numbers), dtype=bool)
+    apart = isolated_rows(geometry.metric, numbers, weights) if spare else np.zeros(len(numbers), dtype=bool)
     if len(population) <= most and not apart.any():
         return geometry, whole
     rows = whole.rows.part(numbers[~apart], weights[~apart])

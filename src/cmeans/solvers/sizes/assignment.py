@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ...data.arrays import Float64, IntArray
+from ...data.column_facts import asked
 from ...rules import Rule
 from ...spaces import Space
 from ...sweeps.final_pass import Moves
@@ -83,7 +85,16 @@ def assigned(problem: Problem, rule: Rule, bounds: SizeBounds, state: State, wid
             return Assigned(flow.central_prices(beyond), near.rows, near.labels, near.d2, weight, near.mass, held, width, visits)
         if width == np.inf:
             raise ValueError("size_min, size_max: no assignment of the rows keeps the bounds, though they do not exclude each other.")
-        width = np.inf if len(near.rows) == np.count_nonzero(weights) else max(width, np.finfo(float).tiny) * WIDER
+        width = np.inf if len(near.rows) == _count_positive(weights) else max(width, np.finfo(float).tiny) * WIDER
+
+
+def _count_positive(weight: Any) -> int:
+    """Return the number of rows of positive weight, wherever they are."""
+    return int(sum(asked(weight, _count_nonzero)))
+
+
+def _count_nonzero(weight: Float64, first: int) -> int:
+    return int(np.count_nonzero(weight))
 
 
 @dataclass(frozen=True)
@@ -101,7 +112,7 @@ class WholeRows:
         """Assign rows as by `assigned`. Where bounds are missed once rows of many weights are whole, light ones that lie further from a
         border may move too."""
         blocks, visits = problem.rows.blocks, 0
-        n_rows, most = np.count_nonzero(blocks.weight), np.inf if blocks.keep_memberships else blocks.limits.rows_at_once
+        n_rows, most = _count_positive(blocks.weight), np.inf if blocks.keep_memberships else blocks.limits.rows_at_once
         while True:
             found = assigned(problem, rule, bounds, state, width, space)
             labels, visits = found.whole(bounds), visits + found.row_visits

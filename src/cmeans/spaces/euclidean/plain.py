@@ -16,6 +16,7 @@ from ...data.arrays import (
     inverse_root,
     is_sparse,
     namespace,
+    numpy_dtype,
     squared_norms,
     to_numpy,
 )
@@ -75,7 +76,7 @@ class EuclideanSpace(PointSpace):
         if is_sparse(rows):
             return cls(np.zeros(rows.shape[1]))
         x = host_float64(rows)
-        return cls(as_like(central_point(x, weights @ x / weights.sum()), rows).astype(np.float64))
+        return cls(central_point(x, weights @ x / weights.sum()).astype(numpy_dtype(rows)).astype(np.float64))
 
     @property
     def kernel(self) -> Kernel:  # type: ignore[override]
