@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from cmeans import FuzzyCMeans, KernelKMeans
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, ProbabilisticKMeans
 
 SPACES = {"linear": {"kernel": "linear"}, "rbf": {"kernel": "rbf", "gamma": 0.5}, "laplacian": {"kernel": "laplacian", "gamma": 0.5}}
 
@@ -19,6 +19,17 @@ def test_two_clusters_and_a_far_one(cls, space, dtype, places):
     truth = np.repeat([0, 1, 2], 40)
     X = (np.array(places)[truth, None] + 0.1 * np.random.default_rng(0).normal(size=(120, 2))).astype(dtype)
     assert adjusted_rand_score(truth, cls(3, random_state=0, **SPACES[space]).fit(X).labels_) == 1.0
+
+
+@pytest.mark.parametrize("far", [1e3, 1e5])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("cls", [KernelKMeans, FuzzyCMeans, CMeans, ProbabilisticKMeans])
+def test_tight_clusters_beside_a_far_one_are_told_apart_without_alarm(cls, dtype, far):
+    """What is small beside the spread of all rows is large within a cluster: m, T and warnings go by the latter."""
+    words = {"rule": "entropy"} if cls is CMeans else {"kernel": "linear"}
+    truth = np.repeat([0, 1, 2], 50)
+    X = (np.array([0.0, 2.0, far])[truth, None] + 0.1 * np.random.default_rng(0).normal(size=(150, 1))).astype(dtype)
+    assert adjusted_rand_score(truth, cls(3, random_state=0, **words).fit(X).labels_) == 1.0
 
 
 def test_centres_of_single_precision_rows_are_their_means_however_far_they_are():

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..data.arrays import Float64
+from ..data.arrays import Float64, rounding
 from ..sampling.sampled_rows import GramRows, SampledRows
 from ..spaces.spectrum import largest_eigenvalue
 from .partition import best_partition
 
 LEAST_MEAN = 1e-3  # length of the mean of rows on the sphere, for a bound that is finite
-LEAST = 1e-3  # of T*: memberships are hard from here on down
 
 
 def critical_temperature(
@@ -52,7 +51,7 @@ def automatic_temperature(
         useful = np.bincount(labels, weights * (second - nearest)).min()
         variances = [_largest_variance(rows, weights, np.flatnonzero(labels == j)) for j in range(labels.max() + 1)]
         bounds += [float(np.median(variances)), float(useful / (2.0 * np.log(2.0) * np.bincount(labels, weights).max()))]
-    return max(min(bounds), LEAST * critical)
+    return max(min(bounds), rounding(np.float64) * critical)  # not zero, where clusters are of equal rows
 
 
 def _largest_variance(rows: SampledRows, weights: Float64, members: np.ndarray) -> float:
