@@ -106,6 +106,10 @@ def in_order(x: Array) -> Array:
     Columns of record arrays, say, may lie anywhere: the next row may begin within a number. Native code would read other bytes; NumPy
     reads the right ones, but adds them in another order if they lie in another.
     """
+    if type(x) is np.ndarray:  # the usual case first, as this is asked often
+        flags = x.flags
+        if flags.c_contiguous and flags.aligned and x.dtype.isnative:
+            return x
     if is_sparse(x):
         return x if x.has_sorted_indices else x.sorted_indices()
     if is_foreign(x) or x.ndim == 0 or x.size == 0:
@@ -235,13 +239,13 @@ def central_point(x: Array, mean: Array | None = None) -> Array:
 
     That is their mean (as it is given, or found here), or, where a few far rows draw that away from all others, the median of some rows.
     """
-    xp = namespace(x)
-    mean = xp.mean(x, axis=0) if mean is None else mean
+    mean = namespace(x).mean(x, axis=0) if mean is None else mean
     some = host_float64(x[:: -(-x.shape[0] // CENTRAL_ROWS), ...])
-    median = np.median(some, axis=0)
-    with np.errstate(invalid="ignore"):
-        off, usual = squared_norms(host_float64(mean[None, :]) - median), np.median(squared_norms(some - median))
-    return as_like(median, mean) if off[0] > CENTRAL**2 * usual else mean
+    middle = len(some) // 2
+    median = np.partition(some, middle, axis=0)[middle]
+    away, off = some - median, host_float64(mean) - median
+    near = np.einsum("ij,ij->i", away, away) * CENTRAL**2 < np.einsum("i,i->", off, off)
+    return as_like(median, mean) if np.count_nonzero(near) > middle else mean
 
 
 def replaced(x: Array, which: Array, values: Array) -> Array:

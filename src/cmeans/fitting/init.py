@@ -22,6 +22,7 @@ from ..data.arrays import (
     is_sparse,
     namespace,
     one_hot,
+    rounding,
     rounding_of_sums,
 )
 from ..data.blocks import Block, blocks_of
@@ -206,6 +207,9 @@ def _centres_of(partition: Array, problem: Problem) -> Centres:
     sums = problem.sums_of(partition)
     centres, number = problem.space.centres(sums.mass, sums.moment), np.arange(len(sums.mass))
     noise = rounding_of_sums(problem.rows.blocks.x.dtype) ** 2 * sums.scale / sums.weight
+    norms = np.sort(centres.squared_norms())
+    if (np.diff(norms) > noise + 2.0 * np.sqrt(noise * norms[-1]) + rounding(np.float64) * norms[-1]).all():
+        return centres  # none are of one length, so none are equal
     for j in range(1, len(centres)):
         number[j] = number[np.argmax((centres[: j + 1] - centres[[j]]).squared_norms() <= noise)]
     return centres[number]
