@@ -21,7 +21,7 @@ Float64: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 
 DIFFERENCES = 2**20  # numbers of differences in memory at a time
-CENTRAL_ROWS = 256  # that tell whether the mean lies among the rows
+CENTRAL_ROWS = 64  # that tell whether the mean lies among the rows
 CENTRAL = 32.0  # distance of the mean from the median, in median distances of rows from it, beyond which it does not
 
 NUMPY = array_api_compat.array_namespace(np.empty(0))
