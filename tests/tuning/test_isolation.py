@@ -12,9 +12,10 @@ from cmeans.sampling.pairwise import Metric
 from cmeans.tuning.isolation import isolated_rows
 
 
-def isolated(X, kernel=None, limits=None):
-    blocks = Blocks(X, np.ones(len(X)), **({} if limits is None else {"limits": limits}))
-    return isolated_rows(Metric(kernel or Linear(), blocks), np.arange(len(X)))
+def isolated(X, kernel=None, limits=None, weight=None):
+    weight = np.ones(len(X)) if weight is None else weight
+    blocks = Blocks(X, weight, **({} if limits is None else {"limits": limits}))
+    return isolated_rows(Metric(kernel or Linear(), blocks), np.arange(len(X)), weight)
 
 
 def naive_isolated(X):
@@ -57,6 +58,16 @@ def test_rows_that_repeat_are_no_neighbours_of_themselves():
     X = np.repeat(rows(), 3, axis=0)
     assert isolated(X)[-21:].sum() >= 12
     assert not isolated(X)[:300].any()
+
+
+def test_a_pile_of_equal_rows_is_a_cluster_of_its_own():
+    """As copies or as one heavy row, whatever a weight of one stands for."""
+    X, copies = np.random.default_rng(0).normal(size=(300, 2)), np.full((20, 2), 40.0)
+    assert not isolated(np.vstack([X, copies])).any()
+    assert isolated(np.vstack([X, copies[:3]]))[300:].all()
+    for unit in (1.0, 1e-3):
+        for weight, apart in ((20.0, False), (3.0, True)):
+            assert isolated(np.vstack([X, copies[:1]]), weight=unit * np.append(np.ones(300), weight))[-1] == apart
 
 
 def test_many_rows_are_compared_with_some_of_them():

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, as_like, device, namespace, numpy_dtype, squared_norms, to_numpy
+from ..data.arrays import Array, Float64, as_like, numpy_dtype, squared_norms, to_numpy
 
 TIE = 1e-8  # difference of eigenvalues, of 1 at most, that is rounding
 
@@ -55,8 +55,6 @@ class Kernel(ABC):
 
     distances_ignore_shifts: ClassVar[bool] = False  # True: moving all rows alike leaves every distance as it is
 
-    unit_diagonal: ClassVar[bool] = False  # True: k(x, x) is 1, which the values of rows among themselves have without rounding
-
     prepares_lightly: ClassVar[bool] = False  # True: many prepared points take hardly more memory than the points themselves
 
     @property
@@ -79,14 +77,7 @@ class Kernel(ABC):
 
     def __call__(self, x: Array, y: Array) -> Array:
         """k(x_i, y_l) as a dense array (b, s)."""
-        values = self.prepare(y)(x)
-        if x is not y or not self.unit_diagonal:
-            return values
-        if isinstance(values, np.ndarray):
-            np.fill_diagonal(values, 1.0)
-            return values
-        xp = namespace(values)
-        return xp.where(xp.eye(values.shape[0], dtype=xp.bool, device=device(values)), xp.ones_like(values), values)
+        return self.prepare(y)(x)
 
 
 class FeatureKernel(Kernel):

@@ -61,7 +61,6 @@ class RBF(Kernel):
 
     gamma: float
     prepares_lightly = True
-    unit_diagonal = True
 
     def __post_init__(self) -> None:
         check_parameters(self, gamma=0)
