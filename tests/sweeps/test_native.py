@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
 from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space
 from cmeans.sweeps import choice
 from contracts.arrays import DTYPES, as_form, cut_raggedly
+
+pytestmark = pytest.mark.skipif(os.environ.get("CMEANS_NATIVE") == "off", reason="CMEANS_NATIVE=off: there is no native code to test")
 
 # ------------------------------------------------------------------------------------------------------------- the elementary functions
 
