@@ -129,7 +129,7 @@ void EXPORTED(gaussians_of_few)(const struct values *v) { fill(DIFFERENCES, v); 
 void EXPORTED(intersections)(const struct values *v) { fill(INTERSECTION, v); }
 
 /* |x - y|^2; `rest` (LANES,) is 1 for the last columns % LANES lanes and 0 for others. */
-INLINE real squared_distance(const real *x, const real *y, int64_t columns, const real *rest) {
+INLINE real squared_difference(const real *x, const real *y, int64_t columns, const real *rest) {
     if (columns < LANES) {
         real square = 0;
         for (int64_t f = 0; f < columns; f++)
@@ -177,7 +177,7 @@ static void mend_near_pairs(const struct values *v, const real *points, int64_t 
         near &= wanted < LANES ? ((uint64_t)1 << wanted) - 1 : UINT64_MAX;
         for (; near > 0; near &= near - 1) {
             numbers[count] = first + __builtin_ctzll(near);
-            sums[count] = -gamma * squared_distance(x, points + numbers[count] * columns, columns, rest);
+            sums[count] = -gamma * squared_difference(x, points + numbers[count] * columns, columns, rest);
             if (++count == LANES)
                 put_values(out, sums, numbers, &count);
         }
