@@ -166,7 +166,7 @@ def _gains(clusters: _Clusters, block: RepresentedBlock, own: IntArray, d2: Floa
 
 
 def _costs(mass: Float64, weight: Float64, own: IntArray, d2: Float64) -> tuple[Float64, Float64]:
-    """What (b,) the clusters of rows would cost less without them, 0 where that is the only row, and (b, c) the others more with them."""
+    """Return what a row's cluster would cost less without it (b,), 0 where it is the only row, and other clusters more with it (b, c)."""
     rows = np.arange(len(own))
     rest = mass[own] - weight
     alone = rest <= 1e-9 * mass[own]
