@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 # One thread for matrices of a few rows: more take longer to wake than to work, and are in the way of other tests' processes. Libraries
@@ -30,10 +31,53 @@ settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cmeans"))
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """What takes minutes is slow too."""
-    if item.get_closest_marker("minutes"):
-        item.add_marker("slow")
+# The suite of each folder or file of tests that is not of the core. A mark on a test says another of this one test.
+SUITES = {
+    "ring": (
+        *("cli", "engines", "fuzz", "inspection", "selection", "native/test_build.py", "native/test_library.py"),
+        *("test_benchmarks.py", "test_docs.py", "test_examples.py", "test_extending.py", "test_migration.py", "test_papers.py"),
+        *("test_policies.py", "test_tools.py"),
+    ),
+    "matrix": (
+        *("data/files/test_same_rows.py", "estimators/test_embedding.py", "estimators/test_properties.py"),
+        *("estimators/test_sklearn_checks.py", "fitting/test_stored_fits.py", "persistence/test_model_file.py"),
+        *("persistence/test_parameters.py", "solvers/test_checkpoints.py", "streaming/test_checkpoints.py"),
+        *("streaming/test_input.py", "streaming/test_states.py"),
+    ),
+}
+# What these compare must depend on neither the kernels of the BLAS nor the native code that runs.
+BITS = (
+    *("estimators/test_against_naive.py", "estimators/test_equivalences.py", "solvers/test_stopping.py"),
+    *("solvers/test_sweeps_in_a_row.py", "sweeps/test_exchange.py", "test_panel.py"),
+)
+TESTS = Path(__file__).parent
+
+
+@cache
+def suite_of(path: Path) -> str:
+    """The suite of a file, by the table."""
+    return next((suite for suite, places in SUITES.items() if _is_in(path, places)), "core")
+
+
+@cache
+def is_of_bits(path: Path) -> bool:
+    return _is_in(path, BITS)
+
+
+def _is_in(path: Path, places: Iterable[str]) -> bool:
+    return any(path.is_relative_to(TESTS / place) for place in places)
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest looks for the marks that are asked for
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Each test is of one suite, core, ring or matrix, but for those that take minutes, which are slow too."""
+    for item in items:
+        if item.get_closest_marker("minutes"):
+            item.add_marker("slow")
+        elif not any(item.get_closest_marker(suite) for suite in ("core", *SUITES)):
+            item.add_marker(suite_of(item.path))
+        if is_of_bits(item.path):
+            item.add_marker("bits")
 
 
 def pytest_collection_finish() -> None:
