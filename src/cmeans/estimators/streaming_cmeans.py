@@ -37,8 +37,8 @@ from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import ParameterWarning, warn
 from ..sampling.population import population_of
 from ..solvers.checkpoints import Checkpoint
-from ..solvers.fixed_point import Solution
 from ..solvers.observer import FitRecord
+from ..solvers.solution import Solution
 from ..spaces import FeatureSpace, LandmarkSpace, Space, landmark_space
 from ..streaming import (
     PROJECTIONS,

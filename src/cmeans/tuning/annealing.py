@@ -8,9 +8,10 @@ import numpy as np
 
 from ..sampling.drawing import weights_at
 from ..sampling.population import Population
-from ..solvers.fixed_point import Solution, solve
+from ..solvers.fixed_point import solve
 from ..solvers.observer import Observer
 from ..solvers.search import Searched, better, is_enough, stage_of
+from ..solvers.solution import Solution
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
