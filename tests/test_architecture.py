@@ -54,6 +54,7 @@ ORDER = (
         "sweeps",
         "sampling",
         "landmarks",
+        "graphs",
         "solvers",
         "tuning",
     ),

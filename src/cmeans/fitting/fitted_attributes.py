@@ -16,9 +16,9 @@ from ..data.arrays import Array, Float64, IntArray, foreign_like, namespace, num
 from ..data.blocks import Blocks, blocks_of
 from ..data.outputs import FloatArray, Labels, TopMemberships
 from ..engines import ThreadEngine
+from ..graphs.landmark_graph import suggested_clusters
 from ..kernels import FeatureKernel, Kernel, LandmarkGraphKernel
 from ..landmarks.certificate import certify
-from ..landmarks.graph import suggested_clusters
 from ..rules import Rule
 from ..runtime.numerals import percent
 from ..runtime.user_warnings import warn

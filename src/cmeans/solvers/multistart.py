@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, IntArray, is_foreign, one_hot
+from ..graphs.cut_refinement import refined_cut
 from ..kernels import PrecomputedGraphKernel
 from ..landmarks.certificate import Approximation
-from ..landmarks.cut_refinement import refined_cut
 from ..rules import Rule
 from ..sampling.population import Population
 from ..spaces import FeatureSpace, Space
