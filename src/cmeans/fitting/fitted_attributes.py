@@ -23,6 +23,7 @@ from ..rules import Rule
 from ..runtime.numerals import percent
 from ..runtime.user_warnings import warn
 from ..solvers.multistart import BestRun, FitResult
+from ..solvers.noise import automatic_distance
 from ..solvers.observer import FitRecord
 from ..spaces import FeatureSpace, LandmarkSpace, PointSpace, Space, row_scales
 from ..spaces.centres import Centres
@@ -30,7 +31,6 @@ from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from ..tuning.diagnosis import COLLAPSED, coincident_pairs, separation
-from ..tuning.noise import automatic_distance
 from .geometry import Geometry
 from .rows.empty import warn_of_empty_rows
 

@@ -37,8 +37,6 @@ from .memory import free_memory
 from .rows.empty import without_empty_rows
 from .validation import diagonal
 
-FEW_COLUMNS = 4  # rows for each column from which on coordinates are handled sooner than inner products
-
 
 class SpaceParameters(Protocol):
     """Constructor parameters of a geometry."""
