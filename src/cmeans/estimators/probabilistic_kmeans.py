@@ -26,10 +26,10 @@ from ..runtime.docstrings import shares_parameters
 from ..sampling.drawing import new_key
 from ..sampling.population import Population
 from ..solvers.checkpoints import Checkpoint
-from ..solvers.fixed_point import Solution
 from ..solvers.kpkm import DrawnStart, Found, GivenStart, NearestStart, PartitionProblem, Search, Start
 from ..solvers.multistart import BestRun, FitResult, concluded
 from ..solvers.observer import Observer, Progressed, known
+from ..solvers.solution import Solution
 from ..solvers.stopping import rounding_of
 from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem

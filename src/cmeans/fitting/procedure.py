@@ -17,10 +17,10 @@ from ..runtime.callbacks import SweepHook
 from ..runtime.progress import Listener
 from ..solvers.checkpoints import CheckpointLog, CheckpointSection
 from ..solvers.multistart import FitResult, Pilot
+from ..solvers.noise import NoisePilot
 from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
-from ..tuning.noise import NoisePilot
 from .arguments import (
     GivenSizes,
     check_noise,

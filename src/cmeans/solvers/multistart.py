@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, IntArray, is_foreign, one_hot
+from ..graphs.cut_refinement import refined_cut
 from ..kernels import PrecomputedGraphKernel
 from ..landmarks.certificate import Approximation
-from ..landmarks.cut_refinement import refined_cut
 from ..rules import Rule
 from ..sampling.population import Population
 from ..spaces import FeatureSpace, Space
@@ -23,9 +23,10 @@ from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
-from .fixed_point import Solution, Solver, solve
+from .fixed_point import Solver, solve
 from .observer import AsFinal, Observer, Progressed, known
 from .search import Searching
+from .solution import Solution
 from .stopping import reason, rounding_of
 from .subsampling import SubsampleSchedule
 

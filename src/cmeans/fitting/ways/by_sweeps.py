@@ -18,6 +18,7 @@ from ...landmarks.certificate import Approximation
 from ...rules import Rule
 from ...runtime.callbacks import SweepHook, memory_logger
 from ...runtime.progress import Reporter
+from ...solvers.annealing import Annealing
 from ...solvers.checkpoints import Checkpoint
 from ...solvers.multistart import FitResult, best_of, concluded, from_pilot, lower_cut
 from ...solvers.observer import AfterSweep, Observer
@@ -29,7 +30,6 @@ from ...sweeps.choice import memory_of
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
-from ...tuning.annealing import Annealing
 from ..arguments import graph_parameters
 from ..fitted_attributes import OF_ROWS, certified, model_attributes
 from ..geometry import Geometry
