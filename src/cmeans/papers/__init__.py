@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .patch_clustering import KernelPatchClustering
+    from .printed_cmeans import PrintedCMeans
+    from .printed_rules import PrintedFuzzy, PrintedPossibilistic
     from .probabilistic_kmeans import ProbabilisticKMeans
     from .sequential_cmeans import SequentialPossibilisticCMeans
     from .spatial_pyramid import SpatialPyramid
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ComplexWaveletSSIM",
     "KernelPatchClustering",
+    "PrintedCMeans",
+    "PrintedFuzzy",
+    "PrintedPossibilistic",
     "ProbabilisticKMeans",
     "SequentialPossibilisticCMeans",
     "SpatialPyramid",
@@ -27,6 +32,9 @@ __all__ = [
 PLACES = {
     "ComplexWaveletSSIM": "wavelets",
     "KernelPatchClustering": "patch_clustering",
+    "PrintedCMeans": "printed_cmeans",
+    "PrintedFuzzy": "printed_rules",
+    "PrintedPossibilistic": "printed_rules",
     "ProbabilisticKMeans": "probabilistic_kmeans",
     "SequentialPossibilisticCMeans": "sequential_cmeans",
     "SpatialPyramid": "spatial_pyramid",
