@@ -20,7 +20,7 @@ from ..solvers.multistart import FitResult, Pilot
 from ..solvers.noise import NoisePilot
 from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
-from ..sweeps.problem import Stopping
+from ..sweeps.problem import Criterion, Stopping
 from .arguments import (
     GivenSizes,
     check_noise,
@@ -68,7 +68,7 @@ class Procedure:
     max_clusters: int | None = None  # upper bound of a number that is found; None: `n_clusters` are made
     most_sweeps: int | None = None  # None: `max_iter`
     bounded: bool = True  # True: a start takes at most `max_iter` sweeps in all
-    criterion: str = "centres"  # of `Stopping`
+    criterion: Criterion | None = None  # of `Stopping`
     can_be_annealed: bool = False  # as its rule can
     starts: tuple[str, ...] = METHODS  # names that `init` may take
     factors: Callable[[Blocks, Engine], Float64] | None = None  # (d,) of rows: features are multiplied by them first of all
