@@ -14,7 +14,7 @@ import cmeans
 import naive
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
-from cmeans.sampling.joined_rows import joined_if_worth_it, joined_rows
+from cmeans.fitting.stages.joined import joined_if_worth_it, joined_rows
 from limited import limited
 from stored_rows import Kept
 from sweep_choices import often
@@ -74,7 +74,7 @@ def test_sparse_rows_whose_keys_collide_are_told_apart(monkeypatch: pytest.Monke
     x = sparse.csr_array(counts())
     blocks = Blocks(x, np.ones(x.shape[0]))
     told = joined_rows(blocks)
-    monkeypatch.setattr("cmeans.sampling.joined_rows._projections", lambda x: np.zeros((x.shape[0], 1)))
+    monkeypatch.setattr("cmeans.fitting.stages.joined._projections", lambda x: np.zeros((x.shape[0], 1)))
     again = joined_rows(blocks)
     for joined in (told, again):
         assert joined.blocks.n_rows == len(np.unique(counts(), axis=0))

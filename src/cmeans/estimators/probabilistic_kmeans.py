@@ -147,6 +147,10 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
     ) -> None:
         self._store(locals())
 
+    _takes = frozenset[str]()
+    _init_names = ("dirichlet", *METHODS)
+    _is_bounded = False
+
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         one_of(self.solver, "solver", name, get_args(Solver))
@@ -159,8 +163,6 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
             lambda _: Method(Hard()),
             self._by_search,
             most_sweeps=NO_LIMIT if self.max_iter is None else integer(self.max_iter, "max_iter", name, 1, others="None or "),
-            bounded=False,
-            starts=("dirichlet", *METHODS),
         )
 
     def _by_search(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:

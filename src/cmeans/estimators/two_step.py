@@ -119,6 +119,8 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
             check_landmarks(self.landmarks, type(self).__name__, rows_only=True)
         return Procedure(lambda _: Method(Hard()), self._by_sample)
 
+    _takes = frozenset[str]()
+
     def _by_sample(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
         whole, sample, numbers = build_sample_geometry(self._space_request(context, context.blocks))
@@ -163,14 +165,15 @@ def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, In
     refuse_stored(parameters, estimator_name, blocks, number)
     precomputed, graph, gamma = takes_kernel_values(parameters.kernel), takes_graph(parameters.kernel), None
     if precomputed:
-        blocks = replace(blocks, kxx=whole_diagonal(parameters, estimator_name, blocks.x))
+        blocks = blocks.with_columns(kxx=whole_diagonal(parameters, estimator_name, blocks.x))
     kernel: Kernel = Precomputed() if precomputed else Linear()  # the latter draws the sample of a graph
     if not precomputed and not graph:
         kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, request.engine)
     rows, weights = _sample_rows(replace(request, blocks=blocks), number, kernel)
     chosen = blocks.take(rows)
     x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
-    part = Blocks(x, weights, chosen.kxx, blocks.unit, limits=blocks.limits)
+    part = Blocks(x, weights, unit=blocks.unit, limits=blocks.limits)
+    part = part if chosen.kxx is None else part.with_columns(kxx=chosen.kxx)
     if graph:
         alone = estimator_graph(replace(request, blocks=part), "k-means", "auto")
         assert isinstance(alone.kernel, FeatureKernel)

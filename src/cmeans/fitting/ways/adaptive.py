@@ -22,7 +22,6 @@ from ...solvers.steps import Verdict
 from ...sweeps.passes import SilhouettePass, SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
-from ...tuning.feature_ranges import factors_to_ten
 from ...tuning.isolation import isolated_rows
 from ..arguments import InnerScaling, SparsityTest, takes_kernel_values
 from ..fit import BaseCMeans
@@ -30,6 +29,7 @@ from ..fitted_attributes import certified
 from ..geometry import Geometry
 from ..procedure import FitContext, FitSettings, Method, Procedure
 from ..space import build_geometry
+from ..stages.scaled import ScaledFeatures
 from ..validation import integer, one_of, real
 
 SQUARED_SHARE = 0.2  # K of the automatic sparsity where scales are mean squares: more, and rows within the radius make it smaller yet
@@ -166,6 +166,8 @@ class BaseAdaptive(BaseCMeans):
     """Sparse adaptive possibilistic c-means; subclasses define the search for clusters."""
 
     _sums_to_one = False
+    _takes = frozenset[str]()
+    _is_bounded = False
     _spares_isolated_rows: bool = True  # whether clusters are sought among the others
 
     max_clusters: int
@@ -191,9 +193,8 @@ class BaseAdaptive(BaseCMeans):
         return Procedure(
             method,
             lambda context: self._by_adaptation(context, search),
+            stages=(ScaledFeatures(),) if scaled else (),
             max_clusters=integer(self.max_clusters, "max_clusters", name, 1),
-            bounded=False,
-            factors=(lambda blocks, engine: factors_to_ten(blocks, engine, name)) if scaled else None,
         )
 
     def _sparse_rule(self, automatic_share: float) -> SparsePossibilistic:
@@ -211,13 +212,13 @@ class BaseAdaptive(BaseCMeans):
 
     def _by_adaptation(self, context: FitContext, search: Search) -> tuple[Geometry, Method, FitResult]:
         settings, blocks = context.settings, context.blocks
-        geometry = build_geometry(self._space_request(context, blocks))
+        geometry = context.placed(build_geometry(self._space_request(context, blocks)))
         rule = context.procedure.method(geometry).rule
         assert isinstance(rule, SparsePossibilistic)
         rows = self._rows_for(context, geometry, rule, remembered=blocks.n_rows * np.dtype(np.intp).itemsize)
         whole = Problem(rows, rule, context.engine, settings.stopping)
         sought, part = _part_of(geometry, whole, settings.rng, spare=self._spares_isolated_rows)
-        method = context.procedure.method(sought)
+        method = context.described(context.procedure.method(sought))
         observer = self._observer(context, geometry, method)
         with self._interruptible(context, geometry, method):
             best, found_rule = search(AdaptiveProblem(settings, sought, whole, part, rule, observer), method)
