@@ -40,7 +40,7 @@ class LinkedRows(Stage):
         if groups is None:
             return context
         context = context.with_stage(replace(self, groups=groups))
-        blocks = _loaded(blocks, context.estimator.memory_budget, name)
+        blocks = loaded_rows(blocks, context.estimator.memory_budget, name)
         return replace(context, blocks=blocks.with_columns(**{GROUP: groups}))
 
     @property
@@ -108,7 +108,7 @@ def linked_rows(space: Space, blocks: Blocks, groups: IntArray, engine: Engine) 
     return ProductSpace(space), replace(blocks, x=g, weight=weight, columns=columns | {KXX: means})
 
 
-def _loaded(blocks: Blocks, budget: int | float | str | None, estimator_name: str) -> Blocks:
+def loaded_rows(blocks: Blocks, budget: int | float | str | None, estimator_name: str) -> Blocks:
     """Return the same rows in memory, where those that are linked become one."""
     if not is_stored(blocks.x):
         return blocks

@@ -26,8 +26,7 @@ from ..search import Searching
 from ..steps import NEXT_CENTRES, StepResult
 from ..subsampling import SubsampleSchedule
 from .assignment import WholeRows, assigned
-from .bounds import SLACK, SizeBounds, SizeLimits
-from .dual import cooled, solve_prices
+from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
 
 MARGIN = 5.0  # temperatures from a border within which moves are sought
 SETTLED = 1e-12  # of the mean size: how far soft sizes may miss their bounds, in float64
