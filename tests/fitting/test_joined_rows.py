@@ -64,7 +64,7 @@ def test_distinct_rows_are_those_of_a_dictionary(form: Any, dtype: Any, at_once:
     distinct = joined.blocks.x.toarray() if sparse.issparse(joined.blocks.x) else joined.blocks.x
     assert sorted(map(tuple, distinct)) == sorted(found)
     assert distinct.dtype == dtype
-    for row, total, first in zip(distinct, joined.blocks.weight, joined.blocks.numbers, strict=True):
+    for row, total, first in zip(distinct, joined.blocks.weight, joined.blocks.columns["number"], strict=True):
         assert (first, total) == (found[tuple(row)][0], weight[found[tuple(row)]].sum())
     np.testing.assert_array_equal(distinct[joined.member], x)
 
@@ -86,7 +86,7 @@ def test_more_distinct_rows_than_wanted_are_not_joined() -> None:
     blocks = Blocks(x, np.ones(len(x)))
     assert joined_rows(blocks, 9_999) is None
     joined = joined_rows(blocks, 10_000)  # in a table that has grown
-    np.testing.assert_array_equal(joined.blocks.numbers, np.arange(0, 20_000, 2))
+    np.testing.assert_array_equal(joined.blocks.columns["number"], np.arange(0, 20_000, 2))
 
 
 def test_auto_joins_where_a_sample_says_so() -> None:

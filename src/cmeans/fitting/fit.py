@@ -167,8 +167,9 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
             yield KnownRows(known_labels, label_strength)
         if self.missing == "partial":
             yield Holes()
-        if self.join_equal_rows is True or (self.join_equal_rows == "auto" and blocks.n_rows > blocks.limits.canonical_rows):
-            yield JoinedRows(self.join_equal_rows is True)
+        asked = not isinstance(self.join_equal_rows, str) and bool(self.join_equal_rows)
+        if asked or (isinstance(self.join_equal_rows, str) and blocks.n_rows > blocks.limits.canonical_rows):
+            yield JoinedRows(asked)
         if isinstance(self.kernel, str) and self.kernel == "precomputed_graph" and isinstance(self.init, str) and not self.spherical:
             yield RefinedCut()
 
@@ -223,7 +224,8 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
         if procedure.top_k is not None:
             refuse_beside("top_k", (), self)
         one_of(self.on_empty, "on_empty", name, get_args(OnEmpty))
-        if self.join_equal_rows != "auto" and not isinstance(self.join_equal_rows, (bool, np.bool_)):
+        joins = self.join_equal_rows
+        if not isinstance(joins, (bool, np.bool_)) and not (isinstance(joins, str) and joins == "auto"):
             raise ValueError(f'{name}(join_equal_rows={self.join_equal_rows!r}): give "auto", True or False.')
         count_threads(self.n_jobs, name)
         if self.checkpoint is not None:

@@ -287,7 +287,8 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
             "Take a smaller sparsity; 0 leaves no row out.",
             ConvergenceWarning,
         )
-    warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
+    if result.assignment.empty:
+        warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
     if result.rule.is_soft and len(result.alive) > 1:
         _complain_of_fallen_centres(geometry, result, estimator_name)
 

@@ -28,8 +28,7 @@ from ..data.blocks import Block, blocks_of
 from ..runtime.user_warnings import warn
 from ..sampling.drawing import balanced_labels, new_key
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
-from ..sampling.kmeanspp import max_min
-from ..sampling.many_rows import seeds
+from ..sampling.kmeanspp import max_min, seeds
 from ..sampling.population import draw, sample
 from ..spaces import PointSpace
 from ..spaces.centres import Centres

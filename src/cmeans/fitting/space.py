@@ -78,6 +78,8 @@ class SpaceRequest:
 
     def without_empty_rows(self, space: Space) -> Blocks:
         """Return the rows, with no weight where they say nothing in the space."""
+        if not space.may_hold_empty_rows:
+            return self.blocks
         return without_empty_rows(self.blocks, space, self.engine, self.parameters.on_empty, self.estimator_name)
 
 

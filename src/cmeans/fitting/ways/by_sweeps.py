@@ -12,7 +12,6 @@ import numpy as np
 
 from ...data.arrays import itemsize, numpy_dtype
 from ...data.blocks import Blocks
-from ...data.memory_estimate import of_start
 from ...kernels import Kernel
 from ...landmarks.certificate import Approximation
 from ...rules import Rule
@@ -32,7 +31,7 @@ from ...tuning.annealing import Annealing
 from ..fitted_attributes import OF_ROWS, certified, model_attributes
 from ..geometry import Geometry
 from ..init import InitContext, starts
-from ..memory import MemoryPlan, plan
+from ..memory import MemoryPlan, of_start, plan
 from ..procedure import FitContext, FitSettings, Method, Outcome, Swept
 from ..space import SpaceRequest, build_geometry
 
@@ -100,7 +99,9 @@ class BySweeps:
 
     def _schedule(self, settings: FitSettings, swept: Swept) -> SubsampleSchedule | None:
         """Return the subsamples to fit first; None for a given start, which uses all rows."""
-        if not self.progressive or not isinstance(self.init, str) or not swept.problem.space.sweeps_products:
+        problem = swept.problem
+        few = problem.n_rows <= problem.rows.blocks.limits.subsampled_above
+        if few or not self.progressive or not isinstance(self.init, str) or not problem.space.sweeps_products:
             return None
         return subsample_schedule(swept.population, settings.n_clusters, settings.rng)
 
