@@ -29,6 +29,11 @@ class Apart:
     def both(self) -> frozenset[str]:
         return frozenset((self.one, self.other))
 
+    def said_of(self, estimator: Any, shape: tuple[int, ...] = ()) -> str:
+        """Say why an estimator is refused, by the words that it was given."""
+        words = (WORDS[feature](estimator, shape) for feature in (self.one, self.other) if feature in WORDS)
+        return f"{type(estimator).__name__}({', '.join(filter(None, words))}): {self.why}"
+
 
 FREE = "sizes are bounded of rows that are free to move; leave out known_labels= and must_link=, or the bounds"
 TABLE = (
@@ -66,8 +71,7 @@ def refuse_beside(name: str, others: Iterable[str], estimator: Any, shape: tuple
     if name in TAKEN_BY and name not in estimator._takes:
         raise ValueError(f"{estimator_name}: {name} is for {TAKEN_BY[name]}; use one of these, or leave it out.")
     if (apart := first_apart(name, others, estimator, shape)) is not None:
-        words = [said for feature in (apart.one, apart.other) if feature in WORDS and (said := WORDS[feature](estimator, shape))]
-        raise ValueError(f"{estimator_name}({', '.join(words)}): {apart.why}.")
+        raise ValueError(f"{apart.said_of(estimator, shape)}.")
 
 
 def first_apart(name: str, others: Iterable[str], estimator: Any, shape: tuple[int, ...] = ()) -> Apart | None:
@@ -130,6 +134,7 @@ def _init_by_row(estimator: Any, shape: tuple[int, ...]) -> str | None:
 
 
 WORDS: Mapping[str, Callable[[Any, tuple[int, ...]], str | None]] = {
+    "join_equal_rows": lambda estimator, _: None if isinstance(estimator.join_equal_rows, str) else "join_equal_rows=True",
     "top_k": _spelled("top_k"),
     "noise": _spelled("noise"),
     "sizes": _spelled("size_min", "size_max"),

@@ -43,7 +43,6 @@ class JoinedRows(Stage):
         blocks, estimator = context.blocks, context.estimator
         shape = blocks.n_rows, context.settings.n_clusters, int(blocks.x.shape[1])
         apart = first_apart(self.name, [stage.name for stage in context.stages], estimator, shape)
-        obstacle = None if apart is None else apart.why
         if apart is None:
             joined = joined_rows(blocks) if self.asked else joined_if_worth_it(blocks)
             count = estimator.n_landmarks
@@ -52,10 +51,13 @@ class JoinedRows(Stage):
             if not isinstance(count, int) or count <= joined.blocks.n_rows:
                 stage = JoinedRows(self.asked, joined, blocks, context.taker)
                 return replace(context, blocks=joined.blocks).with_stage(stage)
-            obstacle = f"n_landmarks={count} are more than the {joined.blocks.n_rows} distinct rows"
+            few = f"n_landmarks={count} are more than the {joined.blocks.n_rows} distinct rows"
+            obstacle = f"{context.estimator_name}(join_equal_rows=True): {few}"
+        else:
+            obstacle = apart.said_of(estimator, shape)
         if not self.asked:
             return context
-        raise ValueError(f'{context.estimator_name}(join_equal_rows=True): {obstacle}; take join_equal_rows="auto".')
+        raise ValueError(f'{obstacle}; take join_equal_rows="auto".')
 
     def restore(self, outcome: Outcome) -> Outcome:
         assert self.rows is not None, "rows come first"
