@@ -13,7 +13,7 @@ import pytest
 from cmeans import AdaptivePossibilisticCMeans, CMeans, FuzzyCMeans, KernelKMeans
 from cmeans.fitting.procedure import Stage
 from cmeans.fitting.stages.holes import Holes
-from cmeans.fitting.stages.joined import JoinedRows
+from cmeans.fitting.stages.joined import EqualRows
 from cmeans.fitting.stages.known import KnownRows
 from cmeans.fitting.stages.linked import LinkedRows
 from cmeans.fitting.stages.sized import SizedClusters
@@ -80,7 +80,7 @@ def test_an_estimator_that_does_not_heed_an_argument_says_which_do(name: str) ->
         AdaptivePossibilisticCMeans(3).fit(X, **{name: WORDS[name][name]})
 
 
-@pytest.mark.parametrize("stage", [Holes, JoinedRows, KnownRows, LinkedRows, SizedClusters])
+@pytest.mark.parametrize("stage", [Holes, EqualRows, KnownRows, LinkedRows, SizedClusters])
 def test_what_a_stage_refuses_is_what_the_table_says(stage: type[Stage]) -> None:
     others = {(apart.both - {stage.name}) for apart in TABLE if stage.name in apart.both}
     assert refused_beside(stage.name) == frozenset().union(*others)

@@ -15,7 +15,7 @@ _SPARSE_ROWS = 4096  # at least, where rows are sparse
 
 
 @dataclass(frozen=True)
-class Scaling:
+class FeatureUnits:
     """Features multiplied by a factor each: a function of rows or points (k, d)."""
 
     factors: Float64  # (d,)
@@ -28,9 +28,9 @@ class Scaling:
         return columns
 
     @property
-    def inverse(self) -> Scaling:
+    def inverse(self) -> FeatureUnits:
         """The way back."""
-        return Scaling(1.0 / self.factors)
+        return FeatureUnits(1.0 / self.factors)
 
 
 def extremes(x: Array, weight: Float64 | None) -> tuple[Float64, Float64]:

@@ -30,7 +30,7 @@ from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, checked_labels, starts
 from ..fitting.kernel_width import build_named_kernel
 from ..fitting.prediction import Predicting
-from ..fitting.procedure import FitContext, Method, Procedure
+from ..fitting.procedure import FitContext, Method, Outcome, Procedure
 from ..fitting.space import SpaceRequest, estimator_graph, euclidean_space
 from ..fitting.validation import host_array
 from ..kernels import FeatureKernel, Kernel, Linear, Precomputed
@@ -42,7 +42,7 @@ from ..runtime.docstrings import shares_parameters
 from ..sampling.pairwise import affinity
 from ..sampling.population import population_of, sample
 from ..solvers.checkpoints import Checkpoint
-from ..solvers.multistart import FitResult, best_of, concluded
+from ..solvers.multistart import best_of, concluded
 from ..spaces import ExactSpace, FeatureSpace, solver_tolerance
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
@@ -121,7 +121,7 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
 
     _takes = frozenset[str]()
 
-    def _by_sample(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+    def _by_sample(self, context: FitContext) -> Outcome:
         estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
         whole, sample, numbers = build_sample_geometry(self._space_request(context, context.blocks))
         method = context.procedure.method(whole)
@@ -138,7 +138,8 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         rows = RepresentedRows(space, whole.blocks, 0, training=False)
         assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter, observer.taker, here=False)
         visits = result.row_visits + whole.blocks.n_rows
-        return whole, method, replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
+        result = replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
+        return Outcome(whole, method, result)
 
 
 def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, rows: IntArray, n_clusters: int, estimator_name: str) -> Any:

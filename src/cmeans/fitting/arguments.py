@@ -16,7 +16,7 @@ from scipy import sparse
 from ..data.arrays import Array, Float64, IntArray, as_like, is_foreign, is_sparse
 from ..data.blocks import Blocks
 from ..data.column_facts import facts_of
-from ..data.scaling import Scaling
+from ..data.scaling import FeatureUnits
 from ..kernels import LandmarkGraphKernel, Precomputed, PrecomputedGraphKernel, checked_params
 from ..kernels.landmark_graph import GraphParameters
 from ..rules import Rule, Truncated
@@ -46,7 +46,7 @@ LEAST = {"size_min": "at least 0", "size_max": "above 0"}
 
 
 def given_landmarks(
-    value: Any, estimator_name: str, blocks: Blocks, number: int | str | None, units: Scaling | None = None
+    value: Any, estimator_name: str, blocks: Blocks, number: int | str | None, units: FeatureUnits | None = None
 ) -> tuple[IntArray | None, Array] | None:
     """Return landmarks given as row numbers (rows, points) or as points (None, points); None where `value` is the name of a method.
     `units`: those of the rows, where they are not the user's."""

@@ -35,10 +35,10 @@ from .geometry import Geometry
 from .init import METHODS, check_init
 from .memory import parse_budget
 from .prediction import Predicting
-from .procedure import FitContext, FitSettings, Method, Outcome, Procedure, Stage
+from .procedure import FitContext, FitSettings, Method, Procedure, Stage
 from .space import check_kernel
 from .stages.holes import Holes
-from .stages.joined import JoinedRows
+from .stages.joined import EqualRows
 from .stages.known import KnownRows
 from .stages.linked import LinkedRows
 from .stages.refined import RefinedCut
@@ -131,10 +131,10 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
                 for stage in self._stages(procedure, blocks, **told):
                     context = stage.settle(context)
                 with self._logged(context, blocks) as context:
-                    outcome = Outcome(*(procedure.cluster or self._by_sweeps)(context))
+                    outcome = (procedure.cluster or self._by_sweeps)(context)
                 for stage in reversed(context.stages):
                     outcome = stage.restore(outcome)
-            self._keep(*outcome, blocks)
+            self._keep(outcome.geometry, outcome.method, outcome.result, blocks)
             if self.verbose:
                 logger.info("%s: %s, objective %.8g", type(self).__name__, self.stop_reason_, self.objective_)
             warn_of_result(outcome.geometry, outcome.result, type(self).__name__)
@@ -169,7 +169,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
             yield Holes()
         asked = not isinstance(self.join_equal_rows, str) and bool(self.join_equal_rows)
         if asked or (isinstance(self.join_equal_rows, str) and blocks.n_rows > blocks.limits.canonical_rows):
-            yield JoinedRows(asked)
+            yield EqualRows(asked)
         if isinstance(self.kernel, str) and self.kernel == "precomputed_graph" and isinstance(self.init, str) and not self.spherical:
             yield RefinedCut()
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..data.arrays import Array, Float64, IntArray, host_float64, is_sparse, numpy_dtype, resolution
 from ..data.blocks import LARGEST_SUM, Block, Blocks, mapped
 from ..data.limits import DEFAULT
-from ..data.scaling import Scaling
+from ..data.scaling import FeatureUnits
 from ..kernels import Kernel, Linear, Precomputed, PrecomputedGraphKernel
 from ..runtime.user_warnings import OutOfRangeError, warn
 from ..sampling.pairwise import Affinity, Metric
@@ -39,7 +39,7 @@ class Geometry:
     columns_only: LandmarkSpace | None = None  # set where a precomputed kernel has only its landmarks' columns
     former: Geometry | None = None  # the same rows in another space, whose samples need not be computed again
     judged_rows: int = DEFAULT.fixed_rows  # rows on which the kernel and its landmarks are judged
-    units: Scaling | None = None  # of the features, where they are not the user's
+    units: FeatureUnits | None = None  # of the features, where they are not the user's
 
     @cached_property
     def population(self) -> Population:

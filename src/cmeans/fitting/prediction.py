@@ -29,7 +29,7 @@ from ..data.blocks import Blocks, engine_for, mapped, spans
 from ..data.files.discovery import files_of
 from ..data.limits import Limits
 from ..data.outputs import FloatArray, Labels, RowOutputs, TopMemberships
-from ..data.scaling import Scaling
+from ..data.scaling import FeatureUnits
 from ..engines import Engine, ThreadEngine, count_threads
 from ..engines.dask.dask_api import is_collection
 from ..kernels import Precomputed, PrecomputedGraphKernel
@@ -86,9 +86,9 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
         """Find the clusters of X; `taker` is given the results of rows that are not in memory."""
 
     @property
-    def _units(self) -> Scaling | None:
+    def _units(self) -> FeatureUnits | None:
         """The units of the features in the model, where they are not the user's."""
-        return None if self._factors is None else Scaling(self._factors)
+        return None if self._factors is None else FeatureUnits(self._factors)
 
     def __sklearn_is_fitted__(self) -> bool:
         """True once there are centres."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..data.blocks import Blocks
-from ..data.scaling import Scaling
+from ..data.scaling import FeatureUnits
 from ..engines import Engine, ThreadEngine
 from ..rules import Fuzzy, Rule
 from ..runtime.callbacks import SweepHook
@@ -108,7 +108,7 @@ class Procedure:
     """All that one estimator adds to the fit that estimators share, from its checked parameters."""
 
     method: Callable[[Geometry], Method]  # the objective; the geometry serves parameters that the data determine
-    cluster: Callable[[FitContext], tuple[Geometry, Method, FitResult]] | None = None  # None: sweeps from every start
+    cluster: Callable[[FitContext], Outcome] | None = None  # None: sweeps from every start
     stages: tuple[Stage, ...] = ()  # that its parameters ask for
     max_clusters: int | None = None  # upper bound of a number that is found; None: `n_clusters` are made
     most_sweeps: int | None = None  # None: `max_iter`
@@ -140,7 +140,7 @@ class FitContext:
     taker: RowTaker | None = None  # of the rows' results in the last pass
     stages: tuple[Stage, ...] = ()  # settled
     space: PointSpace | None = None  # of the rows, where a stage has made it
-    units: Scaling | None = None  # of the features, where they are not the user's
+    units: FeatureUnits | None = None  # of the features, where they are not the user's
 
     @property
     def estimator_name(self) -> str:
@@ -216,7 +216,8 @@ class Swept:
         return population_of(rows, comparable=themselves and not geometry.is_precomputed)
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True)
+class Outcome:
     """The end of a fit, from which its attributes are made."""
 
     geometry: Geometry

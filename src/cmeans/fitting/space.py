@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.arrays import IntArray, host_float64, is_foreign, to_numpy
 from ..data.blocks import Blocks
-from ..data.scaling import Scaling
+from ..data.scaling import FeatureUnits
 from ..engines import Engine
 from ..kernels import Cosine, Kernel, LandmarkGraphKernel, Linear, Precomputed, PrecomputedGraphKernel
 from ..kernels.landmark_graph import GraphParameters
@@ -69,7 +69,7 @@ class SpaceRequest:
     engine: Engine
     budget: int | None = None  # bytes; None: those that are free
     space: PointSpace | None = None  # of the rows themselves, where it is made already
-    units: Scaling | None = None  # of the features, where they are not the user's
+    units: FeatureUnits | None = None  # of the features, where they are not the user's
 
     @property
     def room(self) -> int:
@@ -201,7 +201,7 @@ def graph_geometry(
     estimator_name: str,
     rng: np.random.RandomState,
     engine: Engine,
-    units: Scaling | None = None,
+    units: FeatureUnits | None = None,
 ) -> Geometry:
     """Choose the landmarks, make their graph of all rows."""
     if words.metric == "precomputed":

@@ -29,7 +29,7 @@ LEAST_FEWER = 2  # times fewer, as found, pay for working with them
 
 
 @dataclass(frozen=True)
-class JoinedRows(Stage):
+class EqualRows(Stage):
     """Equal rows are swept as one."""
 
     asked: bool = False  # True: wherever it can be done; else where it pays
@@ -49,7 +49,7 @@ class JoinedRows(Stage):
             if joined is None:
                 return context
             if not isinstance(count, int) or count <= joined.blocks.n_rows:
-                stage = JoinedRows(self.asked, joined, blocks, context.taker)
+                stage = EqualRows(self.asked, joined, blocks, context.taker)
                 return replace(context, blocks=joined.blocks).with_stage(stage)
             few = f"n_landmarks={count} are more than the {joined.blocks.n_rows} distinct rows"
             obstacle = f"{context.estimator_name}(join_equal_rows=True): {few}"
@@ -64,7 +64,7 @@ class JoinedRows(Stage):
         assert self.given is not None, "rows come first"
         result = outcome.result
         everywhere = self.rows.everywhere(result.assignment, self.given, self.taker, is_soft=result.rule.is_soft)
-        return outcome._replace(result=replace(result, assignment=everywhere))
+        return replace(outcome, result=replace(result, assignment=everywhere))
 
 
 @dataclass(frozen=True)

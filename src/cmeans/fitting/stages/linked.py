@@ -61,7 +61,7 @@ class LinkedRows(Stage):
         given, result = outcome.geometry.blocks, outcome.result
         rows = GroupedRows(given, self.groups.astype(np.int32))
         assignment = rows.everywhere(result.assignment, given, None, is_soft=result.rule.is_soft)
-        return outcome._replace(result=replace(result, assignment=assignment))
+        return replace(outcome, result=replace(result, assignment=assignment))
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class RefinedCut(Stage):
         geometry, space = outcome.geometry, outcome.result.space
         if space.kernel is geometry.kernel:
             return outcome
-        return outcome._replace(geometry=replace(geometry, kernel=space.kernel, space=space))
+        return replace(outcome, geometry=replace(geometry, kernel=space.kernel, space=space))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...data.blocks import mapped
-from ...data.scaling import Scaling
+from ...data.scaling import FeatureUnits
 from ...tuning.feature_ranges import factors_to_ten
 from ..geometry import Geometry
 from ..procedure import FitContext, Stage
@@ -17,12 +17,12 @@ from ..procedure import FitContext, Stage
 class ScaledFeatures(Stage):
     """Every feature has the range 10 among the rows that are swept; points go in and come out in the user's units."""
 
-    scaling: Scaling | None = None  # known once the rows are
+    scaling: FeatureUnits | None = None  # known once the rows are
 
     name = "scaling"
 
     def settle(self, context: FitContext) -> FitContext:
-        scaling = Scaling(factors_to_ten(context.blocks, context.engine, context.estimator_name))
+        scaling = FeatureUnits(factors_to_ten(context.blocks, context.engine, context.estimator_name))
         rows = replace(context.blocks, x=mapped(context.blocks.x, scaling))
         return replace(context, blocks=rows, units=scaling).with_stage(ScaledFeatures(scaling))
 

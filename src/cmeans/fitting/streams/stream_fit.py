@@ -37,7 +37,7 @@ from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..kernel_width import build_named_kernel
 from ..memory import require
-from ..procedure import FitContext, FitSettings, Method, Procedure, fuzzy_method
+from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, fuzzy_method
 from ..space import estimator_graph
 from ..stages.known import beside_known, sums_of_known
 from ..validation import one_of, read_rows, weights_of
@@ -172,7 +172,7 @@ class StreamingBase(BaseCMeans):
         warn_of_loss(self.projection_loss_, estimator_name)
         return self
 
-    def _by_chunks(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+    def _by_chunks(self, context: FitContext) -> Outcome:
         estimator_name, blocks, settings = type(self).__name__, context.blocks, context.settings
         spans = cut(blocks, self._rows_at_once(estimator_name), settings.n_clusters)
         summary = self._summed_up(spans, context)
@@ -181,7 +181,7 @@ class StreamingBase(BaseCMeans):
             result = of_all_chunks(result, settings, summary)
         self._keep_stream(summary.stream, summary.loss)
         warn_of_loss(self.projection_loss_, estimator_name)
-        return replace(summary.last.geometry, blocks=blocks), Method(result.rule), result
+        return Outcome(replace(summary.last.geometry, blocks=blocks), Method(result.rule), result)
 
     def _summed_up(self, spans: list[Span], context: FitContext) -> FitSummary:
         """Cluster all chunks, one after the other, those before the last only where a checkpoint has not kept them."""
