@@ -9,7 +9,7 @@ import numpy as np
 
 from ...data.arrays import Array, is_foreign, one_hot
 from ...kernels import PrecomputedGraphKernel
-from ...landmarks.cut_refinement import refined_cut
+from ...graphs.cut_refinement import refined_cut
 from ...sampling.population import Population
 from ...solvers.multistart import BestRun, FitResult, Solving, best_of
 from ...solvers.observer import Observer
