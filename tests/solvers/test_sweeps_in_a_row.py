@@ -52,7 +52,7 @@ def assert_the_same(one, other) -> None:
         assert getattr(one, name) == getattr(other, name), name
     np.testing.assert_array_equal(one.state.centres.coordinates, other.state.centres.coordinates)
     np.testing.assert_array_equal(one.last[0].centres.coordinates, other.last[0].centres.coordinates)
-    for name in ("weight", "mass", "moment", "spread", "penalty", "change"):
+    for name in ("weight", "mass", "moment", "spread", "penalty"):
         np.testing.assert_array_equal(getattr(one.last[1], name), getattr(other.last[1], name))
 
 
