@@ -58,7 +58,7 @@ ORDER = (
         "solvers",
         "tuning",
     ),
-    *("streaming", "fitting", "metrics", "inspection", "estimators", "selection", "persistence", "datasets", "", "cli"),
+    *("streaming", "fitting", "metrics", "inspection", "estimators", "papers", "selection", "persistence", "datasets", "", "cli"),
 )
 LEVEL = {name: number for number, name in enumerate(ORDER)}
 HEAVY = {"pyarrow", "typer", "rich", "matplotlib", "dask", "distributed", "torch", "cupy", "jinja2", "plotly", "pandas", "polars"}

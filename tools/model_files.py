@@ -32,7 +32,8 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
-from cmeans.kernels import ComplexWaveletSSIM, Gower, HistogramIntersection, SpatialPyramid
+from cmeans.kernels import Gower, HistogramIntersection
+from cmeans.papers import ComplexWaveletSSIM, SpatialPyramid
 
 FOLDER = Path(__file__).parent.parent / "tests" / "persistence" / "older" / cmeans.__version__
 rng = np.random.default_rng(0)

@@ -218,7 +218,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     ) -> None:
         self._store(locals())
 
-    _takes_labels = True
+    _takes = frozenset({"known_labels"})
 
     def _procedure(self) -> Procedure:
         name = type(self).__name__

@@ -97,19 +97,17 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
         "n_landmarks_": _landmarks_used(geometry),
     }
     if isinstance(space, PointSpace):
-        model["cluster_centers_"] = foreign_like(geometry.blocks.unscaled(space.points(state.centres)).astype(numpy_dtype(x)), x)
+        model["cluster_centers_"] = foreign_like(geometry.as_given(space.points(state.centres)).astype(numpy_dtype(x)), x)
     if isinstance(space, LandmarkSpace):
         model["dual_coef_"] = space.raw_coefficients(state.centres)
         model["landmark_indices_"] = geometry.given_landmark_rows
         if not precomputed:
-            model["landmarks_"] = geometry.blocks.unscaled(space.points)
+            model["landmarks_"] = geometry.as_given(space.points)
     kernel = space.kernel
     if isinstance(kernel, FeatureKernel):
         model |= {"eigenvalues_": kernel.eigenvalues, "n_clusters_suggested_": suggested_clusters(kernel.eigenvalues)}
     if isinstance(space, FeatureSpace) and isinstance(kernel, LandmarkGraphKernel) and kernel.points is not None:
-        model |= {"landmarks_": geometry.blocks.unscaled(kernel.points), "landmark_indices_": geometry.given_landmark_rows}
-    if geometry.blocks.factors is not None:
-        model["_factors"] = geometry.blocks.factors
+        model |= {"landmarks_": geometry.as_given(kernel.points), "landmark_indices_": geometry.given_landmark_rows}
     if rule.needs_pilot:
         model["eta_"] = state.scales
     if rule.has_prices:
@@ -289,7 +287,8 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
             "Take a smaller sparsity; 0 leaves no row out.",
             ConvergenceWarning,
         )
-    warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
+    if result.assignment.empty:
+        warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
     if result.rule.is_soft and len(result.alive) > 1:
         _complain_of_fallen_centres(geometry, result, estimator_name)
 

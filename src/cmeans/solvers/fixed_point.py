@@ -44,7 +44,7 @@ def solve(
     state = problem.feasible(state)
     function = sweep or sweep_for(problem.rows, problem.rule, len(state.centres))
     nothing_added = carried is None and problem.known is None
-    unseen = observer.is_silent and step is NEXT_CENTRES and nothing_added and problem.stopping.criterion == "centres"
+    unseen = observer.is_silent and step is NEXT_CENTRES and nothing_added and problem.stopping.criterion is None
     in_a_row = unseen and not _may_mix(problem, step)
     loop = _Loop(problem, observer, step, carried, function, SweepsInARow.of(problem, state, function) if in_a_row else None)
     section = observer.section()
@@ -112,8 +112,7 @@ class _Loop:
 
     def _one_sweep(self, now: SolverState) -> SolverState:
         problem, at, mixing = self.problem, now.at, now.mixing
-        compared = now.before if problem.stopping.criterion == "memberships" else None
-        swept = SweepPass(problem.rule, at, compared, self.step.needs_labels, self.function)
+        swept = SweepPass(problem.rule, at, self.step.needs_labels, self.function)
         sums = problem.engine.fold(problem.rows, swept, self._reports(now))
         sums = problem.with_known(sums if self.carried is None else sums + self.carried(at), at)
         visits = now.row_visits + problem.n_rows
@@ -129,7 +128,7 @@ class _Loop:
         new, visits = result.state, visits + result.row_visits
         if result.verdict is not Verdict.GOES_ON:
             return replace(now, state=new, row_visits=visits, history=history, verdict=result.verdict, converged=True)
-        ends, movement = is_at_rest(problem, at, new, sums, compared=now.before is not None)
+        ends, movement = is_at_rest(problem, now.before, at, new, sums)
         movements = (*now.movements, movement)
         self._report(len(history), sums.objective, movement)
         floor = None if ends else is_rounding_only(problem.stopping, movements, history, problem.rows, sums.magnitude)
@@ -176,4 +175,4 @@ class _Loop:
 def _may_mix(problem: Problem, step: Step) -> bool:
     """True where the next centres change smoothly with the centres, and the objective says which of two are better."""
     stopping = problem.stopping
-    return stopping.acceleration is not None and stopping.criterion == "centres" and problem.rule.is_soft and step.keeps_clusters
+    return stopping.acceleration is not None and stopping.criterion is None and problem.rule.is_soft and step.keeps_clusters

@@ -135,7 +135,7 @@ class Breathing:
         """The problem whose solutions are compared."""
         rule = problem.rule  # a hard partition would divide the noise too
         own = not rule.is_soft or ((self.thorough or rule.noise_distance is not None) and rule.has_removal_costs)
-        stopping = replace(problem.stopping, tol=max(problem.stopping.tol, TOLERANCE), criterion="centres")
+        stopping = replace(problem.stopping, tol=max(problem.stopping.tol, TOLERANCE), criterion=None)
         return replace(problem, rule=problem.rule if own else Hard(), stopping=stopping)
 
 

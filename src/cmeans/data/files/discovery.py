@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,13 @@ _ENDINGS = {  # of files and, but for those that notes have as well, of what is 
     "csv": {".csv", ".tsv", ".txt", ".data"},
 }
 _NOTES = {".txt", ".data"}
+
+
+def know_format(kind: str, endings: Iterable[str], magic: bytes | None = None) -> None:
+    """Know files of a kind by these endings, such as ".orc", and by their first bytes, of which ten are read."""
+    _ENDINGS[kind] = set(endings)
+    if magic is not None:
+        _MAGIC[magic] = kind
 
 
 @dataclass(frozen=True)
