@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...data.arrays import Array, is_foreign, one_hot
-from ...kernels import PrecomputedGraphKernel
 from ...graphs.cut_refinement import refined_cut
+from ...kernels import PrecomputedGraphKernel
 from ...sampling.population import Population
 from ...solvers.multistart import BestRun, FitResult, Solving, best_of
 from ...solvers.observer import Observer
