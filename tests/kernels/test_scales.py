@@ -11,6 +11,7 @@ import pytest
 
 import cmeans
 from cmeans.data.arrays import binary_exponent
+from cmeans.papers import PrintedAdaptivePossibilisticCMeans
 from cmeans.spaces.conjugate_gradients import conjugate_gradients
 from cmeans.spaces.spectrum import estimated_largest_eigenvalue
 from every_estimator import FINDING, NAMES, build, known
@@ -25,10 +26,11 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in NAMES},
     "CMeans": ("CMeans", {"m": 1.3}),
     "SequentialPossibilisticCMeans": ("SequentialPossibilisticCMeans", {"patience": 1}),
-    "length": ("AdaptivePossibilisticCMeans", {"adaptation": "length"}),
+    "length": ("AdaptivePossibilisticCMeans", {"adaptation": "length", "scaling": None}),
     "batched": ("ProbabilisticKMeans", {"solver": "batched"}),
     "projection": ("StreamingFuzzyCMeans", {"method": "projection", "warm_up": 0}),
 }
+PRINTED = {"length": PrintedAdaptivePossibilisticCMeans}
 COMMON = {"scaling": None, "chunk_size": 18, "patch_size": 18}
 SPACES: dict[str, dict[str, Any]] = {
     "exact": {"n_landmarks": None},
@@ -55,6 +57,8 @@ class Scaled:
 
 def made(name: str, **parameters: Any) -> Any:
     estimator, own = MODELS[name]
+    if name in PRINTED:
+        return PRINTED[name](4, random_state=0, **{**own, **parameters})
     return build(estimator, n_clusters=4 if estimator in FINDING else 3, **{**known(estimator, COMMON), **own, **parameters})
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .patch_clustering import KernelPatchClustering
+    from .printed_adaptive import PrintedAdaptivePossibilisticCMeans
     from .printed_cmeans import PrintedCMeans
-    from .printed_rules import PrintedFuzzy, PrintedPossibilistic
+    from .printed_rules import LocallySparse, PrintedFuzzy, PrintedPossibilistic
     from .probabilistic_kmeans import ProbabilisticKMeans
     from .sequential_cmeans import SequentialPossibilisticCMeans
     from .spatial_pyramid import SpatialPyramid
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ComplexWaveletSSIM",
     "KernelPatchClustering",
+    "LocallySparse",
+    "PrintedAdaptivePossibilisticCMeans",
     "PrintedCMeans",
     "PrintedFuzzy",
     "PrintedPossibilistic",
@@ -32,6 +35,8 @@ __all__ = [
 PLACES = {
     "ComplexWaveletSSIM": "wavelets",
     "KernelPatchClustering": "patch_clustering",
+    "LocallySparse": "printed_rules",
+    "PrintedAdaptivePossibilisticCMeans": "printed_adaptive",
     "PrintedCMeans": "printed_cmeans",
     "PrintedFuzzy": "printed_rules",
     "PrintedPossibilistic": "printed_rules",
