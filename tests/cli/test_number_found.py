@@ -110,16 +110,9 @@ def test_info_shows_the_number(
             | {"init": "max-min", "n_init": 2, "max_iter": 9, "tol": 0.01, "random_state": 5},
         ),
         (
-            "--method sequential -c 7 --sparsity auto --sparsity-test local --adaptation squared --n-neighbors 12 --n-new 2 --seed-quantile 0.9 --patience 2",
-            {
-                "max_clusters": 7,
-                "sparsity": "auto",
-                "sparsity_test": "local",
-                "adaptation": "squared",
-                "n_neighbors": 12,
-                "n_new": 2,
-                "seed_quantile": 0.9,
-            }
+            "--method sequential -c 7 --sparsity auto --sparsity-test local --adaptation squared --n-neighbors 12 --n-new 2 "
+            "--seed-quantile 0.9 --patience 2",
+            {"max_clusters": 7, "sparsity": "auto", "sparsity_test": "local", "adaptation": "squared", "n_neighbors": 12}
             | {"n_new": 2, "seed_quantile": 0.9, "patience": 2, "scaling": "range", "kernel": "linear"},
         ),
         (
