@@ -11,7 +11,7 @@ from scipy import sparse
 import naive
 import naive_top_k
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, load, save
-from cmeans.cli.app import run
+from cmeans.cli.run import run
 from cmeans.data.blocks import Blocks
 from cmeans.papers import PrintedFuzzy
 from cmeans.rules import Entropy, Fuzzy, Hard, NoiseFuzzy, Possibilistic, SizedFuzzy, Truncated

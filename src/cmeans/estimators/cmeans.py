@@ -29,6 +29,7 @@ from ..fitting.arguments import (
 from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
 from ..fitting.procedure import Method, Procedure
+from ..fitting.stages.sized import SizedClusters
 from ..fitting.validation import one_of, real
 from ..kernels import Kernel
 from ..kernels.names import KernelName
@@ -187,9 +188,14 @@ class CMeans(Plotting, BaseCMeans):
         sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
         if sizes is not None:
             self._check_sizes(sizes.given)
-        top_k = check_top_k(self.top_k, self.rule if isinstance(self.rule, Rule) else cls, sizes, self.search, name)
+        top_k = check_top_k(self.top_k, self.rule if isinstance(self.rule, Rule) else cls, name)
         most = self.rule.most_clusters if isinstance(self.rule, Rule) and top_k is None else top_k
-        return Procedure(method, sizes=sizes, can_be_annealed=cls.can_be_annealed, top_k=most)
+        stages = () if sizes is None else (SizedClusters(sizes),)
+        return Procedure(method, stages=stages, top_k=most)
+
+    @property
+    def _can_be_annealed(self) -> bool:  # type: ignore[override]
+        return self._rule_class().can_be_annealed
 
     def _settled_rule(self, geometry: Geometry) -> Rule:
         if isinstance(self.rule, Rule):

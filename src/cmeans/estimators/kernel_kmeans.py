@@ -20,6 +20,7 @@ from ..fitting.arguments import (
 )
 from ..fitting.fit import BaseCMeans
 from ..fitting.procedure import Method, Procedure
+from ..fitting.stages.sized import SizedClusters
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard
@@ -235,4 +236,5 @@ class KernelKMeans(Plotting, BaseCMeans):
         self._store(locals())
 
     def _procedure(self) -> Procedure:
-        return Procedure(lambda _: Method(Hard()), sizes=given_sizes(self.size_min, self.size_max, self.n_clusters, type(self).__name__))
+        sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, type(self).__name__)
+        return Procedure(lambda _: Method(Hard()), stages=() if sizes is None else (SizedClusters(sizes),))

@@ -29,7 +29,7 @@ from ..rules import Rule
 from ..runtime.docstrings import shares_parameters
 from ..runtime.progress import SILENT, Reporter
 from ..solvers.checkpoints import Checkpoint, Packed
-from ..solvers.fixed_point import Solution
+from ..solvers.solution import Solution
 from ..spaces import Space, spanning_space
 from ..streaming import StreamSummary
 from ..sweeps.final_pass import assign_all

@@ -18,7 +18,7 @@ from ..fitting.fit import BaseCMeans
 from ..fitting.fitted_attributes import certified
 from ..fitting.geometry import Geometry
 from ..fitting.init import METHODS, InitContext, given_partition, starts
-from ..fitting.procedure import FitContext, FitSettings, Method, Procedure
+from ..fitting.procedure import FitContext, FitSettings, Method, Outcome, Procedure
 from ..fitting.space import build_geometry
 from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel
@@ -28,9 +28,9 @@ from ..runtime.docstrings import shares_parameters
 from ..sampling.drawing import new_key
 from ..sampling.population import Population
 from ..solvers.checkpoints import Checkpoint
-from ..solvers.fixed_point import Solution
 from ..solvers.multistart import BestRun, FitResult, concluded
 from ..solvers.observer import Observer, Progressed, known
+from ..solvers.solution import Solution
 from ..solvers.stopping import rounding_of
 from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem
@@ -147,6 +147,10 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
     ) -> None:
         self._store(locals())
 
+    _takes = frozenset[str]()
+    _init_names = ("dirichlet", *METHODS)
+    _is_bounded = False
+
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         one_of(self.solver, "solver", name, get_args(Solver))
@@ -159,11 +163,9 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
             lambda _: Method(Hard()),
             self._by_search,
             most_sweeps=NO_LIMIT if self.max_iter is None else integer(self.max_iter, "max_iter", name, 1, others="None or "),
-            bounded=False,
-            starts=("dirichlet", *METHODS),
         )
 
-    def _by_search(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+    def _by_search(self, context: FitContext) -> Outcome:
         settings, blocks = context.settings, context.blocks
         search = self._search_for(settings, blocks)
         geometry = build_geometry(self._space_request(context, blocks))
@@ -184,7 +186,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         else:  # the labels of the last pass are not those of the memberships so far, whose columns stay as they are
             last = concluded(whole, problem, replace(observer, taker=None), numbered_along=None)
             result = _cut_short(certified(last, whole, geometry, problem), best, problem)
-        return geometry, method, replace(result, reason=_reason(search, best))
+        return Outcome(geometry, method, replace(result, reason=_reason(search, best)))
 
     def _best(
         self, search: Search, settings: FitSettings, given: PartitionProblem, geometry: Geometry, observer: Observer

@@ -10,8 +10,8 @@ import numpy as np
 from ..data.arrays import IntArray, MadeLabels, Partition
 from ..sampling.drawing import weights_at
 from ..sampling.farthest import FarRows, farthest_rows
-from ..solvers.fixed_point import Solution
 from ..solvers.multistart import BestRun
+from ..solvers.solution import Solution
 from ..solvers.steps import Verdict
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem

@@ -32,7 +32,7 @@ from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, checked_labels, starts
 from ..fitting.kernel_width import build_named_kernel
 from ..fitting.prediction import Predicting
-from ..fitting.procedure import FitContext, Method, Procedure
+from ..fitting.procedure import FitContext, Method, Outcome, Procedure
 from ..fitting.space import SpaceRequest, estimator_graph, euclidean_space
 from ..fitting.validation import host_array
 from ..kernels import FeatureKernel, Kernel, Linear, Precomputed
@@ -44,7 +44,7 @@ from ..runtime.docstrings import shares_parameters
 from ..sampling.pairwise import affinity
 from ..sampling.population import population_of, sample
 from ..solvers.checkpoints import Checkpoint
-from ..solvers.multistart import FitResult, best_of, concluded
+from ..solvers.multistart import best_of, concluded
 from ..spaces import ExactSpace, FeatureSpace, solver_tolerance
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
@@ -119,7 +119,9 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
             check_landmarks(self.landmarks, type(self).__name__, rows_only=True)
         return Procedure(lambda _: Method(Hard()), self._by_sample)
 
-    def _by_sample(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+    _takes = frozenset[str]()
+
+    def _by_sample(self, context: FitContext) -> Outcome:
         estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
         whole, sample, numbers = build_sample_geometry(self._space_request(context, context.blocks))
         method = context.procedure.method(whole)
@@ -136,7 +138,8 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         rows = RepresentedRows(space, whole.blocks, 0, training=False)
         assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter, observer.taker, here=False)
         visits = result.row_visits + whole.blocks.n_rows
-        return whole, method, replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
+        result = replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
+        return Outcome(whole, method, result)
 
 
 def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, rows: IntArray, n_clusters: int, estimator_name: str) -> Any:
@@ -163,14 +166,15 @@ def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, In
     refuse_stored(parameters, estimator_name, blocks, number)
     precomputed, graph, gamma = takes_kernel_values(parameters.kernel), takes_graph(parameters.kernel), None
     if precomputed:
-        blocks = replace(blocks, kxx=whole_diagonal(parameters, estimator_name, blocks.x))
+        blocks = blocks.with_columns(kxx=whole_diagonal(parameters, estimator_name, blocks.x))
     kernel: Kernel = Precomputed() if precomputed else Linear()  # the latter draws the sample of a graph
     if not precomputed and not graph:
         kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, request.engine)
     rows, weights = _sample_rows(replace(request, blocks=blocks), number, kernel)
     chosen = blocks.take(rows)
     x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
-    part = Blocks(x, weights, chosen.kxx, blocks.unit, limits=blocks.limits)
+    part = Blocks(x, weights, unit=blocks.unit, limits=blocks.limits)
+    part = part if chosen.kxx is None else part.with_columns(kxx=chosen.kxx)
     if graph:
         alone = estimator_graph(replace(request, blocks=part), "k-means", "auto")
         assert isinstance(alone.kernel, FeatureKernel)

@@ -55,9 +55,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = Tru
 
     Parameters
     ----------
-    model : a fitted estimator of this library, or a scikit-learn `Pipeline` of StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler,
-        Normalizer, QuantileTransformer, PCA, TruncatedSVD, OneHotEncoder, OrdinalEncoder, SimpleImputer, and ColumnTransformers and
-        Pipelines of them, with one of this library as last step. Read again, it predicts the same to the last bit.
+    model : a fitted estimator of this library, or a scikit-learn `Pipeline` of StandardScaler, MinMaxScaler, MaxAbsScaler and
+        RobustScaler with one of this library as last step. Read again, it predicts the same to the last bit. skops saves other
+        pipelines whole.
     path : the file; written under a temporary name and renamed, so that it is whole or absent.
     rows : whether to keep the fitted attributes of each training row (`labels_`, `memberships_`); predicting does not need it.
     metadata : anything JSON can hold, kept beside the model (`read_metadata`).

@@ -27,8 +27,9 @@ from ..sweeps.hard.exchange import exchanged
 from ..sweeps.passes import CostPass, NearestRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .fixed_point import Solution, solve
+from .fixed_point import solve
 from .observer import Observer, Progressed, known
+from .solution import Solution
 
 BREADTH = 5  # clusters that come and go together, at first
 A_FEW = 4  # sweeps in which added clusters find their places, and after which a trial without prospects ends

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +14,8 @@ from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
+from .solution import Solution
 from .steps import Verdict
-
-if TYPE_CHECKING:
-    from .fixed_point import Solution
 
 LONGEST_CYCLE = 100  # sweeps of a cycle that is seen
 SAME = 1e-10  # relative difference of objectives that are the same

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, Partition, fill_rows, to_numpy
+from ..data.known_labels import known_of
 from ..engines import NumberedPass, Pass
 from ..rules import Hard, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
@@ -221,8 +222,9 @@ class KnownPass(Pass[Statistics]):
     n_clusters: int
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> Statistics:
-        assert rows.blocks.known is not None, "labels travel with the rows"
-        return gather(rows, self.rule, Partition(rows.blocks.known.labels, self.n_clusters, rows.blocks.x), task)
+        known = known_of(rows.blocks)
+        assert known is not None, "labels travel with the rows"
+        return gather(rows, self.rule, Partition(known.labels, self.n_clusters, rows.blocks.x), task)
 
 
 @dataclass(frozen=True)

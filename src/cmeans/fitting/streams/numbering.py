@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ...data.arrays import Float64, IntArray
 from ...data.blocks import Blocks
-from ...data.known_labels import KnownLabels
-from ..streams.stream_state import StreamState
+from ...data.known_labels import KnownLabels, known_of, with_known
+from .stream_state import StreamState
 
 
 def tied_numbers(stream: StreamState | None, known: KnownLabels | None) -> IntArray | None:
@@ -28,16 +27,17 @@ def numbers_of_labels(stream: StreamState, rows: Blocks, memberships: Callable[[
     which most of its rows belong, among those that are no label's yet. `memberships` (k, c) are those of some of the rows."""
     c = len(stream.past.mass)
     order = np.arange(c)
-    if rows.known is None:
+    known = known_of(rows)
+    if known is None:
         return order
     tied = np.empty(0, np.intp) if stream.tied is None else stream.tied
-    told = np.flatnonzero((rows.known.strength > 0) & ~np.isin(rows.known.labels, tied))
+    told = np.flatnonzero((known.strength > 0) & ~np.isin(known.labels, tied))
     if not len(told):
         return order
-    labels, free = np.unique(rows.known.labels[told]), np.setdiff1d(order, tied)
-    u = memberships(replace(rows.part(told, rows.weight[told]), known=None))
-    pull = rows.known.fixed(rows.weight)[told]
-    shared = np.stack([(pull * (rows.known.labels[told] == label)) @ u[:, free] for label in labels])
+    labels, free = np.unique(known.labels[told]), np.setdiff1d(order, tied)
+    u = memberships(with_known(rows.part(told, rows.weight[told]), None))
+    pull = known.fixed(rows.weight)[told]
+    shared = np.stack([(pull * (known.labels[told] == label)) @ u[:, free] for label in labels])
     which, clusters = linear_sum_assignment(shared, maximize=True)
     taken = free[clusters]
     order[labels[which]] = taken

@@ -37,7 +37,7 @@ def landmark_centres(blocks: Blocks, population: Population, count: int, rng: np
     """Return up to `count` landmarks (s, d): centres of a few sweeps of k-means over a fair sample, those that have rows."""
     positions, weights = sample(population, ROWS * count, rng)
     some = blocks.part(population.at(positions), weights).in_memory()
-    space = EuclideanSpace.about(some.scaled(some.x), weights)
+    space = EuclideanSpace.about(some.x, weights)
     problem = Problem(RepresentedRows(space, some, 0), Hard(), engine)
     state = State(space.embed(blocks.take(population.at(draw(population, min(count, len(population)), rng)))))
     for _ in range(SWEEPS):

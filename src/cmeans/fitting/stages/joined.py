@@ -9,13 +9,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .. import native
-from ..data.arrays import Array, Float64, IntArray, in_order, is_foreign, is_sparse, is_stored, one_hot, stacked, take, to_numpy
-from ..data.blocks import Blocks, rows_between, spans
-from ..data.outputs import RowOutputs
-from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to
-from ..sweeps.final_pass import Assignment, RowTaker
-from .population import FIXED_SEED, distinct_numbers, distinct_rows
+from ... import native
+from ...data.arrays import Array, Float64, IntArray, in_order, is_foreign, is_sparse, is_stored, one_hot, stacked, take, to_numpy
+from ...data.blocks import NUMBER, Blocks, rows_between, spans
+from ...data.known_labels import LABEL, STRENGTH
+from ...data.outputs import RowOutputs
+from ...native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to
+from ...sampling.population import FIXED_SEED, distinct_numbers, distinct_rows
+from ...sweeps.final_pass import Assignment, RowTaker
+from ..procedure import FitContext, Outcome, Stage
+from ..together import first_apart
 
 Members = npt.NDArray[np.int32]
 
@@ -23,6 +26,45 @@ LEAST_CAPACITY = 4096  # distinct rows that a table has room for at first
 REPEATED = 0.05  # share of repeated rows in a sample from which on it is asked how many rows are distinct
 FEWER = 4  # times fewer distinct rows than rows, as estimated, pay for finding them
 LEAST_FEWER = 2  # times fewer, as found, pay for working with them
+
+
+@dataclass(frozen=True)
+class EqualRows(Stage):
+    """Equal rows are swept as one."""
+
+    asked: bool = False  # True: wherever it can be done; else where it pays
+    rows: GroupedRows | None = None  # once they are known
+    given: Blocks | None = None
+    taker: RowTaker | None = None
+
+    name = "join_equal_rows"
+
+    def settle(self, context: FitContext) -> FitContext:
+        blocks, estimator = context.blocks, context.estimator
+        shape = blocks.n_rows, context.settings.n_clusters, int(blocks.x.shape[1])
+        apart = first_apart(self.name, [stage.name for stage in context.stages], estimator, shape)
+        if apart is None:
+            joined = joined_rows(blocks) if self.asked else joined_if_worth_it(blocks)
+            count = estimator.n_landmarks
+            if joined is None:
+                return context
+            if not isinstance(count, int) or count <= joined.blocks.n_rows:
+                stage = EqualRows(self.asked, joined, blocks, context.taker)
+                return replace(context, blocks=joined.blocks).with_stage(stage)
+            few = f"n_landmarks={count} are more than the {joined.blocks.n_rows} distinct rows"
+            obstacle = f"{context.estimator_name}(join_equal_rows=True): {few}"
+        else:
+            obstacle = apart.said_of(estimator, shape)
+        if not self.asked:
+            return context
+        raise ValueError(f'{obstacle}; take join_equal_rows="auto".')
+
+    def restore(self, outcome: Outcome) -> Outcome:
+        assert self.rows is not None, "rows come first"
+        assert self.given is not None, "rows come first"
+        result = outcome.result
+        everywhere = self.rows.everywhere(result.assignment, self.given, self.taker, is_soft=result.rule.is_soft)
+        return replace(outcome, result=replace(result, assignment=everywhere))
 
 
 @dataclass(frozen=True)
@@ -84,7 +126,8 @@ def _estimated_distinct(rows: Array) -> float:
 def joined_rows(blocks: Blocks, most: int | None = None) -> GroupedRows | None:
     """Return the rows with equal ones joined; None where there are more than `most` distinct rows."""
     most = blocks.n_rows if most is None else most
-    marks = np.empty((blocks.n_rows, 0)) if blocks.known is None else blocks.known.marks
+    facts = [blocks.columns[name] for name in (LABEL, STRENGTH) if name in blocks.columns]
+    marks = np.column_stack(facts).astype(np.float64) if facts else np.empty((blocks.n_rows, 0))
     if is_sparse(blocks.x) and blocks.x.shape[1] > 1:
         joined = joined_rows(replace(blocks, x=_projections(blocks.x)), most)
         if joined is None:
@@ -101,8 +144,8 @@ def joined_rows(blocks: Blocks, most: int | None = None) -> GroupedRows | None:
             return None
     x, first, weight = table.distinct()
     x = take(blocks.x, first) if is_foreign(blocks.x) or is_sparse(blocks.x) else np.ascontiguousarray(x[:, : blocks.x.shape[1]])
-    known = None if blocks.known is None else blocks.known[first]
-    return GroupedRows(replace(blocks, x=x, weight=weight, known=known, numbers=first), member)
+    columns = {name: column[first] for name, column in blocks.columns.items()}
+    return GroupedRows(replace(blocks, x=x, weight=weight, columns=columns | {NUMBER: first}), member)
 
 
 def _marked(x: Array, marks: Float64) -> Array:
