@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .probabilistic_kmeans import ProbabilisticKMeans
     from .sequential_cmeans import SequentialPossibilisticCMeans
     from .spatial_pyramid import SpatialPyramid
+    from .stream_by_projection import StreamingKernelFCM
     from .two_step import TwoStepKernelKMeans
     from .wavelets import ComplexWaveletSSIM
 
@@ -29,6 +30,7 @@ __all__ = [
     "ProbabilisticKMeans",
     "SequentialPossibilisticCMeans",
     "SpatialPyramid",
+    "StreamingKernelFCM",
     "TwoStepKernelKMeans",
 ]
 
@@ -43,6 +45,7 @@ PLACES = {
     "ProbabilisticKMeans": "probabilistic_kmeans",
     "SequentialPossibilisticCMeans": "sequential_cmeans",
     "SpatialPyramid": "spatial_pyramid",
+    "StreamingKernelFCM": "stream_by_projection",
     "TwoStepKernelKMeans": "two_step",
 }
 
