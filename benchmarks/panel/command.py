@@ -81,7 +81,6 @@ for name, words in FITS.items():
 
 STREAMS: dict[str, list[object]] = {
     "landmarks": ["-c", 4],
-    "projection": ["-c", 4, "--method", "projection", "--rule", "hard"],
     "euclidean": ["-c", 4, "--kernel", "linear", "--scale", "standard", "--m", 1.3, "--decay", 0.8],
 }
 
