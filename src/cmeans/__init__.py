@@ -51,6 +51,7 @@ __all__ = [
     "SequentialPossibilisticCMeans",
     "Stability",
     "StreamingFuzzyCMeans",
+    "ThreadEngine",
     "TwoStepKernelKMeans",
     "__version__",
     "datasets",
@@ -84,6 +85,7 @@ _PLACES = {  # of names that are neither modules nor estimators
     "show_versions": "versions",
     "silhouette_scorer": "selection.scorer",
     "stability": "selection.stability",
+    "ThreadEngine": "engines",
 }
 
 

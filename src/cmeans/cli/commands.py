@@ -32,6 +32,7 @@ from .option_values import (
     listed,
     option_of,
     parameter_options,
+    with_engine,
 )
 from .output.messages import in_options, own_words
 from .output.report import Part, of_fit, of_model, of_predict, of_report, of_select
@@ -358,7 +359,9 @@ def stream(
     wanted = Wanted(source, kind, header, Follow(1.0 if poll is None else poll, idle) if follow else None)
     reading = ReadOptions(source, tuple(columns or ()), weight, dtype=None if dtype == "keep" else dtype)
     checkpoints = Checkpoints(checkpoint, checkpoint_every, resume)
-    request = StreamRequest(wanted, reading, words, scale, out, memberships, checkpoints, chunk_size, max_wait, max_errors, summary)
+    request = StreamRequest(
+        wanted, reading, with_engine(words), scale, out, memberships, checkpoints, chunk_size, max_wait, max_errors, summary
+    )
     return run_stream(request, screen)
 
 

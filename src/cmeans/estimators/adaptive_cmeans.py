@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from sklearn.exceptions import ConvergenceWarning
 
+from ..engines import Engine
 from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest, check_m
 from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, starts
@@ -22,7 +22,6 @@ from ..rules import Fuzzy, Hard, Rule, SparsePossibilistic
 from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import warn
 from ..solvers.adaptive import MERGED, Adaptation, PilotWidths, halfway_scales, merged, pilot_widths
-from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import BestRun, ScalesPilot, best_of, possibilistic_scales
 from ..solvers.observer import nothing_yet
 from ..solvers.sequential import diametral_rows
@@ -159,10 +158,8 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
-        memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

@@ -13,8 +13,9 @@ from sklearn.utils import ClassifierTags, Tags
 
 from ..data.blocks import Blocks
 from ..data.outputs import Labels
-from ..engines import count_threads
+from ..engines import ThreadEngine
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
+from ..runtime.numerals import parse_budget
 from ..runtime.progress import current_listeners
 from ..solvers.checkpoints import OBJECTS, CheckpointLog, checked_checkpoint, fingerprint, formatted
 from ..solvers.multistart import FitResult
@@ -28,20 +29,20 @@ from .arguments import (
     takes_affinities,
     takes_kernel_values,
 )
+from .engine import check_engine
 from .fitted_attributes import OPTIONAL, restored_on_failure, row_attributes, warn_of_result
 from .geometry import Geometry
 from .init import check_init
-from .memory import parse_budget
 from .prediction import Predicting
 from .procedure import FitContext, FitSettings, Method, Procedure
 from .rows.joining import equal_rows_joined, joins_equal_rows
 from .rows.missing import check_missing, with_means
 from .rows.told import NOTHING, Told
 from .space import check_kernel
-from .validation import checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
+from .validation import checked_random_state, integer, one_of, read_rows, real, weights_of
 from .ways.by_sweeps import BySweeps
 
-MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
+MAY_CHANGE = {"random_state", "n_jobs", "engine", "verbose"}  # parameters that a resumed fit may change
 
 
 class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseEstimator):
@@ -111,7 +112,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
                 taker.check(settings.n_clusters, most=procedure.top_k)
             given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
             weight, unit = weights_of(given, sample_weight, estimator_name)
-            blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._threads(given.x)).in_their_place()
+            blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(given.x).n_threads).in_their_place()
             if procedure.factors is not None:
                 with self._engine(blocks) as engine:
                     blocks = replace(blocks, factors=procedure.factors(blocks, engine))
@@ -148,7 +149,8 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
 
     def _checkpoint_log(self, settings: FitSettings, blocks: Blocks) -> CheckpointLog | None:
         """Return the log that records the progress of the fit, if a checkpoint is set."""
-        if (checkpoint := checked_checkpoint(self.checkpoint, type(self).__name__)) is None:
+        engine = self._engine_of(blocks.x)
+        if (checkpoint := checked_checkpoint(engine.checkpoint, type(engine).__name__)) is None:
             return None
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in MAY_CHANGE}
         identity = {"estimator": type(self).__name__, **formatted(parameters), **fingerprint(blocks)}
@@ -179,9 +181,8 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
         check_missing(self, name)
         one_of(self.on_empty, "on_empty", name, get_args(OnEmpty))
         joins_equal_rows(self.join_equal_rows, name)
-        count_threads(self.n_jobs, name)
-        checked_checkpoint(self.checkpoint, name)
-        engine_of(self)
+        engine = check_engine(self) or ThreadEngine()
+        checked_checkpoint(engine.checkpoint, type(engine).__name__)
         way = None if self.search is None else one_of(self.search, "search", name, get_args(SearchName))
         if way == "annealing" and not procedure.can_be_annealed:
             raise ValueError(
@@ -193,7 +194,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
         n_init = integer(self.n_init, "n_init", name, 1)
         max_iter = integer(self.max_iter, "max_iter", name, 1) if procedure.most_sweeps is None else procedure.most_sweeps
         stopping = Stopping(max_iter, real(self.tol, "tol", name), procedure.criterion, self._mixing(name))
-        budget, rng = parse_budget(self.memory_budget, name), checked_random_state(self.random_state, name)
+        budget, rng = parse_budget(engine.memory_budget, type(engine).__name__), checked_random_state(self.random_state, name)
         return procedure, FitSettings(n_clusters, n_init if isinstance(self.init, str) else 1, stopping, budget, rng)
 
     def _mixing(self, estimator_name: str) -> str | None:

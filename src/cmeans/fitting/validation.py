@@ -85,9 +85,10 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     given = X
     if isinstance(X, (str, os.PathLike)):
         X = open_blocks(X, columns=None if fitting else names_of(estimator), missing="partial" if takes_holes(estimator) else "error")
-    engine, X = engine_of(estimator), unlabelled(X)
+    engine, X = vars(estimator).get("engine"), unlabelled(X)
     if is_collection(X):
-        X = (engine or DaskEngine()).rows(X, type(estimator).__name__, holes=takes_holes(estimator))
+        held = engine if isinstance(engine, DaskEngine) else DaskEngine()
+        X = held.rows(X, type(estimator).__name__, holes=takes_holes(estimator))
     if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f" and not X.dtype.isnative:
         X = X.astype(X.dtype.newbyteorder("="))
     if type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.size and is_half(X.dtype):
@@ -95,7 +96,7 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     source = as_source(X)
     if source is not None:
         if engine is not None:
-            source = engine.read(source, type(estimator).__name__, estimator._limits.partition_rows)
+            source = engine.reader_of(source, type(estimator).__name__, estimator._limits.partition_rows)
         return _stored_rows(estimator, source, fitting=fitting)
     refuse_no_rows(X, type(estimator).__name__)
     X = hollow(X) if takes_holes(estimator) else X
@@ -124,14 +125,6 @@ def weights_of(given: CheckedRows, sample_weight: Any, estimator_name: str) -> t
             return _in_unit(weight, estimator_name)
         sample_weight = sample_weight.compute()
     return read_weights(given.weight if sample_weight is None else sample_weight, int(given.x.shape[0]), estimator_name)
-
-
-def engine_of(estimator: BaseEstimator) -> DaskEngine | None:
-    """Return the parameter `engine`, checked."""
-    engine = vars(estimator).get("engine")
-    if engine is None or isinstance(engine, DaskEngine):
-        return engine
-    raise ValueError(f"{type(estimator).__name__}(engine={engine!r}): give a cmeans.DaskEngine, or None.")
 
 
 def read_weights(sample_weight: Any, n: int, estimator_name: str) -> tuple[Float64, float]:

@@ -38,7 +38,7 @@ FORMAT = 1
 WITH_STEPS = 2  # the format of a pipeline, which readers of the former would take for its last step alone
 OBJECTS: dict[str, type[Any]] = {**OF_STREAMS, **{cls.__name__: cls for cls in (State, Approximation, TopMemberships)}}
 ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__} | {"LandmarkGraph": LandmarkGraph}
-OF_A_FIT = ("engine", "checkpoint")  # parameters of a fit, not of its result
+OF_A_FIT = ("engine",)  # parameters of a fit, not of its result
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = True, metadata: Mapping[str, Any] | None = None) -> None:
@@ -216,7 +216,7 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
         raise ValueError(f"unknown estimator {header['estimator']!r}")
     model = ESTIMATORS[header["estimator"]]()
     model.set_params(**{k: unpacked(v, arrays, OBJECTS) for k, v in header["params"].items()})
-    for name in OF_A_FIT:  # files hold neither the engine of a fit nor its checkpoint
+    for name in OF_A_FIT:  # files hold no engine of a fit
         if vars(model).get(name) is not None:
             raise ValueError(f"{name}={vars(model)[name]!r} was never saved")
     check_parameters(model)

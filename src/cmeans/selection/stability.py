@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64, is_stored
 from ..data.row_source import StoredRows
+from ..engines import without_checkpoint
 from ..engines.dask.dask_api import is_collection
 from ..fitting.arguments import takes_kernel_values
 from ..fitting.fit import BaseCMeans
@@ -149,8 +150,8 @@ def agreement(estimator: Any, rows: Any, compared: Compared, n_clusters: int, n_
 
 def refit(estimator: Any, rows: Any, weight: Float64, seed: int) -> Any:
     """Return a fit of its own of an estimator's parameters: from no given start, saved and announced nowhere."""
-    words: dict[str, Any] = {"checkpoint": None, "verbose": 0, "random_state": seed % 2**32}
     given = estimator.get_params(deep=False)
+    words: dict[str, Any] = {"engine": without_checkpoint(given.get("engine")), "verbose": 0, "random_state": seed % 2**32}
     if not isinstance(given.get("init", ""), str):
         words["init"] = "k-means++"
     with warnings.catch_warnings():

@@ -15,7 +15,8 @@ from ...data.arrays import Float64, IntArray, is_stored, unlabelled
 from ...data.blocks import Blocks
 from ...data.known_labels import KnownLabels
 from ...engines.dask.dask_api import is_collection
-from ..memory import parse_budget, require
+from ...runtime.numerals import parse_budget
+from ..memory import require
 from ..validation import host_array, real
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Told:
                 "top_k=."
             )
         if groups is not None:
-            blocks = _loaded(blocks, parameters.memory_budget, estimator_name)
+            blocks = _loaded(blocks, parameters._engine_of(blocks.x).memory_budget, estimator_name)
         if known is not None and groups is not None:
             known = _shared(known, groups, estimator_name)
         return replace(blocks, known=known, groups=groups)
