@@ -162,8 +162,8 @@ def test_estimators_and_their_files(estimator, tmp_path):
 
 def test_a_fit_goes_on_from_its_checkpoint_and_from_another_model(tmp_path):
     path = tmp_path / "run"
-    first = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, max_iter=100, checkpoint=path).fit(MOONS)
-    again = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, max_iter=100, checkpoint=path).fit(MOONS)
+    first = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, max_iter=100, engine=cmeans.ThreadEngine(checkpoint=path)).fit(MOONS)
+    again = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, max_iter=100, engine=cmeans.ThreadEngine(checkpoint=path)).fit(MOONS)
     np.testing.assert_array_equal(first.memberships_, again.memberships_)
     after = cmeans.KernelKMeans(2, kernel=first.kernel_, init=first).fit(MOONS)
     assert adjusted_rand_score(HALF, after.labels_) > 0.99

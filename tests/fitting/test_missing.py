@@ -89,7 +89,7 @@ def test_sweeps_are_those_of_the_naive_loop(name: str, scaled: bool) -> None:
     }.get(name, (lambda d2: naive.fuzzy_memberships(d2, m), None))
     twin = partial_cmeans(X, V, memberships, m, 6, WEIGHTS, **({} if penalty is None else {"penalty": penalty}), scaled=scaled)
     space = PartialSpace(np.nanmean(X, axis=0), scaled)
-    with ThreadEngine(1) as engine:
+    with ThreadEngine(1).opened() as engine:
         problem = Problem(RepresentedRows(space, Blocks(X, WEIGHTS), 10**6), rule, engine, Stopping(6, 0.0))
         solution = solve(problem, State(space.at(V), ETA if rule.needs_pilot else None))
     np.testing.assert_allclose(solution.history, twin.history[: len(solution.history)], rtol=1e-9)
@@ -491,7 +491,7 @@ def test_bounds_of_distances_do_not_hold_for_scaled_ones() -> None:
     V = np.nan_to_num(X[[0, 30, 60]])
     twin = partial_cmeans(X, V, naive.hard_memberships, 1.0, 8, np.ones(110), scaled=True)
     space = PartialSpace(np.nanmean(X, axis=0), True)
-    with ThreadEngine(1) as engine:
+    with ThreadEngine(1).opened() as engine:
         problem = Problem(RepresentedRows(space, Blocks(X, np.ones(110)), 10**9), Hard(), engine, Stopping(8, 0.0))
         solution = solve(problem, State(space.at(V)))
     np.testing.assert_allclose(solution.history, twin.history[: len(solution.history)], rtol=1e-9)

@@ -61,7 +61,7 @@ def everybody(weights):
 
 
 def seeds(metric, people, count, seed, n_threads=1):
-    with ThreadEngine(n_threads) as engine:
+    with ThreadEngine(n_threads).opened() as engine:
         return scalable_kmeans_plus_plus(metric, people, count, RandomState(seed), engine)
 
 

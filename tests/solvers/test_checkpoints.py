@@ -66,7 +66,9 @@ class BrokenError(Exception):
 def fitted(name: str, checkpoint: object = None, seed: int = 3, n_jobs: int = 1) -> object:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return FITS[name](random_state=seed, checkpoint=checkpoint, n_jobs=n_jobs).fit(X[: OF_FEW.get(name)], sample_weight=None)
+        return FITS[name](random_state=seed, engine=cmeans.ThreadEngine(n_jobs=n_jobs, checkpoint=checkpoint)).fit(
+            X[: OF_FEW.get(name)], sample_weight=None
+        )
 
 
 def breaking_off(monkeypatch: pytest.MonkeyPatch, at: int, error: type[BaseException] = BrokenError) -> list[int]:
@@ -147,7 +149,7 @@ def test_a_finished_fit_resumes_without_a_sweep(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("name", ["hard", "fuzzy", "possibilistic", "adaptive", "sequential"])
 def test_who_interrupts_keeps_the_centres_so_far(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     breaking_off(monkeypatch, 40 if name == "adaptive" else 5, KeyboardInterrupt)
-    model = FITS[name](random_state=3, n_jobs=1, checkpoint=Checkpoint(tmp_path / "f", sweeps=1))
+    model = FITS[name](random_state=3, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=Checkpoint(tmp_path / "f", sweeps=1)))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
     assert not model.converged_
@@ -160,7 +162,7 @@ def test_who_interrupts_keeps_the_centres_so_far(name: str, tmp_path: Path, monk
 
 def test_too_early_there_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     breaking_off(monkeypatch, 1, KeyboardInterrupt)  # in the fuzzy run that gives adaptive clusters their scales
-    model = FITS["adaptive"](random_state=3, checkpoint=Checkpoint(tmp_path / "f", sweeps=1))
+    model = FITS["adaptive"](random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(tmp_path / "f", sweeps=1)))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
     assert "_state" not in vars(model)
@@ -216,12 +218,12 @@ def test_an_error_of_the_rows_leaves_a_checkpoint(tmp_path: Path, monkeypatch: p
             return X[start:stop].copy()
 
     file, rows = tmp_path / "fit.checkpoint", Failing("somewhere", range(4), X.dtype, len(X))
-    words = {"m": 1.5, "kernel": "rbf", "n_landmarks": 30, "random_state": 0, "n_jobs": 1}
+    words = {"m": 1.5, "kernel": "rbf", "n_landmarks": 30, "random_state": 0}
     with pytest.raises(RowsError, match=r"somewhere: rows .* cannot be read, tried twice \(the disk is gone"):
-        cmeans.FuzzyCMeans(5, **words, checkpoint=file).fit(rows)
+        cmeans.FuzzyCMeans(5, **words, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=file)).fit(rows)
     assert file.exists()
     rows.left = 10**9
-    again = cmeans.FuzzyCMeans(5, **words, checkpoint=Checkpoint(file, resume=True)).fit(rows)
+    again = cmeans.FuzzyCMeans(5, **words, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=Checkpoint(file, resume=True))).fit(rows)
     assert again.objective_ == cmeans.FuzzyCMeans(5, **words).fit(X).objective_
 
 
@@ -231,7 +233,9 @@ def test_a_full_disk_does_not_end_the_fit(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("cmeans.storage.codec.save_file", full)
     with pytest.warns(RuntimeWarning, match="cannot write .*No space left on device.*goes on without"):
-        model = cmeans.FuzzyCMeans(5, kernel="rbf", n_landmarks=30, random_state=3, checkpoint=Checkpoint(tmp_path / "f", sweeps=1)).fit(X)
+        model = cmeans.FuzzyCMeans(
+            5, kernel="rbf", n_landmarks=30, random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(tmp_path / "f", sweeps=1))
+        ).fit(X)
     assert model.converged_
     assert not list(tmp_path.iterdir())
 
@@ -240,7 +244,9 @@ def test_a_disk_that_fills_up_does_not_end_the_fit(tmp_path: Path) -> None:
     """What safetensors itself says of it."""
     file = tmp_path / "f"
     with files_end_at(5_000), pytest.warns(RuntimeWarning, match=r"checkpoint: cannot write .*/f: File too large. The fit goes on without"):
-        model = cmeans.FuzzyCMeans(5, kernel="rbf", n_landmarks=300, random_state=3, checkpoint=Checkpoint(file, sweeps=1)).fit(X)
+        model = cmeans.FuzzyCMeans(
+            5, kernel="rbf", n_landmarks=300, random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, sweeps=1))
+        ).fit(X)
     assert model.converged_
     assert not list(tmp_path.iterdir())
 
@@ -253,7 +259,7 @@ class TestPlaces:
         monkeypatch.setattr("cmeans.fitting.fit.BaseCMeans._by_sweeps", None)
         for word in (file, Checkpoint(file, sweeps=1)):
             with pytest.raises(OSError, match="cannot write") as caught:
-                cmeans.FuzzyCMeans(5, checkpoint=word).fit(X)
+                cmeans.FuzzyCMeans(5, engine=cmeans.ThreadEngine(checkpoint=word)).fit(X)
             assert isinstance(caught.value, ValueError)
             assert (caught.value.errno, caught.value.filename) == (number, str(file))
             assert str(caught.value) == f"cannot write {file}: {os.strerror(number)}."
@@ -329,7 +335,7 @@ class TestRefused:
     def refused(self, file: Path, match: str, x: np.ndarray = X, **words: object) -> None:
         given = {"m": 1.5, "kernel": "rbf", "n_landmarks": 30, "n_init": 2, "random_state": 3, **words}
         with pytest.raises(ValueError, match=match):
-            cmeans.FuzzyCMeans(5, **given, checkpoint=Checkpoint(file, resume=True)).fit(x)
+            cmeans.FuzzyCMeans(5, **given, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(x)
 
     def test_another_fit(self, tmp_path: Path) -> None:
         file = tmp_path / "f"
@@ -338,7 +344,7 @@ class TestRefused:
         self.refused(file, r"was begun with first rows=", x=X + 1)
         self.refused(file, r"was begun with rows=700, this fit has 699", x=X[:-1])
         with pytest.raises(ValueError, match="was begun with estimator='FuzzyCMeans'"):
-            cmeans.KernelKMeans(5, checkpoint=Checkpoint(file, resume=True)).fit(X)
+            cmeans.KernelKMeans(5, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(X)
 
     def test_no_file_and_no_checkpoint(self, tmp_path: Path) -> None:
         self.refused(tmp_path / "none", "there is no .*none to resume from; take resume=False")
@@ -375,5 +381,5 @@ class TestRefused:
 
     @pytest.mark.parametrize("word", [3, Checkpoint("f", sweeps=0), Checkpoint("f", sweeps=True), Checkpoint("f", minutes=-1)])
     def test_wrong_words(self, word: object) -> None:
-        with pytest.raises(ValueError, match=r"FuzzyCMeans\(checkpoint="):
-            cmeans.FuzzyCMeans(2, checkpoint=word).fit(X)
+        with pytest.raises(ValueError, match=r"ThreadEngine\(checkpoint="):
+            cmeans.FuzzyCMeans(2, engine=cmeans.ThreadEngine(checkpoint=word)).fit(X)
