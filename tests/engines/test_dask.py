@@ -443,6 +443,23 @@ def test_draws_among_all_rows_are_those_in_memory(client, monkeypatch):
         np.testing.assert_allclose(there.objective_history_, here.objective_history_, rtol=1e-9)
 
 
+def test_a_checkpoint_of_other_rows_or_weights_is_refused(client, tmp_path):
+    kept = cmeans.Checkpoint(tmp_path / "kept")
+    fit = model("KernelKMeans", kernel="linear", max_iter=2, engine=cmeans.DaskEngine(client, checkpoint=kept))
+    weight = da.from_array(WEIGHT, chunks=700)
+    with pytest.warns(ConvergenceWarning):
+        fit.fit(rows(), sample_weight=weight)
+    fit.set_params(engine=cmeans.DaskEngine(client, checkpoint=kept.set_params(resume=True)))
+    with pytest.warns(ConvergenceWarning):
+        fit.fit(rows().rechunk((800, D)), sample_weight=WEIGHT)  # the same, otherwise divided
+    changed = X.copy()
+    changed[4000:] += 50
+    with pytest.raises(ValueError, match="was begun with values="):
+        fit.fit(da.from_array(changed, chunks=(1000, D)), sample_weight=weight)
+    with pytest.raises(ValueError, match="was begun with weights="):
+        fit.fit(rows(), sample_weight=weight + 1)
+
+
 def test_only_the_rows_that_are_asked_for_come(client):
     from cmeans.engines.dask.rows import DaskRows
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 import cmeans
@@ -341,10 +342,34 @@ class TestRefused:
         file = tmp_path / "f"
         fitted("fuzzy", file)
         self.refused(file, r"was begun with m='1.5', this fit has '1.6'", m=1.6)
-        self.refused(file, r"was begun with first rows=", x=X + 1)
+        self.refused(file, r"was begun with values=", x=X + 1)
         self.refused(file, r"was begun with rows=700, this fit has 699", x=X[:-1])
         with pytest.raises(ValueError, match="was begun with estimator='FuzzyCMeans'"):
             cmeans.KernelKMeans(5, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(X)
+
+    @pytest.mark.parametrize("form", ["array", "float32", "CSR", "file"])
+    def test_other_rows_anywhere(self, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """One entry or one weight that differs, two rows or weights that change places."""
+
+        def given(x: np.ndarray) -> object:
+            if form == "file":
+                np.save(tmp_path / "rows.npy", x)
+                return cmeans.open_blocks(tmp_path / "rows.npy")
+            return {"array": np.asarray, "float32": np.float32, "CSR": sparse.csr_array}[form](x)
+
+        limited(monkeypatch, loaded_bytes=0, canonical_rows=0)
+        weight, file = 1.0 + np.arange(len(X)) % 3, tmp_path / "f"
+        model = cmeans.KernelKMeans(5, kernel="linear", random_state=3, engine=cmeans.ThreadEngine(checkpoint=file))
+        model.fit(given(X), sample_weight=weight)
+        model.set_params(engine=cmeans.ThreadEngine(2, checkpoint=Checkpoint(file, resume=True)))
+        model.fit(given(X), sample_weight=weight)
+        entry, order, other = X.copy(), np.arange(len(X)), weight.copy()
+        entry[-1, -1] += 1e-3
+        order[[600, 601]] = 601, 600
+        other[650] += 0.5
+        for x, w, word in ((entry, weight, "values"), (X[order], weight, "values"), (X, other, "weights"), (X, weight[order], "weights")):
+            with pytest.raises(ValueError, match=f"was begun with {word}="):
+                model.fit(given(x), sample_weight=w)
 
     def test_no_file_and_no_checkpoint(self, tmp_path: Path) -> None:
         self.refused(tmp_path / "none", "there is no .*none to resume from; take resume=False")

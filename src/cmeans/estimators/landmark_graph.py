@@ -154,6 +154,7 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             words, number = self._checked()
             rng = checked_random_state(self.random_state, name)
             given = read_rows(self, X, fitting=True)
+            given.name_columns(self)
             weight, unit = weights_of(given, sample_weight, name)
             blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(given.x).n_threads)
             number = number_of_landmarks(number, name, blocks.n_rows)

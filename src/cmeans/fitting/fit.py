@@ -17,7 +17,8 @@ from ..engines import ThreadEngine
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
 from ..runtime.numerals import parse_budget
 from ..runtime.progress import current_listeners
-from ..solvers.checkpoints import OBJECTS, CheckpointLog, checked_checkpoint, fingerprint, formatted
+from ..solvers.checkpoints import OBJECTS, CheckpointLog, checked_checkpoint
+from ..solvers.fit_identity import fingerprint, formatted
 from ..solvers.multistart import FitResult
 from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
@@ -111,6 +112,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
             if taker is not None:
                 taker.check(settings.n_clusters, most=procedure.top_k)
             given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
+            given.name_columns(self)
             weight, unit = weights_of(given, sample_weight, estimator_name)
             blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(given.x).n_threads).in_their_place()
             if procedure.factors is not None:
@@ -153,7 +155,8 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
         if (checkpoint := checked_checkpoint(engine.checkpoint, type(engine).__name__)) is None:
             return None
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in MAY_CHANGE}
-        identity = {"estimator": type(self).__name__, **formatted(parameters), **fingerprint(blocks)}
+        with self._engine(blocks) as running:
+            identity = {"estimator": type(self).__name__, **formatted(parameters), **fingerprint(blocks, running)}
         return CheckpointLog(checkpoint, identity, settings.rng, self._kept_objects)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **told: Any) -> Labels:

@@ -106,7 +106,7 @@ class TrialRows:
 def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
     """Return the rows that are given, as they are sampled."""
     with without_partial():
-        given = read_rows(clone(estimator), X, fitting=True, sparse=not takes_kernel_values(estimator.kernel))
+        given = read_rows(estimator, X, fitting=True, sparse=not takes_kernel_values(estimator.kernel))
     if given.holes:
         raise ValueError(
             "select, silhouette_scorer: X has missing values, and rows without clusters to compare with have none. Impute X for the choice "

@@ -161,7 +161,7 @@ def refit(estimator: Any, rows: Any, weight: Float64, seed: int) -> Any:
 
 def _rows_and_weights(model: BaseCMeans, X: Any, sample_weight: Any) -> tuple[Any, Float64]:
     """Return rows that bring no weights of their own, and all weights (n,), in the user's unit."""
-    given = read_rows(clone(model), X, fitting=True, sparse=not takes_kernel_values(model.kernel))
+    given = read_rows(model, X, fitting=True, sparse=not takes_kernel_values(model.kernel))
     weight, unit = weights_of(given, sample_weight, "stability")
     if given.weight is None:
         return given.x, weight if unit == 1.0 else weight * unit

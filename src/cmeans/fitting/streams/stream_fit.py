@@ -153,7 +153,10 @@ class StreamingBase(BaseCMeans):
             refuse_other_width(self, X)
             self._keep_no_clusters(X, 0, settings.n_clusters, "float64" if stream is None else stream.dtype)
             return self
-        given = read_rows(self, X, fitting=stream is None and early is None)
+        begins = stream is None and early is None
+        given = read_rows(self, X, fitting=begins)
+        if begins:
+            given.name_columns(self)
         weight, unit = weights_of(given, sample_weight, estimator_name)
         blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
         blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=False)
