@@ -68,7 +68,7 @@ def test_every_row_has_a_test() -> None:
     assert named == [*ROWS, "another release"]  # of which nothing is promised
 
 
-@row("number of threads (`n_jobs`), of workers, of BLAS threads")
+@row("the engine; number of threads (`n_jobs`), of workers, of BLAS threads")
 @pytest.mark.parametrize("name", with_parameter("n_jobs"))
 def test_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, block_rows=64, narrow_block_rows=64, least_task_rows=64, task_values=256)
@@ -98,7 +98,7 @@ def test_the_solver_does_not_depend_on_the_place_of_rows(tmp_path: Path, monkeyp
     assert ProbabilisticKMeans(2, random_state=0).fit(X).solver_ == "fagp"
 
 
-@row("`memory_budget`")
+@row("`memory_budget` of the engine")
 def test_budgets() -> None:
     for make in (FuzzyCMeans, KernelKMeans):
         fits = [

@@ -141,7 +141,7 @@ def test_a_dask_array():
 def test_threads_and_memory_change_no_bit():
     X = np.concatenate([MOONS + 0.01 * number for number in range(4)])
     one = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, n_jobs=1).fit(X)
-    for words in ({"n_jobs": 3}, {"n_jobs": 2, "memory_budget": "250MB"}):
+    for words in ({"n_jobs": 3}, {"engine": cmeans.ThreadEngine(2, memory_budget="250MB")}):
         other = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, **words).fit(X)
         np.testing.assert_array_equal(one.memberships_, other.memberships_)
 

@@ -196,7 +196,7 @@ def test_affinities_of_any_form(form, dtype):
 
 def test_threads_memory_and_scale_change_nothing(eigensolver):
     one = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, n_jobs=1).fit(EDGES)
-    for words in ({"n_jobs": 3}, {"n_jobs": 2, "memory_budget": "250MB"}):
+    for words in ({"n_jobs": 3}, {"engine": cmeans.ThreadEngine(2, memory_budget="250MB")}):
         np.testing.assert_array_equal(cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, **words).fit(EDGES).memberships_, one.memberships_)
     other = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5).fit(1024 * EDGES, sample_weight=np.full(600, 2.0**40))
     np.testing.assert_allclose(other.memberships_, one.memberships_, atol=1e-9)

@@ -366,8 +366,8 @@ def test_a_seed_gives_the_same_bits_for_any_number_of_threads_and_any_memory(rul
         assert Blocks(X, np.ones(len(X) if form == "numpy" else X.shape[0]), limits=limits).n_tasks(20) > 4
         expected = bits(make(n_jobs=1).fit(X))
         least = least_budget(make(engine=ThreadEngine(n_jobs=5, memory_budget=1)), X)
-        for other in ({"n_jobs": 2}, {"n_jobs": 5, "memory_budget": least}, {"n_jobs": 2, "memory_budget": least + 100_000}):
-            for ours, one in zip(bits(make(**other).fit(X)), expected, strict=True):
+        for other in (ThreadEngine(2), ThreadEngine(5, memory_budget=least), ThreadEngine(2, memory_budget=least + 100_000)):
+            for ours, one in zip(bits(make(engine=other).fit(X)), expected, strict=True):
                 np.testing.assert_array_equal(ours, one)
 
 

@@ -339,8 +339,8 @@ def test_equal_rows_are_joined() -> None:
 
 def test_a_fit_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     X, _ = rows(200)
-    model = fitted("fuzzy", X, checkpoint=tmp_path / "progress")
-    again = fitted("fuzzy", X, checkpoint=cmeans.Checkpoint(tmp_path / "progress", resume=True))
+    model = fitted("fuzzy", X, engine=ThreadEngine(checkpoint=tmp_path / "progress"))
+    again = fitted("fuzzy", X, engine=ThreadEngine(checkpoint=cmeans.Checkpoint(tmp_path / "progress", resume=True)))
     np.testing.assert_array_equal(again.memberships_, model.memberships_)
 
 
@@ -376,7 +376,7 @@ def test_files(kind: str, place: str, tmp_path: Path) -> None:
     {"csv": lambda: frame.to_csv(path, index=False), "npy": lambda: np.save(path, X)}.get(place, lambda: frame.to_parquet(path))()
     given = cmeans.open_blocks(path, missing="partial") if place == "opened" else path
     start = np.nan_to_num(X[[0, 400, 800]])
-    model, expected = (fitted(kind, each, init=start, memory_budget="200MB") for each in (given, X))
+    model, expected = (fitted(kind, each, init=start, engine=ThreadEngine(memory_budget="200MB")) for each in (given, X))
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     np.testing.assert_array_equal(model.n_missing_, np.isnan(X).sum(axis=0))
     assert model.objective_ == pytest.approx(expected.objective_, rel=1e-12)

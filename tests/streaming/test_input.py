@@ -356,7 +356,7 @@ BAD_WORDS = [
     ({"max_iter": 0}, "max_iter=0"),
     ({"tol": -1.0}, "tol=-1.0"),
     ({"n_init": 0}, "n_init=0"),
-    ({"memory_budget": "much"}, "memory_budget"),
+    ({"engine": "much"}, "engine"),
 ]
 
 

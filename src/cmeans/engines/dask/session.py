@@ -43,7 +43,7 @@ SENT_FOR = 1.0  # seconds of chunks after which the state of a stream comes here
 MOST_CHUNKS = 64  # of a stream, that are sent at once
 SCHEDULER_GONE = (
     "the Dask scheduler is gone, and with it the rows on its workers; start a cluster and fit again, from a checkpoint where the fit had "
-    "one (checkpoint=cmeans.Checkpoint(path, resume=True))."
+    "one (engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(path, resume=True)))."
 )
 GIVE_MEMORY = "give them more memory, or smaller partitions"
 
