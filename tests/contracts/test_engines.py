@@ -55,7 +55,9 @@ class TestRowsOnDask(RowsContract):
         sizes, words = (70, 49, 1, 110), {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
         with distributed.LocalCluster(n_workers=workers, **words) as cluster, distributed.Client(cluster) as client:
             rows = DaskEngine(client).rows(array.from_array(blocks.x, chunks=(sizes, (1,))), "Owner")
-            weight = rows.column(array.from_array(blocks.weight, chunks=60), lambda part, _: np.asarray(part), "weights", "Owner")
+            weight = rows.partitions.column(
+                array.from_array(blocks.weight, chunks=60), lambda part, _: np.asarray(part), "weights", "Owner"
+            )
             with DaskEngine(client).opened(rows) as engine:
                 yield engine, replace(blocks, x=rows, weight=weight)
 

@@ -130,7 +130,7 @@ def weights_of(given: CheckedRows, sample_weight: Any, estimator_name: str) -> t
         return _in_unit(sample_weight, estimator_name)
     if is_collection(sample_weight):
         if is_stored(given.x) and given.x.elsewhere:
-            weight = given.x.column(sample_weight, partial(_checked_weights, estimator_name), "sample_weight", estimator_name)
+            weight = given.x.partitions.column(sample_weight, partial(_checked_weights, estimator_name), "sample_weight", estimator_name)
             return _in_unit(weight, estimator_name)
         sample_weight = sample_weight.compute()
     return read_weights(given.weight if sample_weight is None else sample_weight, int(given.x.shape[0]), estimator_name)

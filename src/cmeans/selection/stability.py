@@ -122,7 +122,7 @@ def stability(model: Any, X: Any, *, n_bootstrap: int = 20, sample_weight: Any =
         )
     labels = model.predict(X)
     if is_stored(rows) and rows.elsewhere and is_collection(labels):
-        compared: Compared = ComparedThere(rows.column(labels, as_labels, "labels", "stability"), weight)
+        compared: Compared = ComparedThere(rows.partitions.column(labels, as_labels, "labels", "stability"), weight)
     else:
         compared = ComparedHere(labels_here(labels), weight)
     return agreement(model, rows, compared, c, n_bootstrap, seed)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from ...data.row_source import RowArray, RowsError, StoredRows
-from .columns import DaskColumn, Partitions
+from .columns import Partitions
 from .dask_api import empty_chunk, is_array, is_frame, memory_limits, settled, started
 from .shards import as_rows, look
 
@@ -91,10 +90,6 @@ class DaskRows(StoredRows):
     def memory(self, n_threads: int) -> int:
         largest = int(np.diff(self.starts).max())
         return (n_threads + 1) * largest * self.shape[1] * self.dtype.itemsize
-
-    def column(self, values: Any, check: Callable[[Any, int], Any], name: str, estimator_name: str) -> DaskColumn:
-        """Return a Dask array or series as numbers beside the rows; `check` makes them of each part, from the number of its first row."""
-        return self.partitions.column(values, check, name, estimator_name)
 
     def _read(self, start: int, stop: int) -> RowArray:
         return self.partitions.bring(self.parts, slice(start, stop)) if stop > start else self._none()
