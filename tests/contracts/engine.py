@@ -15,7 +15,7 @@ import threadpoolctl
 
 from cmeans.data.blocks import Blocks, GivenRows
 from cmeans.data.limits import Limits
-from cmeans.engines import Chain, Chunks, Engine, Pass
+from cmeans.engines import Chain, ChunkedRows, Engine, Pass
 from cmeans.engines.base import Kept
 
 
@@ -317,7 +317,7 @@ class Linking(Chain[float]):
 class SpellingChunks(Chain["Text | None"]):
     """A stream that spells its rows, by the engine that it is given."""
 
-    def work(self, rows: Chunks, task: int, kept: None, state: Text | None, engine: Engine) -> Text:
+    def work(self, rows: ChunkedRows, task: int, kept: None, state: Text | None, engine: Engine) -> Text:
         blocks = rows.chunk(task)
         chunk = engine.fold(GivenRows(blocks, 1), Noting(), kept=Kept(Notes(blocks.n_rows)))
         return chunk if state is None else state + chunk
@@ -327,7 +327,7 @@ class SpellingChunks(Chain["Text | None"]):
 class ChunksAlone(Pass["tuple[int, list[float], float]"]):
     """The number of each chunk, its rows and their weight."""
 
-    def work(self, rows: Chunks, task: int, prepared: None) -> tuple[int, list[float], float]:
+    def work(self, rows: ChunkedRows, task: int, prepared: None) -> tuple[int, list[float], float]:
         blocks = rows.chunk(task)
         return rows.numbers[task], blocks.x[:, 0].tolist(), float(blocks.weight.sum())
 
@@ -391,13 +391,13 @@ class RowsContract(ABC):
         texts = [LETTERS[start:stop] + "." for start, stop in SPANS]
         wanted = [Text("".join(texts[:count])) for count in range(1, len(texts) + 1)]
         numbers = range(len(SPANS))
-        states = [state for state, _ in engine.follow(Chunks(rows.blocks, SPANS, numbers), SpellingChunks(), None)]
+        states = [state for state, _ in engine.follow(ChunkedRows(rows.blocks, SPANS, numbers), SpellingChunks(), None)]
         assert states == [state for state in wanted if state in states]
         assert states[-1] == wanted[-1]
-        *_, (last, _) = engine.follow(Chunks(rows.blocks, SPANS[3:], numbers[3:]), SpellingChunks(), wanted[2])
+        *_, (last, _) = engine.follow(ChunkedRows(rows.blocks, SPANS[3:], numbers[3:]), SpellingChunks(), wanted[2])
         assert last == wanted[-1]
 
     def test_chunks_side_by_side(self, there: tuple[Engine, GivenRows]) -> None:
         engine, rows = there
-        answers = list(engine.map(Chunks(rows.blocks, SPANS, range(3, 3 + len(SPANS))), ChunksAlone()))
+        answers = list(engine.map(ChunkedRows(rows.blocks, SPANS, range(3, 3 + len(SPANS))), ChunksAlone()))
         assert answers == [(number, [*range(*span)], sum(range(*span))) for number, span in enumerate(SPANS, 3)]

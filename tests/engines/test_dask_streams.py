@@ -23,7 +23,7 @@ pytest.importorskip("dask", reason="Dask is not installed: pip install cmeans[da
 distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
 da = pytest.importorskip("dask.array")
 
-from cmeans.engines import Chunks  # noqa: E402
+from cmeans.engines import ChunkedRows  # noqa: E402
 from cmeans.engines.dask import session as sessions  # noqa: E402
 from cmeans.engines.dask.columns import Partitions  # noqa: E402
 from cmeans.engines.dask.session import DaskSession  # noqa: E402
@@ -151,7 +151,7 @@ def test_a_checkpoint_of_a_tree_keeps_its_patches(client: Any, tmp_path: Path, m
 
     def sending(name: str) -> Any:
         def sent(session: Any, rows: Any, *words: Any) -> Any:
-            if isinstance(rows, Chunks):
+            if isinstance(rows, ChunkedRows):
                 told.extend(len(some) for some in words if isinstance(some, range))
                 if len(told) == 4:
                     raise KeyboardInterrupt

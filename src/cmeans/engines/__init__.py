@@ -1,12 +1,12 @@
 """Engines that run passes over rows."""
 
-from .base import Chain, Chunks, Engine, NumberedPass, Pass, without_checkpoint
+from .base import Chain, ChunkedRows, Engine, NumberedPass, Pass, without_checkpoint
 from .dask.engine import DaskEngine
 from .threads import ThreadEngine, count_threads, usable_cpus
 
 __all__ = [
     "Chain",
-    "Chunks",
+    "ChunkedRows",
     "DaskEngine",
     "Engine",
     "NumberedPass",

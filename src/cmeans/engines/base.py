@@ -81,7 +81,7 @@ class Chain(ABC, Generic[Result]):
 
 
 @dataclass(frozen=True, eq=False)
-class Chunks:
+class ChunkedRows:
     """Rows cut into chunks, each of which is a task of its own."""
 
     blocks: Blocks

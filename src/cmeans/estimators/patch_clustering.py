@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data.arrays import in_float64, numpy_dtype, stacked, take, to_numpy
 from ..data.blocks import Blocks
-from ..engines import Chunks, Engine, Pass, ThreadEngine
+from ..engines import ChunkedRows, Engine, Pass, ThreadEngine
 from ..engines.base import Span
 from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule, takes_graph
 from ..fitting.geometry import Geometry
@@ -169,10 +169,10 @@ class KernelPatchClustering(Plotting, StreamingBase):
         leaves = list[Packed]()
         with context.kept_in_checkpoint():
             start = EachChunk(partial(model._first_patch, sent, seed, len(spans)))
-            ((first, _),) = context.engine.follow(Chunks(blocks, spans[:1], [0]), start, None)
+            ((first, _),) = context.engine.follow(ChunkedRows(blocks, spans[:1], [0]), start, None)
             wanted = [number for number, section in sections.items() if number and section.found is None]
             alone = partial(model._patch_alone, replace(sent, listeners=()), seed, first)  # patches side by side send no messages
-            made = context.engine.map(Chunks(blocks, [spans[number] for number in wanted], wanted), PatchesAlone(alone))
+            made = context.engine.map(ChunkedRows(blocks, [spans[number] for number in wanted], wanted), PatchesAlone(alone))
             for number, section in sections.items():  # the first patch, which has the kernel, is made in any case
                 leaves.append(_kept(first) if number == 0 else next(made) if section.found is None else section.found)
                 section.note(partial(dict, leaves[-1]))
@@ -229,7 +229,7 @@ class PatchesAlone(Pass[Packed]):
 
     patch: Callable[[Blocks, int], Packed]
 
-    def work(self, rows: Chunks, task: int, prepared: None) -> Packed:
+    def work(self, rows: ChunkedRows, task: int, prepared: None) -> Packed:
         return self.patch(rows.chunk(task), rows.numbers[task])
 
 

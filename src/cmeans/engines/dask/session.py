@@ -15,7 +15,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 from ...data.row_source import RowsError
-from ..base import Chain, Chunks, Engine, HasTasks, Pass, Result, Sum
+from ..base import Chain, ChunkedRows, Engine, HasTasks, Pass, Result, Sum
 from .columns import DaskKept, columns_of
 from .dask_api import has_killed_workers, is_connected, placed, settled
 from .interrupts import unraised_interrupts
@@ -113,7 +113,7 @@ class DaskSession(Engine):
         if not self._holds(rows):
             yield from super().follow(rows, chain, state, kept)
             return
-        n_steps = rows.n_tasks if isinstance(rows, Chunks) else len(self._rows.parts)
+        n_steps = rows.n_tasks if isinstance(rows, ChunkedRows) else len(self._rows.parts)
         at, count = 0, 1 if kept is None else n_steps  # what is kept is written by one graph
         while at < n_steps:
             begun, beside, steps = time.monotonic(), list[Any](), range(at, min(at + count, n_steps))
@@ -141,7 +141,7 @@ class DaskSession(Engine):
 
     def _steps_of(self, rows: Any, steps: range, name: str, tasks: Graph) -> list[tuple[Any, int, int]]:
         """Return the shard of each step, its number and its partition; consecutive chunks of the same partitions are one step."""
-        if not isinstance(rows, Chunks):
+        if not isinstance(rows, ChunkedRows):
             held = self._shards_of(rows)
             return [(held[k], k, k) for k in steps]
         self._place()
@@ -149,7 +149,7 @@ class DaskSession(Engine):
         groups = groupby(steps, key=lambda k: [part for part, _ in between(*rows.spans[k])])
         return [self._chunk_shard(rows, list(some), name, tasks) for _, some in groups]
 
-    def _chunk_shard(self, rows: Chunks, some: list[int], name: str, tasks: Graph) -> tuple[str, int, int]:
+    def _chunk_shard(self, rows: ChunkedRows, some: list[int], name: str, tasks: Graph) -> tuple[str, int, int]:
         """Add the tasks that cut consecutive chunks out of the partitions; return the key of their shard, the number of the first chunk,
         and the partition that holds most of their rows."""
         (start, _), (_, stop) = rows.spans[some[0]], rows.spans[some[-1]]
@@ -168,7 +168,7 @@ class DaskSession(Engine):
         return key, some[0], home
 
     def _map_on_workers(self, rows: Any, over: Pass[Result]) -> Iterator[Result]:
-        count = rows.n_tasks if isinstance(rows, Chunks) else len(self._rows.parts)
+        count = rows.n_tasks if isinstance(rows, ChunkedRows) else len(self._rows.parts)
         for start in range(0, count, self._at_once):
             some = range(start, min(start + self._at_once, count))
             for answer in self._results(partial(self._submit_map, rows, over, some)):
@@ -181,7 +181,7 @@ class DaskSession(Engine):
 
     def _submit_map(self, rows: Any, over: Pass[Any], some: range) -> list[Any]:
         """Send a pass over some shards: to each worker once, unless it holds data of single rows."""
-        name, chunked = self._new_name(), isinstance(rows, Chunks)
+        name, chunked = self._new_name(), isinstance(rows, ChunkedRows)
         shared, passes = f"cmeans-pass-{name}-all", [] if chunked else self._parts_of(over)
         tasks: Graph = {} if passes else {shared: (unchanged, PreparedOnce(over))}
         wanted = list[str]()

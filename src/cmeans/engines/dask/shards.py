@@ -19,7 +19,7 @@ from ...data.blocks import Blocks, BlocksSpec
 from ...data.known_labels import KnownLabels
 from ...data.row_source import StoredRows
 from ...runtime.user_warnings import Message, collected, warn
-from ..base import Chain, Chunks, Engine, Kept, Pass
+from ..base import Chain, ChunkedRows, Engine, Kept, Pass
 from ..threads import ThreadEngine
 from .dask_api import spare_memory, this_worker, threads_of
 
@@ -152,13 +152,13 @@ def blocks_of(spec: BlocksSpec, x: Any, weight: Any, labels: Any, strength: Any)
 class ChunkShard:
     """Consecutive chunks of rows, cut out of partitions for one task."""
 
-    rows: Chunks
+    rows: ChunkedRows
 
 
 def chunk_shard(spec: BlocksSpec, spans: Any, numbers: Any, *pieces: Any) -> ChunkShard:
     """Join pieces of partitions, and of the columns beside them, as chunks."""
     whole = (None if some is None else some[0] if len(some) == 1 else np.concatenate(some) for some in pieces)
-    return ChunkShard(Chunks(blocks_of(spec, *whole), spans, numbers))
+    return ChunkShard(ChunkedRows(blocks_of(spec, *whole), spans, numbers))
 
 
 def engine_here(n_threads: int | None = None) -> AbstractContextManager[Engine]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...data.arrays import Float64, is_foreign, numpy_dtype
 from ...data.blocks import Blocks
-from ...engines import Chain, Chunks, Engine
+from ...engines import Chain, ChunkedRows, Engine
 from ...engines.base import Span
 from ...kernels import Kernel, LandmarkGraphKernel
 from ...rules import Hard, Rule
@@ -67,7 +67,7 @@ class EachChunk(Chain[Any]):
 
     step: Callable[[Any, Blocks, Engine], Any]
 
-    def work(self, rows: Chunks, task: int, kept: None, state: Any, engine: Engine) -> Any:
+    def work(self, rows: ChunkedRows, task: int, kept: None, state: Any, engine: Engine) -> Any:
         return self.step(state, rows.chunk(task), engine)
 
 
@@ -199,7 +199,7 @@ class StreamingBase(BaseCMeans):
         found = None if section.found is None else FitSummary(*(section.found[name] for name in ("stream", "loss", "fell_short")))
         summary, done = found, 0 if found is None else found.stream.n_chunks
         model, sent = self._as_sent(context)
-        chunks = Chunks(context.blocks, spans[done:], range(done, len(spans)))
+        chunks = ChunkedRows(context.blocks, spans[done:], range(done, len(spans)))
         each = EachChunk(partial(model._after, sent, seed, len(spans)))
         with context.kept_in_checkpoint():
             for summary, _ in context.engine.follow(chunks, each, found):
