@@ -18,9 +18,9 @@ from ..fitting.engine import RunsPasses, check_engine
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.space import graph_geometry
 from ..fitting.validation import checked_random_state, integer, one_of, read_rows, weights_of
+from ..graphs.landmark_graph import FeaturesPass, Sought, suggested_clusters
 from ..kernels import LandmarkGraphKernel
 from ..kernels.landmark_graph import GraphParameters
-from ..landmarks.graph import FeaturesPass, Sought, suggested_clusters
 from ..runtime.docstrings import describes_arguments
 from ..solvers.observer import FitRecord
 from ..spaces import FeatureSpace

@@ -23,13 +23,10 @@ OF_COLUMNS, OF_WEIGHTS = np.uint64(0xD1B54A32D192ED03), np.uint64(0x8CB92BA72F3D
 
 
 def fingerprint(blocks: Blocks, engine: Engine) -> dict[str, Any]:
-    """Return what identifies an input: its size, type, rows and weights, and what is told of its rows. It takes one pass."""
+    """Return what identifies an input: its size, type, rows and weights. It takes one pass."""
     n, d = blocks.x.shape
-    told = {} if blocks.known is None else {"known labels": _digest(*map(_shown, (blocks.known.labels, blocks.known.strength)))}
-    told |= {} if blocks.groups is None else {"linked rows": _digest(blocks.groups)}
     values, weights = engine.fold(GivenRows(blocks, int(d)), HashPass())
     return {
-        **told,
         "rows": int(n),
         "columns": int(d),
         "dtype": str(blocks.x.dtype).rpartition(".")[2],
@@ -65,13 +62,14 @@ def _hashed(values: npt.NDArray[Any], places: Any) -> np.uint64:
     return (z ^ (z >> np.uint64(31))).sum(dtype=np.uint64)  # type: ignore[no-any-return]
 
 
+def digest_of(*columns: Any) -> str:
+    """Return what identifies numbers by row, wherever they are."""
+    return hashlib.sha256(b"".join(np.ascontiguousarray(_shown(column)).tobytes() for column in columns)).hexdigest()
+
+
 def _shown(values: Any) -> Any:
     """Return values by row that are here, or what is known here of those that are not."""
     return values if are_here(values) else [values.sum(), values.min(), values.max()]
-
-
-def _digest(*parts: Any) -> str:
-    return hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest()
 
 
 def formatted(parameters: Mapping[str, Any]) -> dict[str, str]:

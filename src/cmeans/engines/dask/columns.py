@@ -177,9 +177,8 @@ class DaskKept:
 
 
 def columns_of(blocks: Blocks) -> list[Any]:
-    """Return the numbers by row of blocks, None for those that there are not: weights, known labels and their strengths."""
-    known = blocks.known
-    return [None if blocks.alike else blocks.weight, None if known is None else known.labels, None if known is None else known.strength]
+    """Return the numbers by row of blocks: weights, None where all rows have the same, and whatever else is known of rows."""
+    return [None if blocks.alike else blocks.weight, *blocks.columns.values()]
 
 
 def _empty_like(part: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -24,6 +27,7 @@ class DaskRows(StoredRows):
     """
 
     elsewhere = True
+    function: Callable[[RowArray], RowArray] | None = None  # applied to partitions where they are read
 
     def __init__(
         self,
@@ -56,6 +60,12 @@ class DaskRows(StoredRows):
     def starts(self) -> Any:
         """The number of the first row of each partition, and of all rows."""
         return self.partitions.starts
+
+    def mapped(self, function: Callable[[RowArray], RowArray]) -> DaskRows:
+        rows = copy(self)
+        rows._samples = {}
+        rows.function = function if self.function is None else partial(_both, self.function, function)
+        return rows
 
     def places(self) -> list[str]:
         """Return a worker for each partition: the one that holds it, unless its load would far exceed the others'."""
@@ -92,10 +102,14 @@ class DaskRows(StoredRows):
         return (n_threads + 1) * largest * self.shape[1] * self.dtype.itemsize
 
     def _read(self, start: int, stop: int) -> RowArray:
-        return self.partitions.bring(self.parts, slice(start, stop)) if stop > start else self._none()
+        return self._brought(slice(start, stop)) if stop > start else self._none()
 
     def _take(self, rows: Any, at_once: int, n_threads: int) -> RowArray:
-        return self.partitions.bring(self.parts, rows) if len(rows) else self._none()
+        return self._brought(rows) if len(rows) else self._none()
+
+    def _brought(self, which: Any) -> RowArray:
+        rows = self.partitions.bring(self.parts, which)
+        return rows if self.function is None else self.function(rows)
 
     def _none(self) -> RowArray:
         return np.empty((0, self.shape[1]), self.dtype)
@@ -114,6 +128,10 @@ class DaskRows(StoredRows):
                 "column "
                 f"{self.columns[column]!r}. Remove or impute such rows, mend the column{partial}."
             )
+
+
+def _both(first: Callable[[Any], Any], second: Callable[[Any], Any], x: Any) -> Any:
+    return second(first(x))
 
 
 def type_and_columns(x: Any, estimator_name: str) -> tuple[Any, tuple[Any, ...]]:

@@ -164,7 +164,7 @@ class DaskSession(Engine):
         home = max(wanted, key=lambda piece: piece[1].stop - piece[1].start)[0]
         spans = [(first - start, last - start) for first, last in (rows.spans[k] for k in some)]
         key = f"cmeans-chunks-{name}-{some[0]}-{home}"
-        tasks[key] = (chunk_shard, rows.blocks.spec, spans, [rows.numbers[k] for k in some], *pieces)
+        tasks[key] = (chunk_shard, rows.blocks.spec, rows.blocks.x.function, spans, [rows.numbers[k] for k in some], *pieces)
         return key, some[0], home
 
     def _map_on_workers(self, rows: Any, over: Pass[Result]) -> Iterator[Result]:
@@ -267,7 +267,7 @@ class DaskSession(Engine):
 
     def _holds(self, rows: Any) -> bool:
         """True for rows that lie on the workers."""
-        return getattr(rows, "blocks", None) is not None and rows.blocks.x is self._rows
+        return getattr(rows, "blocks", None) is not None and getattr(rows.blocks.x, "parts", None) is self._rows.parts
 
     def _new_name(self) -> str:
         """Return what makes the keys of one graph its own."""
@@ -306,7 +306,7 @@ class DaskSession(Engine):
             spec = f"cmeans-spec-{name}-all"
             of_one = replace(rows.spec, blocks=rows.spec.blocks.one_of(len(parts)))
             tasks = {
-                f"cmeans-shard-{name}-{k}": (Shard, part, list(beside), spec, self._rows.memory_per_worker)
+                f"cmeans-shard-{name}-{k}": (Shard, part, rows.blocks.x.function, spec, self._rows.memory_per_worker, *beside)
                 for k, (part, *beside) in enumerate(zip(parts, *columns, strict=True))
             }
             self._shards[rows] = self._started({spec: (unchanged, of_one), **tasks}, list(tasks))

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...data.arrays import masked_entries
-from ...data.blocks import Blocks, BlocksSpec
-from ...data.known_labels import KnownLabels
+from ...data.blocks import BlocksSpec
 from ...data.row_source import StoredRows
 from ...runtime.user_warnings import Message, collected, warn
 from ..base import Chain, ChunkedRows, Engine, Kept, Pass
@@ -116,8 +115,8 @@ _making = threading.Lock()
 class Shard:
     """One partition in its space, on its worker. Sent to another worker, it is rebuilt by the first task there that needs it."""
 
-    def __init__(self, partition: Any, columns: list[Any], spec: Any, limit: int | None) -> None:
-        self._made_of = partition, columns, spec, limit
+    def __init__(self, partition: Any, function: Any, spec: Any, limit: int | None, weight: Any, *columns: Any) -> None:
+        self._made_of = partition, function, spec, limit, weight, *columns
         self._lock = threading.Lock()
         self._rows: Any = None
 
@@ -126,26 +125,22 @@ class Shard:
         """The partition in its space."""
         with self._lock:
             if self._rows is None:
-                partition, columns, spec, limit = self._made_of
+                partition, function, spec, limit, weight, *columns = self._made_of
                 worker = this_worker()
                 with _making:
                     memory = _memories.setdefault(worker, WorkerMemory())
                 kept = memory.take(spec.bytes_to_keep(partition), limit, lambda: spare_memory(worker))
                 weakref.finalize(self, memory.give_back, kept)
-                self._rows = spec.over(blocks_of(spec.blocks, partition, *columns), kept)
+                partition = partition if function is None else function(partition)
+                self._rows = spec.over(spec.blocks.over(partition, weight, *columns), kept)
             return self._rows
 
     def __sizeof__(self) -> int:
-        partition, _, spec, _ = self._made_of
+        partition, _, spec, *_ = self._made_of
         return int(partition.nbytes + spec.bytes_to_keep(partition))
 
     def __reduce__(self) -> Any:
         return Shard, self._made_of
-
-
-def blocks_of(spec: BlocksSpec, x: Any, weight: Any, labels: Any, strength: Any) -> Blocks:
-    """Return rows with their columns (see `columns_of`) as blocks."""
-    return spec.over(x, weight, None if labels is None else KnownLabels(labels, strength))
 
 
 @dataclass(frozen=True)
@@ -155,10 +150,10 @@ class ChunkShard:
     rows: ChunkedRows
 
 
-def chunk_shard(spec: BlocksSpec, spans: Any, numbers: Any, *pieces: Any) -> ChunkShard:
+def chunk_shard(spec: BlocksSpec, function: Any, spans: Any, numbers: Any, *pieces: Any) -> ChunkShard:
     """Join pieces of partitions, and of the columns beside them, as chunks."""
-    whole = (None if some is None else some[0] if len(some) == 1 else np.concatenate(some) for some in pieces)
-    return ChunkShard(ChunkedRows(blocks_of(spec, *whole), spans, numbers))
+    x, *columns = (None if some is None else some[0] if len(some) == 1 else np.concatenate(some) for some in pieces)
+    return ChunkShard(ChunkedRows(spec.over(x if function is None else function(x), *columns), spans, numbers))
 
 
 def engine_here(n_threads: int | None = None) -> AbstractContextManager[Engine]:
