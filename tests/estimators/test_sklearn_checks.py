@@ -24,6 +24,7 @@ from cmeans import (
     TwoStepKernelKMeans,
 )
 from cmeans.kernels import Linear
+from cmeans.papers import PrintedAdaptivePossibilisticCMeans, StreamingKernelFCM
 from every_estimator import NAMES
 
 CLUSTERS = 4  # the check of CSR input wants as many columns of predict_proba as its data have classes
@@ -46,11 +47,11 @@ CONFIGURED = [
     CMeans(CLUSTERS, rule="hard"),
     CMeans(CLUSTERS, rule="possibilistic"),
     AdaptivePossibilisticCMeans(CLUSTERS, kernel=Linear(), n_landmarks=5, sparsity=0),
-    AdaptivePossibilisticCMeans(CLUSTERS, adaptation="length", sparsity=0),
+    PrintedAdaptivePossibilisticCMeans(CLUSTERS, adaptation="length", sparsity=0),
     SequentialPossibilisticCMeans(max_clusters=CLUSTERS, kernel=Linear(), n_landmarks=5, sparsity=0, patience=1),
     StreamingFuzzyCMeans(CLUSTERS, kernel="rbf", n_landmarks=8, rule="hard"),
-    StreamingFuzzyCMeans(CLUSTERS, method="projection"),
-    StreamingFuzzyCMeans(CLUSTERS, method="projection", projection="gradient"),
+    StreamingKernelFCM(CLUSTERS, method="projection"),
+    StreamingKernelFCM(CLUSTERS, method="projection", projection="gradient"),
     KernelPatchClustering(CLUSTERS, merge="tree", rule="hard"),
 ]
 # Of rows and of what is fitted. The others look at parameters, tags, names and the forms of input, which are treated alike whatever the

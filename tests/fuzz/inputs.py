@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from cmeans import ThreadEngine
 from every_estimator import CLASSES, NAMES, PARAMETERS, known
 from fuzz.runner import Case, FoundError
 
@@ -39,12 +40,11 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "size_min": (None, 1, 5, 0.2, 0.9, -1, [1, 2, 3]),
     "size_max": (None, 1, 20, 0.5, 0.0, 10**9),
     "solver": ("auto", "fagp", "agp", "batched", "lloyd", "no"),
-    "method": ("landmarks", "projection", "no"),
     "max_iter": (1, 2, 20, 0, None, -1),
     "chunk_size": (5, 20, 1, 0, 10**9),
     "patch_size": (5, 20, 1, 0, 10**9),
     "warm_up": ("auto", 0, 10**6, -1),
-    "memory_budget": (None, "1GB", 10**9, 1, "x", 0, 10**400),
+    "engine": (None, ThreadEngine(), ThreadEngine(2, memory_budget="1GB"), ThreadEngine(memory_budget=10**400), 3),
     "n_jobs": (None, 1, 2, -1, 0, "x"),
     "random_state": (0, None, -1, 2**40, "x", np.random.RandomState(0)),
     "join_equal_rows": ("auto", True, False, "x"),

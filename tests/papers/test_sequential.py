@@ -18,9 +18,9 @@ from cmeans.datasets import make_s_set
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Linear
 from cmeans.metrics import rand_measure, success_rate
+from cmeans.papers.sequential import diametral_rows
 from cmeans.rules import Hard
 from cmeans.sampling.farthest import farthest_rows
-from cmeans.solvers.sequential import diametral_rows
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.passes import NearestRowsPass
 from cmeans.sweeps.problem import Problem
@@ -56,7 +56,7 @@ def sequential(**words):
 @pytest.fixture
 def problem_of():
     """The problem of hard clusters of rows, and of their weights."""
-    with ThreadEngine(1) as engine:
+    with ThreadEngine(1).opened() as engine:
         yield lambda *rows: Problem(euclidean_rows(*rows, limits=Limits(block_rows=9, tasks=3, task_values=1)), Hard(), engine)
 
 
