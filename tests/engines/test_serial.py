@@ -59,7 +59,7 @@ def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_select() -> None:
     found = [
-        cmeans.select(cmeans.KernelKMeans(kernel="linear", engine=engine), X, range(2, 6), n_bootstrap=2, random_state=0)
+        cmeans.select(cmeans.KernelKMeans(kernel="linear", random_state=0, engine=engine), X, range(2, 6), n_bootstrap=2, random_state=0)
         for engine in (SerialEngine(), None)
     ]
     assert found[0].n_clusters == found[1].n_clusters
