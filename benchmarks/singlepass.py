@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans
+from cmeans import FuzzyCMeans, KernelPatchClustering
+from cmeans.papers import StreamingKernelFCM
 
 METHODS = ("spFCM", "oFCM", "spKFCM", "oKFCM")
 
@@ -21,7 +22,7 @@ def labels_of(method: str, x: np.ndarray, clusters: int, size: int, m: float, se
         return online_fcm(x, clusters, size, m, seed)
     if method == "spFCM":
         how: dict[str, Any] = {"kernel": "linear", "chunk_size": size, "past_weight": "u", "meta_membership": "update"}
-        return StreamingFuzzyCMeans(clusters, m=m, search=None, random_state=seed, **how).fit(x).labels_
+        return StreamingKernelFCM(clusters, m=m, search=None, random_state=seed, **how).fit(x).labels_
     merge = "tree" if method == "oKFCM" else "chain"
     return KernelPatchClustering(clusters, m=m, patch_size=size, n_points=1, merge=merge, random_state=seed, **kernel).fit(x).labels_
 

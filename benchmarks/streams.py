@@ -5,7 +5,7 @@
 
 Landmarks are the same for all: those that Nystroem draws from the first chunk. Nystroem is fitted on it and MiniBatchKMeans takes one
 step a chunk on its features; ours repeat sweeps until the centres of a chunk stand still ("one sweep": max_iter=1). river learns row by
-row, on the features themselves. method="projection" factors a matrix of 5,000 x 5,000 for every chunk and sees few of them. The judge is
+row, on the features themselves. `StreamingKernelFCM` factors a matrix of 5,000 x 5,000 for every chunk and sees few of them. The judge is
 the hard objective, on the span of the landmarks, of the labels that each model gives to all rows at the end.
 """
 
@@ -27,6 +27,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.kernel_approximation import Nystroem
 
 from cmeans import StreamingFuzzyCMeans
+from cmeans.papers import StreamingKernelFCM
 
 from .harness import header, load, quiet, unit_interval
 from .judge import landmark_kmeans_cost
@@ -68,9 +69,9 @@ def contestants(x: np.ndarray) -> tuple[dict[str, Callable[[], Outcome]], np.nda
         seconds = time.perf_counter() - started
         return seconds, lambda: np.concatenate([model.predict(features.transform(chunk)) for chunk in chunks])
 
-    def ours(parts: list[np.ndarray], **words: Any) -> Callable[[], Outcome]:
+    def ours(parts: list[np.ndarray], stream: type[StreamingFuzzyCMeans] = StreamingFuzzyCMeans, **words: Any) -> Callable[[], Outcome]:
         def run() -> Outcome:
-            model = StreamingFuzzyCMeans(CLUSTERS, kernel="rbf", gamma=GAMMA, search=None, random_state=0, **words)
+            model = stream(CLUSTERS, kernel="rbf", gamma=GAMMA, search=None, random_state=0, **words)
             started = time.perf_counter()
             for chunk in parts:
                 model.partial_fit(chunk)
@@ -85,13 +86,13 @@ def contestants(x: np.ndarray) -> tuple[dict[str, Callable[[], Outcome]], np.nda
         "landmarks, hard, one sweep": ours(chunks, rule="hard", landmarks=landmarks, max_iter=1),
         f"landmarks, fuzzy m = {M:g}": ours(chunks, m=M, landmarks=landmarks),
         f"landmarks, fuzzy m = {M:g}, one sweep": ours(chunks, m=M, landmarks=landmarks, max_iter=1),
-        "projection, hard": ours(few, rule="hard", method="projection"),
-        f"projection, fuzzy m = {M:g}": ours(few, m=M, method="projection"),
+        "projection, hard": ours(few, StreamingKernelFCM, rule="hard"),
+        f"projection, fuzzy m = {M:g}": ours(few, StreamingKernelFCM, m=M),
     }, landmarks
 
 
 def compare(x: np.ndarray, repeats: int, *, projection: bool) -> None:
-    """Paired runs, taking turns, after one of each that does not count; method="projection" runs once."""
+    """Paired runs, taking turns, after one of each that does not count; streams by projection run once."""
     runs, landmarks = contestants(x)
     runs = {name: run for name, run in runs.items() if projection or not name.startswith("projection")}
     seconds: dict[str, list[float]] = {name: [] for name in runs}

@@ -11,23 +11,37 @@ import numpy as np
 import naive
 from cmeans import KernelPatchClustering, StreamingFuzzyCMeans
 from cmeans.kernels import Polynomial
+from cmeans.papers import StreamingKernelFCM
 
 C, D, CHUNK = 3, 4, 40
+OF_PAPERS = {"method", "projection", "meta_membership", "past_weight"}
+
+
+def stream(n_clusters: int = C, **words: Any) -> Any:
+    """A stream, or the one as published where words are that one's alone."""
+    if OF_PAPERS & set(words):
+        return StreamingKernelFCM(n_clusters, **{"method": "landmarks", **words})
+    return StreamingFuzzyCMeans(n_clusters, **words)
+
+
 BLOBS = np.array([[0.0, 0, 0, 1], [3, 1, 0, 0], [0.5, 3, 1, 0]])
 STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
     "landmarks": (StreamingFuzzyCMeans, {"kernel": "rbf", "n_landmarks": 16}),
     "points": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": np.vstack([BLOBS + 0.3, BLOBS - 0.3, BLOBS[::-1] * 0.8])}),
     "linear": (StreamingFuzzyCMeans, {"kernel": "linear", "gamma": "scale"}),
-    "projection": (StreamingFuzzyCMeans, {"method": "projection"}),
-    "gradient": (StreamingFuzzyCMeans, {"method": "projection", "projection": "gradient", "search": "auto"}),
-    "l1": (StreamingFuzzyCMeans, {"method": "projection", "projection": "l1"}),
+    "projection": (StreamingKernelFCM, {"method": "projection"}),
+    "gradient": (StreamingKernelFCM, {"method": "projection", "projection": "gradient", "search": "auto"}),
+    "l1": (StreamingKernelFCM, {"method": "projection", "projection": "l1"}),
     "hard": (StreamingFuzzyCMeans, {"rule": "hard", "kernel": "rbf", "n_landmarks": 16, "search": "auto"}),
     "patches": (KernelPatchClustering, {"n_points": 4}),
 }
 MORE_STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
     **STREAMS,
-    "update": (StreamingFuzzyCMeans, {"kernel": "rbf", "n_landmarks": 16, "meta_membership": "update", "past_weight": "u"}),
-    "polynomial": (StreamingFuzzyCMeans, {"kernel": "polynomial", "degree": 2, "gamma": 0.3, "method": "projection"}),
+    "update": (
+        StreamingKernelFCM,
+        {"kernel": "rbf", "n_landmarks": 16, "method": "landmarks", "meta_membership": "update", "past_weight": "u"},
+    ),
+    "polynomial": (StreamingKernelFCM, {"kernel": "polynomial", "degree": 2, "gamma": 0.3, "method": "projection"}),
 }
 
 
@@ -43,7 +57,8 @@ PROBE = blobs(30, seed=1)
 
 def build(name: str, **words: Any) -> Any:
     """A stream by its name here, which searches if it says so; under any other name, one of words alone."""
-    estimator, own = MORE_STREAMS.get(name, (StreamingFuzzyCMeans, {}))
+    others = {"published": (StreamingKernelFCM, {"method": "landmarks"})}
+    estimator, own = {**others, **MORE_STREAMS}.get(name, (stream, {}))
     plain = {} if estimator is KernelPatchClustering else {"search": None}
     return estimator(C, **{"kernel": "rbf", "gamma": 0.2, "m": 1.3, "random_state": 0, "n_init": 1, **plain, **own, **words})
 

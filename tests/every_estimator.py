@@ -36,7 +36,8 @@ def without(names: tuple[str, ...], *others: str) -> tuple[str, ...]:
 
 def known(which: str | type, words: dict[str, Any]) -> dict[str, Any]:
     """Those of the words that are parameters of this estimator."""
-    return {word: value for word, value in words.items() if word in PARAMETERS[_name(which)]}
+    names = inspect.signature(_class(which)).parameters
+    return {word: value for word, value in words.items() if word in names}
 
 
 def build(which: str | type, *, n_clusters: int = 3, **words: Any) -> Any:
@@ -44,13 +45,15 @@ def build(which: str | type, *, n_clusters: int = 3, **words: Any) -> Any:
     itself, `n_clusters` is the most it may find."""
     number = {"n_clusters": n_clusters, "max_clusters": n_clusters}
     words = {"kernel": "rbf", **words} if OF_KERNELS & set(words) else words
-    return CLASSES[_name(which)](**{**known(which, number), **known(which, QUICK), **words})
+    return _class(which)(**{**known(which, number), **known(which, QUICK), **words})
 
 
-def _name(which: str | type) -> str:
-    name = which if isinstance(which, str) else which.__name__
-    assert name in CLASSES, f"{name} is no public estimator; those are {', '.join(NAMES)}"
-    return name
+def _class(which: str | type) -> type:
+    """The class of a name, or the class itself, which may be one of `cmeans.papers` alone."""
+    if isinstance(which, type):
+        return which
+    assert which in CLASSES, f"{which} is no public estimator; those are {', '.join(NAMES)}"
+    return CLASSES[which]
 
 
 COUNTING = with_parameter("n_clusters")  # told how many clusters there are

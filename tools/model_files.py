@@ -33,7 +33,7 @@ from cmeans import (
     TwoStepKernelKMeans,
 )
 from cmeans.kernels import Gower, HistogramIntersection
-from cmeans.papers import ComplexWaveletSSIM, SpatialPyramid
+from cmeans.papers import ComplexWaveletSSIM, PrintedAdaptivePossibilisticCMeans, SpatialPyramid
 
 FOLDER = Path(__file__).parent.parent / "tests" / "persistence" / "older" / cmeans.__version__
 rng = np.random.default_rng(0)
@@ -49,7 +49,7 @@ NUMBERS = ["width", "height", "depth"]
 
 MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "adaptive": (AdaptivePossibilisticCMeans(6, **WORDS), X),
-    "adaptive-length": (AdaptivePossibilisticCMeans(6, adaptation="length", **WORDS), X),
+    "adaptive-length": (PrintedAdaptivePossibilisticCMeans(6, adaptation="length", **WORDS), X),
     "cosine": (FuzzyCMeans(3, kernel="cosine", **WORDS), X),
     "entropy": (CMeans(3, rule="entropy", **WORDS), X),
     "float32": (FuzzyCMeans(3, kernel="laplacian", gamma=0.1, n_landmarks=9, **WORDS), X.astype(np.float32)),

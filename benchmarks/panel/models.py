@@ -50,7 +50,8 @@ ADAPTIVE: dict[str, Words] = {
 }
 for name, words in ADAPTIVE.items():
     rows = close if name == "exact" else noisy
-    add(f"adaptive, {name}", AdaptivePossibilisticCMeans, rows, **{"max_clusters": 14, **words})
+    form = papers.PrintedAdaptivePossibilisticCMeans if {"adaptation", "sparsity_test"} & set(words) else AdaptivePossibilisticCMeans
+    add(f"adaptive, {name}", form, rows, **{"max_clusters": 14, **words})
 add("adaptive, weights", AdaptivePossibilisticCMeans, noisy, max_clusters=14, weight=weights(2000))
 add("adaptive, many rows", AdaptivePossibilisticCMeans, MANY, max_clusters=10)
 add(
@@ -129,7 +130,7 @@ def _rules() -> Words:
         rules.Possibilistic(),
         rules.Possibilistic(1.5),
     ]
-    every += [rules.SparsePossibilistic(), rules.SparsePossibilistic(0.0), rules.SparsePossibilistic(0.05, p=0.3, sparsity_test="local")]
+    every += [rules.SparsePossibilistic(), rules.SparsePossibilistic(0.0), papers.LocallySparse(0.05, p=0.3)]
     said: Words = {}
     for number, rule in enumerate(every):
         for dtype in ("float64", "float32"):

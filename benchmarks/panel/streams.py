@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from cmeans import KernelPatchClustering, StreamingFuzzyCMeans
+from cmeans.papers import StreamingKernelFCM
 
 from .cases import Words, add, answers, case, fitted
 from .rows import SOME, documents, groups, some, weights
@@ -15,7 +16,7 @@ STREAMS: dict[str, Words] = {
     "landmarks": {},
     "landmarks, hard": {"rule": "hard"},
     "landmarks, few": {"n_landmarks": 30, "warm_up": 0, "m": 1.3},
-    "landmarks, points": {"landmarks": groups(20, 4, seed=6), "m": 1.3, "meta_membership": "update"},
+    "landmarks, points": {"landmarks": groups(20, 4, seed=6), "method": "landmarks", "m": 1.3, "meta_membership": "update"},
     "projection": {"method": "projection"},
     "projection, hard": {"method": "projection", "rule": "hard", "init": "max-min"},
     "projection, gradient": {"method": "projection", "projection": "gradient", "m": 1.3},
@@ -31,9 +32,13 @@ def chunks(x: np.ndarray, sizes: tuple[int, ...] = (500, 30, 470, 1000, 700, 300
     return np.split(x, np.cumsum(sizes)[:-1])
 
 
+def class_for(words: Words) -> type[StreamingFuzzyCMeans]:
+    return StreamingKernelFCM if "method" in words else StreamingFuzzyCMeans
+
+
 def chunk_after_chunk(**words: object) -> Words:
     x = SOME()
-    stream, said = StreamingFuzzyCMeans(4, random_state=0, **{"kernel": "rbf", **words}), {}
+    stream, said = class_for(words)(4, random_state=0, **{"kernel": "rbf", **words}), {}
     for number, chunk in enumerate(chunks(x)):
         stream.partial_fit(chunk)
         said[f"chunk {number}"] = fitted(stream)
@@ -42,7 +47,7 @@ def chunk_after_chunk(**words: object) -> Words:
 
 for name, words in STREAMS.items():
     if words.get("projection") is None:  # those take their time
-        add(f"stream, {name}", StreamingFuzzyCMeans, SOME, n_clusters=4, chunk_size=700, **{"kernel": "rbf", **words})
+        add(f"stream, {name}", class_for(words), SOME, n_clusters=4, chunk_size=700, **{"kernel": "rbf", **words})
     case(f"stream, chunk after chunk, {name}")(partial(chunk_after_chunk, **words))
 add("stream, weights", StreamingFuzzyCMeans, SOME, n_clusters=4, chunk_size=700, weight=weights(3000))
 add("stream, float32", StreamingFuzzyCMeans, partial(SOME, dtype="float32"), n_clusters=4, chunk_size=700)

@@ -20,10 +20,10 @@ pytestmark = pytest.mark.slow
 
 ESTIMATORS = {"adaptive": AdaptivePossibilisticCMeans, "sequential": SequentialPossibilisticCMeans}
 METHODS = list(ESTIMATORS)
-SHARED = {"sparsity", "p", "sparsity_test", "adaptation", "scaling"}
+SHARED = {"sparsity", "p", "scaling"}
 OWN = {
-    "adaptive": SHARED | {"alpha", "beta", "pilot_m"},
-    "sequential": SHARED | {"n_neighbors", "n_new", "seed_quantile", "patience"},
+    "adaptive": SHARED | {"alpha", "pilot_m"},
+    "sequential": SHARED | {"sparsity_test", "adaptation", "n_neighbors", "n_new", "seed_quantile", "patience"},
 }
 
 
@@ -103,20 +103,21 @@ def test_info_shows_the_number(
     ("words", "expected"),
     [
         (
-            "--method adaptive -c 9 --sparsity 1e-4 --p 0.4 --sparsity-test local --adaptation squared --alpha 2 --beta 0.2 --pilot-m 1.5 "
+            "--method adaptive -c 9 --sparsity 1e-4 --p 0.4 --alpha 2 --pilot-m 1.5 "
             "--inner-scaling none --kernel rbf --gamma 0.5 --landmarks 80 --init max-min --n-init 2 --max-iter 9 --tol 0.01 --seed 5",
-            {"max_clusters": 9, "sparsity": 1e-4, "p": 0.4, "sparsity_test": "local", "adaptation": "squared", "alpha": 2.0, "beta": 0.2}
+            {"max_clusters": 9, "sparsity": 1e-4, "p": 0.4, "alpha": 2.0}
             | {"pilot_m": 1.5, "scaling": None, "kernel": "rbf", "gamma": 0.5, "n_landmarks": 80}
             | {"init": "max-min", "n_init": 2, "max_iter": 9, "tol": 0.01, "random_state": 5},
         ),
         (
-            "--method sequential -c 7 --sparsity auto --adaptation squared --n-neighbors 12 --n-new 2 --seed-quantile 0.9 --patience 2",
-            {"max_clusters": 7, "sparsity": "auto", "adaptation": "squared", "n_neighbors": 12, "n_new": 2, "seed_quantile": 0.9}
-            | {"patience": 2, "scaling": "range", "kernel": "linear"},
+            "--method sequential -c 7 --sparsity auto --sparsity-test local --adaptation squared --n-neighbors 12 --n-new 2 "
+            "--seed-quantile 0.9 --patience 2",
+            {"max_clusters": 7, "sparsity": "auto", "sparsity_test": "local", "adaptation": "squared", "n_neighbors": 12}
+            | {"n_new": 2, "seed_quantile": 0.9, "patience": 2, "scaling": "range", "kernel": "linear"},
         ),
         (
-            "--method adaptive --sparsity 0 --adaptation none --pilot-m auto",
-            {"max_clusters": 20, "sparsity": 0.0, "adaptation": None, "pilot_m": "auto"},
+            "--method adaptive --sparsity 0 --pilot-m auto",
+            {"max_clusters": 20, "sparsity": 0.0, "pilot_m": "auto"},
         ),
     ],
 )
@@ -147,7 +148,7 @@ def test_max_min_starts_any_method(cmeans: Command, spots: tuple[Path, np.ndarra
         ("--method two-step", "--clusters: --method two-step needs the number of clusters, e.g. -c 3;"),
         ("-c 3 --sparsity 0", "--sparsity: --method fuzzy has none; it belongs to adaptive and sequential."),
         ("-c 3 --inner-scaling none", "--inner-scaling: --method fuzzy has none; it belongs to adaptive and sequential."),
-        ("-c 3 --method hard --adaptation none", "--adaptation: --method hard has none; it belongs to adaptive and sequential."),
+        ("-c 3 --method hard --adaptation none", "--adaptation: --method hard has none; it belongs to sequential."),
         ("--method adaptive --m 2", "--m: --method adaptive has none; it belongs to fuzzy and possibilistic."),
         ("--method adaptive --patience 2", "--patience: --method adaptive has none; it belongs to sequential."),
         ("--method sequential --alpha 2", "--alpha: --method sequential has none; it belongs to adaptive."),

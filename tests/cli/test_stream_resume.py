@@ -268,7 +268,6 @@ def test_what_cannot_be_gone_on_with(cmeans: Command, tmp_path: Path) -> None:
     for more, message in (
         (["-c", 4], f"--clusters 4: {kept} was begun with 3; leave the option out to go on with that."),
         (["--kernel", "rbf"], f"--kernel rbf: {kept} was begun with linear"),
-        (["--method", "projection"], f"--method projection: {kept} was begun with landmarks"),
         (["--m", "2"], f"--m 2.0: {kept} was begun with 1.5"),
         (["--seed", 5], f"--seed 5: {kept} was begun with 0"),
         (["--scale", "unit"], f"--scale unit: {kept} was begun with none"),

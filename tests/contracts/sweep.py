@@ -22,7 +22,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.data.outputs import RowOutputs
 from cmeans.kernels import RBF
-from cmeans.papers import PrintedFuzzy
+from cmeans.papers import LocallySparse, PrintedFuzzy
 from cmeans.rules import Fuzzy, Hard, NoiseFuzzy, PolynomialFuzzy, Possibilistic, Rule, SparsePossibilistic
 from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
@@ -51,7 +51,7 @@ RULES: dict[str, Any] = {
     "possibilistic": Possibilistic(2.0),
     "possibilistic-1.7": Possibilistic(1.7),
     "sparse": SparsePossibilistic(),
-    "sparse-local": SparsePossibilistic(1.0, p=0.4, sparsity_test="local"),
+    "sparse-local": LocallySparse(1.0, p=0.4),
     "pcm-96": SparsePossibilistic(0.0),
 }
 SIZES = {  # rows, columns, clusters; with blocks of 150 rows, which are no whole number of tiles of 64

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import cmeans
+from cmeans.papers import StreamingKernelFCM
 from cmeans.runtime.progress import listening
 from limited import limited
 from notebook import Notebook, with_callbacks
@@ -43,8 +44,8 @@ FITS: dict[str, tuple[type, dict[str, Any]]] = {
     "linear": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333}),
     "landmarks": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "kernel": "rbf", "n_landmarks": 60, "warm_up": 700}),
     "hard": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, **RBF, "rule": "hard", "n_landmarks": 25}),
-    "projection": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, **RBF, "method": "projection", "decay": 0.9}),
-    "noise": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "noise": "auto", "m": 1.5, "past_weight": "u"}),
+    "projection": (StreamingKernelFCM, {"chunk_size": 333, **RBF, "method": "projection", "decay": 0.9}),
+    "noise": (StreamingKernelFCM, {"chunk_size": 333, "noise": "auto", "m": 1.5, "method": "landmarks", "past_weight": "u"}),
     "graph": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "kernel": "landmark_graph", "n_landmarks": 40}),
     "one chunk": (cmeans.StreamingFuzzyCMeans, {}),
     "chain": (cmeans.KernelPatchClustering, {"patch_size": 333, "n_points": 3}),

@@ -24,6 +24,7 @@ from cmeans import (
     TwoStepKernelKMeans,
 )
 from cmeans.kernels import RBF, Linear
+from cmeans.papers import StreamingKernelFCM
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
 from every_estimator import known
 from sweep_choices import often
@@ -198,7 +199,7 @@ STREAMS = {
     "growing": (StreamingFuzzyCMeans, {"kernel": "rbf", "n_landmarks": 16}),
     "points": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": SPACES["points"]["landmarks"]}),
     "euclidean": (StreamingFuzzyCMeans, {"kernel": "linear", "gamma": "scale"}),
-    "projection": (StreamingFuzzyCMeans, {"method": "projection"}),
+    "projection": (StreamingKernelFCM, {"method": "projection"}),
     "patches": (KernelPatchClustering, {"n_points": 4}),
 }
 

@@ -14,6 +14,7 @@ import naive
 from cmeans import KernelKMeans, ProbabilisticKMeans
 from cmeans.fitting.memory import plan
 from cmeans.fitting.ways import by_sweeps
+from cmeans.papers import StreamingKernelFCM
 from cmeans.rules import Fuzzy
 from cmeans.sweeps import choice
 from cmeans.sweeps.hard import nearest
@@ -34,8 +35,8 @@ OWN: dict[str, dict[str, Any]] = {
     "ProbabilisticKMeans": {"quantile": 0.5},
     "SequentialPossibilisticCMeans": {"n_new": 2, "patience": 1},
 }
-VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "projected stream": ("StreamingFuzzyCMeans", {"chunk_size": 140, "method": "projection"}),
+VARIANTS: dict[str, tuple[str | type, dict[str, Any]]] = {
+    "projected stream": (StreamingKernelFCM, {"chunk_size": 140}),
     "patches in a tree": ("KernelPatchClustering", {"merge": "tree"}),
 }
 ESTIMATORS = (*NAMES, *VARIANTS)

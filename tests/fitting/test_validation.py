@@ -63,10 +63,7 @@ SPACES = {
     "polynomial": {"kernel": "polynomial", "degree": 2, "n_landmarks": 20},
     "laplacian": {"kernel": "laplacian", "gamma": 0.1, "n_landmarks": 20},
 }
-STREAM_WORDS = {
-    "exact": {"kernel": "rbf", "gamma": "median", "method": "projection"},
-    "gradient": {"method": "projection", "projection": "gradient"},
-}
+STREAM_WORDS = {"exact": {"kernel": "rbf", "gamma": "median"}, "gradient": {"kernel": "rbf", "gamma": "median"}}
 MAIN_SPACES = ("euclidean", "exact", "landmarks")
 over_estimators = pytest.mark.parametrize("estimator", ESTIMATORS)
 over_everybody = pytest.mark.parametrize("estimator", EVERYBODY)

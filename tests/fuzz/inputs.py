@@ -40,7 +40,6 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "size_min": (None, 1, 5, 0.2, 0.9, -1, [1, 2, 3]),
     "size_max": (None, 1, 20, 0.5, 0.0, 10**9),
     "solver": ("auto", "fagp", "agp", "batched", "lloyd", "no"),
-    "method": ("landmarks", "projection", "no"),
     "max_iter": (1, 2, 20, 0, None, -1),
     "chunk_size": (5, 20, 1, 0, 10**9),
     "patch_size": (5, 20, 1, 0, 10**9),

@@ -11,6 +11,7 @@ import pytest
 
 import cmeans
 from cmeans.data.arrays import binary_exponent
+from cmeans.papers import PrintedAdaptivePossibilisticCMeans, StreamingKernelFCM
 from cmeans.spaces.conjugate_gradients import conjugate_gradients
 from cmeans.spaces.spectrum import estimated_largest_eigenvalue
 from every_estimator import FINDING, NAMES, build, known
@@ -25,10 +26,11 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in NAMES},
     "CMeans": ("CMeans", {"m": 1.3}),
     "SequentialPossibilisticCMeans": ("SequentialPossibilisticCMeans", {"patience": 1}),
-    "length": ("AdaptivePossibilisticCMeans", {"adaptation": "length"}),
+    "length": ("AdaptivePossibilisticCMeans", {"adaptation": "length", "scaling": None}),
     "batched": ("ProbabilisticKMeans", {"solver": "batched"}),
-    "projection": ("StreamingFuzzyCMeans", {"method": "projection", "warm_up": 0}),
+    "projection": ("StreamingFuzzyCMeans", {"chunk_size": 18, "warm_up": 0}),
 }
+PRINTED = {"length": PrintedAdaptivePossibilisticCMeans, "projection": StreamingKernelFCM}
 COMMON = {"scaling": None, "chunk_size": 18, "patch_size": 18}
 SPACES: dict[str, dict[str, Any]] = {
     "exact": {"n_landmarks": None},
@@ -55,6 +57,8 @@ class Scaled:
 
 def made(name: str, **parameters: Any) -> Any:
     estimator, own = MODELS[name]
+    if name in PRINTED:
+        return PRINTED[name](4 if name == "length" else 3, random_state=0, **{**own, **parameters})
     return build(estimator, n_clusters=4 if estimator in FINDING else 3, **{**known(estimator, COMMON), **own, **parameters})
 
 
@@ -118,7 +122,7 @@ def test_projections_of_streams(projection: str, power: int) -> None:
     parameters = {"chunk_size": 18, "method": "projection", "projection": projection, "warm_up": 0, "random_state": 0}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*on the way from chunk to chunk.*")
-        model, plain = (cmeans.StreamingFuzzyCMeans(3, kernel=Scaled(number), **parameters).fit(X) for number in (power, 0))
+        model, plain = (StreamingKernelFCM(3, kernel=Scaled(number), **parameters).fit(X) for number in (power, 0))
     np.testing.assert_array_equal(model.labels_, plain.labels_)
     np.testing.assert_allclose(model.projection_loss_, plain.projection_loss_, atol=1e-6)
 
@@ -168,7 +172,7 @@ def test_rows_of_zeros_are_valid() -> None:
 
 @pytest.mark.filterwarnings("ignore:.*(clusters have collapsed|on the way from chunk to chunk)")
 def test_a_chunk_of_zeros_has_an_empty_span() -> None:
-    model = cmeans.StreamingFuzzyCMeans(3, kernel="cosine", chunk_size=18, method="projection", projection="l1", warm_up=0, random_state=0)
+    model = StreamingKernelFCM(3, kernel="cosine", chunk_size=18, method="projection", projection="l1", warm_up=0, random_state=0)
     model.fit(np.concatenate([X[:18], np.zeros((18, 2))]))
     assert not model._stream.past.centres.coordinates.any()
 

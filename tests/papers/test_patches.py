@@ -14,7 +14,8 @@ import blob_streams
 import naive
 import naive_streams
 from blob_streams import C, cut, first_rows, in_order, kernels
-from cmeans import FuzzyCMeans, KernelKMeans, KernelPatchClustering, StreamingFuzzyCMeans, ThreadEngine
+from cmeans import FuzzyCMeans, KernelKMeans, KernelPatchClustering, ThreadEngine
+from cmeans.papers import StreamingKernelFCM
 from sweep_choices import pairs
 
 pytestmark = pytest.mark.slow
@@ -193,7 +194,7 @@ def test_streams_come_nearer_to_all_rows_than_patches():
     X = blobs(900, scale=1.0)
     words = {"kernel": "rbf", "gamma": 0.1, "m": 1.2, "random_state": 0}
     best = FuzzyCMeans(C, n_landmarks=None, **words).fit(X).objective_
-    stream = StreamingFuzzyCMeans(C, method="projection", chunk_size=150, **words).fit(X).objective_
+    stream = StreamingKernelFCM(C, method="projection", chunk_size=150, **words).fit(X).objective_
     patch = KernelPatchClustering(C, patch_size=150, n_points=3, **words).fit(X).objective_
     assert best <= stream * (1 + 1e-9)
     assert stream < patch

@@ -18,9 +18,9 @@ from cmeans.datasets import make_s_set
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Linear
 from cmeans.metrics import rand_measure, success_rate
+from cmeans.papers.sequential import diametral_rows
 from cmeans.rules import Hard
 from cmeans.sampling.farthest import farthest_rows
-from cmeans.solvers.sequential import diametral_rows
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.passes import NearestRowsPass
 from cmeans.sweeps.problem import Problem

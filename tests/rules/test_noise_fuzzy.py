@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
+from blob_streams import stream as stream_of
 from cmeans import CMeans, FuzzyCMeans, StreamingFuzzyCMeans, load, save
 from cmeans.rules import Fuzzy, NoiseFuzzy
 from cmeans.solvers.noise import automatic_distance, cluster_width, distance_of_share
@@ -399,7 +400,7 @@ def test_streams(kernel, method, tmp_path):
     rows, clean = rows[order], clean[order]
     words = {"kernel": kernel, "method": method, "random_state": 0, "gamma": 0.1, "n_landmarks": 100 if kernel == "rbf" else "auto"}
     words = {name: value for name, value in words.items() if kernel == "rbf" or name != "gamma"}
-    stream = StreamingFuzzyCMeans(4, noise=0.3, **words)
+    stream = stream_of(4, noise=0.3, **words)
     for start in range(0, 2000, 400):
         stream = stream.partial_fit(rows[start : start + 400])
     assert stream.noise_membership_.shape == (400,)
@@ -435,7 +436,7 @@ def test_the_objective_of_a_stream_holds_what_noise_has_cost(meta, decay):
     rows, _ = mixture(0.3, n=2000)
     rows = rows[np.random.default_rng(0).permutation(len(rows))]
     words = {"m": 1.5, "noise": 0.3, "tol": 1e-9, "max_iter": 1000, "warm_up": 0, "decay": decay, "random_state": 0}
-    stream = StreamingFuzzyCMeans(4, meta_membership=meta, **words).partial_fit(rows[:1200])
+    stream = stream_of(4, meta_membership=meta, **words).partial_fit(rows[:1200])
     past, delta = stream.objective_, stream.noise_distance_
     assert stream.objective_history_[-1] == pytest.approx(past, rel=1e-6)
     d2 = naive.point_distances(rows[1200:], stream.cluster_centers_)

@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 from scipy.special import lambertw
 
 from cmeans import CMeans
+from cmeans.papers import LocallySparse
 from cmeans.rules import Possibilistic, SparsePossibilistic
 from cmeans.rules.sparse import _lambert
 
@@ -34,6 +35,9 @@ def largest_root(d2, eta, strength, p):
     return brentq(slope, lowest, max(1.0, 2 * lowest), xtol=1e-300, rtol=8.9e-16, maxiter=500) if slope(lowest) < 0 else 0.0
 
 
+RULES = {"global": SparsePossibilistic, "local": LocallySparse}
+
+
 @pytest.mark.parametrize("test", ["global", "local"])
 def test_the_root_is_the_bracketed_one(test):
     taken = 0
@@ -41,7 +45,7 @@ def test_the_root_is_the_bracketed_one(test):
         root = largest_root(d2, eta, strength, p)
         if test == "global" and root and cost(root, d2, eta, strength, p) >= 0:
             root = 0.0
-        rule = SparsePossibilistic(sparsity=strength, share=0.0, p=p, sparsity_test=test)
+        rule = RULES[test](sparsity=strength, share=0.0, p=p)
         u = float(rule.memberships(np.array([[d2]]), np.array([eta]))[0, 0])
         assert u == pytest.approx(root, rel=1e-12, abs=0)
         taken += root > 0
@@ -73,7 +77,7 @@ def test_without_sparsity_it_is_the_exponential():
 @pytest.mark.parametrize("test", ["global", "local"])
 def test_a_cluster_wants_what_is_within_its_radius(test, p):
     eta = np.array([0.5, 1.0, 20.0])
-    rule = SparsePossibilistic(share=0.5 * SparsePossibilistic(share=0.0, p=p).largest_share, p=p, sparsity_test=test)
+    rule = RULES[test](share=0.5 * SparsePossibilistic(share=0.0, p=p).largest_share, p=p)
     radii = rule.radii(eta)
     assert (radii > 0).all()
     inside, outside = (rule.memberships(radii[None, :] * factor, eta) for factor in (1 - 1e-9, 1.0))
@@ -120,7 +124,6 @@ def test_the_objective_never_rises_at_given_scales():
         ({"sparsity": float("inf")}, "at least 0"),
         ({"share": 1.36}, r"below 1.359 for p=0.5"),
         ({"share": -0.1}, "at least 0"),
-        ({"sparsity_test": "both"}, r"known are \['global', 'local'\]"),
     ],
 )
 def test_words_beyond_reason_are_refused(words, message):
@@ -140,8 +143,8 @@ def test_reach_bounds_every_radius_from_below(p, test):
     """Lambda is lowered where it would cut a cluster, just so far, and left alone where it does not."""
     share = 0.5 * SparsePossibilistic(p=p).largest_share
     for scales in (np.array([4.0, 7.0]), np.array([0.05, 3.0]), np.array([0.02, 0.03])):
-        plain = SparsePossibilistic(share=share, p=p, sparsity_test=test)
-        rule = SparsePossibilistic(share=share, p=p, sparsity_test=test, reach=3.0)
+        plain = RULES[test](share=share, p=p)
+        rule = RULES[test](share=share, p=p, reach=3.0)
         over = rule.radii(scales) / (3.0 * scales**2)
         if (plain.radii(scales) >= 3.0 * scales**2).all():
             assert rule.strength(scales) == plain.strength(scales)

@@ -17,6 +17,7 @@ from sklearn.preprocessing import minmax_scale
 
 import cmeans.solvers.anderson
 import cmeans.solvers.fixed_point
+from blob_streams import stream as stream_of
 from cmeans import (
     AdaptivePossibilisticCMeans,
     CMeans,
@@ -600,7 +601,7 @@ def test_streams_mix_with_what_they_carry(words):
     chunks = [groups(seed, n=120) for seed in range(3)]
     ends = {}
     for acceleration in ("anderson", None):
-        stream = StreamingFuzzyCMeans(C, m=1.08, tol=1e-10, max_iter=3000, n_init=1, random_state=0, acceleration=acceleration, **words)
+        stream = stream_of(C, m=1.08, tol=1e-10, max_iter=3000, n_init=1, random_state=0, acceleration=acceleration, **words)
         sweeps = 0
         for chunk in chunks:
             stream.partial_fit(chunk)

@@ -14,6 +14,7 @@ from scipy import sparse
 import cmeans
 from cmeans import Checkpoint, KernelPatchClustering, StreamingFuzzyCMeans
 from cmeans.kernels import RBF
+from cmeans.papers import StreamingKernelFCM
 from cmeans.solvers import checkpoints
 from cmeans.solvers.checkpoints import FORMAT, KEY
 from cmeans.storage.codec import read_packed, write_packed
@@ -28,8 +29,8 @@ FITS: dict[str, Any] = {
     "linear": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, **words),
     "landmarks": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, kernel="rbf", n_landmarks=60, warm_up=160, **words),
     "hard": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, kernel="rbf", rule="hard", n_landmarks=25, **words),
-    "projection": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, kernel="rbf", method="projection", decay=0.9, **words),
-    "noise": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, noise="auto", m=1.5, past_weight="u", **words),
+    "projection": lambda **words: StreamingKernelFCM(4, chunk_size=75, kernel="rbf", method="projection", decay=0.9, **words),
+    "noise": lambda **words: StreamingKernelFCM(4, method="landmarks", chunk_size=75, noise="auto", m=1.5, past_weight="u", **words),
     "graph": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, kernel="landmark_graph", n_landmarks=40, **words),
     "one chunk": lambda **words: StreamingFuzzyCMeans(4, **words),
     "short of sweeps": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, max_iter=2, tol=1e-9, **words),

@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import cmeans
+from blob_streams import stream as stream_of
 from cmeans.spaces import FeatureSpace
 from file_formats import npy
 
@@ -103,7 +104,7 @@ def test_threads_and_files_change_no_bit(tmp_path):
 def test_a_graph_that_stands_already(method):
     graph = cmeans.KernelKMeans(2, **FEW).fit(MOONS[:2000]).kernel_
     words = {"rule": "hard", "method": method, "kernel": graph, "random_state": 0}
-    stream, other = (fed(cmeans.StreamingFuzzyCMeans(2, **words), part, 500) for part in (MOONS[:4000], MOONS[4000:]))
+    stream, other = (fed(stream_of(2, **words), part, 500) for part in (MOONS[:4000], MOONS[4000:]))
     assert stream.kernel_ == graph
     stream.merge(other)
     assert stream.mass_.sum() == pytest.approx(10000)

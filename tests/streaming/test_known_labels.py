@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import cmeans
 import naive
+from blob_streams import stream
 from cmeans import KernelPatchClustering, StreamingFuzzyCMeans
 from naive_told import told_cmeans
 from sweep_choices import pairs
@@ -35,7 +36,7 @@ def told_of(y: np.ndarray, share: float = 0.1) -> np.ndarray:
 
 
 def model(**words: Any) -> StreamingFuzzyCMeans:
-    return StreamingFuzzyCMeans(C, **{"m": 1.5, "random_state": 0, **words})
+    return stream(C, **{"m": 1.5, "random_state": 0, **words})
 
 
 @pytest.mark.parametrize(("kind", "warm_up", "first"), pairs(product(SPACES, ["fuzzy", "hard"]), [0, 250], [0, 2, 4]))

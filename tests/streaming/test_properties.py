@@ -10,6 +10,7 @@ from scipy import sparse
 
 from blob_streams import BLOBS, CHUNK, CHUNKS, MORE_STREAMS, PROBE, C, X, blobs, build, feed
 from cmeans import FuzzyCMeans, StreamingFuzzyCMeans, save
+from cmeans.papers import StreamingKernelFCM
 from contracts.arrays import strict_array, torch_tensor
 from notebook import Notebook, with_callbacks
 from sweep_choices import often, once
@@ -183,7 +184,7 @@ def test_memberships_of_a_chunk_are_those_that_it_was_clustered_with():
 
 def test_gamma_and_m_are_those_of_the_first_rows():
     words = {"kernel": "rbf", "gamma": "median", "m": "auto", "warm_up": 0, "random_state": 0}
-    for model in (StreamingFuzzyCMeans(C, method="projection", **words), StreamingFuzzyCMeans(C, **words)):
+    for model in (StreamingKernelFCM(C, method="projection", **words), StreamingKernelFCM(C, **words)):
         model.partial_fit(CHUNKS[0])
         alone = FuzzyCMeans(C, kernel="rbf", gamma="median", random_state=0).fit(CHUNKS[0])
         assert (model.gamma_, model.m_, model.kernel_) == (alone.gamma_, alone.m_, alone.kernel_)

@@ -10,11 +10,11 @@ import pytest
 import blob_streams
 import naive
 import naive_streams
-from blob_streams import C, cut, first_rows, kernels
-from cmeans import FuzzyCMeans, KernelKMeans, StreamingFuzzyCMeans
+from blob_streams import C, cut, first_rows, kernels, stream
+from cmeans import FuzzyCMeans, KernelKMeans
 from cmeans.data.blocks import Blocks
 from cmeans.kernels import Polynomial
-from cmeans.streaming import PROJECTIONS, chunk_space, projected
+from cmeans.papers.projection import PROJECTIONS, chunk_space, projected
 from sweep_choices import pairs
 
 # Eight sweeps from anywhere seldom end a run, and chunks of a few rows are meant to lose much.
@@ -63,7 +63,7 @@ def compare(kernel, m, *, weighted=False, projection="cholesky", n_iter=8, tol=0
     X, weights = rows(kernel)
     expected = naive_run(kernel, m, weighted, n_iter, tol, tuple(sorted(how.items())))
     words = {**KERNELS[kernel][0], "method": "projection", "projection": projection, "init": X[:C], "max_iter": n_iter, "tol": tol}
-    model = StreamingFuzzyCMeans(C, **words_of(m, **words, **how))
+    model = stream(C, **words_of(m, **words, **how))
     K, strangers = KERNELS[kernel][1], probes(kernel)
     for t, (chunk, w, record) in enumerate(zip(cut(X, SIZES), cut(weights, SIZES), expected, strict=True)):
         model.partial_fit(chunk, sample_weight=w if weighted else None)
@@ -125,9 +125,7 @@ def test_the_gradient_form_is_the_twin_too(kernel, m, meta_membership):
 
 
 def taught(chunks, weights=None, **words):
-    model = StreamingFuzzyCMeans(
-        C, **{"method": "projection", "kernel": "rbf", "gamma": 0.25, "m": 1.7, "max_iter": 8, "tol": 0.0, **words}
-    )
+    model = stream(C, **{"method": "projection", "kernel": "rbf", "gamma": 0.25, "m": 1.7, "max_iter": 8, "tol": 0.0, **words})
     for t, chunk in enumerate(chunks):
         model.partial_fit(chunk, sample_weight=None if weights is None else weights[t])
     return model
@@ -200,7 +198,7 @@ def test_one_chunk_of_all_rows_is_exact(kernel, m, weighted, words):
     (X, w), (own, _, _) = rows(kernel), KERNELS[kernel]
     w = w if weighted else None
     stopping = {"init": X[:C], "max_iter": 12, "tol": 0.0}
-    model = StreamingFuzzyCMeans(C, **words_of(m, method="projection", **own, **stopping, **words)).fit(X, sample_weight=w)
+    model = stream(C, **words_of(m, method="projection", **own, **stopping, **words)).fit(X, sample_weight=w)
     rule = KernelKMeans(C, **own, **stopping) if m == "hard" else FuzzyCMeans(C, m=m, **own, **stopping)
     exact = rule.set_params(n_landmarks=None).fit(X, sample_weight=w)
     np.testing.assert_allclose(model.memberships_, exact.memberships_, atol=1e-7)
@@ -219,7 +217,7 @@ def test_one_chunk_of_all_rows_is_exact(kernel, m, weighted, words):
 def test_one_chunk_on_given_landmarks_is_a_fit_on_them(words, rule):
     X, w = rows("rbf")
     words = {**words, "landmarks": X[::3], "init": X[:C], "tol": 1e-6}
-    model = StreamingFuzzyCMeans(C, rule=rule, m=1.2, **words).fit(X, sample_weight=w)
+    model = stream(C, rule=rule, m=1.2, **words).fit(X, sample_weight=w)
     at_once = (KernelKMeans(C, **words) if rule == "hard" else FuzzyCMeans(C, m=1.2, **words)).fit(X, sample_weight=w)
     np.testing.assert_array_equal(model.memberships_, at_once.memberships_)
     np.testing.assert_array_equal(model.objective_history_, at_once.objective_history_[:-1])
@@ -233,7 +231,7 @@ def test_one_chunk_of_plain_rows_is_a_fit_of_them(rule):
     words = {"kernel": "linear", "init": X[:C]}
     at_once = (KernelKMeans(C, **words) if rule == "hard" else FuzzyCMeans(C, m=1.7, **words)).fit(X, sample_weight=w)
     for method in ("landmarks", "projection"):
-        model = StreamingFuzzyCMeans(C, rule=rule, m=1.7, method=method, **words).fit(X, sample_weight=w)
+        model = stream(C, rule=rule, m=1.7, method=method, **words).fit(X, sample_weight=w)
         np.testing.assert_array_equal(model.memberships_, at_once.memberships_)
         np.testing.assert_array_equal(model.cluster_centers_, at_once.cluster_centers_)
         assert model.objective_ == at_once.objective_
@@ -268,7 +266,7 @@ def test_given_landmarks_are_the_loop_in_their_space(kernel, m, decay):
     (X, weights), (own, K, _) = rows(kernel), KERNELS[kernel]
     landmarks = X[::8] if kernel == "rbf" else X[:6]
     words = {"landmarks": landmarks, "init": X[:C], "max_iter": 8, "tol": 0.0, "decay": decay, **own}
-    model = StreamingFuzzyCMeans(C, **words_of(m, **words))
+    model = stream(C, **words_of(m, **words))
     expected = landmark_loop(cut(X, SIZES), cut(weights, SIZES), K, landmarks, m, decay, 8)
     for chunk, w, (V, mass, u, objective) in zip(cut(X, SIZES), cut(weights, SIZES), expected, strict=True):
         model.partial_fit(chunk, sample_weight=w)
@@ -289,8 +287,8 @@ def test_both_methods_are_one_where_every_chunk_spans_everything(kernel, m, deca
     X, weights = rows(kernel)
     own, sizes = KERNELS[kernel][0], (18, 12, 10, 18)
     words = words_of(m, init=X[:C], max_iter=8, tol=0.0, decay=decay, meta_membership=meta_membership)
-    by_landmarks = StreamingFuzzyCMeans(C, landmarks=X[:6], **{**own, "n_landmarks": "auto"}, **words)
-    by_projection = StreamingFuzzyCMeans(C, method="projection", **own, **words)
+    by_landmarks = stream(C, landmarks=X[:6], **{**own, "n_landmarks": "auto"}, **words)
+    by_projection = stream(C, method="projection", **own, **words)
     for chunk, w in zip(cut(X, sizes), cut(weights, sizes), strict=True):
         by_landmarks.partial_fit(chunk, sample_weight=w)
         by_projection.partial_fit(chunk, sample_weight=w)
@@ -307,10 +305,10 @@ def test_the_linear_kernel_is_its_own_feature_space(m, meta_membership):
     (X, weights), sizes = rows("linear"), (18, 12, 10, 18)
     words = words_of(m, kernel="linear", init=X[:C], max_iter=8, tol=0.0, meta_membership=meta_membership)
     models = [
-        StreamingFuzzyCMeans(C, method="landmarks", **words),
-        StreamingFuzzyCMeans(C, method="projection", **words),
-        StreamingFuzzyCMeans(C, method="projection", n_landmarks=5, **words),
-        StreamingFuzzyCMeans(C, landmarks=X[:6], **words),
+        stream(C, method="landmarks", **words),
+        stream(C, method="projection", **words),
+        stream(C, method="projection", n_landmarks=5, **words),
+        stream(C, landmarks=X[:6], **words),
     ]
     for chunk, w in zip(cut(X, sizes), cut(weights, sizes), strict=True):
         for model in models:

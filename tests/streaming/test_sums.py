@@ -13,14 +13,17 @@ import blob_streams
 import naive
 import naive_streams
 from blob_streams import BLOBS, C, cut
-from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans
+from blob_streams import stream as stream_of
+from cmeans import FuzzyCMeans, KernelPatchClustering
 from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Linear, Polynomial
+from cmeans.papers.meta_vectors import MetaVectors
+from cmeans.papers.projection import chunk_space, projected
 from cmeans.rules import Fuzzy, Hard
 from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space, spanning_space
 from cmeans.spaces.centres import Centres
-from cmeans.streaming import MetaVectors, SettledSums, StreamSummary, chunk_space, projected
+from cmeans.streaming import SettledSums, StreamSummary
 from cmeans.sweeps.problem import Problem
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
@@ -98,7 +101,7 @@ def test_settled_sums_and_a_chunks_are_those_of_all_rows(space_name, rule):
         np.testing.assert_allclose(carried(state).spread, expected, rtol=1e-9)
     together = space.centres(sums.mass, sums.moment)
     assert (together - everything.centres).squared_norms().max() < 1e-18
-    np.testing.assert_array_equal(carried.belonging(state), past.mass)
+    np.testing.assert_array_equal(carried(state).mass, past.mass)
 
 
 @over_spaces
@@ -206,7 +209,7 @@ def space_products(past, chunk):
 def test_what_is_kept_is_about_the_last_means(space, decay):
     """After any number of sweeps: mass, spread and means are those of the memberships that made the means, and nothing else."""
     X, w = blobs(60), given(60)[1]
-    memberships, models = [], [StreamingFuzzyCMeans(C, m=M, decay=decay, init=X[:C], tol=0.0, **space) for _ in range(2)]
+    memberships, models = [], [stream_of(C, m=M, decay=decay, init=X[:C], tol=0.0, **space) for _ in range(2)]
     for rows in (slice(0, 25), slice(25, 60)):
         one_before, model = models
         one_before.set_params(max_iter=3).partial_fit(X[rows], sample_weight=w[rows])
@@ -226,7 +229,7 @@ def test_what_is_kept_is_about_the_last_means(space, decay):
 
 
 def stream(**words):
-    return StreamingFuzzyCMeans(
+    return stream_of(
         C, **{"kernel": "rbf", **({} if words.get("kernel") == "linear" else {"gamma": 0.25}), "m": 1.3, "random_state": 0, **words}
     )
 

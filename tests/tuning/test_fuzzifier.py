@@ -19,9 +19,10 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import minmax_scale
 
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelPatchClustering, PossibilisticCMeans, StreamingFuzzyCMeans
+from cmeans import CMeans, FuzzyCMeans, KernelPatchClustering, PossibilisticCMeans
 from cmeans.data.limits import Limits
 from cmeans.kernels import RBF
+from cmeans.papers import StreamingKernelFCM
 from cmeans.rules import Fuzzy
 from cmeans.sampling.population import Population
 from cmeans.sampling.sampled_rows import MANY, CoordinateRows, GramRows
@@ -245,7 +246,7 @@ def test_m_of_files(X, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "stream", [partial(StreamingFuzzyCMeans, method="landmarks"), partial(StreamingFuzzyCMeans, method="projection"), KernelPatchClustering]
+    "stream", [partial(StreamingKernelFCM, method="landmarks"), partial(StreamingKernelFCM, method="projection"), KernelPatchClustering]
 )
 def test_streams_read_m_off_their_first_rows(stream, X, plain_m):
     model = stream(3, kernel="rbf", gamma=0.05, random_state=0).partial_fit(X)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from cmeans import KernelKMeans
+from cmeans import KernelKMeans, StreamingFuzzyCMeans
+from cmeans.papers import StreamingKernelFCM
 from cmeans.spaces import landmark_space
 
 from ..paper import Run
@@ -22,7 +22,7 @@ METHODS = ("uniform", "k-means++", "rpcholesky")
 PARTS = 4  # draws of an ensemble
 QUICK_ROWS = 800
 LOSS_SHARES = (10, 2)
-LOSS_WAYS: dict[str, dict[str, Any]] = {"stKFCM": {"method": "projection"}, "landmarks": {}}
+LOSS_WAYS: dict[str, type[StreamingFuzzyCMeans]] = {"stKFCM": StreamingKernelFCM, "landmarks": StreamingFuzzyCMeans}
 WAYS = ("one draw", "side by side", "best certificate", "one draw of all")
 
 
@@ -110,6 +110,6 @@ def losses(run: Run) -> None:
         ordered = ordered._replace(rows=QUICK_ROWS) if run.quick else ordered
         for order in ORDERS:
             for share in LOSS_SHARES:
-                for way, words in LOSS_WAYS.items():
+                for way, stream in LOSS_WAYS.items():
                     key = f"loss | {name} | {order} | {share:g}% | {way}"
-                    run.trials(key, 1, partial(in_order, ordered, order, share, words))
+                    run.trials(key, 1, partial(in_order, ordered, order, share, stream))

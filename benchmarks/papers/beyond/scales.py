@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris
 
 from cmeans import AdaptivePossibilisticCMeans, SequentialPossibilisticCMeans
 from cmeans.metrics import success_rate
+from cmeans.papers import PrintedAdaptivePossibilisticCMeans
 
 from ...harness import load
 from ..paper import Run
@@ -52,7 +53,7 @@ def estimator(name: str, way: str, seed: int) -> Any:
         return SequentialPossibilisticCMeans()
     if way == "SAPCM, by hand":
         words = {"adaptation": "length", "beta": of.beta, "init": "max-min", "random_state": seed, **PUBLISHED}
-        return AdaptivePossibilisticCMeans(of.initial, sparsity=of.sparsity, **words)
+        return PrintedAdaptivePossibilisticCMeans(of.initial, sparsity=of.sparsity, **words)
     return AdaptivePossibilisticCMeans(20 if way.endswith("20") else 2 * of.classes, random_state=seed)
 
 

@@ -18,6 +18,7 @@ from sklearn.datasets import load_iris
 from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, KernelKMeans, SequentialPossibilisticCMeans
 from cmeans.datasets import make_close_gaussians
 from cmeans.metrics import rand_measure, success_rate
+from cmeans.papers import PrintedAdaptivePossibilisticCMeans
 
 from ...harness import load
 from .printed import ADAPTIVE, CLASSES, NAMES, Line, Row
@@ -113,10 +114,10 @@ def fitted(row: Row, table: int, x: np.ndarray, first: int | None, **more: Any) 
     if row.method == "FCM":
         return FuzzyCMeans(row.initial, m=2.0, **words).fit(seen), seen
     if row.method == "PCM":
-        return AdaptivePossibilisticCMeans(row.initial, sparsity=0, adaptation=None, scaling=None, **words).fit(seen), seen
+        return PrintedAdaptivePossibilisticCMeans(row.initial, sparsity=0, adaptation=None, scaling=None, **words).fit(seen), seen
     words |= {"sparsity": row.sparsity, "sparsity_test": "local", "adaptation": "length", "scaling": None}
     assert row.beta is not None
-    return AdaptivePossibilisticCMeans(row.initial, beta=row.beta, **words).fit(seen), seen
+    return PrintedAdaptivePossibilisticCMeans(row.initial, beta=row.beta, **words).fit(seen), seen
 
 
 def line_of(row: Row, table: int, x: np.ndarray, classes: np.ndarray, first: int | None, **more: Any) -> Line:

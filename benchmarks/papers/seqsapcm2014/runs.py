@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from cmeans.papers import LocallySparse
 from cmeans.rules import SparsePossibilistic
 
 from ..paper import Run
@@ -168,12 +169,15 @@ def bound_cell(p: float) -> dict[str, Any]:
     return cell | {f"{test} found": largest(p, test) for test in ("local", "global")}
 
 
+TESTED: dict[str, type[SparsePossibilistic]] = {"global": SparsePossibilistic, "local": LocallySparse}
+
+
 def largest(p: float, test: str) -> float:
     """The largest lambda at eta = 1 for which a row at the centre is wanted, by bisection."""
     low, high = 0.0, 10.0
     while high - low > 1e-9:
         middle = (low + high) / 2
-        rule = SparsePossibilistic(middle, p=p, sparsity_test=test)
+        rule = TESTED[test](middle, p=p)
         wanted = rule.memberships(np.zeros((1, 1)), np.ones(1))[0, 0] > 0
         low, high = (middle, high) if wanted else (low, middle)
     return low
@@ -189,7 +193,7 @@ def bound_iris() -> dict[str, Any]:
     cell: dict[str, Any] = {"eta": float(eta.max())}
     for test, factor in (("local", 4 / np.e), ("global", 2 * np.exp(-0.5))):
         limit = factor * eta.max()
-        rules = [SparsePossibilistic(limit * share, p=0.5, sparsity_test=test) for share in SHARES]
+        rules = [TESTED[test](limit * share, p=0.5) for share in SHARES]
         cell[test] = float(limit)
         cell[f"{test} wanted"] = [int((rule.memberships(d2, eta) > 0).any(axis=1).sum()) for rule in rules]
     return cell
@@ -213,7 +217,7 @@ def panel(name: str) -> dict[str, Any]:
         radii = np.sqrt(model.eta_) if row.method == "PCM" else model.eta_
         cell["radii"] = (radii[:, None] / factor).tolist()
     if row.sparsity:
-        cell["reach"] = np.sqrt(SparsePossibilistic(row.sparsity, sparsity_test="local").radii(model.eta_)).tolist()
+        cell["reach"] = np.sqrt(LocallySparse(row.sparsity).radii(model.eta_)).tolist()
     return cell
 
 

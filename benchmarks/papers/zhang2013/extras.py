@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score
 
 from cmeans import StreamingFuzzyCMeans
+from cmeans.papers import StreamingKernelFCM
 
 from ... import singlepass
 from ..paper import Run
@@ -158,12 +160,12 @@ ORDERED = {
 }
 LOSS_SHARES = (10, 5, 2, 1)
 ORDERS = ("random", "sorted by class")
-WAYS: dict[str, dict[str, Any]] = {
-    "stKFCM, update": {"method": "projection"},
-    "stKFCM, frozen": {"method": "projection", "meta_membership": "frozen"},
-    "stKFCM, decay .8": {"method": "projection", "decay": 0.8},
-    "landmarks": {},
-    "landmarks, decay .8": {"decay": 0.8},
+WAYS: dict[str, Callable[..., StreamingFuzzyCMeans]] = {
+    "stKFCM, update": StreamingKernelFCM,
+    "stKFCM, frozen": partial(StreamingKernelFCM, meta_membership="frozen"),
+    "stKFCM, decay .8": partial(StreamingKernelFCM, decay=0.8),
+    "landmarks": StreamingFuzzyCMeans,
+    "landmarks, decay .8": partial(StreamingFuzzyCMeans, decay=0.8),
 }
 
 
@@ -171,18 +173,18 @@ def orders(run: Run, order: str) -> None:
     """ARI, and the worst share of a centre's squared norm lost on the way into a chunk, for rows in random order or sorted by class."""
     for name in few(tuple(ORDERED), run):
         for share in few(LOSS_SHARES, run):
-            for way, words in WAYS.items():
+            for way, stream in WAYS.items():
                 key = f"order | {name} | {order} | {share:g}% | {way}"
                 ordered = ORDERED[name]._replace(rows=QUICK_ROWS) if run.quick else ORDERED[name]
-                run.trials(key, ORDER_TRIALS, partial(in_order, ordered, order, share, words))
+                run.trials(key, ORDER_TRIALS, partial(in_order, ordered, order, share, stream))
 
 
-def in_order(ordered: Ordered, order: str, share: float, words: dict[str, Any], trial: int) -> dict[str, float]:
+def in_order(ordered: Ordered, order: str, share: float, stream: Callable[..., StreamingFuzzyCMeans], trial: int) -> dict[str, float]:
     x, y = rows_of(ordered.case.file)
     rows = order_of(ordered.case, trial)[: ordered.rows]
     rows = rows if order == "random" else rows[np.argsort(y[rows], kind="stable")]
     x, y, size = x[rows], y[rows], round(len(rows) * share / 100)
-    model = StreamingFuzzyCMeans(ordered.case.clusters, random_state=trial, search=None, **{**ordered.case.words, **ordered.words, **words})
+    model = stream(ordered.case.clusters, random_state=trial, search=None, **{**ordered.case.words, **ordered.words})
     losses = []
     for chunk in np.array_split(x, -(-len(x) // size)):
         losses.append(float(model.partial_fit(chunk).projection_loss_.max()))

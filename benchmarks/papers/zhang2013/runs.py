@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans
 from cmeans.metrics import purity
+from cmeans.papers import StreamingKernelFCM
 
 from ...harness import load, unit_interval
 
@@ -110,8 +111,8 @@ def contestant(method: str, case: Case, share: float | None, seed: int, **words:
         return KernelPatchClustering(case.clusters, patch_size=size, n_points=1, **words)
     if method == "oKFCM":
         return KernelPatchClustering(case.clusters, patch_size=size, n_points=1, merge="tree", **words)
-    how = "projection" if method == "stKFCM" else "landmarks"
-    return StreamingFuzzyCMeans(case.clusters, method=how, chunk_size=size, search=None, **words)
+    stream = StreamingKernelFCM if method == "stKFCM" else StreamingFuzzyCMeans
+    return stream(case.clusters, chunk_size=size, search=None, **words)
 
 
 def order_of(case: Case, trial: int) -> Array:

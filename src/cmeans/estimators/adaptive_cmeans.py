@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from ..data.arrays import Float64
 from ..engines import Engine
-from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest, check_m
+from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, check_m
 from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, starts
 from ..fitting.procedure import Method, Procedure
-from ..fitting.validation import one_of, real
+from ..fitting.validation import real
 from ..fitting.ways.adaptive import AdaptiveProblem, BaseAdaptive, best_separated
-from ..kernels import Kernel, Linear
+from ..kernels import Kernel
 from ..kernels.names import KernelName
-from ..rules import Fuzzy, Hard, Rule, SparsePossibilistic
+from ..rules import Fuzzy, Rule, SparsePossibilistic
 from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import warn
-from ..solvers.adaptive import MERGED, Adaptation, PilotWidths, halfway_scales, merged, pilot_widths
-from ..solvers.multistart import BestRun, ScalesPilot, best_of, possibilistic_scales
+from ..solvers.adaptive import MERGED, Adaptation, PilotWidths, merged, pilot_widths
+from ..solvers.multistart import BestRun, ScalesPilot, best_of
 from ..solvers.observer import nothing_yet
-from ..solvers.sequential import diametral_rows
 from ..spaces.centres import Centres
-from ..sweeps.problem import Stopping
+from ..sweeps.problem import Problem, Stopping
 from ..sweeps.state import State
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
-AdaptationName = Literal["scale-free", "length", "squared"]
 PILOT_SWEEPS = 30  # need not converge: it gives a start and scales, no result
 SHARE = 0.9  # K of the automatic sparsity
 LEAST_START = 10  # clusters of a start that are not too many for any number of rows
@@ -58,30 +56,22 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         Clusters to start from, more than there are. A start by name has ten at most, or a tenth of the distinct rows if that is more.
     sparsity : "auto" or float >= 0, default="auto"
         lambda: 0 leaves no row out, larger values more of them. "auto" takes K min_j eta_j / (p (1-p) e^(2-p)) anew in every sweep, so that
-        nothing depends on units; K = 0.9, and 0.2 for adaptation="squared". With alpha="auto" lambda is smaller where it takes that for
+        nothing depends on units; K = 0.9. With alpha="auto" lambda is smaller where it takes that for
         every cluster to reach 2.5 standard deviations of its distances beyond their mean. 0 is APCM: every row belongs somewhere.
     p : float in (0, 1), default=0.5
         Power of the sparsity term.
-    sparsity_test : "global" or "local", default="global"
-        Whether a typicality must beat 0 (it minimises the objective), or be a local minimum only, as printed in 2014.
-    adaptation : "scale-free", "length", "squared" or None, default="scale-free"
-        How clusters' widths follow their rows. Of the mean deviation s_j of a cluster's own rows from their mean eta_j becomes, in the form
-        "scale-free" (Xenaki et al. 2016): s_j min_k s_k(start) / alpha, whatever the units. "length" (2013/14): s_j itself, which stands
-        for a squared length and so needs features in [0, 10] (kernels other than linear: a tenth of the rows' diameter times s_j).
-        "squared": the mean squared deviation. None: eta_j stays (with sparsity=0 this is the possibilistic c-means of Krishnapuram &
-        Keller 1996, PCM-96).
     alpha : "auto" or float > 0, default="auto"
-        Of the scale-free form: larger means narrower clusters, and fewer that become one. "auto" begins narrow, widens clusters by
+        How narrow clusters are: of the mean deviation s_j of a cluster's own rows from their mean eta_j becomes
+        s_j min_k s_k(start) / alpha, whatever the units (Xenaki et al. 2016). Larger means narrower clusters, and fewer that become
+        one. "auto" begins narrow, widens clusters by
         sqrt(2) at a time, in nine stages at most, and keeps those of the largest mean silhouette, (b - a) / max(a, b) of a row's squared
         distances to its own centre and to the nearest other one; the widest, mostly one cluster, if that is below 0.2. It begins at the
         mean of distances within the clusters of the fuzzy run over their standard deviation, at least 2: sqrt(2 d) for d columns alike,
         where distances are long and differ little. What is found depends little on `max_clusters`; clusters that touch may become one.
         Rows that lie apart from all others, and clusters of less than a tenth of an average one's weight, have no part in that.
         1 is the papers' own value, for few columns and about twice as many initial clusters as there are; it leaves more rows out.
-    beta : float in (0, 1), default=0.1
-        Typicality halfway to the nearest other centre with which the other adaptive forms start.
     pilot_m : "auto" or float > 1, default="auto"
-        The fuzzifier of the fuzzy run that goes first. That gives start and scales for "scale-free" and None, and makes 30 sweeps at most.
+        The fuzzifier of the fuzzy run that goes first. That gives start and scales, and makes 30 sweeps at most.
         "auto" is midway between 1 and the value from which on all centres coincide, 2 at most. Superfluous centres may meet in it, and
         should: with the smaller m="auto" of `FuzzyCMeans`, which keeps every pair apart, more clusters remain than there are.
     scaling : "range" or None, default="range"
@@ -111,7 +101,6 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     Xenaki, Koutroumbas, Rontogiannis: Sequential sparse adaptive possibilistic clustering. SETN 2014, eq. 1-9 (conference form).
     Xenaki, Koutroumbas, Rontogiannis: A novel adaptive possibilistic clustering algorithm. IEEE Trans. Fuzzy Systems 24(4), 2016,
     and Sparsity-aware possibilistic clustering algorithms, ibid. 24(6), 2016 (the scale-free form).
-    Krishnapuram, Keller: The possibilistic c-means algorithm: insights and recommendations. IEEE Trans. Fuzzy Systems 4(3), 1996.
 
     Examples
     --------
@@ -130,7 +119,6 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     """
 
     alpha: str | float
-    beta: float
     pilot_m: str | float
 
     def __init__(
@@ -139,10 +127,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         *,
         sparsity: Auto | float = "auto",
         p: float = 0.5,
-        sparsity_test: SparsityTest = "global",
-        adaptation: AdaptationName | None = "scale-free",
         alpha: Auto | float = "auto",
-        beta: float = 0.1,
         pilot_m: Auto | float = "auto",
         scaling: InnerScaling | None = "range",
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
@@ -168,48 +153,32 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     @property
     def _spares_isolated_rows(self) -> bool:  # type: ignore[override]
         """True of what no paper has printed: its algorithms see all rows."""
-        alpha, _, piloted = self._form(type(self).__name__)
-        return alpha is None and piloted and self.adaptation is not None and isinstance(self.init, str)
+        return self._checked_alpha(type(self).__name__) is None and isinstance(self.init, str)
 
     def _procedure(self) -> Procedure:
         rule, name = self._sparse_rule(SHARE), type(self).__name__
-        _, _, piloted = self._form(name)
+        self._checked_alpha(name)
+        check_m(self.pilot_m, "pilot_m", name)
 
         def method(geometry: Geometry) -> Method:
-            if not piloted:
-                return Method(rule, None)
             m = check_m(self.pilot_m, "pilot_m", name)
             return Method(rule, ScalesPilot(Fuzzy(geometry.merging_fuzzifier if m is None else m)))
 
         return self._adaptive_procedure(method, self._search)
 
-    def _form(self, estimator_name: str) -> tuple[float | None, float, bool]:
-        """Return alpha, None for "auto", beta, and True where a fuzzy pilot run comes first."""
+    def _checked_alpha(self, estimator_name: str) -> float | None:
+        """Return alpha, None for "auto"."""
         automatic = isinstance(self.alpha, str) and self.alpha == "auto"
-        alpha = None if automatic else real(self.alpha, "alpha", estimator_name, above=True, others='"auto" or ')
-        beta = real(self.beta, "beta", estimator_name)
-        if not 0 < beta < 1:
-            raise ValueError(f"{estimator_name}(beta={self.beta!r}): beta must lie between 0 and 1, both left out.")
-        known = get_args(AdaptationName)
-        piloted = self.adaptation is None or one_of(self.adaptation, "adaptation", estimator_name, known) == "scale-free"
-        if piloted:
-            check_m(self.pilot_m, "pilot_m", estimator_name)
-        return alpha, beta, piloted
+        return None if automatic else real(self.alpha, "alpha", estimator_name, above=True, others='"auto" or ')
 
     def _search(self, given: AdaptiveProblem, method: Method) -> tuple[BestRun, SparsePossibilistic]:
-        alpha, beta, _ = self._form(type(self).__name__)
-        if method.pilot is None:
-            given, state, step, visits = self._from_halfway(given, beta)
-        else:
-            state, widths, visits = self._after_pilot(given, method.pilot.rule)
-            if self.adaptation is None:
-                step = Adaptation(None)
-            elif alpha is None:
-                return self._at_the_best_scale(given, state, widths, visits)
-            else:
-                state, step = State(state.centres, state.known_scales() / alpha), Adaptation(1, widths.narrowest / alpha)
-        solution = given.solve(state, step)
-        return given.settled(BestRun(solution, None, visits + solution.row_visits), step), given.rule
+        assert method.pilot is not None, "a fuzzy run comes first"
+        alpha = self._checked_alpha(type(self).__name__)
+        state, widths, visits = self._after_pilot(given, method.pilot.rule)
+        if alpha is None:
+            return self._at_the_best_scale(given, state, widths, visits)
+        state = State(state.centres, state.known_scales() / alpha)
+        return given.found_from(state, Adaptation(widths.narrowest / alpha), visits)
 
     def _at_the_best_scale(
         self, given: AdaptiveProblem, state: State, widths: PilotWidths, visits: int
@@ -233,11 +202,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         pilot = best_of(self._starts(given, rule), settings.n_init, problem, observer, stage="pilot")
         fuzzy = pilot.solution.state
         widths = pilot_widths(problem, fuzzy)
-        if self.adaptation is None:
-            sums = problem.sweep(fuzzy)
-            state = State(fuzzy.centres, possibilistic_scales(sums.spread, sums.mass, 1.0))
-        else:
-            state = State(fuzzy.centres, widths.deviation * widths.narrowest)
+        state = State(fuzzy.centres, self._first_scales(problem, fuzzy, widths))
         state = merged(state, MERGED * widths.narrowest**2)
         if len(state.centres) == 1 < len(fuzzy.centres):
             warn(
@@ -247,24 +212,9 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
             )
         return state, widths, pilot.row_visits + problem.n_rows
 
-    def _from_halfway(self, given: AdaptiveProblem, beta: float) -> tuple[AdaptiveProblem, State, Adaptation, int]:
-        """Return the papers' start: scales from the distances between the first centres."""
-        hard, visits = replace(given.part, rule=Hard()), 0
-        start = merged(State(next(iter(self._starts(given, given.rule)))), 0.0)
-        scales = halfway_scales(start.centres, beta)
-        if len(scales) == 1:  # no other centre: the rows' own distances take its place
-            sums = hard.sweep(start)
-            visits += hard.n_rows
-            scales = possibilistic_scales(sums.spread, sums.mass, 1.0)
-        state = State(start.centres, scales)
-        if self.adaptation == "squared":
-            return given, state, Adaptation(2), visits
-        diameter = 0.0
-        if not isinstance(given.geometry.kernel, Linear):
-            far, squared = diametral_rows(hard)
-            diameter, visits = math.sqrt(squared), visits + far.passes * hard.n_rows
-        given, step = given.in_conference_form(diameter)
-        return given, state, step, visits
+    def _first_scales(self, problem: Problem, fuzzy: State, widths: PilotWidths) -> Float64:
+        """Return the scales of the clusters of the fuzzy run, for alpha = 1."""
+        return widths.deviation * widths.narrowest
 
     def _starts(self, given: AdaptiveProblem, rule: Rule) -> Iterator[Centres]:
         settings, problem = given.settings, replace(given.whole, rule=rule)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -33,34 +33,27 @@ from ..fitting.validation import integer, one_of, real
 from ..graphs.landmark_graph import AUTOMATIC
 from ..kernels import Kernel, Linear
 from ..kernels.names import KernelName
+from ..rules import Rule
 from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import ParameterWarning, warn
 from ..sampling.population import population_of
+from ..solvers.fixed_point import Carried
 from ..solvers.observer import FitRecord
 from ..solvers.solution import Solution
 from ..spaces import FeatureSpace, LandmarkSpace, Space, landmark_space
 from ..streaming import (
-    PROJECTIONS,
     LandmarkCandidates,
-    MetaVectors,
-    Projection,
     SettledSums,
     StreamSummary,
-    chunk_space,
     first_landmarks,
     further_landmarks,
-    projected,
     together,
     unknown_share,
 )
-from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
-StreamMethod = Literal["landmarks", "projection"]
-MetaMembership = Literal["auto", "update", "frozen"]
-PastWeight = Literal["u^m", "u"]
 WARM_UP = 20  # rows per cluster with which a stream begins
 GRAPH = 2  # rows per landmark, with which a graph does
 
@@ -70,23 +63,17 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     """Fuzzy or hard c-means of a stream: each chunk of rows is clustered together with the weighted means of all before it.
 
     Use it when rows come and go, or when there are more of them than you want to read twice. Nothing is kept of a chunk but one
-    weighted centre a cluster, so memory does not grow with the stream. Two ways to keep centres in feature space:
+    weighted centre a cluster, so memory does not grow with the stream. All chunks share
+    one landmark space. Its landmarks are chosen on the first chunks, and further ones join, up to `n_landmarks`, when new rows are badly
+    represented. The sums of all chunks simply add, nothing is lost between them.
 
-    - method="landmarks": all chunks share one landmark space. Its landmarks are chosen on the first chunks, and further ones join, up
-      to `n_landmarks`, when new rows are badly represented. The sums of all chunks simply add, nothing is lost between them.
-    - method="projection": streaming kernel fuzzy c-means as published (stKFCM). A chunk's space is the span of its own rows; the old
-      centres are projected into it and join the rows as c weighted meta-vectors. What the projection cannot carry over is lost:
-      `projection_loss_` gives the share.
-
-    With the default kernel="linear" and no landmarks the space is that of the features, and nothing is lost either way (single-pass
+    With the default kernel="linear" and no landmarks the space is that of the features, and nothing is lost at all (single-pass
     fuzzy c-means). Clusters that the first chunk does not show are found badly by any one-pass method: rows should come in random order.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    method : "landmarks" or "projection", default="landmarks"
-        How centres are kept: in one landmark space, or projected into each chunk's own. See above.
     rule : "fuzzy" or "hard", default="fuzzy"
         How rows belong to clusters. "hard" is streaming kernel k-means.
     m : "auto" or float > 1, default="auto"
@@ -94,15 +81,6 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     noise : None, "auto" or float between 0 and 1, default=None
         Whether rows far from all clusters belong to none. As in `FuzzyCMeans`; the distance of the noise cluster is settled on the first
         rows, with m, and stays as it is (`noise_distance_`). For rule="fuzzy".
-    projection : "cholesky", "gradient" or "l1", default="cholesky"
-        How old centres get into a chunk's space, for method="projection". By one factorisation of its kernel matrix, by conjugate
-        gradients without one, or as combinations of few of its rows (Zhang 2013 Remark 1).
-    meta_membership : "auto", "update" or "frozen", default="auto"
-        Whether memberships of the past are found anew with each chunk. They are found with those of the chunk ("update", as published) or
-        stand as they are ("frozen": the sums over all rows, exactly). "auto": "update" for method="projection", "frozen" for "landmarks".
-    past_weight : "u^m" or "u", default="u^m"
-        What a row of the past weighs in its cluster. What it weighed there (Zhang 2013 eq. 9b), or its membership, as single-pass fuzzy
-        c-means has it (Hore 2007), which keeps the weight of all rows but gives the past more than its share.
     decay : float in (0, 1], default=1.0
         What the past is multiplied by before each chunk; below 1 old rows are forgotten, and centres may follow a drift.
     warm_up : int or "auto", default="auto"
@@ -113,7 +91,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     chunk_size : int, default=5000
         Rows that `fit` takes at a time, at most; it divides them evenly. `partial_fit` takes chunks of any size.
     n_landmarks : int or "auto", default="auto"
-        Number of landmarks at most, for method="landmarks". "auto": 20 a cluster, but at least 300 and at most 2,000;
+        Number of landmarks at most. "auto": 20 a cluster, but at least 300 and at most 2,000;
         of a graph 1,000, and as long as it has fewer than 2,000 rows half of them.
     landmarks : "rpcholesky" or (s, d) points, default="rpcholesky"
         Randomly pivoted Cholesky: rows are drawn in proportion to how badly those before represent them. Points are taken as they are.
@@ -132,7 +110,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
 
 
     kernel="precomputed" is not possible. That of "landmark_graph" is the graph of the rows that are held until the stream begins; later
-    rows are embedded by it, and neither method loses anything. `gamma` is settled on the first chunk.
+    rows are embedded by it, and nothing is lost. `gamma` is settled on the first chunk.
 
     Attributes
     ----------
@@ -141,8 +119,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     objective_history_, n_iter_, converged_, stop_reason_ : of the sweeps over the last chunk, the past included in the objective;
         after `fit`, `converged_` refers to all chunks.
     projection_loss_ : (c,) share of each centre's squared norm, 1 - |a|^2 / |v|^2, that was lost on the way into the last chunk; after
-        `fit` the largest of all chunks. With method="landmarks" zero unless landmarks have joined: then the share of the chunk's own
-        centres in directions outside the former landmarks' span.
+        `fit` the largest of all chunks. Zero unless landmarks have joined: then the share of the chunk's own centres in directions
+        outside the former landmarks' span.
     mass_ : (c,) the weight of the past in each cluster.
     n_samples_seen_, n_chunks_, row_visits_ : rows and chunks so far, and rows looked at in all.
     m_, gamma_, kernel_, n_landmarks_, landmarks_, dual_coef_, separation_, n_clusters_ : as elsewhere.
@@ -154,7 +132,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
 
     References
     ----------
-    Zhang, Havens: Scalable approximation of kernel fuzzy c-means. IEEE Big Data 2013, Alg. 1 with eq. 9b as the weights.
+    Zhang, Havens: Scalable approximation of kernel fuzzy c-means. IEEE Big Data 2013, eq. 9b.
     Havens: Approximation of kernel k-means for streaming data. ICPR 2012.
     Hore, Hall, Goldgof: Single pass fuzzy c means. FUZZ-IEEE 2007.
 
@@ -170,10 +148,6 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     (3000, (3000,))
     """
 
-    method: str
-    projection: str
-    meta_membership: str
-    past_weight: str
     decay: float
     warm_up: int | str
     chunk_size: int
@@ -182,13 +156,9 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         self,
         n_clusters: int = 8,
         *,
-        method: StreamMethod = "landmarks",
         rule: StreamRule = "fuzzy",
         m: Auto | float = "auto",
         noise: Auto | float | None = None,
-        projection: Projection = "cholesky",
-        meta_membership: MetaMembership = "auto",
-        past_weight: PastWeight = "u^m",
         decay: float = 1.0,
         warm_up: int | Auto = "auto",
         chunk_size: int = 5000,
@@ -283,8 +253,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
 
     def _begin(self, chunk: Chunk) -> ChunkResult:
         estimator_name, blocks = type(self).__name__, chunk.blocks
-        _, limit = self._checked_stream_parameters(estimator_name)
-        growing = self.method == "landmarks" and isinstance(self.landmarks, str)
+        limit = self._checked_stream_parameters(estimator_name)
 
         def space_of(kernel: Kernel) -> Space:
             given = given_landmarks(self.landmarks, estimator_name, blocks, self.n_landmarks)
@@ -292,58 +261,62 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
                 return landmark_space(kernel, given[1], None, blocks.x.dtype)
             if isinstance(kernel, Linear) and self.n_landmarks == "auto":
                 return euclidean_space(blocks)
-            if self.method == "projection":
-                return self._chunk_space(chunk, kernel)
-            return first_landmarks(kernel, blocks, population_of(blocks), LandmarkCandidates(limit), chunk.rng("landmarks"))
+            return self._first_space(chunk, kernel, limit)
 
         if takes_graph(self.kernel):
             geometry = self._later_geometry(chunk, FeatureSpace(self._graph(chunk)))
         else:
             geometry = self._geometry(chunk, space_of)
         problem, solution = self._found(chunk, geometry, self._method(geometry))
-        reserve = LandmarkCandidates(limit) if growing and isinstance(geometry.space, LandmarkSpace) else None
+        growing = isinstance(self.landmarks, str) and isinstance(geometry.space, LandmarkSpace)
+        reserve = LandmarkCandidates(limit) if growing else None
         return self._absorbed(geometry, problem, solution, None, None, reserve)
 
     def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:
-        updating, _ = self._checked_stream_parameters(type(self).__name__)
-        former, space, reserve, loss = stream.past * self.decay, stream.past.space, stream.reserve, None
-        past = former
-        if self.method == "projection" and isinstance(space, LandmarkSpace):
-            space = self._chunk_space(chunk, space.kernel)
-            past, loss = former.moved(space, projected(former, space, chunk.blocks, self.projection))
-        elif reserve is not None:
-            assert isinstance(space, LandmarkSpace)
-            space, reserve = further_landmarks(space, chunk.blocks, population_of(chunk.blocks), reserve, chunk.rng("landmarks"))
-            if space is not former.space:
-                past, _ = former.moved(space, space.project(former.centres, former.space))
-        carried = MetaVectors(past, stream.rule) if updating else SettledSums(past)
-        geometry = self._later_geometry(chunk, space)
+        self._checked_stream_parameters(type(self).__name__)
+        former = stream.past * self.decay
+        past, reserve, loss = self._in_next_space(former, stream.reserve, chunk)
+        carried = self._carried(past, stream.rule)
+        geometry = self._later_geometry(chunk, past.space)
         problem, solution = self._followed(chunk, geometry, stream.rule, past.centres, carried)
-        if space is not former.space and loss is None:
-            loss = unknown_share(former.space, space, solution, carried)
+        if past.space is not former.space and loss is None:
+            loss = unknown_share(former.space, past.space, solution, carried)
         return self._absorbed(geometry, problem, solution, carried, loss, reserve)
+
+    def _first_space(self, chunk: Chunk, kernel: Kernel, limit: int) -> Space:
+        """Return the space of the first chunk, of at most so many landmarks."""
+        blocks = chunk.blocks
+        return first_landmarks(kernel, blocks, population_of(blocks), LandmarkCandidates(limit), chunk.rng("landmarks"))
+
+    def _in_next_space(
+        self, former: StreamSummary, reserve: LandmarkCandidates | None, chunk: Chunk
+    ) -> tuple[StreamSummary, LandmarkCandidates | None, Float64 | None]:
+        """Return the past in the space of a further chunk, the landmarks that may still be chosen, and what was lost (c,) where that is
+        known already."""
+        if reserve is None:
+            return former, None, None
+        assert isinstance(former.space, LandmarkSpace)
+        space, reserve = further_landmarks(former.space, chunk.blocks, population_of(chunk.blocks), reserve, chunk.rng("landmarks"))
+        if space is former.space:
+            return former, reserve, None
+        return former.moved(space, space.project(former.centres, former.space))[0], reserve, None
+
+    def _carried(self, past: StreamSummary, rule: Rule) -> Carried:
+        """Return the sums over rows that have gone by, with which a chunk is clustered."""
+        return SettledSums(past)
 
     def _absorbed(
         self,
         geometry: Geometry,
         problem: Problem,
         solution: Solution,
-        carried: MetaVectors | SettledSums | None,
+        carried: Carried | None,
         loss: Float64 | None,
         reserve: LandmarkCandidates | None,
     ) -> ChunkResult:
+        """Return what is kept of a chunk."""
         past = StreamSummary.of(geometry.space, solution)
-        if self.past_weight == "u":
-            belonging = assign_all(problem.rows, geometry.space, problem.rule, solution.state, problem.engine).mass
-            belonging = belonging if problem.known is None else belonging + problem.known.mass
-            past = past.weighing(belonging if carried is None else belonging + carried.belonging(solution.state))
-        if self.method == "projection":
-            past = past.portable()  # the next chunk needs no more, and a chunk's factor is as large as its kernel matrix
         return ChunkResult(geometry, past, problem.rule, solution, problem.rows, loss, reserve)
-
-    def _chunk_space(self, chunk: Chunk, kernel: Kernel) -> Space:
-        self._require_square(chunk, chunk.blocks.n_rows, "chunk_size")
-        return chunk_space(kernel, chunk.blocks, self.projection)
 
     def _rows_to_begin_with(self, settings: FitSettings) -> int:
         return self._rows_held(type(self).__name__, settings.n_clusters) if isinstance(self.init, str) else 0
@@ -358,30 +331,18 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     def _rows_at_once(self, estimator_name: str) -> int:
         return checked_chunk_size(self.chunk_size, "chunk_size", self.n_clusters, estimator_name)
 
-    def _checked_stream_parameters(self, estimator_name: str) -> tuple[bool, int]:
-        """Check all parameters of a stream; return True if memberships of the past are updated, and the maximal number of landmarks."""
-        one_of(self.method, "method", estimator_name, get_args(StreamMethod))
-        one_of(self.projection, "projection", estimator_name, PROJECTIONS)
-        one_of(self.past_weight, "past_weight", estimator_name, get_args(PastWeight))
-        membership = one_of(self.meta_membership, "meta_membership", estimator_name, get_args(MetaMembership))
+    def _checked_stream_parameters(self, estimator_name: str) -> int:
+        """Check all parameters of a stream; return the maximal number of landmarks."""
         if real(self.decay, "decay", estimator_name, above=True) > 1:
             raise ValueError(
                 f"{estimator_name}(decay={self.decay!r}): decay must lie above 0 and at most be 1, where nothing is forgotten."
             )
         if isinstance(self.landmarks, str):
             one_of(self.landmarks, "landmarks", estimator_name, ("rpcholesky",))
-        elif self.method == "projection":
-            raise ValueError(
-                f'{estimator_name}(landmarks=...): landmarks are for method="landmarks"; method="projection" takes the rows of each chunk.'
-            )
-        automatic = isinstance(self.n_landmarks, str) and self.n_landmarks == "auto"
         c = integer(self.n_clusters, "n_clusters", estimator_name, 1)
-        limit = (
-            int(np.clip(20 * c, 300, 2000))
-            if automatic
-            else integer(self.n_landmarks, "n_landmarks", estimator_name, 1, others='"auto" or ')
-        )
-        return (self.method == "projection" if membership == "auto" else membership == "update"), limit
+        if isinstance(self.n_landmarks, str) and self.n_landmarks == "auto":
+            return int(np.clip(20 * c, 300, 2000))
+        return integer(self.n_landmarks, "n_landmarks", estimator_name, 1, others='"auto" or ')
 
 
 def _features(stream: StreamingFuzzyCMeans) -> Any:

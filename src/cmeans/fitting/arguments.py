@@ -37,7 +37,6 @@ Acceleration = Literal["anderson"]
 MissingName = Literal["error", "partial"]
 OnEmpty = Literal["warn", "error"]
 SearchName = Literal["auto", "breathing", "annealing"]
-SparsityTest = Literal["global", "local"]
 InnerScaling = Literal["range"]
 StreamRule = Literal["fuzzy", "hard"]
 SizesArgument: TypeAlias = float | Sequence[float] | None  # of both parameters; arrays are sequences too

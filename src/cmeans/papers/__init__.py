@@ -9,35 +9,43 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .patch_clustering import KernelPatchClustering
+    from .printed_adaptive import PrintedAdaptivePossibilisticCMeans
     from .printed_cmeans import PrintedCMeans
-    from .printed_rules import PrintedFuzzy, PrintedPossibilistic
+    from .printed_rules import LocallySparse, PrintedFuzzy, PrintedPossibilistic
     from .probabilistic_kmeans import ProbabilisticKMeans
     from .sequential_cmeans import SequentialPossibilisticCMeans
     from .spatial_pyramid import SpatialPyramid
+    from .stream_by_projection import StreamingKernelFCM
     from .two_step import TwoStepKernelKMeans
     from .wavelets import ComplexWaveletSSIM
 
 __all__ = [
     "ComplexWaveletSSIM",
     "KernelPatchClustering",
+    "LocallySparse",
+    "PrintedAdaptivePossibilisticCMeans",
     "PrintedCMeans",
     "PrintedFuzzy",
     "PrintedPossibilistic",
     "ProbabilisticKMeans",
     "SequentialPossibilisticCMeans",
     "SpatialPyramid",
+    "StreamingKernelFCM",
     "TwoStepKernelKMeans",
 ]
 
 PLACES = {
     "ComplexWaveletSSIM": "wavelets",
     "KernelPatchClustering": "patch_clustering",
+    "LocallySparse": "printed_rules",
+    "PrintedAdaptivePossibilisticCMeans": "printed_adaptive",
     "PrintedCMeans": "printed_cmeans",
     "PrintedFuzzy": "printed_rules",
     "PrintedPossibilistic": "printed_rules",
     "ProbabilisticKMeans": "probabilistic_kmeans",
     "SequentialPossibilisticCMeans": "sequential_cmeans",
     "SpatialPyramid": "spatial_pyramid",
+    "StreamingKernelFCM": "stream_by_projection",
     "TwoStepKernelKMeans": "two_step",
 }
 

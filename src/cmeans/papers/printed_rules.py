@@ -1,13 +1,17 @@
-"""Fuzzy and possibilistic memberships with the exponents that Havens 2011 prints."""
+"""Rules as the papers print them: exponents of Havens 2011, sparse typicalities of Xenaki 2014."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 from ..data.arrays import Array, Float64, as_like
-from ..rules import Fuzzy, NativeFunctions, Possibilistic, Rule
+from ..fitting.validation import one_of
+from ..rules import Fuzzy, NativeFunctions, Possibilistic, Rule, SparsePossibilistic
 from ..rules.base import SoftnessLimits, needed
 from ..rules.fuzzy import shares
+
+SparsityTest = Literal["global", "local"]
 
 
 @dataclass(frozen=True)
@@ -111,3 +115,36 @@ class PrintedPossibilistic(Possibilistic):
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         return 1.0 / (1.0 + (d2 / as_like(needed(scales), d2)[None, :]) ** (2.0 / (self.m - 1.0)))
+
+
+@dataclass(frozen=True)
+class LocallySparse(SparsePossibilistic):
+    """Sparse typicalities as printed in 2014: the largest root wherever there is one, z < 1/e, though u = 0 may cost less.
+
+    The rule is `cmeans.rules.SparsePossibilistic` in all else: its parameters and its errors are that one's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.papers import LocallySparse
+    >>> from cmeans.rules import SparsePossibilistic
+    >>> d2, scales = np.array([[0.0]]), np.array([1.0])
+    >>> LocallySparse(1.3).memberships(d2, scales).round(2), SparsePossibilistic(1.3).memberships(d2, scales)
+    (array([[0.32]]), array([[0.]]))
+
+    References
+    ----------
+    Xenaki, Koutroumbas, Rontogiannis: Sequential sparse adaptive possibilistic clustering. SETN 2014, section 2.
+    """
+
+    name = "locally_sparse"
+
+    @property
+    def edge(self) -> float:
+        return -1.0
+
+
+def as_tested(rule: SparsePossibilistic, sparsity_test: Any, estimator_name: str) -> SparsePossibilistic:
+    """Return a sparse rule whose typicalities must beat 0 ("global"), or be a local minimum only ("local")."""
+    test = one_of(sparsity_test, "sparsity_test", estimator_name, get_args(SparsityTest))
+    return rule if test == "global" else LocallySparse(**vars(rule))

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from ..engines import Engine
 from ..estimators.kernel_kmeans import KernelKMeans
 from ..estimators.plotting import Plotting
-from ..fitting.arguments import Auto, GammaName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest
+from ..fitting.arguments import Auto, GammaName, InnerScaling, LandmarkName, LandmarkSolver
 from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import integer, one_of, real
 from ..fitting.ways.adaptive import AdaptiveProblem, BaseAdaptive
@@ -19,10 +19,11 @@ from ..kernels.names import KernelName
 from ..rules import Hard, SparsePossibilistic
 from ..runtime.docstrings import shares_parameters
 from ..sampling.population import population_of, sample
-from ..solvers.adaptive import Adaptation
 from ..solvers.multistart import BestRun
-from ..solvers.sequential import Growth, diametral_rows, grow
 from ..tuning.initial_scale import Spacing
+from .printed_rules import SparsityTest, as_tested
+from .printed_scales import SQUARED_SHARE, SquaredAdaptation, in_conference_form
+from .sequential import Growth, diametral_rows, grow
 
 FormName = Literal["length", "squared"]
 SHARE = 0.4  # K of the automatic sparsity
@@ -44,8 +45,10 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
         lambda: 0 leaves no row out, larger values more of them. "auto" takes K min_j eta_j / (p (1-p) e^(2-p)) anew in every sweep; K =
         0.4, and 0.2 for adaptation="squared". In the form "length" lambda is smaller where it takes that for every cluster to reach
         sqrt(3) times its deviation, as it does with many features.
-    p, sparsity_test : default=0.5, "global"
-        As for `AdaptivePossibilisticCMeans`.
+    p : float in (0, 1), default=0.5
+        Power of the sparsity term.
+    sparsity_test : "global" or "local", default="global"
+        Whether a typicality must beat 0 (it minimises the objective), or be a local minimum only, as printed in 2014.
     adaptation : "length" or "squared", default="length"
         How clusters' widths follow their rows. There eta_j becomes the mean deviation of a cluster's own rows from their mean, which stands
         for a squared length and so needs features in [0, 10] (kernels other than linear: times a tenth of the rows' diameter); or the mean
@@ -95,6 +98,8 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
     init = "max-min"  # not a parameter: it starts from two far rows
     n_init = 1
 
+    sparsity_test: str
+    adaptation: str
     n_neighbors: int
     n_new: int
     seed_quantile: float
@@ -137,7 +142,8 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
         return isinstance(self.sparsity, str) and self.patience != 1
 
     def _procedure(self) -> Procedure:
-        rule, _ = self._sparse_rule(SHARE), self._checked_growth()
+        (_, _, form), name = self._checked_growth(), type(self).__name__
+        rule = as_tested(self._sparse_rule(SQUARED_SHARE if form == "squared" else SHARE), self.sparsity_test, name)
         return self._adaptive_procedure(lambda _: Method(rule), self._search)
 
     def _search(self, given: AdaptiveProblem, method: Method) -> tuple[BestRun, SparsePossibilistic]:
@@ -145,7 +151,7 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
         start, squared = diametral_rows(replace(given.part, rule=Hard()))
         if growth.max_clusters == 1:
             start = start.first()
-        given, step = (given, Adaptation(2)) if form == "squared" else given.in_conference_form(math.sqrt(squared))
+        given, step = (given, SquaredAdaptation()) if form == "squared" else in_conference_form(given, math.sqrt(squared))
         spacing = self._spacing(given)
         found = grow(
             replace(given.part, rule=given.rule),

@@ -10,7 +10,6 @@ import numpy as np
 from ..data.arrays import Array, Float64, as_like, namespace
 from .base import NativeFunctions, Rule, needed
 
-SPARSITY_TESTS = ("global", "local")
 HALLEY_STEPS = 4
 
 
@@ -22,8 +21,8 @@ class SparsePossibilistic(Rule):
     eta_j and the objective is never negative.
 
     The largest stationary point is u = exp(-d2/eta + W(-z) / (1-p)), z = lambda p (1-p) / eta exp((1-p) d2 / eta), with W the
-    principal branch of Lambert's function. It is taken where it beats u = 0 (`sparsity_test="global"`), which is where
-    z < p e^-p, or wherever it exists, z < 1/e ("local", as printed); elsewhere u = 0, so that a row may belong nowhere.
+    principal branch of Lambert's function. It is taken where it beats u = 0, which is where z < p e^-p; elsewhere u = 0, so that a row
+    may belong nowhere.
 
     Without sparsity u = exp(-d2/eta): the possibilistic c-means of Krishnapuram & Keller 1996 (PCM-96).
 
@@ -35,8 +34,6 @@ class SparsePossibilistic(Rule):
         lambda = share min_j eta_j / (p (1-p) e^(2-p)), which follows the scales. Below `largest_share`.
     p : float in (0, 1), default=0.5
         Power of the sparsity term.
-    sparsity_test : "global" or "local", default="global"
-        Whether u must beat 0, or be a local minimum only.
     reach : float >= 0, default=0.0
         Of a share: lambda is lowered where R_j^2 of some cluster, beyond which u = 0, would be less than reach eta_j^2; for scales that
         are deviations and stand for their squares.
@@ -44,7 +41,7 @@ class SparsePossibilistic(Rule):
     Raises
     ------
     ValueError
-        If a number is out of its range, the test is unknown, or scales are missing.
+        If a number is out of its range, or scales are missing.
 
     Examples
     --------
@@ -62,7 +59,6 @@ class SparsePossibilistic(Rule):
     sparsity: float | None = None
     share: float = 0.9
     p: float = 0.5
-    sparsity_test: str = "global"
     reach: float = 0.0
     name = "sparse"
     rows_sum_to_one = False
@@ -81,8 +77,6 @@ class SparsePossibilistic(Rule):
             )
         if not 0 <= self.reach < math.inf:
             raise ValueError(f"SparsePossibilistic(reach={self.reach!r}): it must be a number of at least 0.")
-        if self.sparsity_test not in SPARSITY_TESTS:
-            raise ValueError(f"SparsePossibilistic(sparsity_test={self.sparsity_test!r}): known are {list(SPARSITY_TESTS)}.")
 
     @property
     def largest_share(self) -> float:
@@ -91,7 +85,7 @@ class SparsePossibilistic(Rule):
 
     def largest_strength(self, scales: Float64) -> float:
         """The lambda at which the widest cluster's radius is 0, so that no row belongs anywhere."""
-        return float(scales.max()) * math.exp(self._edge) / (self.p * (1.0 - self.p))
+        return float(scales.max()) * math.exp(self.edge) / (self.p * (1.0 - self.p))
 
     def strength(self, scales: Float64 | None) -> float:
         """lambda, for clusters of these scales."""
@@ -100,14 +94,14 @@ class SparsePossibilistic(Rule):
         p, known = self.p, needed(scales)
         strength = self.share * float(known.min()) / (p * (1.0 - p) * math.exp(2.0 - p))
         if self.reach > 0:
-            bounds = known / (p * (1.0 - p)) * np.exp(self._edge - (1.0 - p) * self.reach * known)
+            bounds = known / (p * (1.0 - p)) * np.exp(self.edge - (1.0 - p) * self.reach * known)
             strength = min(strength, float(bounds.min()))
         return strength
 
     @property
-    def _edge(self) -> float:
+    def edge(self) -> float:
         """ln z at the radius."""
-        return math.log(self.p) - self.p if self.sparsity_test == "global" else -1.0
+        return math.log(self.p) - self.p
 
     def radii(self, scales: Float64) -> Float64:
         """R_j^2 (c,): squared distances at and beyond which u = 0; infinite without sparsity, 0 where a cluster wants no row."""
@@ -116,7 +110,7 @@ class SparsePossibilistic(Rule):
             infinite: Float64 = scales * math.inf
             return infinite
         ratio = strength * p * (1.0 - p) / scales  # z at distance 0
-        radii: Float64 = scales / (1.0 - p) * (self._edge - _log(ratio))
+        radii: Float64 = scales / (1.0 - p) * (self.edge - _log(ratio))
         return radii.clip(min=0.0)
 
     @property

@@ -26,13 +26,13 @@ LEAST_SPREAD = 0.01  # standard deviation of distances within clusters, as a sha
 class Adaptation:
     """The next state of adaptive possibilistic clusters (Xenaki, Koutroumbas, Rontogiannis 2014, APCM and SAPCM).
 
-    Each cluster's scale becomes  length * mean |x - mu_j|  (power 1) or  mean |x - mu_j|^2  (power 2) over its own rows, mu_j
-    their mean; with power None scales stay. A cluster that owns no row goes, and one whose rows coincide, unless they
-    weigh as much as a tenth of an average cluster: then it keeps its scale. Of coincident clusters the first stays. The rows
-    of a cluster that went are looked at again before scales adapt.
+    Each cluster's scale becomes  length * mean |x - mu_j|  over its own rows, mu_j their mean. A cluster that owns no row goes, and
+    one whose rows coincide, unless they weigh as much as a tenth of an average cluster: then it keeps its scale. Of coincident
+    clusters the first stays. The rows of a cluster that went are looked at again before scales adapt.
+
+    Forms of one's own say how deviations are measured (`deviations`), and what scales they make (`scales_of`).
     """
 
-    power: int | None = 1
     length: float = 1.0  # what makes a mean deviation a squared length
 
     @property
@@ -47,35 +47,37 @@ class Adaptation:
         state, hard = swept.state, hard_sums(sums)
         if not hard.mass.any():
             return _one_sweep_back(state, last)
-        centres, deviation, visits = problem.means(state, sums), self._deviations(problem, hard, swept), problem.n_rows
+        centres, deviation, visits = problem.means(state, sums), self.deviations(problem, hard, swept), problem.n_rows
         kept = self._kept(centres, state, hard, deviation)
         if len(kept) < len(centres):
             centres, state = centres[kept], state[kept]
             swept = replace(swept, state=state)
-            deviation = self._deviations(problem, hard_sums(problem.engine.fold(problem.rows, swept)), swept)
+            deviation = self.deviations(problem, hard_sums(problem.engine.fold(problem.rows, swept)), swept)
             visits += 2 * problem.n_rows
-        return StepResult(State(centres, self._scales(state, deviation)), visits)
+        return StepResult(State(centres, self._scales(state.known_scales(), deviation)), visits)
 
     def _kept(self, centres: Centres, state: State, hard: HardStatistics, deviation: Float64) -> IntArray:
         scales = state.known_scales()
         average = float(hard.mass.sum()) / len(hard.mass)
-        real = (deviation > COINCIDENT * self._size(scales)) | (hard.mass >= NEGLIGIBLE * average)
+        real = (deviation > COINCIDENT * self.deviations_of(scales)) | (hard.mass >= NEGLIGIBLE * average)
         kept = np.flatnonzero((hard.mass > 0) & real)  # never none: not all can weigh less than a tenth of their average
         return kept[apart(centres[kept], MERGED * float(scales.min()))]
 
-    def _deviations(self, problem: Problem, hard: HardStatistics, swept: SweepPass) -> Float64:
-        return hard_deviations(problem, hard, swept, self.power or 1)
+    def _scales(self, scales: Float64, deviation: Float64) -> Float64:
+        wide = deviation > COINCIDENT * self.deviations_of(scales)
+        return np.where(wide, self.scales_of(deviation, scales), scales)
 
-    def _scales(self, state: State, deviation: Float64) -> Float64:
-        scales = state.known_scales()
-        if self.power is None:
-            return scales
-        wide = deviation > COINCIDENT * self._size(scales)
-        return np.where(wide, deviation * (self.length if self.power == 1 else 1.0), scales)
+    def deviations(self, problem: Problem, hard: HardStatistics, swept: SweepPass) -> Float64:
+        """Return the deviations (c,) of clusters' own rows, as a labelling sweep has found them."""
+        return hard_deviations(problem, hard, swept, 1)
 
-    def _size(self, scales: Float64) -> Float64:
-        """The deviations that would have made these scales."""
-        return scales / self.length if self.power == 1 else scales
+    def scales_of(self, deviation: Float64, scales: Float64) -> Float64:
+        """Return the scales that deviations make of the former ones."""
+        return deviation * self.length
+
+    def deviations_of(self, scales: Float64) -> Float64:
+        """Return the deviations that would have made these scales."""
+        return scales / self.length
 
 
 def _one_sweep_back(state: State, last: tuple[State, Statistics] | None) -> StepResult:
@@ -99,14 +101,6 @@ def apart(centres: Centres, tolerance: float) -> IntArray:
 def merged(state: State, tolerance: float) -> State:
     """A state without the centres that coincide with earlier ones."""
     return state[apart(state.centres, tolerance)]
-
-
-def halfway_scales(centres: Centres, beta: float) -> Float64:
-    """eta_j = (min_k |v_j - v_k|^2 / 2) / -ln(beta): u = beta halfway (in squared units) to the nearest other centre."""
-    d2 = centres.squared_distances()
-    np.fill_diagonal(d2, math.inf)
-    halfway: Float64 = d2.min(axis=1) / 2.0
-    return halfway / -math.log(beta)
 
 
 @dataclass(frozen=True)

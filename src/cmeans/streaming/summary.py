@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
-from ..rules import Rule
 from ..solvers.solution import Solution
 from ..spaces import LandmarkSpace, Space
 from ..spaces.centres import Centres
-from ..sweeps.generic import sweep
-from ..sweeps.represented_rows import RepresentedBlock
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 
@@ -92,31 +88,3 @@ class SettledSums:
         past = self._past
         away = (state.centres - past.centres).squared_norms()
         return Statistics(past.weight, past.mass, self._moment, past.spread + past.mass * away, past.penalty)
-
-    def belonging(self, state: State) -> Float64:
-        """Weight (c,) of the past in each cluster."""
-        return self._past.mass
-
-
-class MetaVectors:
-    """The past as c weighted rows at its centres, whose memberships are updated in every sweep (Zhang 2013 eq. 8-9)."""
-
-    def __init__(self, past: StreamSummary, rule: Rule) -> None:
-        self.space = past.space
-        self._past, self._rule = past, rule
-        self._piece = RepresentedBlock(past.space.as_rows(past.centres), past.mass, 0)
-
-    def task(self, task: int) -> Iterator[RepresentedBlock]:
-        """Yield the meta-vectors as a single block."""
-        yield self._piece
-
-    def __call__(self, state: State) -> Statistics:
-        sums = sweep(self, self._rule, state, 0)
-        return replace(sums, weight=self._past.weight, spread=sums.spread + self._past.spread, penalty=sums.penalty + self._past.penalty)
-
-    def belonging(self, state: State) -> Float64:
-        """Weight (c,) of the past in each cluster."""
-        rows = self._piece.rows
-        u = self._rule.memberships(rows.squared_distances(self.space.view(state.centres, rows.kxx)), state.scales)
-        belonging: Float64 = self._past.mass @ u
-        return belonging

@@ -223,7 +223,7 @@ def _former(request: StreamRequest, screen: Screen) -> SavedStream | None:
     return former
 
 
-_OF_MODEL = ("method", "rule", "n_clusters_", "m_", "decay", "kernel", "gamma_", "n_landmarks_", "projection_loss_", "converged_")
+_OF_MODEL = ("rule", "n_clusters_", "m_", "decay", "kernel", "gamma_", "n_landmarks_", "projection_loss_", "converged_")
 
 
 def _summary(request: StreamRequest, state: SavedStream) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typing import Any, get_args
 import numpy as np
 
 from ...data.arrays import Array
-from ...kernels import Linear
 from ...rules import SparsePossibilistic
 from ...runtime.docstrings import describes_arguments
 from ...sampling.population import sample
@@ -24,7 +23,7 @@ from ...sweeps.passes import SilhouettePass, SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...tuning.isolation import isolated_rows
-from ..arguments import InnerScaling, SparsityTest, takes_kernel_values
+from ..arguments import InnerScaling, takes_kernel_values
 from ..fit import BaseCMeans
 from ..fitted_attributes import certified
 from ..geometry import Geometry
@@ -33,9 +32,6 @@ from ..space import build_geometry
 from ..stages.scaled import ScaledFeatures
 from ..validation import integer, one_of, real
 
-SQUARED_SHARE = 0.2  # K of the automatic sparsity where scales are mean squares: more, and rows within the radius make it smaller yet
-REACH = 3.0  # squared radius of every cluster over its squared deviation, at least, in the form "length"
-TENTH = 0.1  # of the longest distance: the unit of length for kernels without features in [0, 10]
 WIDER = math.sqrt(2.0)  # factor of scales from one stage to the next
 NARROW = 2.0  # alpha of the first stage, over the concentration of distances
 STAGES = 9  # at most: alpha ends at an eighth of the concentration
@@ -61,26 +57,17 @@ class AdaptiveProblem:
         problem = replace(self.whole if everywhere else self.part, rule=self.rule)
         return solve(problem, state, self.observer.within(scope).at("fit"), step)
 
+    def found_from(self, state: State, step: Adaptation, visits: int) -> tuple[BestRun, SparsePossibilistic]:
+        """Return the clusters that are found from a state, and the rule; `visits` were the rows visited on the way there."""
+        solution = self.solve(state, step)
+        return self.settled(BestRun(solution, None, visits + solution.row_visits), step), self.rule
+
     def settled(self, found: BestRun, step: Adaptation) -> BestRun:
         """Return clusters found on the part, refined on all rows."""
         if self.part is self.whole or found.solution.ended or found.solution.verdict is Verdict.EMPTY:
             return found
         solution = self.solve(found.solution.state, step, "settled", everywhere=True)
         return BestRun(solution, None, found.row_visits + solution.row_visits)
-
-    def in_conference_form(self, diameter: float) -> tuple[AdaptiveProblem, Adaptation]:
-        """Return the problem and the step for scales that are mean deviations used as squared lengths.
-
-        An automatic sparsity must then be weaker the longer distances are, and they grow with the number of features.
-        """
-        length = self.unit_length(diameter)
-        reach = 0.0 if self.rule.sparsity is not None else REACH / length**2
-        return replace(self, rule=replace(self.rule, reach=reach)), Adaptation(1, length)
-
-    def unit_length(self, diameter: float) -> float:
-        """Factor from a mean deviation to a squared length in the form "length": 1 for plain features, which the papers scale to
-        [0, 10]; a tenth of the rows' diameter in the space of any other kernel."""
-        return 1.0 if isinstance(self.geometry.kernel, Linear) or diameter == 0 else TENTH * diameter
 
 
 @dataclass(frozen=True)
@@ -114,7 +101,7 @@ def _stages(given: AdaptiveProblem, state: State, widths: PilotWidths) -> Iterat
     alpha = NARROW * max(1.0, widths.concentration)
     state = State(state.centres, state.known_scales() / alpha)
     for number in range(STAGES):
-        step = Adaptation(1, widths.narrowest / alpha)
+        step = Adaptation(widths.narrowest / alpha)
         wide = _reaching(given, step, widths.concentration)
         solution = wide.solve(state, step, f"stage {number}")
         stage = OneScale(wide, step, BestRun(solution, None, solution.row_visits), 0.0)
@@ -174,8 +161,6 @@ class BaseAdaptive(BaseCMeans):
     max_clusters: int
     sparsity: str | float
     p: float
-    sparsity_test: str
-    adaptation: str | None
     scaling: str | None
 
     @describes_arguments
@@ -199,17 +184,15 @@ class BaseAdaptive(BaseCMeans):
         )
 
     def _sparse_rule(self, automatic_share: float) -> SparsePossibilistic:
-        """Return the checked rule; `automatic_share` is K of sparsity="auto" where scales are no mean squares."""
+        """Return the checked rule; `automatic_share` is K of sparsity="auto"."""
         estimator_name = type(self).__name__
         automatic = isinstance(self.sparsity, str) and self.sparsity == "auto"
         sparsity = None if automatic else real(self.sparsity, "sparsity", estimator_name, others='"auto" or ')
         p = real(self.p, "p", estimator_name)
         if not 0 < p < 1:
             raise ValueError(f"{estimator_name}(p={self.p!r}): p must lie between 0 and 1, both left out.")
-        test = one_of(self.sparsity_test, "sparsity_test", estimator_name, get_args(SparsityTest))
-        rule = SparsePossibilistic(sparsity, 0.0, p, test)
-        share = SQUARED_SHARE if self.adaptation == "squared" else automatic_share
-        return replace(rule, share=share * min(1.0, rule.largest_share)) if sparsity is None else rule
+        rule = SparsePossibilistic(sparsity, 0.0, p)
+        return replace(rule, share=automatic_share * min(1.0, rule.largest_share)) if sparsity is None else rule
 
     def _by_adaptation(self, context: FitContext, search: Search) -> Outcome:
         settings, blocks = context.settings, context.blocks

@@ -14,7 +14,7 @@ from ..data.blocks import Block, Blocks
 from ..kernels import Kernel
 from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, solver_tolerance, spanning_space
 from ..spaces.centres import Centres
-from .summary import StreamSummary
+from ..streaming.summary import StreamSummary
 
 Projection = Literal["cholesky", "gradient", "l1"]
 PROJECTIONS: tuple[str, ...] = get_args(Projection)

@@ -10,12 +10,12 @@ import numpy as np
 from ..data.arrays import IntArray, MadeLabels, Partition
 from ..sampling.drawing import weights_at
 from ..sampling.farthest import FarRows, farthest_rows
+from ..solvers.multistart import BestRun
+from ..solvers.solution import Solution
+from ..solvers.steps import Verdict
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .multistart import BestRun
-from .solution import Solution
-from .steps import Verdict
 
 
 @dataclass(frozen=True)
