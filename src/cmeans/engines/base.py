@@ -153,15 +153,16 @@ class Engine(ABC):
             yield self
 
     def reader_of(self, x: Any, estimator_name: str, partition_rows: int) -> Any:
-        """Return stored rows as this engine reads them, `partition_rows` at a time where others than this process do."""
+        """Return stored rows `x` as this engine reads them, `partition_rows` at a time where others than this process do; errors name
+        `estimator_name`."""
         return x
 
     @abstractmethod
     def map(self, rows: HasTasks, over: Pass[Result]) -> Iterator[Result]:
-        """Yield the results of a pass, one task after the other, wherever the rows are."""
+        """Yield the results of a pass `over` the rows, one task after the other, wherever these are."""
 
     def fold(self, rows: HasTasks, over: Pass[Sum], done: Callable[[int], None] | None = None, kept: Any = None) -> Sum:
-        """Return the sum of a pass, added in the order of the tasks so that it does not depend on the order in which they finish.
+        """Return the sum of a pass `over` the rows, added in the order of the tasks, in whatever order they finish.
 
         `done` is called with the number of each task that, with all before it, is added; `kept`: of each row, for a pass that reads it.
         """
@@ -179,7 +180,7 @@ class Engine(ABC):
         return over.conclude(total)
 
     def keep(self, rows: HasTasks, over: Pass[Sum], kept: Any = None) -> tuple[Sum, Any]:
-        """Return the sum of a pass that writes to what is kept of each row, from nothing where nothing is, and what is kept then."""
+        """Return the sum of a pass `over` the rows that writes to what is kept of each row, and what is kept then; None: nothing yet."""
         kept = Kept(over.begin(rows)) if kept is None else kept
         return self.fold(rows, over, kept=kept), kept
 
@@ -191,13 +192,13 @@ class Engine(ABC):
             yield state, kept
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
-        """Yield the results of function(0), ..., function(n_tasks - 1), in that order, a bounded number of them ahead; in this process."""
+        """Yield `function(0)`, ..., `function(n_tasks - 1)`, in that order, a bounded number of them ahead; in this process."""
         return (function(task) for task in range(n_tasks))
 
     def is_worth_sharing(self, seconds: float) -> bool:
-        """True where other threads should help with work that takes so long."""
+        """True where other threads should help with work that takes so many `seconds`."""
         return False
 
     def ask_for_help(self, work: Callable[[], None], most: int) -> list[Future[None]]:
-        """Have up to `most` other threads do some work, as soon as they are free; nobody waits for them."""
+        """Have up to `most` other threads do some `work`, as soon as they are free; nobody waits for them."""
         return []

@@ -79,7 +79,7 @@ class ThreadEngine(ParameterObject, Engine):
 
     @contextmanager
     def opened(self, x: Any = None) -> Iterator[Engine]:
-        """Provide an engine of so many threads as there are now; of one for arrays of other libraries, which have their own."""
+        """Provide an engine for rows `x` of as many threads as there are now; of one for arrays of libraries that have their own."""
         with one_blas_thread():
             yield replace(self, n_jobs=1 if is_foreign(x) else self.n_threads)
 

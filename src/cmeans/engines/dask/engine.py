@@ -79,12 +79,12 @@ class DaskEngine(ParameterObject, Engine):
 
     @contextmanager
     def opened(self, x: Any = None) -> Iterator[Engine]:
-        """Provide the engine of the workers that hold the rows; of threads here for rows that they do not hold."""
+        """Provide the engine of the workers that hold the rows `x`; of threads here for rows that they do not hold."""
         with HERE.opened(x) as here, DaskSession(here, x) if isinstance(x, DaskRows) else nullcontext(here) as engine:
             yield engine
 
     def map(self, rows: Any, over: Pass[Result]) -> Iterator[Result]:
-        """Yield the results of one pass alone; those of a fit share what `opened` provides."""
+        """Yield the results of one pass `over` rows alone; those of a fit share what `opened` provides."""
         with self.opened(rows.blocks.x) as engine:
             yield from engine.map(rows, over)
 
@@ -95,7 +95,7 @@ class DaskEngine(ParameterObject, Engine):
         return DaskRows(x, client, estimator_name, self.memory_per_worker, holes=holes)
 
     def reader_of(self, x: StoredRows, estimator_name: str, partition_rows: int) -> StoredRows:
-        """Return rows of files as rows that workers read, `partition_rows` at a time; the files need the same paths there.
+        """Return rows `x` of files as rows that workers read, `partition_rows` at a time; the files need the same paths there.
 
         Files that cannot be opened again, or have no more rows than a partition, are read in this process; errors name `estimator_name`.
         """
