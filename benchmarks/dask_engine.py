@@ -26,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import cmeans
 from cmeans.engines import Pass
-from cmeans.engines.dask import engine as dask_engine
+from cmeans.engines.dask import session as dask_session
 from cmeans.engines.dask.shards import PreparedOnce
 from cmeans.fitting.prediction import Predicting
 from cmeans.sweeps.passes import SweepPass
@@ -77,11 +77,11 @@ def bytes_of_a_sweep(x: Any, words: dict[str, Any]) -> int:
             if isinstance(over, SweepPass):
                 sizes.append(len(pickle.dumps(over)))
 
-    dask_engine.PreparedOnce = Weighed
+    dask_session.PreparedOnce = Weighed
     try:
         timed(x, words)
     finally:
-        dask_engine.PreparedOnce = PreparedOnce
+        dask_session.PreparedOnce = PreparedOnce
     return max(sizes)
 
 

@@ -98,7 +98,7 @@ def measure(sizes: tuple[int, ...], rounds: int, threads: int) -> dict[str, dict
     x = generated(max(sizes))
     landmarks = x[np.random.default_rng(1).choice(min(sizes), LANDMARKS, replace=False)]
     times: dict[str, dict[int, list[float]]] = {ANEW: {}, KEPT: {}, FIT: {}}
-    with ThreadEngine(threads) as engine:
+    with ThreadEngine(threads).opened() as engine:
         runs = {(ANEW, n): sweep_of(x[:n], landmarks, 0, engine) for n in sizes}
         room = free_memory() // 2
         for n in sizes:

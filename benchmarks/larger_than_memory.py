@@ -44,7 +44,12 @@ began = perf_counter()
 rows = cmeans.open_blocks(words["folder"])
 opened = perf_counter()
 model = cmeans.FuzzyCMeans(
-    words["c"], m=words["m"], kernel="rbf", n_landmarks=words["s"], random_state=0, memory_budget=words["budget"]
+    words["c"],
+    m=words["m"],
+    kernel="rbf",
+    n_landmarks=words["s"],
+    random_state=0,
+    engine=cmeans.ThreadEngine(memory_budget=words["budget"]),
 )
 counts = model.fit_predict_to(rows, words["labels"], top_k=2)
 done = perf_counter()

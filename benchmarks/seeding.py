@@ -83,11 +83,11 @@ def compare(case: Case, seeds: int) -> None:
         name = "k-means||" if size is None else f"k-means++ {size:,}"
         seconds, objectives = [], []
         for seed in range(seeds):
-            with ThreadEngine(1) as engine:
+            with ThreadEngine(1).opened() as engine:
                 start = time.process_time()
                 rows = seeded(size, metric, population, case.clusters, seed, engine)
                 seconds.append(time.process_time() - start)
-            with ThreadEngine(2) as engine:
+            with ThreadEngine(2).opened() as engine:
                 state = State(space.embed(blocks.take(rows), rows))
                 problem = Problem(represented, Hard(), engine, Stopping(SWEEPS, 0.0))
                 solution = solve(problem, state)
@@ -132,7 +132,7 @@ def compare_many(case: Case, seeds: int) -> None:
     found: dict[str, list[tuple[float, float, float]]] = {way: [] for way in WAYS}
     for seed in range(seeds):
         for way in WAYS:
-            with ThreadEngine(1) as engine:
+            with ThreadEngine(1).opened() as engine:
                 begun = time.process_time()
                 rows = many_seeded(way, metric, population, case.clusters, seed, engine)
                 seconds = time.process_time() - begun
@@ -140,7 +140,7 @@ def compare_many(case: Case, seeds: int) -> None:
                 begun, state = time.process_time(), State(space.embed(blocks.take(rows), rows))
                 first = problem.sweep(state).objective
                 sweep = time.process_time() - begun
-            with ThreadEngine(2) as engine:
+            with ThreadEngine(2).opened() as engine:
                 problem = Problem(represented, Hard(), engine, Stopping(MANY_SWEEPS, 0.0))
                 after = problem.sweep(solve(problem, state).state).objective
             found[way].append((seconds / sweep, first, after))

@@ -68,7 +68,9 @@ def fit(n_rows: int, folder: Path) -> dict[str, Any]:
     """Fit, from the checkpoint where there is one."""
     file = folder / "fit.checkpoint"
     checkpoint = cmeans.Checkpoint(file, sweeps=1, minutes=None, resume=file.exists())
-    model = cmeans.KernelKMeans(C, kernel="linear", random_state=0, tol=1e-6, memory_budget=BUDGET, checkpoint=checkpoint)
+    model = cmeans.KernelKMeans(
+        C, kernel="linear", random_state=0, tol=1e-6, engine=cmeans.ThreadEngine(memory_budget=BUDGET, checkpoint=checkpoint)
+    )
     model.fit(Simulated(n_rows))
     return {"centres": digest(model.cluster_centers_), "labels": digest(model.labels_), "sweeps": model.n_iter_}
 

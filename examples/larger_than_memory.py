@@ -12,7 +12,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from cmeans import KernelKMeans, open_blocks
+from cmeans import KernelKMeans, ThreadEngine, open_blocks
 from cmeans.inspection import SizesDisplay
 
 rng = np.random.default_rng(0)
@@ -24,7 +24,7 @@ with tempfile.TemporaryDirectory() as folder:
     rows = open_blocks(folder)
     size = sum(file.stat().st_size for file in Path(folder).iterdir())
     print(f"{rows.shape[0]:,} rows of {rows.shape[1]} columns in 4 files, {size / 1e6:.0f} MB")
-    model = KernelKMeans(10, kernel="linear", memory_budget="200MB", random_state=0).fit(rows)
+    model = KernelKMeans(10, kernel="linear", engine=ThreadEngine(memory_budget="200MB"), random_state=0).fit(rows)
     print(f"{model.n_iter_} sweeps, each row visited {model.row_visits_ / rows.shape[0]:.1f} times")
     SizesDisplay.from_estimator(model, rows)
     plt.show()

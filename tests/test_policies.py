@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 import every_estimator
-from cmeans import Checkpoint, FuzzyCMeans, KernelKMeans, ProbabilisticKMeans, native, open_blocks
+from cmeans import Checkpoint, FuzzyCMeans, KernelKMeans, ProbabilisticKMeans, ThreadEngine, native, open_blocks
 from cmeans.runtime.progress import listening
 from every_estimator import build, with_parameter
 from limited import limited
@@ -68,7 +68,7 @@ def test_every_row_has_a_test() -> None:
     assert named == [*ROWS, "another release"]  # of which nothing is promised
 
 
-@row("number of threads (`n_jobs`), of workers, of BLAS threads")
+@row("the engine; number of threads (`n_jobs`), of workers, of BLAS threads")
 @pytest.mark.parametrize("name", with_parameter("n_jobs"))
 def test_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, block_rows=64, narrow_block_rows=64, least_task_rows=64, task_values=256)
@@ -98,10 +98,13 @@ def test_the_solver_does_not_depend_on_the_place_of_rows(tmp_path: Path, monkeyp
     assert ProbabilisticKMeans(2, random_state=0).fit(X).solver_ == "fagp"
 
 
-@row("`memory_budget`")
+@row("`memory_budget` of the engine")
 def test_budgets() -> None:
     for make in (FuzzyCMeans, KernelKMeans):
-        fits = [make(4, kernel="rbf", n_landmarks=30, random_state=0, memory_budget=budget).fit(X) for budget in (None, "80MB", "2GB")]
+        fits = [
+            make(4, kernel="rbf", n_landmarks=30, random_state=0, engine=ThreadEngine(memory_budget=budget)).fit(X)
+            for budget in (None, "80MB", "2GB")
+        ]
         for other in fits[1:]:
             same_bits(found(fits[0]), found(other))
 
@@ -115,8 +118,8 @@ def test_checkpoints(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), listening(interrupt):
-        FuzzyCMeans(**words, checkpoint=Checkpoint(tmp_path / "kept", 1)).fit(X)
-    resumed = FuzzyCMeans(**words, checkpoint=Checkpoint(tmp_path / "kept", 1, resume=True)).fit(X)
+        FuzzyCMeans(**words, engine=ThreadEngine(checkpoint=Checkpoint(tmp_path / "kept", 1))).fit(X)
+    resumed = FuzzyCMeans(**words, engine=ThreadEngine(checkpoint=Checkpoint(tmp_path / "kept", 1, resume=True))).fit(X)
     same_bits(found(FuzzyCMeans(**words).fit(X)), found(resumed))
 
 

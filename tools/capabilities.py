@@ -53,8 +53,8 @@ ATTEMPTS: dict[str, Callable[[Any], Any]] = {
     "any kernel": lambda model: model.set_params(kernel="rbf").fit(ROWS),
     "the landmark graph": lambda model: model.set_params(kernel="landmark_graph").fit(ROWS),
     "Dask": lambda model: model.set_params(engine=None) if "engine" in model.get_params() else 1 / 0,
-    "checkpoints (`checkpoint=`)": lambda model: with_file(
-        lambda folder: model.set_params(checkpoint=f"{folder}/fit.checkpoint").fit(ROWS)
+    "checkpoints (`ThreadEngine(checkpoint=)`)": lambda model: with_file(
+        lambda folder: model.set_params(engine=cmeans.ThreadEngine(checkpoint=f"{folder}/fit.checkpoint")).fit(ROWS)
     ),
     "a given kernel": lambda model: model.set_params(kernel="precomputed").fit(ROWS @ ROWS.T),
     "a given graph": lambda model: model.set_params(kernel="precomputed_graph").fit(affinities()),

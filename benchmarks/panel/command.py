@@ -18,7 +18,7 @@ import cmeans
 from cmeans.cli import main
 
 from .cases import Words, answers, case, fitted
-from .files import as_csv, as_folder, as_parquet, as_table, columns
+from .files import as_csv, as_folder, as_parquet, columns
 from .rows import SOME, some
 
 NOT_TOLD = {"seconds", "version", "warnings", "outputs", "file", "model", "source"}  # times, texts, places
@@ -89,13 +89,12 @@ def stream_and_go_on(words: list[object]) -> Words:
     said: Words = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for out in ("labels.csv", "labels.arrow"):
-            state = folder / f"{out}.state"
-            for number, rows in enumerate((SOME()[:1300], SOME()[1300:])):
-                file = as_csv(rows, folder)
-                more = [*words, "--chunk-size", 400, "--checkpoint", state, "--out", folder / out, "--memberships", "-q"]
-                said[f"{out}, {number}"] = summary(command("stream", file, *more, *(["--resume"] if number else [])))
-            said[out] = read(folder / out)
+        out, state = folder / "labels.csv", folder / "labels.csv.state"
+        for number, rows in enumerate((SOME()[:1300], SOME()[1300:])):
+            file = as_csv(rows, folder)
+            more = [*words, "--chunk-size", 400, "--checkpoint", state, "--out", out, "--memberships", "-q"]
+            said[f"{out.name}, {number}"] = summary(command("stream", file, *more, *(["--resume"] if number else [])))
+        said[out.name] = read(out)
         again = cmeans.load(state)
         return said | {"state": fitted(again) | answers(again, some(SOME()))}
 
@@ -106,12 +105,9 @@ for name, words in STREAMS.items():
 
 @case("command, a pipe", "pyarrow", "typer")
 def _pipe() -> Words:
-    """An Arrow stream through the standard input of a process; labels through its standard output."""
-    import pyarrow as pa
-
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, as_table(SOME()).schema) as writer:
-        writer.write_table(as_table(SOME()), max_chunksize=170)
+    """CSV through the standard input of a process; labels through its standard output."""
+    with tempfile.TemporaryDirectory() as name:
+        text = Path(as_csv(SOME(), Path(name))).read_bytes()
     words = ["-c", "from cmeans.cli import main; raise SystemExit(main())", "stream", "-c", "4", "--chunk-size", "500", "-q"]
-    ended = subprocess.run([sys.executable, *words], input=sink.getvalue().to_pybytes(), capture_output=True, check=True)
+    ended = subprocess.run([sys.executable, *words], input=text, capture_output=True, check=True)
     return {"labels": np.frombuffer(ended.stdout, np.uint8)}

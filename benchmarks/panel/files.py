@@ -114,7 +114,7 @@ for name, store in FORMS.items():
 READ_AGAIN = {
     "possibilistic": PossibilisticCMeans(5, eta_scale=0.05, kernel="rbf", n_landmarks=30, max_iter=6),
     "wide": KernelKMeans(8, n_landmarks=140, init="k-means||", max_iter=6),
-    "little memory": FuzzyCMeans(5, m=1.2, kernel="rbf", n_landmarks=40, memory_budget="280MB", max_iter=6),
+    "little memory": FuzzyCMeans(5, m=1.2, kernel="rbf", n_landmarks=40, engine=cmeans.ThreadEngine(memory_budget="280MB"), max_iter=6),
     "adaptive": AdaptivePossibilisticCMeans(8, max_iter=10),
     "probabilistic": ProbabilisticKMeans(4, kernel="linear", quantile=0.5, max_iter=10),
     "stream": StreamingFuzzyCMeans(4, m=1.2, chunk_size=15_000, max_iter=10),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, kernels, papers
+from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ThreadEngine, kernels, papers
 
 from .cases import Words, add, answers, case, fitted
 from .rows import MANY, SMALL, SOME, counts, documents, groups, images, shares, some
@@ -41,7 +41,17 @@ add("landmarks, rows", FuzzyCMeans, SMALL, n_clusters=4, m=1.3, landmarks=np.ara
 add("landmarks, points", KernelKMeans, SMALL, n_clusters=4, landmarks=groups(25, 4, seed=9))
 add("landmarks, more than span the rows", KernelKMeans, SMALL, n_clusters=4, kernel="polynomial", degree=2, n_landmarks=100)
 add("exact, few rows stand for all", FuzzyCMeans, partial(groups, 1500, 2), n_clusters=4, m=1.3, n_landmarks=None, gamma=0.01)
-add("exact, in tiles", FuzzyCMeans, SOME, n_clusters=3, m=1.3, n_landmarks=None, gamma=0.05, max_iter=6, memory_budget="160MB")
+add(
+    "exact, in tiles",
+    FuzzyCMeans,
+    SOME,
+    n_clusters=3,
+    m=1.3,
+    n_landmarks=None,
+    gamma=0.05,
+    max_iter=6,
+    engine=ThreadEngine(memory_budget="160MB"),
+)
 
 
 def bump(x: np.ndarray, y: np.ndarray, width: float = 4.0) -> np.ndarray:

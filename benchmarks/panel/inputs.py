@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ThreadEngine, TwoStepKernelKMeans
 
 from .cases import Words, add, answers, case, fit, fitted
 from .fits import RULES
@@ -44,7 +44,16 @@ add("many rows, laplacian", FuzzyCMeans, MANY, n_clusters=3, m=1.2, n_landmarks=
 add("many rows, polynomial", KernelKMeans, MANY, n_clusters=3, n_landmarks=40, kernel="polynomial", max_iter=8)
 add("many rows, weights", FuzzyCMeans, MANY, n_clusters=5, m=1.2, n_landmarks=40, max_iter=8, weight=weights(42_000))
 add("many rows, weights, hard, wide", KernelKMeans, MANY, n_clusters=5, n_landmarks=140, max_iter=8, weight=weights(42_000))
-add("many rows, little memory", FuzzyCMeans, MANY, n_clusters=5, m=1.2, n_landmarks=140, max_iter=6, memory_budget="120MB")
+add(
+    "many rows, little memory",
+    FuzzyCMeans,
+    MANY,
+    n_clusters=5,
+    m=1.2,
+    n_landmarks=140,
+    max_iter=6,
+    engine=ThreadEngine(memory_budget="120MB"),
+)
 add("many rows, median", FuzzyCMeans, MANY, n_clusters=5, kernel="rbf", gamma="median", max_iter=10)
 
 for name, (estimator, words) in RULES.items():

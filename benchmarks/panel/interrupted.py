@@ -64,11 +64,13 @@ def broken_off(estimator: Any, words: Words, sweeps: int, rows: Any) -> Words:
     x = rows()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "fit.checkpoint"
-        model = estimator(**words, random_state=3, checkpoint=Checkpoint(file, sweeps=1)).set_callbacks(Interrupt(sweeps))
+        model = estimator(**words, random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, sweeps=1))).set_callbacks(
+            Interrupt(sweeps)
+        )
         with contextlib.suppress(KeyboardInterrupt):
             model.fit(x)
         first = {"broken off": model.converged_, **fitted(model), **answers(model, some(x))}
-        again = estimator(**words, random_state=99, checkpoint=Checkpoint(file, resume=True)).fit(x)
+        again = estimator(**words, random_state=99, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(x)
     return {"first": first, "again": fitted(again) | answers(again, some(x))}
 
 

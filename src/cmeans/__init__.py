@@ -48,6 +48,7 @@ __all__ = [
     "SequentialPossibilisticCMeans",
     "Stability",
     "StreamingFuzzyCMeans",
+    "ThreadEngine",
     "TwoStepKernelKMeans",
     "__version__",
     "datasets",
@@ -86,6 +87,7 @@ _PLACES = {  # of names that are neither modules nor estimators
     "show_versions": "versions",
     "silhouette_scorer": "selection.scorer",
     "stability": "selection.stability",
+    "ThreadEngine": "engines",
 }
 
 

@@ -15,7 +15,7 @@ import threadpoolctl
 
 from cmeans.data.blocks import Blocks, GivenRows
 from cmeans.data.limits import Limits
-from cmeans.engines import Chain, Engine, Pass
+from cmeans.engines import Chain, ChunkedRows, Engine, Pass
 from cmeans.engines.base import Kept
 
 
@@ -307,21 +307,29 @@ class Reading(Pass[Text]):
 class Linking(Chain[float]):
     """Notes in each row the state that the rows before have left: the number of the last of them."""
 
-    def work(self, rows: GivenRows, task: int, kept: Notes, state: float) -> float:
+    def work(self, rows: GivenRows, task: int, kept: Notes, state: float, engine: Engine) -> float:
         here, numbers = numbers_of(rows, task)
         kept.before[here] = [state, *numbers[:-1]]
         return float(numbers[-1])
 
 
-def spelt(state: Text | None, blocks: Blocks, engine: Engine) -> Text:
-    """The step of a stream that spells its rows, by the engine that it is given."""
-    rows = GivenRows(blocks, 1)
-    chunk = engine.fold(rows, Noting(), kept=Kept(Notes(blocks.n_rows)))
-    return chunk if state is None else state + chunk
+@dataclass(frozen=True)
+class SpellingChunks(Chain["Text | None"]):
+    """A stream that spells its rows, by the engine that it is given."""
+
+    def work(self, rows: ChunkedRows, task: int, kept: None, state: Text | None, engine: Engine) -> Text:
+        blocks = rows.chunk(task)
+        chunk = engine.fold(GivenRows(blocks, 1), Noting(), kept=Kept(Notes(blocks.n_rows)))
+        return chunk if state is None else state + chunk
 
 
-def spelt_alone(blocks: Blocks, number: int) -> tuple[int, list[float], float]:
-    return number, blocks.x[:, 0].tolist(), float(blocks.weight.sum())
+@dataclass(frozen=True)
+class ChunksAlone(Pass["tuple[int, list[float], float]"]):
+    """The number of each chunk, its rows and their weight."""
+
+    def work(self, rows: ChunkedRows, task: int, prepared: None) -> tuple[int, list[float], float]:
+        blocks = rows.chunk(task)
+        return rows.numbers[task], blocks.x[:, 0].tolist(), float(blocks.weight.sum())
 
 
 LETTERS = "".join(map(chr, range(N_ROWS)))
@@ -370,10 +378,10 @@ class RowsContract(ABC):
     def test_a_chain_goes_from_row_to_row(self, there: tuple[Engine, GivenRows]) -> None:
         engine, rows = there
         _, kept = engine.keep(rows, Noting())
-        state, kept = engine.follow(rows, Linking(), -7.0, kept)
+        *_, (state, kept) = engine.follow(rows, Linking(), -7.0, kept)
         assert state == N_ROWS - 1
         np.testing.assert_array_equal(kept.column("before")[:], [-7.0, *range(N_ROWS - 1)])
-        state, kept = engine.follow(rows, Linking(), state, kept)
+        *_, (state, kept) = engine.follow(rows, Linking(), state, kept)
         np.testing.assert_array_equal(kept.column("before")[:], [N_ROWS - 1, *range(N_ROWS - 1)])
         np.testing.assert_array_equal(kept.column("times")[:], 1.0)
 
@@ -382,13 +390,14 @@ class RowsContract(ABC):
         engine, rows = there
         texts = [LETTERS[start:stop] + "." for start, stop in SPANS]
         wanted = [Text("".join(texts[:count])) for count in range(1, len(texts) + 1)]
-        states = list(engine.follow_chunks(rows.blocks, SPANS, spelt, None))
+        numbers = range(len(SPANS))
+        states = [state for state, _ in engine.follow(ChunkedRows(rows.blocks, SPANS, numbers), SpellingChunks(), None)]
         assert states == [state for state in wanted if state in states]
         assert states[-1] == wanted[-1]
-        *_, last = engine.follow_chunks(rows.blocks, SPANS[3:], spelt, wanted[2])
+        *_, (last, _) = engine.follow(ChunkedRows(rows.blocks, SPANS[3:], numbers[3:]), SpellingChunks(), wanted[2])
         assert last == wanted[-1]
 
     def test_chunks_side_by_side(self, there: tuple[Engine, GivenRows]) -> None:
         engine, rows = there
-        answers = list(engine.map_chunks(rows.blocks, dict(enumerate(SPANS, 3)), spelt_alone))
+        answers = list(engine.map(ChunkedRows(rows.blocks, SPANS, range(3, 3 + len(SPANS))), ChunksAlone()))
         assert answers == [(number, [*range(*span)], sum(range(*span))) for number, span in enumerate(SPANS, 3)]

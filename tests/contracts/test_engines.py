@@ -6,11 +6,12 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from docs.extending.engine import SerialEngine
 
 from cmeans.data.blocks import Blocks
 from cmeans.engines import DaskEngine, Engine, ThreadEngine, count_threads, usable_cpus
@@ -18,14 +19,28 @@ from contracts.engine import EngineContract, RowsContract, two_blas_threads  # n
 
 
 class TestThreads(EngineContract):
-    def make(self, workers: int) -> ThreadEngine:
-        return ThreadEngine(workers)
+    def make(self, workers: int) -> AbstractContextManager[Engine]:
+        return ThreadEngine(workers).opened()
+
+
+class TestSerial(EngineContract):
+    """The engine that the documentation shows has no more than `map`."""
+
+    def make(self, workers: int) -> AbstractContextManager[Engine]:
+        return SerialEngine().opened()
+
+
+class TestRowsOfASerialEngine(RowsContract):
+    @contextmanager
+    def held(self, blocks: Blocks, workers: int) -> Iterator[tuple[Engine, Blocks]]:
+        with SerialEngine().opened(blocks.x) as engine:
+            yield engine, blocks
 
 
 class TestRowsHere(RowsContract):
     @contextmanager
     def held(self, blocks: Blocks, workers: int) -> Iterator[tuple[Engine, Blocks]]:
-        with ThreadEngine(workers) as engine:
+        with ThreadEngine(workers).opened() as engine:
             yield engine, blocks
 
 
@@ -40,8 +55,10 @@ class TestRowsOnDask(RowsContract):
         sizes, words = (70, 49, 1, 110), {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
         with distributed.LocalCluster(n_workers=workers, **words) as cluster, distributed.Client(cluster) as client:
             rows = DaskEngine(client).rows(array.from_array(blocks.x, chunks=(sizes, (1,))), "Owner")
-            weight = rows.column(array.from_array(blocks.weight, chunks=60), lambda part, _: np.asarray(part), "weights", "Owner")
-            with ThreadEngine(1) as here, rows.engine(here) as engine:
+            weight = rows.partitions.column(
+                array.from_array(blocks.weight, chunks=60), lambda part, _: np.asarray(part), "weights", "Owner"
+            )
+            with DaskEngine(client).opened(rows) as engine:
                 yield engine, replace(blocks, x=rows, weight=weight)
 
 
@@ -63,8 +80,8 @@ def threads_of(engine: ThreadEngine, n_tasks: int = 40) -> set[str]:
         time.sleep(2e-3)
         return threading.current_thread().name
 
-    with engine:
-        return set(engine.run(task, n_tasks))
+    with engine.opened() as running:
+        return set(running.run(task, n_tasks))
 
 
 def test_helpers_wait_for_the_next_engine_and_there_are_never_more_than_asked_for():
@@ -84,11 +101,11 @@ def test_little_work_wakes_nobody(monkeypatch):
 
 def test_engines_side_by_side_and_one_within_another():
     def sums(n: int) -> list[int]:
-        with ThreadEngine(3) as outer:
+        with ThreadEngine(3).opened() as outer:
             return list(outer.run(lambda task: sum(within(task)), n))
 
     def within(task: int) -> list[int]:
-        with ThreadEngine(4) as inner:
+        with ThreadEngine(4).opened() as inner:
             return list(inner.run(lambda k: task * k, 30))
 
     results: list[list[int]] = []

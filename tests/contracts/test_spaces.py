@@ -146,7 +146,7 @@ class TestSpanningCentred(SpaceContract):
 
 GRAPH_ROWS = rows_and_kernel(naive.linear)[0][:N]
 GRAPH_LANDMARKS = GRAPH_ROWS[::3] + 0.01
-with ThreadEngine(1) as _engine:
+with ThreadEngine(1).opened() as _engine:
     GRAPH, GRAPH_FEATURES = landmark_graph(
         GRAPH_LANDMARKS,
         GraphParameters(n_neighbors=4, width=1.5, n_components=3),

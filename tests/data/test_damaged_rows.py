@@ -85,7 +85,7 @@ def test_questions_refuse(damage: str) -> None:
 @pytest.mark.parametrize("damage", ["beyond the last column", "falling"])
 def test_starts_landmarks_and_memberships_refuse(damage: str, tmp_path: Path) -> None:
     x, good = spoilt(damage), sparse.csr_array(ROWS)
-    for words in ({}, {"checkpoint": tmp_path / "fit.checkpoint"}):
+    for words in ({}, {"engine": cmeans.ThreadEngine(checkpoint=tmp_path / "fit.checkpoint")}):
         with pytest.raises(ValueError, match=r"landmarks is a damaged sparse"):
             cmeans.FuzzyCMeans(3, landmarks=x, **words).fit(good)
         with pytest.raises(ValueError, match=r"init is a damaged sparse"):

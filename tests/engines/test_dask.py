@@ -26,7 +26,8 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
 pd = pytest.importorskip("pandas")
 
-from cmeans.engines.dask.engine import DaskSession  # noqa: E402
+from cmeans.engines.dask.columns import Partitions  # noqa: E402
+from cmeans.engines.dask.session import DaskSession  # noqa: E402
 from cmeans.engines.dask.shards import PreparedOnce, folded  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -236,7 +237,7 @@ def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypa
     words = {"rule": "fuzzy", "kernel": "rbf", "landmarks": landmarks, "gamma": 0.05, "max_iter": 5, "tol": 0.0}
     with pytest.warns(ConvergenceWarning):
         made(C, random_state=0, init=START, **words).fit(rows())
-    sweeps = [tasks for tasks in sent if any(key.startswith("cmeans-folded") for key in tasks)]
+    sweeps = [tasks for tasks in sent if all(task[0] is folded for task in tasks.values())]
     assert len(sweeps) >= 5
     for tasks in sweeps:
         assert len(tasks) == 2  # one for each worker, which returns its sums itself
@@ -267,11 +268,9 @@ FEW_COME = {
 @pytest.mark.filterwarnings("ignore:.*max_iter")
 def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
     """Neither rows nor numbers by row: of 20,000 rows a few samples, and 60 kB at a time."""
-    from cmeans.engines.dask.rows import DaskRows
-
     limited(monkeypatch, seeding_rows=200, cluster_rows=1, fixed_rows=100, certified_rows=100, adaptive_rows=300)
     limited(monkeypatch, subsampled_above=1000, partition_rows=600, rows_at_once=3000)
-    rows_of, answers, bring, results = [], [], DaskRows._brought, DaskSession._results
+    rows_of, answers, bring, results = [], [], Partitions._brought, DaskSession._results
 
     def brought(self, wanted, parts):
         pieces = bring(self, wanted, parts)
@@ -283,7 +282,7 @@ def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
         answers.append(len(pickle.dumps(found)))
         return found
 
-    monkeypatch.setattr(DaskRows, "_brought", brought)
+    monkeypatch.setattr(Partitions, "_brought", brought)
     monkeypatch.setattr(DaskSession, "_results", came)
     name, words = FEW_COME[case]
     many = np.concatenate([X + 0.01 * number for number in range(4)])
@@ -330,8 +329,8 @@ def test_gradients_on_workers_go_on_from_a_checkpoint(client, tmp_path, share):
             raise KeyboardInterrupt
 
     with listening(stop), pytest.raises(KeyboardInterrupt):
-        cmeans.ProbabilisticKMeans(**words, checkpoint=cmeans.Checkpoint(file, sweeps=1)).fit(rows())
-    again = cmeans.ProbabilisticKMeans(**words, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(rows())
+        cmeans.ProbabilisticKMeans(**words, engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(file, sweeps=1))).fit(rows())
+    again = cmeans.ProbabilisticKMeans(**words, engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(file, resume=True))).fit(rows())
     np.testing.assert_array_equal(again.objective_history_, whole.objective_history_)
     np.testing.assert_array_equal(again.labels_, whole.labels_)
 
@@ -343,18 +342,16 @@ TOLD = [("sample_weight", "known_labels", "label_strength"), ("sample_weight",),
 @pytest.mark.parametrize(("init", "told"), once(STARTS, TOLD))
 def test_weights_and_known_labels_of_dask_stay_there(client, monkeypatch, init, told):
     """Those of the rows that are drawn alone come, and the clusters are those of the same numbers given as arrays."""
-    from cmeans.engines.dask.rows import DaskRows
-
     limited(monkeypatch, canonical_rows=100, seeding_rows=200, cluster_rows=1, fixed_rows=100, certified_rows=100, subsampled_above=1000)
     limited(monkeypatch, rows_at_once=1500, partition_rows=600)
-    came, bring, words = [], DaskRows._brought, {"kernel": "linear", "init": init}
+    came, bring, words = [], Partitions._brought, {"kernel": "linear", "init": init}
 
     def brought(self, wanted, parts):
         pieces = bring(self, wanted, parts)
         came.append(sum(map(len, pieces)))
         return pieces
 
-    monkeypatch.setattr(DaskRows, "_brought", brought)
+    monkeypatch.setattr(Partitions, "_brought", brought)
     nearest = ((X[:, None] - MIDDLES) ** 2).sum(axis=2).argmin(axis=1)
     known, strength = np.where(np.arange(N) % 7 == 0, nearest, -1), (np.arange(N) % 5) / 4.0
     everything = {"known_labels": known, "label_strength": strength, "sample_weight": WEIGHT}
@@ -422,7 +419,7 @@ def test_draws_in_proportion_to_weights_that_are_elsewhere(client):
 
     weight = np.where(np.arange(N) % 3 == 1, 0.0, 1.0 + np.arange(N) % 4)
     held = DaskRows(rows(), client, "Owner")
-    column = held.column(da.from_array(weight, chunks=(999,)), lambda part, _: part, "weights", "Owner")
+    column = held.partitions.column(da.from_array(weight, chunks=(999,)), lambda part, _: part, "weights", "Owner")
     points = np.random.default_rng(0).uniform(size=300) * weight.sum()
     np.testing.assert_array_equal(weights_at(column).hit(points), weights_at(weight).hit(points))
     np.testing.assert_array_equal(column[np.array([4999, 0, 1100])], weight[[4999, 0, 1100]])
@@ -433,7 +430,9 @@ def test_draws_in_proportion_to_weights_that_are_elsewhere(client):
     chosen = np.concatenate([draw(there, 50, seed) for _ in range(40)])
     assert len(np.unique(chosen[:50])) == 50
     np.testing.assert_allclose(np.bincount(np.arange(N)[chosen] % 12, minlength=12) / 2000, expected / 10_000, atol=0.04)
-    few = held.column(da.from_array(np.where(np.arange(N) < 7, 1.0, 0.0), chunks=(999,)), lambda part, _: part, "weights", "Owner")
+    few = held.partitions.column(
+        da.from_array(np.where(np.arange(N) < 7, 1.0, 0.0), chunks=(999,)), lambda part, _: part, "weights", "Owner"
+    )
     np.testing.assert_array_equal(np.sort(draw(Population(None, few, None, N), 50, seed)), np.arange(7))
 
 
@@ -444,6 +443,21 @@ def test_draws_among_all_rows_are_those_in_memory(client, monkeypatch):
         here, there = (model("KernelKMeans", kernel="linear", progressive=False, **words).fit(x) for x in (X, rows()))
         np.testing.assert_array_equal(there.labels_, here.labels_)
         np.testing.assert_allclose(there.objective_history_, here.objective_history_, rtol=1e-9)
+
+
+def test_a_checkpoint_of_other_rows_or_weights_is_refused(client, tmp_path):
+    kept = cmeans.Checkpoint(tmp_path / "kept")
+    fit = model("KernelKMeans", kernel="linear", engine=cmeans.DaskEngine(client, checkpoint=kept))
+    weight = da.from_array(WEIGHT, chunks=700)
+    fit.fit(rows(), sample_weight=weight)
+    fit.set_params(engine=cmeans.DaskEngine(client, checkpoint=kept.set_params(resume=True)))
+    fit.fit(rows().rechunk((800, D)), sample_weight=WEIGHT)  # the same, otherwise divided
+    changed = X.copy()
+    changed[4000:] += 50
+    with pytest.raises(ValueError, match="was begun with values="):
+        fit.fit(da.from_array(changed, chunks=(1000, D)), sample_weight=weight)
+    with pytest.raises(ValueError, match="was begun with weights="):
+        fit.fit(rows(), sample_weight=weight + 1)
 
 
 def test_only_the_rows_that_are_asked_for_come(client):
@@ -544,7 +558,7 @@ def test_without_a_client(monkeypatch):
 
 @pytest.mark.parametrize("engine", ["dask", 3])
 def test_engines_that_are_none(engine):
-    with pytest.raises(ValueError, match=r"FuzzyCMeans\(engine=.*give a cmeans.DaskEngine, or None"):
+    with pytest.raises(ValueError, match=r"FuzzyCMeans\(engine=.*give an engine, such as cmeans.ThreadEngine"):
         model("FuzzyCMeans", engine=engine).fit(X)
     with pytest.raises(ValueError, match=r"DaskEngine\(client="):
         cmeans.DaskEngine(engine)

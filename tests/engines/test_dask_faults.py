@@ -24,7 +24,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
 pd = pytest.importorskip("pandas")
 
-from cmeans.engines.dask import engine  # noqa: E402
+from cmeans.engines.dask import session  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -124,7 +124,7 @@ asyncio.run(run())
 
 def test_a_scheduler_that_goes_leaves_a_checkpoint_and_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fit goes on from it, here in threads, to where it would have ended."""
-    monkeypatch.setattr(engine, "LOST_AFTER", 1.0)
+    monkeypatch.setattr(session, "LOST_AFTER", 1.0)
     command = [sys.executable, "-W", "ignore", "-c", SCHEDULER]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
@@ -143,7 +143,7 @@ def test_a_scheduler_that_goes_leaves_a_checkpoint_and_words(tmp_path: Path, mon
         address = process.stdout.readline().strip()
         assert re.match("tcp://", address)
         client = distributed.Client(address, set_as_default=False, timeout="20s")
-        rows = model(**words, engine=cmeans.DaskEngine(client), checkpoint=cmeans.Checkpoint(file, minutes=None))
+        rows = model(**words, engine=cmeans.DaskEngine(client, checkpoint=cmeans.Checkpoint(file, minutes=None)))
         with listening(kill), pytest.raises(ValueError, match=r"the Dask scheduler is gone.*resume=True"):
             rows.fit(da.from_array(X, chunks=(800, 3)))
         client.close(timeout=1)
@@ -152,6 +152,6 @@ def test_a_scheduler_that_goes_leaves_a_checkpoint_and_words(tmp_path: Path, mon
         process.wait(60)
         process.stdout.close()
     with pytest.warns(match="max_iter"):
-        resumed = model(**words, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
+        resumed = model(**words, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))).fit(X)
     np.testing.assert_allclose(resumed.objective_history_, whole.objective_history_, rtol=1e-9)
     np.testing.assert_array_equal(resumed.labels_, whole.labels_)

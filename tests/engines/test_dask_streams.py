@@ -24,9 +24,10 @@ pytest.importorskip("dask", reason="Dask is not installed: pip install cmeans[da
 distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
 da = pytest.importorskip("dask.array")
 
-from cmeans.engines.dask import engine  # noqa: E402
-from cmeans.engines.dask.engine import DaskSession  # noqa: E402
-from cmeans.engines.dask.rows import DaskRows  # noqa: E402
+from cmeans.engines import ChunkedRows  # noqa: E402
+from cmeans.engines.dask import session as sessions  # noqa: E402
+from cmeans.engines.dask.columns import Partitions  # noqa: E402
+from cmeans.engines.dask.session import DaskSession  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning")]
 
@@ -102,7 +103,7 @@ def test_the_same_bits_as_in_memory(client: Any, name: str, told: str) -> None:
 @pytest.mark.parametrize("name", FITS)
 def test_nothing_of_the_size_of_the_rows_comes_here(client: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Of 20,000 rows no chunk, and states of up to 60 kB; that of a projection holds the points of one chunk."""
-    brought, answers, bring, results = [], [], DaskRows._brought, DaskSession._results
+    brought, answers, bring, results = [], [], Partitions._brought, DaskSession._results
 
     def watched(self: Any, wanted: Any, parts: Any) -> Any:
         pieces = bring(self, wanted, parts)
@@ -114,7 +115,7 @@ def test_nothing_of_the_size_of_the_rows_comes_here(client: Any, monkeypatch: py
         answers.append(len(pickle.dumps(found)))
         return found
 
-    monkeypatch.setattr(DaskRows, "_brought", watched)
+    monkeypatch.setattr(Partitions, "_brought", watched)
     monkeypatch.setattr(DaskSession, "_results", came)
     many = np.concatenate([X + 0.01 * number for number in range(4)])
     fitted = model(name).fit(da.from_array(many, chunks=(5000, D)))
@@ -140,27 +141,32 @@ def test_a_checkpoint_is_gone_on_from_there_and_here(client: Any, tmp_path: Path
     file, whole = tmp_path / "fit.checkpoint", model(name).fit(X)
     for again in (rows(), X):
         with listening(stopping_after(3)), pytest.raises(KeyboardInterrupt):
-            model(name, checkpoint=file).fit(rows())
-        assert_same_bits(model(name, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(again), whole)
+            model(name, engine=cmeans.DaskEngine(checkpoint=file)).fit(rows())
+        assert_same_bits(model(name, engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(file, resume=True))).fit(again), whole)
 
 
 def test_a_checkpoint_of_a_tree_keeps_its_patches(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, whole, told = tmp_path / "fit.checkpoint", model("tree").fit(X), []
     monkeypatch.setattr(DaskSession, "_at_once", 3)
-    send = DaskSession._sent
+    sends = {name: getattr(DaskSession, name) for name in ("_submit_map", "_follow")}
 
-    def sent(session: Any, *words: Any) -> Any:
-        told.append(words)
-        if len(told) == 4:
-            raise KeyboardInterrupt
-        return send(session, *words)
+    def sending(name: str) -> Any:
+        def sent(session: Any, rows: Any, *words: Any) -> Any:
+            if isinstance(rows, ChunkedRows):
+                told.extend(len(some) for some in words if isinstance(some, range))
+                if len(told) == 4:
+                    raise KeyboardInterrupt
+            return sends[name](session, rows, *words)
 
-    monkeypatch.setattr(DaskSession, "_sent", sent)
+        return sent
+
+    for name in sends:
+        monkeypatch.setattr(DaskSession, name, sending(name))
     with pytest.raises(KeyboardInterrupt):
-        model("tree", checkpoint=file).fit(rows())
-    again = model("tree", checkpoint=cmeans.Checkpoint(file, resume=True))
+        model("tree", engine=cmeans.DaskEngine(checkpoint=file)).fit(rows())
+    again = model("tree", engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(file, resume=True)))
     assert_same_bits(again.fit(rows()), whole)
-    assert [len(spans) for _, _, spans, _, *_ in told] == [1, 3, 3, 3, 1, 3, 3, 3]  # the first patch, and of 15 others nine are left
+    assert told == [1, 3, 3, 3, 1, 3, 3, 3]  # the first patch, and of 15 others nine are left
 
 
 def test_a_worker_that_dies_takes_nothing_along() -> None:
@@ -217,7 +223,7 @@ def test_an_interrupt_leaves_the_cluster_usable(client: Any) -> None:
 
 @with_callbacks
 def test_callbacks_hear_of_chunks_and_may_end_the_fit(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "MOST_CHUNKS", 1)
+    monkeypatch.setattr(sessions, "MOST_CHUNKS", 1)
     notebook = Notebook()
     fitted = model("landmarks").set_callbacks(notebook).fit(rows())
     assert len(notebook.sweeps) == fitted.n_chunks_

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ThreadEngine
 from cmeans.data.blocks import Blocks
 from cmeans.papers import PrintedFuzzy
 from contracts.arrays import DTYPES, as_form, cut_raggedly, on_host
@@ -103,7 +103,7 @@ def naive_run(rule: str, space: str, weighted: bool, start: str) -> naive.Result
 def least_budget(model: Any, X: Any, weights: Any = None) -> int:
     """The memory that a fit cannot do without: nothing is left to keep rows in."""
     with pytest.raises(ValueError, match="memory_budget") as refused:
-        model.set_params(memory_budget=1).fit(X, sample_weight=weights)
+        model.set_params(engine=ThreadEngine(memory_budget=1)).fit(X, sample_weight=weights)
     return int(re.search(r"at least (\d+) bytes", str(refused.value))[1])
 
 
@@ -165,7 +165,7 @@ def test_a_run_that_makes_its_rows_again(rule, space, form, spare, monkeypatch):
     X, weights, _ = problem()
     case, rows = RULES[rule], as_form(X, form)
     model = case.estimator(C, **case.words, **SPACES[space], init=START, max_iter=SWEEPS, tol=0.0, n_jobs=1)
-    model.set_params(memory_budget=least_budget(model, rows, weights) + spare).fit(rows, sample_weight=weights)
+    model.set_params(engine=ThreadEngine(memory_budget=least_budget(model, rows, weights) + spare)).fit(rows, sample_weight=weights)
     assert_same(model, naive_run(rule, space, True, "rows"), "float64")
 
 
@@ -211,6 +211,6 @@ def test_rows_are_made_once_where_memory_allows_and_in_every_sweep_where_not(spa
 
     least = least_budget(FuzzyCMeans(C, m=1.3, kernel=Counting(), **space, n_jobs=1), X)
     assert rows_seen(7) == rows_seen(4)
-    assert rows_seen(7, memory_budget=least) == rows_seen(4, memory_budget=least) + 3 * N
+    assert rows_seen(7, engine=ThreadEngine(memory_budget=least)) == rows_seen(4, engine=ThreadEngine(memory_budget=least)) + 3 * N
     some = least + 23 * 8 * (2 + (N if "n_landmarks" in space else len(LANDMARKS)))  # room for one task of three
-    assert rows_seen(7, memory_budget=some) == rows_seen(4, memory_budget=some) + 3 * (N - 23)
+    assert rows_seen(7, engine=ThreadEngine(memory_budget=some)) == rows_seen(4, engine=ThreadEngine(memory_budget=some)) + 3 * (N - 23)

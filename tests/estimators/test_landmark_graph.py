@@ -141,7 +141,7 @@ def test_a_dask_array():
 def test_threads_and_memory_change_no_bit():
     X = np.concatenate([MOONS + 0.01 * number for number in range(4)])
     one = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, n_jobs=1).fit(X)
-    for words in ({"n_jobs": 3}, {"n_jobs": 2, "memory_budget": "250MB"}):
+    for words in ({"n_jobs": 3}, {"engine": cmeans.ThreadEngine(2, memory_budget="250MB")}):
         other = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, **words).fit(X)
         np.testing.assert_array_equal(one.memberships_, other.memberships_)
 
@@ -162,8 +162,8 @@ def test_estimators_and_their_files(estimator, tmp_path):
 
 def test_a_fit_goes_on_from_its_checkpoint_and_from_another_model(tmp_path):
     path = tmp_path / "run"
-    first = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, max_iter=100, checkpoint=path).fit(MOONS)
-    again = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, max_iter=100, checkpoint=path).fit(MOONS)
+    first = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, max_iter=100, engine=cmeans.ThreadEngine(checkpoint=path)).fit(MOONS)
+    again = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, max_iter=100, engine=cmeans.ThreadEngine(checkpoint=path)).fit(MOONS)
     np.testing.assert_array_equal(first.memberships_, again.memberships_)
     after = cmeans.KernelKMeans(2, kernel=first.kernel_, init=first).fit(MOONS)
     assert adjusted_rand_score(HALF, after.labels_) > 0.99

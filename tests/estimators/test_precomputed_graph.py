@@ -123,8 +123,8 @@ def test_a_cut_is_refined_on_the_graph(form):
 def test_a_refined_cut_is_kept_saved_and_resumed(tmp_path):
     blobs = np.random.default_rng(3).normal(size=(150, 2)) + 2 * (np.arange(150)[:, None] % 3)
     W = joined(blobs, 6)
-    model = cmeans.KernelKMeans(4, **GRAPH, checkpoint=tmp_path / "run").fit(W)
-    again = cmeans.KernelKMeans(4, **GRAPH, checkpoint=tmp_path / "run", n_jobs=2).fit(W)
+    model = cmeans.KernelKMeans(4, **GRAPH, engine=cmeans.ThreadEngine(checkpoint=tmp_path / "run")).fit(W)
+    again = cmeans.KernelKMeans(4, **GRAPH, engine=cmeans.ThreadEngine(n_jobs=2, checkpoint=tmp_path / "run")).fit(W)
     np.testing.assert_array_equal(model.labels_, again.labels_)
     cmeans.save(model, tmp_path / "model.safetensors")
     np.testing.assert_array_equal(cmeans.load(tmp_path / "model.safetensors").predict(W), model.labels_)
@@ -196,7 +196,7 @@ def test_affinities_of_any_form(form, dtype):
 
 def test_threads_memory_and_scale_change_nothing(eigensolver):
     one = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, n_jobs=1).fit(EDGES)
-    for words in ({"n_jobs": 3}, {"n_jobs": 2, "memory_budget": "250MB"}):
+    for words in ({"n_jobs": 3}, {"engine": cmeans.ThreadEngine(2, memory_budget="250MB")}):
         np.testing.assert_array_equal(cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, **words).fit(EDGES).memberships_, one.memberships_)
     other = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5).fit(1024 * EDGES, sample_weight=np.full(600, 2.0**40))
     np.testing.assert_allclose(other.memberships_, one.memberships_, atol=1e-9)
@@ -205,8 +205,8 @@ def test_threads_memory_and_scale_change_nothing(eigensolver):
 
 def test_a_fit_goes_on_from_its_checkpoint_and_from_another_model(tmp_path):
     path = tmp_path / "run"
-    first = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, checkpoint=path).fit(EDGES)
-    again = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, checkpoint=path).fit(EDGES)
+    first = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, engine=cmeans.ThreadEngine(checkpoint=path)).fit(EDGES)
+    again = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, engine=cmeans.ThreadEngine(checkpoint=path)).fit(EDGES)
     np.testing.assert_array_equal(first.memberships_, again.memberships_)
     after = cmeans.KernelKMeans(2, kernel=first.kernel_, init=first).fit(EDGES)
     assert adjusted_rand_score(first.labels_, after.labels_) == 1
@@ -239,7 +239,7 @@ def test_graphs_in_parts(eigensolver):
 
 def test_the_eigensolver_keeps_to_the_budget():
     with pytest.raises(ValueError, match=r"need some \d+ bytes, more than the 100000 that there are or that memory_budget allows"):
-        cmeans.KernelKMeans(2, **GRAPH, memory_budget=100_000).fit(EDGES)
+        cmeans.KernelKMeans(2, **GRAPH, engine=cmeans.ThreadEngine(memory_budget=100_000)).fit(EDGES)
 
 
 def test_ties_are_told(eigensolver):

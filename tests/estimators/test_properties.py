@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from sklearn.exceptions import ConvergenceWarning
 
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ThreadEngine, TwoStepKernelKMeans
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.kernels import RBF, Linear
@@ -365,9 +365,9 @@ def test_a_seed_gives_the_same_bits_for_any_number_of_threads_and_any_memory(rul
         warnings.simplefilter("ignore", ConvergenceWarning)
         assert Blocks(X, np.ones(len(X) if form == "numpy" else X.shape[0]), limits=limits).n_tasks(20) > 4
         expected = bits(make(n_jobs=1).fit(X))
-        least = least_budget(make(n_jobs=5, memory_budget=1), X)
-        for other in ({"n_jobs": 2}, {"n_jobs": 5, "memory_budget": least}, {"n_jobs": 2, "memory_budget": least + 100_000}):
-            for ours, one in zip(bits(make(**other).fit(X)), expected, strict=True):
+        least = least_budget(make(engine=ThreadEngine(n_jobs=5, memory_budget=1)), X)
+        for other in (ThreadEngine(2), ThreadEngine(5, memory_budget=least), ThreadEngine(2, memory_budget=least + 100_000)):
+            for ours, one in zip(bits(make(engine=other).fit(X)), expected, strict=True):
                 np.testing.assert_array_equal(ours, one)
 
 

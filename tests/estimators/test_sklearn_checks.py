@@ -1,5 +1,5 @@
-"""scikit-learn's own checks of estimators, with no failure expected: all of them of each estimator as it is, and those of fits with other
-kernels, landmarks, rules and solvers."""
+"""scikit-learn's own checks of estimators, with no failure expected: all of them of two estimators as they are, of the others those that do
+not ask about the forms of input, and those of fits with other kernels, landmarks, rules and solvers."""
 
 from __future__ import annotations
 
@@ -77,6 +77,34 @@ OF_FITS = {
     "check_transformer_general",
     "check_transformer_preserve_dtypes",
 }
+# Of forms of input, which the base that all estimators share reads, and which are asked of one estimator for rows and one for streams.
+OF_INPUT = {
+    "check_dtype_object",
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_matrix",
+    "check_estimator_sparse_tag",
+    "check_estimators_nan_inf",
+    "check_fit_check_is_fitted",
+    "check_fit_score_takes_y",
+    "check_fit2d_predict1d",
+    "check_n_features_in",
+    "check_n_features_in_after_fitting",
+    "check_pipeline_consistency",
+    "check_positive_only_tag_during_fit",
+    "check_sample_weights_list",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_pandas_series",
+    "check_transformer_data_not_an_array",
+}
+WHOLE = (FuzzyCMeans, StreamingFuzzyCMeans)
+
+
+def parametrize_with_checks_once(estimators):
+    """As parametrize_with_checks, with the checks in OF_INPUT for two estimators only."""
+    every = parametrize_with_checks(estimators)
+    words, cases = every.args
+    kept = [case for case in cases if isinstance(case[0], WHOLE) or case[1].func.__name__ not in OF_INPUT]
+    return pytest.mark.parametrize(words, kept, **every.kwargs)
 
 
 def parametrize_with_checks_of_fits(estimators):
@@ -98,7 +126,7 @@ pytestmark = [
 ]
 
 
-@parametrize_with_checks(AS_THEY_ARE)
+@parametrize_with_checks_once(AS_THEY_ARE)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

@@ -18,9 +18,11 @@ from sklearn.pipeline import make_pipeline
 import every_estimator
 from cmeans import (
     CMeans,
+    DaskEngine,
     FuzzyCMeans,
     KernelKMeans,
     PossibilisticCMeans,
+    ThreadEngine,
     TwoStepKernelKMeans,
 )
 from cmeans.kernels import RBF, Laplacian, Polynomial
@@ -565,15 +567,22 @@ def test_starts_from_models(estimator):
 # -------------------------------------------------------------------------------------------------------------------- memory
 
 
-@over_everybody
+@pytest.mark.parametrize("engine", [ThreadEngine, DaskEngine])
 @pytest.mark.parametrize("value", [0, -5, "lots", "4 parsecs", "", "-1GB", "1e9GB5", np.nan, np.inf, True, [1], "1,5GB"])
-def test_memory_budgets_that_are_none(estimator, value):
-    refused(rf"{estimator.__name__}\(memory_budget={re.escape(repr(value))}\): .*\"4GB\"", estimator, memory_budget=value)
+def test_memory_budgets_that_are_none(engine, value):
+    with pytest.raises(ValueError, match=rf"{engine.__name__}\(memory_budget={re.escape(repr(value))}\): .*\"4GB\""):
+        engine(memory_budget=value)
+
+
+@over_everybody
+def test_threads_are_counted_once(estimator):
+    refused(r"\(n_jobs=2, engine=ThreadEngine\(.*leave n_jobs out", estimator, n_jobs=2, engine=ThreadEngine(3))
+    refused(r"\(engine=3\): give an engine, such as cmeans.ThreadEngine", estimator, engine=3)
 
 
 @pytest.mark.parametrize("value", ["1GB", "1.5 gb", "1024MiB", "4000000000", 10**9, 1e9, np.int64(10**9), None])
 def test_memory_budgets(value):
-    assert FuzzyCMeans(2, memory_budget=value).fit(X).converged_
+    assert FuzzyCMeans(2, engine=ThreadEngine(memory_budget=value)).fit(X).converged_
 
 
 @pytest.mark.parametrize(
@@ -581,15 +590,21 @@ def test_memory_budgets(value):
 )
 def test_the_least_budget_is_named_and_does(estimator, words, budget):
     rows = np.random.default_rng(0).normal(size=(600 if words == {"n_landmarks": None} else 1500, 4))
-    given = {"n_jobs": 1, "max_iter": 3, **words}
-    message = refused(rf"{estimator.__name__}\(memory_budget=\d+\): .*at least \d+ bytes", estimator, rows, memory_budget=budget, **given)
+    given = {"max_iter": 3, **words}
+    message = refused(
+        rf"{estimator.__name__}\(memory_budget=\d+\): .*at least \d+ bytes",
+        estimator,
+        rows,
+        engine=ThreadEngine(1, memory_budget=budget),
+        **given,
+    )
     least = int(re.search(r"at least (\d+) bytes", message)[1])
     assert int(re.search(r"memory_budget=(\d+)", message)[1]) < least < 4e9
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        model, free = (build(estimator, memory_budget=budget, **given).fit(rows) for budget in (least, None))
+        model, free = (build(estimator, engine=ThreadEngine(1, memory_budget=budget), **given).fit(rows) for budget in (least, None))
     np.testing.assert_array_equal(model.memberships_, free.memberships_)
-    refused(rf"at least {least} bytes", estimator, rows, memory_budget=least - 1, **given)
+    refused(rf"at least {least} bytes", estimator, rows, engine=ThreadEngine(1, memory_budget=least - 1), **given)
 
 
 # ------------------------------------------------------------------------------------------------------------------ warnings

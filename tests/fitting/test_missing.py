@@ -89,7 +89,7 @@ def test_sweeps_are_those_of_the_naive_loop(name: str, scaled: bool) -> None:
     }.get(name, (lambda d2: naive.fuzzy_memberships(d2, m), None))
     twin = partial_cmeans(X, V, memberships, m, 6, WEIGHTS, **({} if penalty is None else {"penalty": penalty}), scaled=scaled)
     space = PartialSpace(np.nanmean(X, axis=0), scaled)
-    with ThreadEngine(1) as engine:
+    with ThreadEngine(1).opened() as engine:
         problem = Problem(RepresentedRows(space, Blocks(X, WEIGHTS), 10**6), rule, engine, Stopping(6, 0.0))
         solution = solve(problem, State(space.at(V), ETA if rule.needs_pilot else None))
     np.testing.assert_allclose(solution.history, twin.history[: len(solution.history)], rtol=1e-9)
@@ -339,8 +339,8 @@ def test_equal_rows_are_joined() -> None:
 
 def test_a_fit_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     X, _ = rows(200)
-    model = fitted("fuzzy", X, checkpoint=tmp_path / "progress")
-    again = fitted("fuzzy", X, checkpoint=cmeans.Checkpoint(tmp_path / "progress", resume=True))
+    model = fitted("fuzzy", X, engine=ThreadEngine(checkpoint=tmp_path / "progress"))
+    again = fitted("fuzzy", X, engine=ThreadEngine(checkpoint=cmeans.Checkpoint(tmp_path / "progress", resume=True)))
     np.testing.assert_array_equal(again.memberships_, model.memberships_)
 
 
@@ -376,7 +376,7 @@ def test_files(kind: str, place: str, tmp_path: Path) -> None:
     {"csv": lambda: frame.to_csv(path, index=False), "npy": lambda: np.save(path, X)}.get(place, lambda: frame.to_parquet(path))()
     given = cmeans.open_blocks(path, missing="partial") if place == "opened" else path
     start = np.nan_to_num(X[[0, 400, 800]])
-    model, expected = (fitted(kind, each, init=start, memory_budget="200MB") for each in (given, X))
+    model, expected = (fitted(kind, each, init=start, engine=ThreadEngine(memory_budget="200MB")) for each in (given, X))
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     np.testing.assert_array_equal(model.n_missing_, np.isnan(X).sum(axis=0))
     assert model.objective_ == pytest.approx(expected.objective_, rel=1e-12)
@@ -491,7 +491,7 @@ def test_bounds_of_distances_do_not_hold_for_scaled_ones() -> None:
     V = np.nan_to_num(X[[0, 30, 60]])
     twin = partial_cmeans(X, V, naive.hard_memberships, 1.0, 8, np.ones(110), scaled=True)
     space = PartialSpace(np.nanmean(X, axis=0), True)
-    with ThreadEngine(1) as engine:
+    with ThreadEngine(1).opened() as engine:
         problem = Problem(RepresentedRows(space, Blocks(X, np.ones(110)), 10**9), Hard(), engine, Stopping(8, 0.0))
         solution = solve(problem, State(space.at(V)))
     np.testing.assert_allclose(solution.history, twin.history[: len(solution.history)], rtol=1e-9)

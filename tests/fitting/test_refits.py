@@ -103,7 +103,7 @@ CAUSES: dict[str, tuple[dict[str, Any], Callable[[], Any], Any]] = {
     "weights of another length": ({}, lambda: OTHER, np.ones(7)),
     "negative weights": ({}, lambda: OTHER, -np.ones(90)),
     "a start of another width": ({"init": np.zeros((3, 99))}, lambda: OTHER, None),
-    "no memory": ({"memory_budget": 1000, "kernel": "rbf"}, lambda: OTHER, None),
+    "no memory": ({"engine": cmeans.ThreadEngine(memory_budget=1000), "kernel": "rbf"}, lambda: OTHER, None),
     "a kernel that fails at once": ({"kernel": lambda: Failing(0, None)}, lambda: OTHER, None),
     "a kernel that fails soon": ({"kernel": lambda: Failing(9, None)}, lambda: OTHER, None),
     "a kernel that fails late": ({"kernel": lambda: Failing(22, None)}, lambda: OTHER, None),

@@ -62,7 +62,7 @@ def fitted(name, space="euclidean", form="dense"):
 
 
 def factors_of(x, weight):
-    with ThreadEngine(1) as engine:
+    with ThreadEngine(1).opened() as engine:
         return factors_to_ten(Blocks(x, weight), engine, "Mine")
 
 

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ProbabilisticKMeans, StreamingFuzzyCMeans, TwoStepKernelKMeans
+from cmeans import (
+    CMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    PossibilisticCMeans,
+    ProbabilisticKMeans,
+    StreamingFuzzyCMeans,
+    ThreadEngine,
+    TwoStepKernelKMeans,
+)
 from cmeans.data.limits import Limits
 from cmeans.data.row_source import StoredRows
 from cmeans.sampling.population import Population, draw
@@ -19,8 +28,8 @@ from limited import limited
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]  # a few sweeps show it all
 D, C, BLOCK = 4, 3, 2_048
-LINEAR: dict[str, Any] = {"kernel": "linear", "random_state": 0, "n_jobs": 1, "max_iter": 2}
-LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 10, "random_state": 0, "n_jobs": 1, "max_iter": 2}
+LINEAR: dict[str, Any] = {"kernel": "linear", "random_state": 0, "engine": ThreadEngine(1), "max_iter": 2}
+LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 10, "random_state": 0, "engine": ThreadEngine(1), "max_iter": 2}
 
 
 def pattern(n: int = 4_999) -> np.ndarray:
@@ -82,10 +91,10 @@ FITS: dict[str, Any] = {
 }
 
 
-def least(model: Any, n: int, **words: Any) -> int:
+def least(model: Any, n: int, n_jobs: int = 1, **words: Any) -> int:
     """The least budget that a fit of so many rows says would do."""
     with pytest.raises(ValueError, match=rf"memory_budget=1\): {n} rows, {C} clusters and a basis of \d+ need at least \d+ bytes") as told:
-        model.set_params(memory_budget=1).fit(Endless(n), **words)
+        model.set_params(engine=ThreadEngine(n_jobs, memory_budget=1)).fit(Endless(n), **words)
     found = re.search(r"need at least (\d+) bytes", str(told.value))
     assert found is not None
     return int(found[1])
@@ -96,9 +105,9 @@ def test_the_least_budget_that_is_told_does(name: str) -> None:
     n, model = 10_000, FITS[name]()
     needed = least(model, n)
     with pytest.raises(ValueError, match=f"need at least {needed} bytes"):
-        model.set_params(memory_budget=needed - 1).fit(Endless(n))
+        model.set_params(engine=ThreadEngine(1, memory_budget=needed - 1)).fit(Endless(n))
     rows = Endless(n)
-    model.set_params(memory_budget=needed).fit(rows)
+    model.set_params(engine=ThreadEngine(1, memory_budget=needed)).fit(rows)
     other = FITS[name]().fit(Endless(n))
     np.testing.assert_array_equal(model.labels_, other.labels_)
     assert model.objective_ == other.objective_
@@ -111,7 +120,7 @@ def test_few_blocks_are_alive_at_once(name: str) -> None:
     for n in (5_000, 15_000):
         rows, model = Endless(n), FITS[name]()
         if name != "stream":
-            model.set_params(memory_budget=least(model, n))
+            model.set_params(engine=ThreadEngine(1, memory_budget=least(model, n)))
         model.fit(rows)
         rows.__dict__.pop("_samples", None)
         most.append(rows.most)
@@ -122,8 +131,8 @@ def test_few_blocks_are_alive_at_once(name: str) -> None:
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_blocks_alive_grow_with_threads_only(n_jobs: int) -> None:
     rows = Endless(100_000)
-    model = KernelKMeans(C, init=np.arange(C), progressive=False, **LINEAR).set_params(n_jobs=n_jobs)
-    model.set_params(memory_budget=least(model, 100_000)).fit(rows)
+    model = KernelKMeans(C, init=np.arange(C), progressive=False, **LINEAR)
+    model.set_params(engine=ThreadEngine(n_jobs, memory_budget=least(model, 100_000, n_jobs))).fit(rows)
     sample = 1_000 * D * 4  # one stays, as it is asked for again and again
     assert rows.most <= sample + BLOCK * D * 4 * (2 + 2 * n_jobs)
 
@@ -146,7 +155,7 @@ def test_memory_does_not_grow_with_rows(name: str, monkeypatch: pytest.MonkeyPat
         model = FITS[name]()
         budgets[n] = None if name == "stream" else least(model, n)
     FITS[name]().fit(Endless(small))  # what is imported or compiled is so now
-    peaks = [peak(FITS[name]().set_params(memory_budget=budgets[n]), Endless(n)) for n in (small, large)]
+    peaks = [peak(FITS[name]().set_params(engine=ThreadEngine(1, memory_budget=budgets[n])), Endless(n)) for n in (small, large)]
     a_row = (peaks[1] - peaks[0]) / (large - small)
     assert a_row < (2 if name == "probabilistic" else 1), f"{a_row:.1f} bytes a row"
 
@@ -160,7 +169,7 @@ def test_weights_take_what_the_plan_says(name: str, zeros: bool) -> None:
         weight = 1.0 + np.arange(n) % 5 - zeros
         model = FITS[name]()
         budgets.append(least(model, n, sample_weight=weight))
-        peaks.append(peak(model.set_params(memory_budget=budgets[-1]), Endless(n), sample_weight=weight))
+        peaks.append(peak(model.set_params(engine=ThreadEngine(1, memory_budget=budgets[-1])), Endless(n), sample_weight=weight))
     assert peaks[1] - peaks[0] < budgets[1] - budgets[0] + 30_000 * (2 if name == "probabilistic" else 1)
 
 

@@ -320,8 +320,12 @@ def test_a_model_saved_predicts_as_before(tmp_path: Path) -> None:
 def test_a_checkpoint_of_other_labels_is_not_gone_on_with(tmp_path: Path) -> None:
     X, y = blobs()
     known = told_of(y)[0]
-    model = KernelKMeans(C, kernel="linear", checkpoint=tmp_path / "c", random_state=0).fit(X, known_labels=known)
-    again = KernelKMeans(C, kernel="linear", checkpoint=cmeans.Checkpoint(tmp_path / "c", resume=True), random_state=0)
+    model = KernelKMeans(C, kernel="linear", engine=cmeans.ThreadEngine(checkpoint=tmp_path / "c"), random_state=0).fit(
+        X, known_labels=known
+    )
+    again = KernelKMeans(
+        C, kernel="linear", engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(tmp_path / "c", resume=True)), random_state=0
+    )
     np.testing.assert_array_equal(again.fit(X, known_labels=known).labels_, model.labels_)
     for told in ({"known_labels": np.where(known == 2, 1, known)}, {"must_link": [[0, 1]]}):
         with pytest.raises(ValueError, match=r"checkpoint: .* was begun with (linked rows|known labels)="):
@@ -412,7 +416,7 @@ def test_linked_rows_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             counts = FuzzyCMeans(C, random_state=0, **words).fit_predict_to(tmp_path / "rows.npy", tmp_path / "out.npy", **told)
             np.testing.assert_array_equal(counts, np.bincount(inside.labels_, minlength=C))
     with pytest.raises(ValueError, match=r"all rows of .*rows.npy need .* bytes.* of memory_budget=1000: linked rows are read into memory"):
-        FuzzyCMeans(C, memory_budget=1000).fit(tmp_path / "rows.npy", must_link=linked)
+        FuzzyCMeans(C, engine=cmeans.ThreadEngine(memory_budget=1000)).fit(tmp_path / "rows.npy", must_link=linked)
 
 
 def test_breathing_and_rows_on_other_machines_are_refused() -> None:

@@ -35,6 +35,7 @@ from cmeans import (
     PossibilisticCMeans,
     SequentialPossibilisticCMeans,
     StreamingFuzzyCMeans,
+    ThreadEngine,
     TwoStepKernelKMeans,
 )
 from cmeans.data.blocks import Blocks
@@ -202,7 +203,7 @@ def test_a_memory_map_is_not_copied(words, tmp_path):
     rows = np.random.default_rng(0).normal(size=(40_000, 250))
     np.save(tmp_path / "rows.npy", rows)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
-    model = KernelKMeans(2, init=np.array([0, 1]), max_iter=2, n_jobs=1, memory_budget="256MB", **words)
+    model = KernelKMeans(2, init=np.array([0, 1]), max_iter=2, engine=ThreadEngine(n_jobs=1, memory_budget="256MB"), **words)
     model.fit(mapped)  # what is compiled is compiled now: the compiler's memory is not that of a fit
     tracemalloc.start()
     try:

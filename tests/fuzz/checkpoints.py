@@ -35,7 +35,7 @@ FITS: dict[str, Callable[..., Any]] = {
 
 
 def fitted(name: str, checkpoint: Any) -> Any:
-    return FITS[name](random_state=3, checkpoint=checkpoint, n_jobs=1).fit(X)
+    return FITS[name](random_state=3, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=checkpoint)).fit(X)
 
 
 def prepared(folder: Path) -> Case:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from cmeans import ThreadEngine
 from every_estimator import CLASSES, NAMES, PARAMETERS, known
 from fuzz.runner import Case, FoundError
 
@@ -43,7 +44,7 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "chunk_size": (5, 20, 1, 0, 10**9),
     "patch_size": (5, 20, 1, 0, 10**9),
     "warm_up": ("auto", 0, 10**6, -1),
-    "memory_budget": (None, "1GB", 10**9, 1, "x", 0, 10**400),
+    "engine": (None, ThreadEngine(), ThreadEngine(2, memory_budget="1GB"), ThreadEngine(memory_budget=10**400), 3),
     "n_jobs": (None, 1, 2, -1, 0, "x"),
     "random_state": (0, None, -1, 2**40, "x", np.random.RandomState(0)),
     "join_equal_rows": ("auto", True, False, "x"),

@@ -87,7 +87,7 @@ class TestModelFiles:
         file = self.rewritten(tmp_path, lambda header, _: header["params"].__setitem__("memory_budget", 10**400))
         model = cmeans.load(file).partial_fit(X)
         assert model.n_samples_seen_ == 120
-        assert cmeans.KernelKMeans(3, memory_budget="9" * 300 + "GB", random_state=0).fit(X).converged_
+        assert cmeans.KernelKMeans(3, engine=cmeans.ThreadEngine(memory_budget="9" * 300 + "GB"), random_state=0).fit(X).converged_
 
     def test_more_threads_than_a_float_can_count(self, tmp_path: Path) -> None:
         self.saved(cmeans.StreamingFuzzyCMeans(3, random_state=0).partial_fit(X), tmp_path)
@@ -328,31 +328,33 @@ class TestCheckpoints:
     def test_more_random_numbers_than_there_are(self, drawn: int, tmp_path: Path) -> None:
         """NumPy read memory behind them."""
         file, fit = tmp_path / "fit", {"n_clusters": 3, "random_state": 0, "n_init": 3}
-        cmeans.ProbabilisticKMeans(**fit, checkpoint=file).fit(X)
+        cmeans.ProbabilisticKMeans(**fit, engine=cmeans.ThreadEngine(checkpoint=file)).fit(X)
         change_by_hand(file, lambda header, _: header["random"].__setitem__("pos", drawn))
         with pytest.raises(ValueError, match=rf"fit is damaged, or no checkpoint .*{drawn} of 624 random numbers are drawn"):
-            cmeans.ProbabilisticKMeans(**fit, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
+            cmeans.ProbabilisticKMeans(**fit, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))).fit(X)
 
     def test_steps_that_are_words(self, tmp_path: Path) -> None:
         """The next checkpoint could not be written."""
         file, fit = tmp_path / "fit", {"n_clusters": 3, "random_state": 0, "solver": "fagp"}
-        cmeans.ProbabilisticKMeans(**fit, checkpoint=file).fit(X)
+        cmeans.ProbabilisticKMeans(**fit, engine=cmeans.ThreadEngine(checkpoint=file)).fit(X)
         change_by_hand(file, lambda header, _: header["sections"]["start 0/path/fit 0"]["$dict"].__setitem__("steps", {"$strings": ["x"]}))
         with pytest.raises(ValueError, match="fit is damaged, or no checkpoint"):
-            cmeans.ProbabilisticKMeans(**fit, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
+            cmeans.ProbabilisticKMeans(**fit, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))).fit(X)
 
     @pytest.mark.parametrize("identity", [3, "words", None, [1]])
     def test_an_identity_that_is_none(self, identity: object, tmp_path: Path) -> None:
         file = tmp_path / "fit"
-        cmeans.KernelKMeans(3, kernel="linear", random_state=0, checkpoint=file).fit(X)
+        cmeans.KernelKMeans(3, kernel="linear", random_state=0, engine=cmeans.ThreadEngine(checkpoint=file)).fit(X)
         change_by_hand(file, lambda header, _: header.__setitem__("identity", identity))
         with pytest.raises(ValueError, match=r"checkpoint: .*fit is damaged, or no checkpoint"):
-            cmeans.KernelKMeans(3, kernel="linear", random_state=0, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
+            cmeans.KernelKMeans(
+                3, kernel="linear", random_state=0, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))
+            ).fit(X)
 
     def test_centres_of_another_space(self, tmp_path: Path) -> None:
         """Compiled code would read beyond them."""
         file, fit = tmp_path / "fit", {"n_clusters": 3, "kernel": "linear", "random_state": 0}
-        cmeans.KernelKMeans(**fit, checkpoint=file).fit(X)
+        cmeans.KernelKMeans(**fit, engine=cmeans.ThreadEngine(checkpoint=file)).fit(X)
 
         def change(_: Any, arrays: Any) -> None:
             for name in [name for name in arrays if "coordinates" in name]:
@@ -360,7 +362,7 @@ class TestCheckpoints:
 
         change_by_hand(file, change)
         with pytest.raises(ValueError, match=r"checkpoint: "):
-            cmeans.KernelKMeans(**fit, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
+            cmeans.KernelKMeans(**fit, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))).fit(X)
 
     @pytest.mark.parametrize(
         ("part", "name", "value"),

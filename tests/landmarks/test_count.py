@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ProbabilisticKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ProbabilisticKMeans, ThreadEngine
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import DEFAULT, Limits
 from cmeans.landmarks.count import enough_landmarks, quick_cost
@@ -277,7 +277,7 @@ def test_precomputed_kernels_of_which_not_all_columns_are_taken(monkeypatch):
 @pytest.mark.usefixtures("_above_300")
 def test_budgets_and_threads_change_nothing():
     chosen = [
-        KernelKMeans(C, gamma=0.5, random_state=0, n_jobs=jobs, memory_budget=budget).fit(X).landmark_indices_
+        KernelKMeans(C, gamma=0.5, random_state=0, engine=ThreadEngine(n_jobs=jobs, memory_budget=budget)).fit(X).landmark_indices_
         for jobs, budget in ((1, None), (2, "1GB"), (5, "300MB"))
     ]
     np.testing.assert_array_equal(chosen[0], chosen[1])

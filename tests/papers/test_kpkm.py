@@ -171,7 +171,7 @@ def test_quantile_zero_ends_where_the_papers_algorithm_does(X):
     K = rbf_kernel(X, gamma=0.3)
     P = np.random.default_rng(1).dirichlet(np.ones(4), len(X))
     rows = RepresentedRows(ExactSpace(RBF(0.3), Blocks(X, np.ones(len(X)))), Blocks(X, np.ones(len(X))), 10**8)
-    with ThreadEngine(1) as engine:
+    with ThreadEngine(1).opened() as engine:
         problem = PartitionProblem(Problem(rows, Hard(), engine), population_of(rows.blocks))
         start = GivenStart(Hard(), 4, P)
         batched, visits = follow_batched(problem.problem, start, 0.0, 10**4, problem.total_norm())

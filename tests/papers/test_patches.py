@@ -14,7 +14,7 @@ import blob_streams
 import naive
 import naive_streams
 from blob_streams import C, cut, first_rows, in_order, kernels
-from cmeans import FuzzyCMeans, KernelKMeans, KernelPatchClustering
+from cmeans import FuzzyCMeans, KernelKMeans, KernelPatchClustering, ThreadEngine
 from cmeans.papers import StreamingKernelFCM
 from sweep_choices import pairs
 
@@ -291,7 +291,7 @@ def test_fallen_centres_are_complained_of(fitted, merge):
         ({"kernel": "precomputed"}, "precomputed"),
         ({"n_clusters": 70}, "n_clusters=70"),
         ({"init": "no such"}, r"init='no such'.*k-means\+\+"),
-        ({"memory_budget": 1000}, "patch_size"),
+        ({"engine": ThreadEngine(memory_budget=1000)}, "patch_size"),
     ],
 )
 @pytest.mark.parametrize("merge", ["chain", "tree"])

@@ -56,7 +56,7 @@ def sequential(**words):
 @pytest.fixture
 def problem_of():
     """The problem of hard clusters of rows, and of their weights."""
-    with ThreadEngine(1) as engine:
+    with ThreadEngine(1).opened() as engine:
         yield lambda *rows: Problem(euclidean_rows(*rows, limits=Limits(block_rows=9, tasks=3, task_values=1)), Hard(), engine)
 
 

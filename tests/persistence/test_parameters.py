@@ -40,7 +40,7 @@ VALUES = {
 }
 WORDS = [(name, word) for name in NAMES for word in PARAMETERS[name]]
 Saved = tuple[dict[str, Any], dict[str, np.ndarray]]  # the header of a model file, and its arrays
-UNSAVED = ("engine", "checkpoint")
+UNSAVED = ("engine",)
 
 
 def made(name: str) -> Any:

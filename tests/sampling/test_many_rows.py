@@ -21,7 +21,7 @@ from cmeans.solvers.search import BREADTH, MANY, first_breadth
 
 @pytest.fixture(autouse=True)
 def as_in_a_fit():
-    with ThreadEngine(1):
+    with ThreadEngine(1).opened():
         yield
 
 

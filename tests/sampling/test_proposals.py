@@ -17,7 +17,7 @@ KERNELS = {"linear": Linear(), "rbf": RBF(0.1), "polynomial": Polynomial(3, 0.5,
 
 @pytest.fixture(autouse=True)
 def as_in_a_fit():
-    with ThreadEngine(1):
+    with ThreadEngine(1).opened():
         yield
 
 

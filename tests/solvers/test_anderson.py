@@ -638,7 +638,11 @@ def test_any_number_of_threads_and_any_budget_give_the_same_bits(words, monkeypa
     cut_raggedly(monkeypatch, block=11, tasks=5)
     X, fits = groups(), []
     for n_jobs, budget in ((1, None), (2, None), (5, "1GB")):
-        fits.append(FuzzyCMeans(C, m=1.08, random_state=0, n_jobs=n_jobs, memory_budget=budget, tol=1e-7, **words).fit(X))
+        fits.append(
+            FuzzyCMeans(C, m=1.08, random_state=0, engine=cmeans.ThreadEngine(n_jobs=n_jobs, memory_budget=budget), tol=1e-7, **words).fit(
+                X
+            )
+        )
     for fit in fits[1:]:
         np.testing.assert_array_equal(fit.objective_history_, fits[0].objective_history_)
         np.testing.assert_array_equal(fit.memberships_, fits[0].memberships_)

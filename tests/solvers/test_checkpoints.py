@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 import cmeans
@@ -66,7 +67,9 @@ class BrokenError(Exception):
 def fitted(name: str, checkpoint: object = None, seed: int = 3, n_jobs: int = 1) -> object:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return FITS[name](random_state=seed, checkpoint=checkpoint, n_jobs=n_jobs).fit(X[: OF_FEW.get(name)], sample_weight=None)
+        return FITS[name](random_state=seed, engine=cmeans.ThreadEngine(n_jobs=n_jobs, checkpoint=checkpoint)).fit(
+            X[: OF_FEW.get(name)], sample_weight=None
+        )
 
 
 def breaking_off(monkeypatch: pytest.MonkeyPatch, at: int, error: type[BaseException] = BrokenError) -> list[int]:
@@ -147,7 +150,7 @@ def test_a_finished_fit_resumes_without_a_sweep(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("name", ["hard", "fuzzy", "possibilistic", "adaptive", "sequential"])
 def test_who_interrupts_keeps_the_centres_so_far(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     breaking_off(monkeypatch, 40 if name == "adaptive" else 5, KeyboardInterrupt)
-    model = FITS[name](random_state=3, n_jobs=1, checkpoint=Checkpoint(tmp_path / "f", sweeps=1))
+    model = FITS[name](random_state=3, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=Checkpoint(tmp_path / "f", sweeps=1)))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
     assert not model.converged_
@@ -160,7 +163,7 @@ def test_who_interrupts_keeps_the_centres_so_far(name: str, tmp_path: Path, monk
 
 def test_too_early_there_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     breaking_off(monkeypatch, 1, KeyboardInterrupt)  # in the fuzzy run that gives adaptive clusters their scales
-    model = FITS["adaptive"](random_state=3, checkpoint=Checkpoint(tmp_path / "f", sweeps=1))
+    model = FITS["adaptive"](random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(tmp_path / "f", sweeps=1)))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
     assert "_state" not in vars(model)
@@ -216,12 +219,12 @@ def test_an_error_of_the_rows_leaves_a_checkpoint(tmp_path: Path, monkeypatch: p
             return X[start:stop].copy()
 
     file, rows = tmp_path / "fit.checkpoint", Failing("somewhere", range(4), X.dtype, len(X))
-    words = {"m": 1.5, "kernel": "rbf", "n_landmarks": 30, "random_state": 0, "n_jobs": 1}
+    words = {"m": 1.5, "kernel": "rbf", "n_landmarks": 30, "random_state": 0}
     with pytest.raises(RowsError, match=r"somewhere: rows .* cannot be read, tried twice \(the disk is gone"):
-        cmeans.FuzzyCMeans(5, **words, checkpoint=file).fit(rows)
+        cmeans.FuzzyCMeans(5, **words, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=file)).fit(rows)
     assert file.exists()
     rows.left = 10**9
-    again = cmeans.FuzzyCMeans(5, **words, checkpoint=Checkpoint(file, resume=True)).fit(rows)
+    again = cmeans.FuzzyCMeans(5, **words, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=Checkpoint(file, resume=True))).fit(rows)
     assert again.objective_ == cmeans.FuzzyCMeans(5, **words).fit(X).objective_
 
 
@@ -231,7 +234,9 @@ def test_a_full_disk_does_not_end_the_fit(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("cmeans.storage.codec.save_file", full)
     with pytest.warns(RuntimeWarning, match="cannot write .*No space left on device.*goes on without"):
-        model = cmeans.FuzzyCMeans(5, kernel="rbf", n_landmarks=30, random_state=3, checkpoint=Checkpoint(tmp_path / "f", sweeps=1)).fit(X)
+        model = cmeans.FuzzyCMeans(
+            5, kernel="rbf", n_landmarks=30, random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(tmp_path / "f", sweeps=1))
+        ).fit(X)
     assert model.converged_
     assert not list(tmp_path.iterdir())
 
@@ -240,7 +245,9 @@ def test_a_disk_that_fills_up_does_not_end_the_fit(tmp_path: Path) -> None:
     """What safetensors itself says of it."""
     file = tmp_path / "f"
     with files_end_at(5_000), pytest.warns(RuntimeWarning, match=r"checkpoint: cannot write .*/f: File too large. The fit goes on without"):
-        model = cmeans.FuzzyCMeans(5, kernel="rbf", n_landmarks=300, random_state=3, checkpoint=Checkpoint(file, sweeps=1)).fit(X)
+        model = cmeans.FuzzyCMeans(
+            5, kernel="rbf", n_landmarks=300, random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, sweeps=1))
+        ).fit(X)
     assert model.converged_
     assert not list(tmp_path.iterdir())
 
@@ -253,7 +260,7 @@ class TestPlaces:
         monkeypatch.setattr("cmeans.fitting.fit.BaseCMeans._by_sweeps", None)
         for word in (file, Checkpoint(file, sweeps=1)):
             with pytest.raises(OSError, match="cannot write") as caught:
-                cmeans.FuzzyCMeans(5, checkpoint=word).fit(X)
+                cmeans.FuzzyCMeans(5, engine=cmeans.ThreadEngine(checkpoint=word)).fit(X)
             assert isinstance(caught.value, ValueError)
             assert (caught.value.errno, caught.value.filename) == (number, str(file))
             assert str(caught.value) == f"cannot write {file}: {os.strerror(number)}."
@@ -329,16 +336,40 @@ class TestRefused:
     def refused(self, file: Path, match: str, x: np.ndarray = X, **words: object) -> None:
         given = {"m": 1.5, "kernel": "rbf", "n_landmarks": 30, "n_init": 2, "random_state": 3, **words}
         with pytest.raises(ValueError, match=match):
-            cmeans.FuzzyCMeans(5, **given, checkpoint=Checkpoint(file, resume=True)).fit(x)
+            cmeans.FuzzyCMeans(5, **given, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(x)
 
     def test_another_fit(self, tmp_path: Path) -> None:
         file = tmp_path / "f"
         fitted("fuzzy", file)
         self.refused(file, r"was begun with m='1.5', this fit has '1.6'", m=1.6)
-        self.refused(file, r"was begun with first rows=", x=X + 1)
+        self.refused(file, r"was begun with values=", x=X + 1)
         self.refused(file, r"was begun with rows=700, this fit has 699", x=X[:-1])
         with pytest.raises(ValueError, match="was begun with estimator='FuzzyCMeans'"):
-            cmeans.KernelKMeans(5, checkpoint=Checkpoint(file, resume=True)).fit(X)
+            cmeans.KernelKMeans(5, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(X)
+
+    @pytest.mark.parametrize("form", ["array", "float32", "CSR", "file"])
+    def test_other_rows_anywhere(self, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """One entry or one weight that differs, two rows or weights that change places."""
+
+        def given(x: np.ndarray) -> object:
+            if form == "file":
+                np.save(tmp_path / "rows.npy", x)
+                return cmeans.open_blocks(tmp_path / "rows.npy")
+            return {"array": np.asarray, "float32": np.float32, "CSR": sparse.csr_array}[form](x)
+
+        limited(monkeypatch, loaded_bytes=0, canonical_rows=0)
+        weight, file = 1.0 + np.arange(len(X)) % 3, tmp_path / "f"
+        model = cmeans.KernelKMeans(5, kernel="linear", random_state=3, engine=cmeans.ThreadEngine(checkpoint=file))
+        model.fit(given(X), sample_weight=weight)
+        model.set_params(engine=cmeans.ThreadEngine(2, checkpoint=Checkpoint(file, resume=True)))
+        model.fit(given(X), sample_weight=weight)
+        entry, order, other = X.copy(), np.arange(len(X)), weight.copy()
+        entry[-1, -1] += 1e-3
+        order[[600, 601]] = 601, 600
+        other[650] += 0.5
+        for x, w, word in ((entry, weight, "values"), (X[order], weight, "values"), (X, other, "weights"), (X, weight[order], "weights")):
+            with pytest.raises(ValueError, match=f"was begun with {word}="):
+                model.fit(given(x), sample_weight=w)
 
     def test_no_file_and_no_checkpoint(self, tmp_path: Path) -> None:
         self.refused(tmp_path / "none", "there is no .*none to resume from; take resume=False")
@@ -375,5 +406,5 @@ class TestRefused:
 
     @pytest.mark.parametrize("word", [3, Checkpoint("f", sweeps=0), Checkpoint("f", sweeps=True), Checkpoint("f", minutes=-1)])
     def test_wrong_words(self, word: object) -> None:
-        with pytest.raises(ValueError, match=r"FuzzyCMeans\(checkpoint="):
-            cmeans.FuzzyCMeans(2, checkpoint=word).fit(X)
+        with pytest.raises(ValueError, match=r"ThreadEngine\(checkpoint="):
+            cmeans.FuzzyCMeans(2, engine=cmeans.ThreadEngine(checkpoint=word)).fit(X)

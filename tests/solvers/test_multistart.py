@@ -21,7 +21,7 @@ def test_of_starts_that_end_equally_low_the_first_is_kept():
         rng = np.random.default_rng(seed)
         half = rng.normal(size=(40, 3))
         starts = [Centres.orthonormal(sign * half[:3]) for sign in (1.0, -1.0)]
-        with ThreadEngine(1) as engine:
+        with ThreadEngine(1).opened() as engine:
             problem = Problem(euclidean_rows(np.concatenate([half, -rng.permutation(half)])), Hard(), engine)
             best, first = best_of(starts, 2, problem, UNOBSERVED), solve(problem, State(starts[0]))
         np.testing.assert_array_equal(best.solution.state.centres.coordinates, first.state.centres.coordinates)

@@ -194,12 +194,12 @@ def test_a_search_goes_on_from_a_checkpoint(name, after, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(search._Search, "_breathe", interrupted)
-        model = made(name, checkpoint=Checkpoint(file, minutes=None))
+        model = made(name, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, minutes=None)))
         with pytest.raises(EndError):
             model.fit(X)
     seen = []
     monkeypatch.setattr(search._Search, "_breathe", lambda self, now, rng: seen.append(now.number) or breathe(self, now, rng))
-    resumed = made(name, checkpoint=Checkpoint(file, resume=True)).fit(X)
+    resumed = made(name, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(X)
     assert seen[0] == after
     np.testing.assert_array_equal(resumed.cluster_centers_, whole.cluster_centers_)
     assert (resumed.objective_, resumed.row_visits_, resumed.n_iter_) == (whole.objective_, whole.row_visits_, whole.n_iter_)

@@ -272,7 +272,7 @@ def test_of_several_starts_the_best_on_the_largest_sample_is_kept(rule):
     rng = np.random.default_rng(0)
     states = [State(rows.space.embed(rows.blocks.take(rng.choice(N, size=c, replace=False)))) for _ in range(5)]
     last = X[list(schedule().samples())[-1][0]]
-    with ThreadEngine(1) as engine:
+    with ThreadEngine(1).opened() as engine:
         problem = Problem(rows, rule, engine, Stopping(100, 1e-4))
         together = schedule()(states, problem, 5, UNOBSERVED)
         alone = [schedule()([state], problem, 5, UNOBSERVED) for state in states]
@@ -310,7 +310,10 @@ def test_any_number_of_threads_and_any_budget_give_the_same_bits(space, rule, mo
     cut_raggedly(monkeypatch, block=101, tasks=7)
     make, own = RULES[rule]
     words = {"n_init": 2, "random_state": 0, "tol": 1e-5, **own, **SPACES[space]}
-    one, *others = (make(C, n_jobs=jobs, memory_budget=budget, **words).fit(X) for jobs, budget in ((1, None), (2, "80MB"), (5, "1GB")))
+    one, *others = (
+        make(C, engine=ThreadEngine(n_jobs=jobs, memory_budget=budget), **words).fit(X)
+        for jobs, budget in ((1, None), (2, "80MB"), (5, "1GB"))
+    )
     for other in others:
         np.testing.assert_array_equal(other.objective_history_, one.objective_history_)
         np.testing.assert_array_equal(other.memberships_, one.memberships_)

@@ -63,7 +63,7 @@ def test_the_same_bits(rule, dtype, stopping):
     here = rows(dtype=dtype)
     scales = np.full(5, 4.0) if isinstance(rule, Possibilistic) else None
     state = State(here.space.at(here.blocks.x[:5].astype(np.float64)), scales)
-    with ThreadEngine(2) as engine:
+    with ThreadEngine(2).opened() as engine:
         problem = Problem(here, rule, engine, stopping)
         assert SweepsInARow.of(problem, state, sweep_for(here, rule, 5)) is not None
         assert_the_same(*both(problem, state))
@@ -72,7 +72,7 @@ def test_the_same_bits(rule, dtype, stopping):
 def test_a_cluster_that_is_empty_is_filled_as_ever():
     here = rows()
     points = np.concatenate([here.blocks.x[:4], np.full((2, 3), 1e4)])  # the last two win no row
-    with ThreadEngine(1) as engine:
+    with ThreadEngine(1).opened() as engine:
         one, other = both(Problem(here, Hard(), engine, Stopping(100, 1e-9)), State(here.space.at(points)))
     assert_the_same(one, other)
     assert (other.last[1].mass > 0).all()
@@ -82,7 +82,7 @@ def test_values_that_overflow_are_refused_as_ever():
     x = np.full((300, 2), 1e200)
     x[::2] *= -1.0
     here = RepresentedRows(EuclideanSpace(np.zeros(2)), Blocks(x, np.ones(300)), 0)
-    with ThreadEngine(1) as engine, pytest.raises(ValueError, match="not finite"):
+    with ThreadEngine(1).opened() as engine, pytest.raises(ValueError, match="not finite"):
         solve(Problem(here, Hard(), engine), State(here.space.at(x[:2])))
 
 
@@ -92,7 +92,7 @@ def test_several_tasks_on_any_number_of_threads(n_threads, dtype):
     here = rows(4000, dtype=dtype, block_rows=64, narrow_block_rows=64, task_values=1000)
     assert here.n_tasks > 10
     state = State(here.space.at(here.blocks.x[:5].astype(np.float64)))
-    with ThreadEngine(n_threads) as engine:
+    with ThreadEngine(n_threads).opened() as engine:
         assert_the_same(*both(Problem(here, Fuzzy(1.5), engine, Stopping(3 * MOST, 1e-9)), state))
 
 
@@ -101,7 +101,7 @@ def test_rows_represented_by_kernel_values():
     blocks = Blocks(x, np.ones(600), limits=Limits(task_values=1000, block_rows=64))
     space = landmark_space(RBF(0.1), x[::20], None, x.dtype)
     start = State(space.embed(blocks.take(np.arange(4))))
-    with ThreadEngine(2) as engine:
+    with ThreadEngine(2).opened() as engine:
         here = [RepresentedRows(space, blocks, room) for room in (600 * (space.size + 2) * 8, 0)]
         assert here[0].stay_in_memory
         one, other = both(Problem(here[0], Hard(), engine), start)
@@ -121,7 +121,7 @@ def test_an_interrupt_lets_the_other_threads_go(monkeypatch):
         return relative_movement(*_)
 
     monkeypatch.setattr(sweeps_in_a_row, "relative_movement", interrupted)
-    with ThreadEngine(3) as engine:
+    with ThreadEngine(3).opened() as engine:
         with pytest.raises(KeyboardInterrupt):
             solve(Problem(here, Hard(), engine, Stopping(50, 0.0)), state)
         assert list(engine.run(lambda task: task, 9)) == list(range(9))
@@ -130,7 +130,7 @@ def test_an_interrupt_lets_the_other_threads_go(monkeypatch):
 def test_threads_wait_for_sweeps_that_come_late():
     here = rows(4000, block_rows=64, narrow_block_rows=64, task_values=1000)
     state = State(here.space.at(here.blocks.x[:5]))
-    with ThreadEngine(3) as engine:
+    with ThreadEngine(3).opened() as engine:
         sweep = RepeatedSweep(sweep_for(here, Hard(), 5), here, state, engine)
         centres = state.centres.coordinates, state.centres.squared_norms()
         first = sweep(*centres).memory.copy()

@@ -110,6 +110,8 @@ class TestPredictTo:
 def test_a_checkpoint_replaces_no_rows(file: Path, name: str, rows: str) -> None:
     before = file.read_bytes()
     with pytest.raises(ValueError, match=r"checkpoint: .*npy is no checkpoint of a fit, and is not written over; give another name"):
-        cmeans.KernelKMeans(3, random_state=0, checkpoint=other_names(file)[name]).fit(file if rows == "path" else X)
+        cmeans.KernelKMeans(3, random_state=0, engine=cmeans.ThreadEngine(checkpoint=other_names(file)[name])).fit(
+            file if rows == "path" else X
+        )
     assert file.read_bytes() == before
     assert np.array_equal(np.load(file.parent / "hard.npy"), X)

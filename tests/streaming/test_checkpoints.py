@@ -47,7 +47,7 @@ class BrokenError(Exception):
 def fitted(name: str, checkpoint: object = None, x: Any = X, n_jobs: int = 1, **told: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return FITS[name](random_state=3, checkpoint=checkpoint, n_jobs=n_jobs).fit(x, **told)
+        return FITS[name](random_state=3, engine=cmeans.ThreadEngine(n_jobs=n_jobs, checkpoint=checkpoint)).fit(x, **told)
 
 
 def breaking_off(patch: pytest.MonkeyPatch, at: int) -> list[int]:
@@ -140,7 +140,7 @@ class TestRefused:
     def refused(self, file: Path, match: str, **words: Any) -> None:
         given = {"kernel": "rbf", "n_landmarks": 60, "warm_up": 160, "chunk_size": 75, "random_state": 3, **words}
         with pytest.raises(ValueError, match=match):
-            StreamingFuzzyCMeans(4, **given, checkpoint=Checkpoint(file, resume=True)).fit(X)
+            StreamingFuzzyCMeans(4, **given, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(X)
 
     def test_another_fit(self, tmp_path: Path) -> None:
         fitted("landmarks", tmp_path / "f")
@@ -173,7 +173,9 @@ class TestRefused:
             pass
 
         for kernel in (lambda x, y: x @ y.T, Own(gamma=0.5)):
-            model = StreamingFuzzyCMeans(4, chunk_size=75, kernel=kernel, n_landmarks=20, checkpoint=tmp_path / "f")
+            model = StreamingFuzzyCMeans(
+                4, chunk_size=75, kernel=kernel, n_landmarks=20, engine=cmeans.ThreadEngine(checkpoint=tmp_path / "f")
+            )
             with pytest.raises(ValueError, match=r"\(checkpoint=\): no file can hold kernel=.*; take the library's"):
                 model.fit(X)
         assert not list(tmp_path.iterdir())
@@ -186,12 +188,12 @@ class TestRefused:
     def test_a_wrong_word(self) -> None:
         for estimator in (StreamingFuzzyCMeans, KernelPatchClustering):
             with pytest.raises(ValueError, match=r"\(checkpoint=3\): give a path or a Checkpoint"):
-                estimator(2, checkpoint=3).fit(X)
+                estimator(2, engine=cmeans.ThreadEngine(checkpoint=3)).fit(X)
 
 
 def test_models_do_not_keep_it(tmp_path: Path) -> None:
     """`partial_fit` writes none, and files of models hold none."""
-    model = StreamingFuzzyCMeans(4, random_state=0, checkpoint=tmp_path / "f").partial_fit(X)
+    model = StreamingFuzzyCMeans(4, random_state=0, engine=cmeans.ThreadEngine(checkpoint=tmp_path / "f")).partial_fit(X)
     assert not list(tmp_path.iterdir())
     cmeans.save(model, tmp_path / "model")
-    assert cmeans.load(tmp_path / "model").checkpoint is None
+    assert cmeans.load(tmp_path / "model").engine is None

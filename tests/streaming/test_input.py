@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from blob_streams import BLOBS, CHUNK, CHUNKS, OF_PAPERS, PROBE, STREAMS, C, D, X, build, feed, in_order, stream
-from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans
+from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans, ThreadEngine
 from cmeans.fitting.procedure import FitSettings
 from cmeans.kernels import RBF, Precomputed
 from cmeans.sampling.sampled_rows import GramRows
@@ -356,7 +356,7 @@ BAD_WORDS = [
     ({"max_iter": 0}, "max_iter=0"),
     ({"tol": -1.0}, "tol=-1.0"),
     ({"n_init": 0}, "n_init=0"),
-    ({"memory_budget": "much"}, "memory_budget"),
+    ({"engine": "much"}, "engine"),
 ]
 
 
@@ -392,7 +392,7 @@ def test_a_chunk_whose_kernel_matrix_does_not_fit_in_memory(name):
     """It says which word to make smaller, and leaves a stream that can go on with a smaller chunk."""
     words = of_size(STREAMS[name], CHUNK)
     big = np.tile(X, (30, 1)) + np.arange(30 * len(X))[:, None] / 1e5
-    model = build(name, memory_budget="100MB").partial_fit(CHUNKS[0]).partial_fit(CHUNKS[1])
+    model = build(name, engine=ThreadEngine(memory_budget="100MB")).partial_fit(CHUNKS[0]).partial_fit(CHUNKS[1])
     before = pickle.dumps(model)
     with pytest.raises(
         ValueError, match=rf"{type(model).__name__}: \d+ rows at once need .*memory_budget=100000000.*smaller {next(iter(words))}"
@@ -401,7 +401,7 @@ def test_a_chunk_whose_kernel_matrix_does_not_fit_in_memory(name):
     assert pickle.dumps(model) == before
     assert model.partial_fit(CHUNKS[2]).n_samples_seen_ == 3 * CHUNK
     with pytest.raises(ValueError, match=next(iter(words))):
-        build(name, memory_budget="100MB", **dict.fromkeys(words, 5000)).fit(big)
+        build(name, engine=ThreadEngine(memory_budget="100MB"), **dict.fromkeys(words, 5000)).fit(big)
 
 
 # -------------------------------------------------------------------------------------------------------------- what it says

@@ -57,7 +57,7 @@ def given(n, seed=1):
 
 def settled(space, blocks, u, rule):
     """The past that given memberships of rows make, and their sums."""
-    with ThreadEngine(1) as engine:
+    with ThreadEngine(1).opened() as engine:
         sums = Problem(RepresentedRows(space, blocks, 0), rule, engine).sums_of(u)
     centres = space.centres(sums.mass, sums.moment)
     pull = blocks.weight[:, None] * u ** (1 if isinstance(rule, Hard) else M)

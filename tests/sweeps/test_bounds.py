@@ -266,8 +266,8 @@ def test_whole_fits_say_the_same(dtype, monkeypatch):
 def test_any_number_of_threads(workers):
     """One object serves all tasks of a run."""
     rows = rows_of(points(), "float32")
-    with ThreadEngine(workers) as engine:
+    with ThreadEngine(workers).opened() as engine:
         solution = solve(Problem(rows, Hard(), engine, Stopping(30, 0.0)), start(rows, np.arange(9)))
-    with ThreadEngine(1) as engine:
+    with ThreadEngine(1).opened() as engine:
         expected = solve(Problem(rows, Hard(), engine, Stopping(30, 0.0)), start(rows, np.arange(9)))
     assert solution.history == expected.history

@@ -56,7 +56,7 @@ def naive_costs(m, n=170, d=3, c=7, noise=()):
 
 
 def folded(rows, rule, state, threads=1):
-    with ThreadEngine(threads) as engine:
+    with ThreadEngine(threads).opened() as engine:
         return engine.fold(rows, CostPass(rule, state))
 
 
@@ -174,7 +174,7 @@ def test_weights_are_copies(kind):
 def test_nearest_rows(kind, dtype):
     X, V, weight = given(d=45)
     rows = RepresentedRows(EuclideanSpace(np.zeros(45)), Blocks(X.astype(dtype), weight, limits=RAGGED), 0)
-    with ThreadEngine(2) as engine:
+    with ThreadEngine(2).opened() as engine:
         parts = list(engine.map(rows, NearestRowsPass(Hard(), State(Centres.orthonormal(V)))))
     labels, distances = (np.concatenate(part) for part in zip(*parts, strict=True))
     d2 = naive.point_distances(X, V)

@@ -168,7 +168,7 @@ def test_rows_that_are_no_numbers_are_reported(bad, monkeypatch):
     rows.blocks.x[7, 3] = bad
     state = State(rows.space.at(near_rows(x, 50)))
     sweep = BoundedSweep(Hard(), x.dtype)
-    with ThreadEngine(1):  # without NumPy's own warnings
+    with ThreadEngine(1).opened():  # without NumPy's own warnings
         parts = [sweep(rows, Hard(), state, task) for task in range(rows.n_tasks)]
         assert not sum(parts[1:], parts[0]).settled.is_finite()
 

@@ -32,6 +32,7 @@ from .option_values import (
     listed,
     option_of,
     parameter_options,
+    with_engine,
 )
 from .output.messages import in_options, own_words
 from .output.report import Part, of_fit, of_model, of_predict, of_report, of_select
@@ -355,7 +356,7 @@ def stream(
     STREAM.made(words)
     reading = ReadOptions(source, tuple(columns or ()), weight, dtype=None if dtype == "keep" else dtype, header=header)
     kept = checkpoint, checkpoint_every, resume
-    request = StreamRequest(reading, words, scale, follow, wait, out, memberships, summary, chunk_size, max_errors, *kept)
+    request = StreamRequest(reading, with_engine(words), scale, follow, wait, out, memberships, summary, chunk_size, max_errors, *kept)
     return run_stream(request, screen)
 
 

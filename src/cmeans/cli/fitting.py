@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from .. import Checkpoint, DaskEngine, __version__
+from .. import Checkpoint, __version__
 from ..data.files.schema import described
 from ..engines.dask.dask_api import connected
-from ..fitting.memory import parse_budget
 from ..fitting.rows.finite import without_partial
 from ..persistence.model_file import read_metadata, save
+from ..runtime.numerals import parse_budget
 from ..runtime.signals import held_back
 from ..runtime.user_warnings import one_line
 from ..solvers.checkpoints import check_place
@@ -24,7 +24,7 @@ from ..storage.overwriting import refuse_overwriting
 from .categories import Categories, learn_categories
 from .errors import InputError, Stopped
 from .models import Preprocessing, with_names
-from .option_values import METHODS, MethodSpec, listed, option_of
+from .option_values import METHODS, MethodSpec, listed, option_of, with_engine
 from .output.messages import in_options
 from .output.report import clearness, next_steps, spreads
 from .output.results import Stopwatch, as_json, caught_warnings, plain, results_folder, sizes
@@ -130,9 +130,6 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
         check_pages("--report")
     if not method.soft and (request.top_k is not None or request.threshold is not None):
         raise InputError(f"--top-k, --threshold: --method {request.method} has no memberships to choose among.")
-    if request.checkpoint is not None and "checkpoint" not in method.parameters:
-        able = listed(name for name, other in METHODS.items() if "checkpoint" in other.parameters)
-        raise InputError(f"--checkpoint: --method {request.method} keeps none; {able} do.")
     if request.reading.categorical and request.scheduler is not None:
         raise InputError("--categorical: the workers of --engine dask read the files themselves, as numbers; encode the columns first.")
     refuse_inside(request.reading.file, request.out, "a folder outside")
@@ -163,12 +160,7 @@ def prepared_rows(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[
 
 
 def _model(request: FitRequest, client: Any) -> Any:
-    words = dict(request.words)
-    if request.checkpoint is not None:
-        words["checkpoint"] = request.checkpoint
-    if client is not None:
-        words["engine"] = DaskEngine(client)
-    return METHODS[request.method].made(words)
+    return METHODS[request.method].made(with_engine(request.words, checkpoint=request.checkpoint, client=client))
 
 
 def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, labels: Path) -> None:

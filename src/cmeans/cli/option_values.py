@@ -13,12 +13,14 @@ from typing import Any, Literal, Union, get_args, get_origin
 from .. import (
     AdaptivePossibilisticCMeans,
     CMeans,
+    DaskEngine,
     FuzzyCMeans,
     KernelKMeans,
     PossibilisticCMeans,
     ProbabilisticKMeans,
     SequentialPossibilisticCMeans,
     StreamingFuzzyCMeans,
+    ThreadEngine,
     TwoStepKernelKMeans,
 )
 from ..kernels.names import KernelName, VectorKernel
@@ -49,7 +51,8 @@ PANELS = {  # of the help, in their order, and the parameters in each
     RUN: ("init", "n_init", "max_iter", "tol", "acceleration", "progressive", "join_equal_rows", "memory_budget", "n_jobs"),
     SCREEN: (),
 }
-NO_OPTIONS = {"kernel_params", "engine", "checkpoint", "chunk_size", "random_state", "verbose"}  # or options of the command itself
+OF_ENGINE = ("n_jobs", "memory_budget")  # options that are parameters of the engine
+NO_OPTIONS = {"kernel_params", "engine", "chunk_size", "random_state", "verbose"}  # or options of the command itself
 _NOT_FROM_FILES = set(get_args(KernelName)) - set(get_args(VectorKernel))  # kernels of images and of kernel values
 _RENAMED = {
     "scaling": "--inner-scaling",
@@ -92,7 +95,9 @@ class MethodSpec:
         self.estimator = estimator
         self.soft = soft  # memberships are worth writing
         self.fixed = dict(fixed or {})  # parameters that define the method
-        words, said = inspect.signature(estimator, eval_str=True).parameters, _first_sentences(estimator)
+        words, said = dict(inspect.signature(estimator, eval_str=True).parameters), _first_sentences(estimator)
+        words["memory_budget"] = inspect.signature(ThreadEngine, eval_str=True).parameters["memory_budget"]
+        said["memory_budget"] = _first_sentences(ThreadEngine)["memory_budget"]
         self.finds_number = "max_clusters" in words  # the number of clusters is a result; that given as `n_clusters` is only a bound
         self.parameters = {_NUMBER.get(name, name): word for name, word in words.items() if name not in self.fixed}
         self.said = {_NUMBER.get(name, name): sentence for name, sentence in said.items()}
@@ -110,9 +115,24 @@ class MethodSpec:
 
     def made(self, words: Mapping[str, Any]) -> Any:
         """Return an estimator with these parameters; those that no rows would suit are refused."""
-        model = self.estimator(**self.fixed, **{self.parameters[word].name: value for word, value in words.items()})
+        named = {self.parameters[word].name if word in self.parameters else word: value for word, value in words.items()}
+        model = self.estimator(**self.fixed, **with_engine(named))
         check_parameters(model)
         return model
+
+
+def with_engine(words: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """Return parameters of an estimator, those of its engine as one; `more`: others of the engine, None where not given.
+
+    With a `client` it is that of the client's workers.
+    """
+    given = {name: value for name, value in {**words, **more}.items() if name in (*OF_ENGINE, *more) and value is not None}
+    own = {name: value for name, value in words.items() if name not in OF_ENGINE}
+    if "client" in given and "n_jobs" in given:
+        raise InputError("--jobs: counts threads of this machine; the workers of --engine dask have their own. Leave it out.")
+    if given:
+        own["engine"] = (DaskEngine if "client" in given else ThreadEngine)(**given)
+    return own
 
 
 def _first_sentences(estimator: type[Any]) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -48,12 +47,6 @@ def blocks_of(x: Array, step: int) -> Iterator[Array]:
 def mapped(x: Array, function: Callable[[Array], Array]) -> Array:
     """Return rows with a function applied to them: at once to those in memory, to others block by block as they are read."""
     return x.mapped(function) if is_stored(x) else function(x)
-
-
-def engine_for(x: Array, here: Any) -> AbstractContextManager[Any]:
-    """Return a context with the engine for passes over rows; `here`: the engine of this process, already entered."""
-    engine: AbstractContextManager[Any] = x.engine(here) if is_stored(x) else nullcontext(here)
-    return engine
 
 
 @dataclass(frozen=True)
@@ -129,6 +122,11 @@ class Blocks:
     def elsewhere(self) -> bool:
         """True where other machines hold the rows, and no more than a few of them, or of what is made of each, should come here."""
         return is_stored(self.x) and bool(self.x.elsewhere)
+
+    @property
+    def answers_stay(self) -> bool:
+        """True where labels of the rows of a fit stay with them on other machines."""
+        return is_stored(self.x) and bool(self.x.answers_stay)
 
     def in_their_place(self) -> Blocks:
         """Return the same blocks with limits for the place where the rows are: a large sample of rows on other machines would be swept

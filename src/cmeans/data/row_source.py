@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -45,6 +44,7 @@ class StoredRows(ABC):
     again: Callable[[], StoredRows] | None = None  # opens the same rows in another process, where possible
     ndim = 2
     elsewhere = False  # True of rows that other machines hold
+    answers_stay = False  # True where labels of rows stay with them on other machines
     holes = False  # True where values may be missing, which are NaN
 
     def __init__(self, where: str, columns: Iterable[ColumnLabel], dtype: npt.DTypeLike, n_rows: int) -> None:
@@ -111,10 +111,6 @@ class StoredRows(ABC):
     def loaded(self, most_bytes: int, most_rows: int = 0) -> RowArray | StoredRows:
         """Return the rows in memory where they are that few, else as they are."""
         return self.read(0, len(self)) if self.nbytes <= most_bytes or len(self) <= most_rows else self
-
-    def engine(self, here: Any) -> Any:
-        """Return a context with the engine for passes over these rows; `here`: the engine of this process, already entered."""
-        return nullcontext(here)
 
     def part(self, start: int, stop: int) -> StoredRows:
         """Return rows start ... stop - 1 without reading them."""

@@ -1,7 +1,18 @@
 """Engines that run passes over rows."""
 
-from .base import Chain, Engine, NumberedPass, Pass
+from .base import Chain, ChunkedRows, Engine, NumberedPass, Pass, without_checkpoint
 from .dask.engine import DaskEngine
 from .threads import ThreadEngine, count_threads, usable_cpus
 
-__all__ = ["Chain", "DaskEngine", "Engine", "NumberedPass", "Pass", "ThreadEngine", "count_threads", "usable_cpus"]
+__all__ = [
+    "Chain",
+    "ChunkedRows",
+    "DaskEngine",
+    "Engine",
+    "NumberedPass",
+    "Pass",
+    "ThreadEngine",
+    "count_threads",
+    "usable_cpus",
+    "without_checkpoint",
+]

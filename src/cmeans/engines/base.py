@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
-from ..data.arrays import Array
 from ..data.blocks import Blocks
+from .one_blas_thread import one_blas_thread
 
 
 class Addable(Protocol):
@@ -69,11 +70,31 @@ class NumberedPass(Pass[Result]):
 
 
 class Chain(ABC, Generic[Result]):
-    """A walk over rows in their order: each task goes on from the state that those before it have left, and may write to what is kept."""
+    """A walk over rows in their order: each task goes on from the state that those before it have left, and may write to what is kept.
+
+    A chain and its states are sent to the rows, so they are small.
+    """
 
     @abstractmethod
-    def work(self, rows: Any, task: int, kept: Any, state: Result) -> Result:
-        """Return the state after the rows of one task."""
+    def work(self, rows: Any, task: int, kept: Any, state: Result, engine: Engine) -> Result:
+        """Return the state after the rows of one task; `engine` is one of the place where these rows are."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkedRows:
+    """Rows cut into chunks, each of which is a task of its own."""
+
+    blocks: Blocks
+    spans: Sequence[Span]
+    numbers: Sequence[int]  # of the chunks, among all that there are
+
+    @property
+    def n_tasks(self) -> int:
+        return len(self.spans)
+
+    def chunk(self, task: int) -> Blocks:
+        """Return the rows of one task."""
+        return self.blocks.between(*self.spans[task])
 
 
 @dataclass(frozen=True)
@@ -91,57 +112,53 @@ class Kept:
         return getattr(self.here, name)
 
 
-class Engine(ABC):
-    """Base class of engines: `fold` and `map` over all tasks of some rows."""
+@dataclass(frozen=True)
+class _BesideKept(Pass[Result]):
+    """A pass that reads or writes what is kept of the rows."""
 
-    n_threads: int  # threads of this process
+    over: Pass[Result]
+    kept: Kept
+
+    def prepare(self, rows: Any) -> Any:
+        return self.kept.here
+
+    def work(self, rows: Any, task: int, prepared: Any) -> Result:
+        return self.over.work(rows, task, prepared)
+
+
+def without_checkpoint(engine: Any) -> Any:
+    """Return the parameter `engine` of a fit of which nothing is kept; None stays None."""
+    return engine if engine is None or engine.checkpoint is None else engine.set_params(checkpoint=None)
+
+
+class Engine(ABC):
+    """Who runs passes over rows. A new engine has `map`; all else follows from it, and may be made faster.
+
+    Estimators take an engine as their parameter `engine`. Each fit, and each question about rows, opens it (`opened`). It must hold
+    nothing that cannot be copied. Results have the same bits whatever the engine, as long as `map` yields them in the order of the tasks.
+    """
+
+    memory_budget: int | float | str | None = None  # bytes that a fit may take in this process; None: read off the machine
+    checkpoint: Any = None  # where a fit keeps how far it has come: a path or a `cmeans.Checkpoint`
+
+    @property
+    def n_threads(self) -> int:
+        """Threads of this process that run tasks."""
+        return 1
+
+    @contextmanager
+    def opened(self, x: Any = None) -> Iterator[Engine]:
+        """Provide the engine that runs the passes of one fit over rows `x`; in this process BLAS has one thread meanwhile."""
+        with one_blas_thread():
+            yield self
+
+    def reader_of(self, x: Any, estimator_name: str, partition_rows: int) -> Any:
+        """Return stored rows as this engine reads them, `partition_rows` at a time where others than this process do."""
+        return x
 
     @abstractmethod
-    def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
-        """Yield the results of function(0), ..., function(n_tasks - 1), in that order, a bounded number of them ahead; in this process."""
-
-    def is_worth_sharing(self, seconds: float) -> bool:
-        """True where other threads should help with work that takes so long."""
-        return False
-
-    def ask_for_help(self, work: Callable[[], None], most: int) -> list[Future[None]]:
-        """Have up to `most` other threads do some work, as soon as they are free; nobody waits for them."""
-        return []
-
     def map(self, rows: HasTasks, over: Pass[Result]) -> Iterator[Result]:
         """Yield the results of a pass, one task after the other, wherever the rows are."""
-        prepared = over.prepare(rows)
-        return self.run(lambda task: over.work(rows, task, prepared), rows.n_tasks)
-
-    def left_there(self, rows: Any, over: Pass[tuple[Any, Any, int]]) -> tuple[Array, Any] | None:
-        """Return an array by row that stays where the rows are, and the sum of what a pass returns beside its parts; None where all
-        results of a pass come here."""
-        return None
-
-    def keep(self, rows: HasTasks, over: Pass[Sum], kept: Any = None) -> tuple[Sum, Any]:
-        """Return the sum of a pass that writes to what is kept of each row, from nothing where nothing is, and what is kept then."""
-        kept = Kept(over.begin(rows)) if kept is None else kept
-        return self.fold(rows, over, kept=kept), kept
-
-    def follow(self, rows: HasTasks, chain: Chain[Result], state: Result, kept: Any) -> tuple[Result, Any]:
-        """Return the state at the end of a chain over all rows, and what is kept of each row then."""
-        for task in range(rows.n_tasks):
-            state = chain.work(rows, task, kept.here, state)
-        return state, kept
-
-    def follow_chunks(
-        self, blocks: Blocks, spans: Sequence[Span], step: Callable[[Result | None, Blocks, Engine], Result], state: Result | None
-    ) -> Iterator[Result]:
-        """Yield the state of a stream that goes from chunk to chunk of some rows: after each one here; where the rows are elsewhere, after
-        several, and after the last. A step goes to the rows, so it is small, as states are; it is given an engine of its place."""
-        for start, stop in spans:
-            state = step(state, blocks.between(start, stop), self)
-            yield state
-
-    def map_chunks(self, blocks: Blocks, spans: Mapping[int, Span], function: Callable[[Blocks, int], Result]) -> Iterator[Result]:
-        """Yield a function of each of some chunks of rows and its number, in their order; they are clustered side by side."""
-        numbers = list(spans)
-        return self.run(lambda at: function(blocks.between(*spans[numbers[at]]), numbers[at]), len(numbers))
 
     def fold(self, rows: HasTasks, over: Pass[Sum], done: Callable[[int], None] | None = None, kept: Any = None) -> Sum:
         """Return the sum of a pass, added in the order of the tasks so that it does not depend on the order in which they finish.
@@ -149,8 +166,7 @@ class Engine(ABC):
         `done` is called with the number of each task that, with all before it, is added; `kept`: of each row, for a pass that reads it.
         """
         total: Sum | None = None
-        results = self.map(rows, over) if kept is None else self.run(lambda task: over.work(rows, task, kept.here), rows.n_tasks)
-        for task, result in enumerate(results):
+        for task, result in enumerate(self.map(rows, over if kept is None else _BesideKept(over, kept))):
             if total is None:
                 total = result
             elif task == 1:
@@ -161,3 +177,27 @@ class Engine(ABC):
                 done(task)
         assert total is not None, "there is always at least one task"
         return over.conclude(total)
+
+    def keep(self, rows: HasTasks, over: Pass[Sum], kept: Any = None) -> tuple[Sum, Any]:
+        """Return the sum of a pass that writes to what is kept of each row, from nothing where nothing is, and what is kept then."""
+        kept = Kept(over.begin(rows)) if kept is None else kept
+        return self.fold(rows, over, kept=kept), kept
+
+    def follow(self, rows: HasTasks, chain: Chain[Result], state: Result, kept: Any = None) -> Iterator[tuple[Result, Any]]:
+        """Yield the state of a chain and what is kept of each row: after each task here; where the rows are elsewhere, after several,
+        and after the last."""
+        for task in range(rows.n_tasks):
+            state = chain.work(rows, task, None if kept is None else kept.here, state, self)
+            yield state, kept
+
+    def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
+        """Yield the results of function(0), ..., function(n_tasks - 1), in that order, a bounded number of them ahead; in this process."""
+        return (function(task) for task in range(n_tasks))
+
+    def is_worth_sharing(self, seconds: float) -> bool:
+        """True where other threads should help with work that takes so long."""
+        return False
+
+    def ask_for_help(self, work: Callable[[], None], most: int) -> list[Future[None]]:
+        """Have up to `most` other threads do some work, as soon as they are free; nobody waits for them."""
+        return []

@@ -9,18 +9,14 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
-from types import TracebackType
-from typing import Any, Generic, Self
+from dataclasses import dataclass, replace
+from typing import Any, Generic
 
-import numpy as np
-import threadpoolctl
-
-from ..runtime.signals import held_back
-from .base import Engine, Result
-
-# The sums are checked for overflow and NaN, with a message; NumPy's own warnings would come first, once a block.
-QUIET: Any = {"over": "ignore", "invalid": "ignore", "divide": "ignore", "under": "ignore"}
+from ..data.arrays import is_foreign
+from ..runtime.numerals import parse_budget
+from ..runtime.parameter_object import ParameterObject
+from .base import Engine, HasTasks, Pass, Result
+from .one_blas_thread import limit_this_thread, one_blas_thread
 
 MOST_THREADS = 1_024  # of one fit; a count by which memory is planned is one that a machine could have
 WORTH_SHARING = 3e-4  # seconds of work from which it pays to wake another thread
@@ -41,24 +37,55 @@ def count_threads(n_jobs: int | None, estimator_name: str) -> int:
     return min(n_jobs, MOST_THREADS) if n_jobs > 0 else max(1, usable_cpus() + 1 + n_jobs)
 
 
-class ThreadEngine(Engine):
-    """Engine of `n_threads` threads, that of the caller and helpers that wait for work between fits; use it as a context manager.
+@dataclass(frozen=True, repr=False)
+class ThreadEngine(ParameterObject, Engine):
+    """Threads of this process: that of the caller, and helpers that wait for work between fits.
 
-    Inside, BLAS runs one thread per worker whatever their number: results have the same bits for any `n_threads`.
+    It is what estimators take without an engine; give one to say how much memory a fit may take, or where it keeps how far it has come.
+    BLAS runs one thread for each of them: results have the same bits for any `n_jobs`.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        Threads, as scikit-learn counts them, but None and -1 mean every CPU that the process may use, -2 all but one.
+    memory_budget : int, str such as "4GB" or None, default=None
+        Bytes that a fit may take; None: half of what is free. It never changes results: fewer bytes keep less between sweeps.
+    checkpoint : path, Checkpoint or None, default=None
+        A file that keeps how far a fit has come, from which it can go on.
+
+    Raises
+    ------
+    ValueError
+        Where `n_jobs` is no number of threads, or `memory_budget` no number of bytes.
+
+    Examples
+    --------
+    >>> import cmeans
+    >>> cmeans.FuzzyCMeans(3, engine=cmeans.ThreadEngine(memory_budget="4GB"))
+    FuzzyCMeans(engine=ThreadEngine(memory_budget='4GB'), n_clusters=3)
     """
 
-    def __init__(self, n_threads: int) -> None:
-        self.n_threads = n_threads
+    n_jobs: int | None = None
+    memory_budget: int | float | str | None = None
+    checkpoint: Any = None
 
-    def __enter__(self) -> Self:
-        _single_blas.enter()
-        self._quiet = np.errstate(**QUIET)
-        self._quiet.__enter__()
-        return self
+    def __post_init__(self) -> None:
+        count_threads(self.n_jobs, "ThreadEngine")
+        parse_budget(self.memory_budget, "ThreadEngine")
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._quiet.__exit__(kind, error, trace)
-        _single_blas.leave()
+    @property
+    def n_threads(self) -> int:
+        return count_threads(self.n_jobs, "ThreadEngine")
+
+    @contextmanager
+    def opened(self, x: Any = None) -> Iterator[Engine]:
+        """Provide an engine of so many threads as there are now; of one for arrays of other libraries, which have their own."""
+        with one_blas_thread():
+            yield replace(self, n_jobs=1 if is_foreign(x) else self.n_threads)
+
+    def map(self, rows: HasTasks, over: Pass[Result]) -> Iterator[Result]:
+        prepared = over.prepare(rows)
+        return self.run(lambda task: over.work(rows, task, prepared), rows.n_tasks)
 
     def is_worth_sharing(self, seconds: float) -> bool:
         return self.n_threads > 1 and seconds > WORTH_SHARING
@@ -137,7 +164,7 @@ class _Helpers:
         """Have some work done by one of at least `size` threads."""
         with self._lock:
             if self._pool is None or self._size < size:
-                self._pool, self._size = ThreadPoolExecutor(size, thread_name_prefix="cmeans", initializer=_limit_this_thread), size
+                self._pool, self._size = ThreadPoolExecutor(size, thread_name_prefix="cmeans", initializer=limit_this_thread), size
             return self._pool.submit(work)
 
     def forget(self) -> None:
@@ -212,40 +239,3 @@ class _Queue(Generic[Result]):
         with self._changed:
             self._results[task] = result
             self._changed.notify_all()
-
-
-def _limit_this_thread() -> None:
-    np.seterr(**QUIET)
-    # Libraries on OpenMP count threads per calling thread, so each worker sets its own limit.
-    _blas().limit(limits=1, user_api="blas")
-
-
-@cache
-def _blas() -> threadpoolctl.ThreadpoolController:
-    with held_back():  # libraries are found by a callback from C, in which an interrupt would be lost
-        return threadpoolctl.ThreadpoolController()  # that takes milliseconds, so it is done once
-
-
-class _SingleBlas:
-    """BLAS at one thread while at least one engine is open; the former numbers are restored when the last closes."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._open = 0
-        self._limits: Any = None
-
-    def enter(self) -> None:
-        with self._lock:
-            self._open += 1
-            if self._open == 1:
-                self._limits = _blas().limit(limits=1, user_api="blas")
-
-    def leave(self) -> None:
-        with self._lock:
-            self._open -= 1
-            if self._open == 0:
-                self._limits.restore_original_limits()
-                self._limits = None
-
-
-_single_blas = _SingleBlas()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from ..data.arrays import Float64
+from ..engines import Engine
 from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, check_m
 from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, starts
@@ -22,7 +22,6 @@ from ..rules import Fuzzy, Rule, SparsePossibilistic
 from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import warn
 from ..solvers.adaptive import MERGED, Adaptation, PilotWidths, merged, pilot_widths
-from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import BestRun, ScalesPilot, best_of
 from ..solvers.observer import nothing_yet
 from ..spaces.centres import Centres
@@ -144,10 +143,8 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
-        memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

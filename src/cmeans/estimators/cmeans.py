@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..data.outputs import FloatArray
+from ..engines import Engine
 from ..fitting.arguments import (
     Acceleration,
     Auto,
@@ -36,7 +36,6 @@ from ..kernels.names import KernelName
 from ..rules import RULES, Fuzzy, Rule
 from ..runtime.docstrings import describes_arguments, shares_parameters
 from ..runtime.offered import offered_if
-from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import ScalesPilot
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
@@ -156,10 +155,8 @@ class CMeans(Plotting, BaseCMeans):
         missing: MissingName = "error",
         on_empty: OnEmpty = "warn",
         join_equal_rows: Auto | bool = "auto",
-        memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..engines import Engine
 from ..fitting.arguments import (
     Acceleration,
     Auto,
@@ -29,7 +29,6 @@ from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy
 from ..runtime.docstrings import shares_parameters
-from ..solvers.checkpoints import Checkpoint
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
@@ -171,10 +170,8 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         missing: MissingName = "error",
         on_empty: OnEmpty = "warn",
         join_equal_rows: Auto | bool = "auto",
-        memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

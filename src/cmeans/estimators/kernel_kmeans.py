@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..engines import Engine
 from ..fitting.arguments import (
     Auto,
     GammaName,
@@ -24,7 +24,6 @@ from ..fitting.stages.sized import SizedClusters
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard
-from ..solvers.checkpoints import Checkpoint
 from .plotting import Plotting
 
 
@@ -128,14 +127,11 @@ class KernelKMeans(Plotting, BaseCMeans):
         "auto": above 2,000 rows, where a sample of 1,000 shows many equal ones, and half of all at most prove to be distinct; not for
         arrays of other libraries, nor on Dask's workers. True: always, bringing the distinct rows of a Dask collection here. Parameters
         that name single rows, and kernel values, go without.
-    memory_budget : int, str such as "4GB" or None, default=None
-        Memory the fit may take beyond its input; None: half of what is free. It never changes results.
     n_jobs : int or None, default=None
-        Threads; None: every usable CPU. It never changes results.
-    engine : DaskEngine or None, default=None
-        The engine of the sweeps. None: threads of this process; for rows in a Dask collection, the workers of its client.
-    checkpoint : path, Checkpoint or None, default=None
-        A file that records the progress of the fit, written every five minutes, or as a `Checkpoint` sets, and when it is interrupted.
+        Threads; None: every usable CPU. It never changes results. An engine counts its own.
+    engine : Engine or None, default=None
+        Who runs the sweeps: `ThreadEngine`, `DaskEngine`, or one of your own; it also says how much memory a fit may take and where its
+        progress is recorded. None: threads of this process; for rows in a Dask collection, the workers of its client.
     random_state : int, RandomState or None
         Seed of all that is drawn: landmarks, starts, samples.
     verbose : int, default=0
@@ -226,10 +222,8 @@ class KernelKMeans(Plotting, BaseCMeans):
         missing: MissingName = "error",
         on_empty: OnEmpty = "warn",
         join_equal_rows: Auto | bool = "auto",
-        memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,27 +9,25 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.arrays import Array, is_foreign, namespace
-from ..data.blocks import Blocks, engine_for
+from ..data.arrays import Array, namespace
+from ..data.blocks import Blocks
 from ..data.limits import Limits
-from ..engines import Engine, ThreadEngine, count_threads
+from ..engines import Engine
 from ..fitting.arguments import Auto, LandmarkName, check_landmarks, number_of_landmarks
+from ..fitting.engine import RunsPasses, check_engine
 from ..fitting.fitted_attributes import restored_on_failure
-from ..fitting.rows.finite import names_of
-from ..fitting.rows.out_of_range import naming_the_row
 from ..fitting.space import graph_geometry
 from ..fitting.validation import checked_random_state, integer, one_of, read_rows, weights_of
 from ..graphs.landmark_graph import FeaturesPass, Sought, suggested_clusters
 from ..kernels import LandmarkGraphKernel
 from ..kernels.landmark_graph import GraphParameters
 from ..runtime.docstrings import describes_arguments
-from ..runtime.user_warnings import naming
 from ..solvers.observer import FitRecord
 from ..spaces import FeatureSpace
 from ..sweeps.represented_rows import RepresentedRows
 
 
-class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Embedding of rows in the leading eigenvectors of their landmark graph, in which k-means is a relaxed normalised cut.
 
     Every row is joined to its nearest landmarks, and by them to rows that share them. Use it to look at clusters of any shape, or before
@@ -60,7 +56,9 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "precomputed": X holds the distances of rows to landmarks (n, s), by any measure; of a kernel, the roots of
         k(x, x) + k(l, l) - 2 k(x, l).
     n_jobs : int or None, default=None
-        Threads; None: every usable CPU. It never changes results.
+        Threads; None: every usable CPU. It never changes results. An engine counts its own.
+    engine : Engine or None, default=None
+        Who runs the passes; None: threads of this process, or the workers that hold the rows.
     random_state : int, RandomState or None
         Seed of the choice of landmarks.
 
@@ -105,6 +103,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         falloff: float = 4.0,
         metric: Literal["euclidean", "precomputed"] = "euclidean",
         n_jobs: int | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -116,6 +115,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.falloff = falloff
         self.metric = metric
         self.n_jobs = n_jobs
+        self.engine = engine
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -154,8 +154,9 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             words, number = self._checked()
             rng = checked_random_state(self.random_state, name)
             given = read_rows(self, X, fitting=True)
+            given.name_columns(self)
             weight, unit = weights_of(given, sample_weight, name)
-            blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._threads(given.x))
+            blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(given.x).n_threads)
             number = number_of_landmarks(number, name, blocks.n_rows)
             sought = Sought(self.n_components, "components", f"{name}(n_components={self.n_components})")
             with self._engine(blocks) as engine:
@@ -172,7 +173,7 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return the checked parameters of the graph and the number of landmarks."""
         name = type(self).__name__
         integer(self.n_components, "n_components", name, 1)
-        count_threads(self.n_jobs, name)
+        check_engine(self)
         if isinstance(self.landmarks, str):
             one_of(self.landmarks, "landmarks", name, ("k-means", "k-means++", "uniform"))
         else:
@@ -189,15 +190,6 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         with self._engine(blocks) as engine:
             parts = list(engine.map(RepresentedRows(FeatureSpace(self.kernel_), blocks, 0, training=False), FeaturesPass()))
         return namespace(parts[0]).concat(parts)
-
-    def _threads(self, x: Array) -> int:
-        return 1 if is_foreign(x) else count_threads(self.n_jobs, type(self).__name__)  # other libraries have their own threads
-
-    @contextmanager
-    def _engine(self, blocks: Blocks) -> Iterator[Engine]:
-        name, here = type(self).__name__, ThreadEngine(self._threads(blocks.x))
-        with here, engine_for(blocks.x, here) as engine, naming(name), naming_the_row(blocks, engine, names_of(self)):
-            yield engine
 
     @property
     def _n_features_out(self) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..data.outputs import FloatArray
+from ..engines import Engine
 from ..fitting.arguments import (
     Acceleration,
     Auto,
@@ -28,7 +28,6 @@ from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, Possibilistic
 from ..runtime.docstrings import describes_arguments, shares_parameters
-from ..solvers.checkpoints import Checkpoint
 from ..tuning.scales_beside_noise import ScalesBesideNoise
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
@@ -123,10 +122,8 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
         missing: MissingName = "error",
         on_empty: OnEmpty = "warn",
         join_equal_rows: Auto | bool = "auto",
-        memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

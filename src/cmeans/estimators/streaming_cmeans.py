@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64
+from ..engines import Engine
 from ..fitting.arguments import (
     Acceleration,
     Auto,
@@ -37,7 +37,6 @@ from ..rules import Rule
 from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import ParameterWarning, warn
 from ..sampling.population import population_of
-from ..solvers.checkpoints import Checkpoint
 from ..solvers.fixed_point import Carried
 from ..solvers.observer import FitRecord
 from ..solvers.solution import Solution
@@ -109,9 +108,6 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     acceleration : "anderson" or None, default="anderson"
         As in `FuzzyCMeans`; rule="hard" goes without.
 
-    checkpoint : path, Checkpoint or None, default=None
-        A file that records the progress of `fit`, written between two chunks, every five minutes or as a `Checkpoint` sets, and when the
-        fit is interrupted. Between calls of `partial_fit`, `cmeans.save` the model.
 
     kernel="precomputed" is not possible. That of "landmark_graph" is the graph of the rows that are held until the stream begins; later
     rows are embedded by it, and nothing is lost. `gamma` is settled on the first chunk.
@@ -179,10 +175,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         max_iter: int = 300,
         tol: float = 1e-4,
         acceleration: Acceleration | None = "anderson",
-        memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

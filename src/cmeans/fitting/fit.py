@@ -14,10 +14,12 @@ from sklearn.utils import ClassifierTags, Tags
 
 from ..data.blocks import Blocks
 from ..data.outputs import Labels
-from ..engines import count_threads
+from ..engines import ThreadEngine
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
+from ..runtime.numerals import parse_budget
 from ..runtime.progress import current_listeners
-from ..solvers.checkpoints import OBJECTS, CheckpointLog, checked_checkpoint, fingerprint, formatted
+from ..solvers.checkpoints import OBJECTS, CheckpointLog, checked_checkpoint
+from ..solvers.fit_identity import fingerprint, formatted
 from ..solvers.multistart import FitResult
 from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
@@ -30,10 +32,10 @@ from .arguments import (
     takes_affinities,
     takes_kernel_values,
 )
+from .engine import check_engine
 from .fitted_attributes import OPTIONAL, restored_on_failure, row_attributes, warn_of_result
 from .geometry import Geometry
 from .init import METHODS, check_init
-from .memory import parse_budget
 from .prediction import Predicting
 from .procedure import FitContext, FitSettings, Method, Procedure, Stage
 from .space import check_kernel
@@ -43,10 +45,10 @@ from .stages.known import KnownRows
 from .stages.linked import LinkedRows
 from .stages.refined import RefinedCut
 from .together import refuse_beside
-from .validation import CheckedRows, checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
+from .validation import CheckedRows, checked_random_state, integer, one_of, read_rows, real, weights_of
 from .ways.by_sweeps import BySweeps
 
-MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
+MAY_CHANGE = {"random_state", "n_jobs", "engine", "verbose"}  # parameters that a resumed fit may change
 
 
 class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseEstimator):
@@ -144,8 +146,9 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
     def _blocks_of(self, X: Any, sample_weight: Any) -> tuple[CheckedRows, Blocks]:
         """Read the rows of a fit and their weights."""
         given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
+        given.name_columns(self)
         weight, unit = weights_of(given, sample_weight, type(self).__name__)
-        blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._threads(given.x))
+        blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(given.x).n_threads)
         return given, blocks.in_their_place()
 
     def _clusters_for(self, procedure: Procedure, n_clusters: int, n_rows: int) -> int:
@@ -185,12 +188,11 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
 
     def _checkpoint_log(self, context: FitContext, blocks: Blocks) -> CheckpointLog | None:
         """Return the log that records the progress of the fit, if a checkpoint is set."""
-        if self.checkpoint is None:
-            return None
-        if (checkpoint := checked_checkpoint(self.checkpoint, type(self).__name__)) is None:
+        engine = self._engine_of(blocks.x)
+        if (checkpoint := checked_checkpoint(engine.checkpoint, type(engine).__name__)) is None:
             return None
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in MAY_CHANGE}
-        identity = {"estimator": type(self).__name__, **formatted(parameters), **fingerprint(blocks)}
+        identity = {"estimator": type(self).__name__, **formatted(parameters), **fingerprint(blocks, context.engine)}
         for stage in context.stages:
             identity |= stage.identity
         return CheckpointLog(checkpoint, identity, context.settings.rng, self._kept_objects)
@@ -227,10 +229,8 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
         joins = self.join_equal_rows
         if not isinstance(joins, (bool, np.bool_)) and not (isinstance(joins, str) and joins == "auto"):
             raise ValueError(f'{name}(join_equal_rows={self.join_equal_rows!r}): give "auto", True or False.')
-        count_threads(self.n_jobs, name)
-        if self.checkpoint is not None:
-            checked_checkpoint(self.checkpoint, name)
-        engine_of(self)
+        engine = check_engine(self) or ThreadEngine()
+        checked_checkpoint(engine.checkpoint, type(engine).__name__)
         way = None if self.search is None else one_of(self.search, "search", name, get_args(SearchName))
         if way == "annealing" and not self._can_be_annealed:
             raise ValueError(
@@ -242,7 +242,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
         n_init = integer(self.n_init, "n_init", name, 1)
         max_iter = integer(self.max_iter, "max_iter", name, 1) if procedure.most_sweeps is None else procedure.most_sweeps
         stopping = Stopping(max_iter, real(self.tol, "tol", name), procedure.criterion, self._mixing(name))
-        budget, rng = parse_budget(self.memory_budget, name), checked_random_state(self.random_state, name)
+        budget, rng = parse_budget(engine.memory_budget, type(engine).__name__), checked_random_state(self.random_state, name)
         return procedure, FitSettings(n_clusters, n_init if isinstance(self.init, str) else 1, stopping, budget, rng)
 
     def _mixing(self, estimator_name: str) -> str | None:

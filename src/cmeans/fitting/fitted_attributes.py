@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..data.arrays import Array, Float64, IntArray, foreign_like, namespace, numpy_dtype, one_hot, to_numpy
 from ..data.blocks import Blocks, blocks_of
 from ..data.outputs import FloatArray, Labels, TopMemberships
-from ..engines import ThreadEngine
+from ..engines.one_blas_thread import one_blas_thread
 from ..graphs.landmark_graph import suggested_clusters
 from ..kernels import FeatureKernel, Kernel, LandmarkGraphKernel
 from ..landmarks.certificate import certify
@@ -297,7 +297,7 @@ def _complain_of_fallen_centres(geometry: Geometry, result: FitResult, estimator
     rule, (centres, within, mass) = result.rule, _within(geometry, result)
     apart = separation(centres, within, mass)
     if apart < COLLAPSED:
-        with ThreadEngine(1):  # the matrices of advice are too small for more threads
+        with one_blas_thread():  # the matrices of advice are too small for more threads
             advice = rule.advice_on_collapse(geometry)
         warn(
             f"{estimator_name}: the clusters have collapsed, all centres are nearly the same point (separation_={apart:.2g}); {advice}.",
@@ -306,7 +306,7 @@ def _complain_of_fallen_centres(geometry: Geometry, result: FitResult, estimator
         return
     pairs = coincident_pairs(centres, within)
     if pairs:
-        with ThreadEngine(1):
+        with one_blas_thread():
             advice = rule.advice_on_coincidence(geometry)
         warn(f"{estimator_name}: {pairs} pairs of centres coincide. {advice}", ConvergenceWarning)
 

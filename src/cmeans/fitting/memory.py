@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-import numbers
 import os
-import re
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,25 +19,11 @@ from ..solvers.subsampling import sample_sizes
 from ..spaces import Space
 from ..sweeps.hard.bounded import SearchMemory
 
-UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 SAMPLED = 32  # bytes for each row of the largest sample: its number, its weight, and what drawing takes
 ALWAYS_THERE = 2**27  # bytes that are taken without asking the system how many there are
 DRAWN, WEIGHED, SIFTED = 28, 24, 16  # bytes a row for drawing among all rows, for rows that have weights, and where some of these are zero
 NUMBER = 4  # bytes of the number of a cluster, beside a membership in it
 FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
-
-
-def parse_budget(budget: int | float | str | None, estimator_name: str) -> int | None:
-    """Return the bytes of `memory_budget` (a number, or text such as "4GB" or "512MiB"); None stays None."""
-    if budget is None:
-        return None
-    if isinstance(budget, str):
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", budget)
-        if match and match[2].upper() in UNITS:
-            return int(min(float(match[1]) * UNITS[match[2].upper()], sys.maxsize))
-    elif isinstance(budget, numbers.Real) and not isinstance(budget, bool) and 0 < budget < math.inf:
-        return int(min(budget, sys.maxsize))
-    raise ValueError(f'{estimator_name}(memory_budget={budget!r}): give bytes or text such as "512MB" or "4GB".')
 
 
 def free_memory() -> int:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -19,18 +18,17 @@ from ..data.arrays import (
     as_like,
     dense_like,
     foreign_like,
-    is_foreign,
     namespace,
     numpy_dtype,
     to_numpy,
     unlabelled,
 )
-from ..data.blocks import Blocks, engine_for, mapped, spans
+from ..data.blocks import Blocks, mapped, spans
 from ..data.files.discovery import files_of
 from ..data.limits import Limits
 from ..data.outputs import FloatArray, Labels, RowOutputs, TopMemberships
 from ..data.scaling import FeatureUnits
-from ..engines import Engine, ThreadEngine, count_threads
+from ..engines import Engine
 from ..engines.dask.dask_api import is_collection
 from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..rules import Rule
@@ -47,11 +45,10 @@ from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import FinalSums
+from .engine import RunsPasses
 from .fitted_attributes import FittedAttributes, KeptMemberships, OutlierThreshold, noise_of
 from .rows.dask_answers import lazily
 from .rows.empty import warn_of_empty_rows, without_empty_rows
-from .rows.finite import names_of
-from .rows.out_of_range import naming_the_row
 from .validation import diagonal_for_prediction, integer, read_rows, weights_of
 
 Part = TypeVar("Part")
@@ -66,10 +63,9 @@ def _is_truncated(estimator: Any) -> bool:
     return vars(estimator).get("top_k") is not None or (isinstance(rule, Rule) and rule.most_clusters is not None)
 
 
-class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Mixin of the methods for new rows; uses only a fit's space, centres and rule."""
 
-    n_jobs: int | None
     _space: Space
     _state: State
     _rule: Rule
@@ -359,13 +355,6 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
     def _pass(self, table: RepresentedRows) -> tuple[RepresentedRows, Space, Rule, State]:
         return table, table.space, self._rule, self._state
 
-    @contextmanager
-    def _engine(self, blocks: Blocks) -> Iterator[Engine]:
-        """The engine for passes over these rows: threads, or the workers that hold them."""
-        here = ThreadEngine(self._threads(blocks.x))
-        with here, engine_for(blocks.x, here) as engine, naming(type(self).__name__), naming_the_row(blocks, engine, names_of(self)):
-            yield engine
-
     def _known_table(self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None) -> RepresentedRows:
         check_is_fitted(self)
         table, known = self._table(X, diag, sample_weight, caller)
@@ -385,7 +374,7 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
             with naming(estimator_name):
                 weight = self.kernel_.row_weights(x, weight)
         scaled = x if self._units is None else mapped(x, self._units)
-        blocks = Blocks(scaled, weight, unit=unit, limits=self._limits, n_threads=self._threads(x))
+        blocks = Blocks(scaled, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(x).n_threads)
         known = True
         if isinstance(self.kernel_, Precomputed):
             kxx = diagonal_for_prediction(diag, x, estimator_name, self._training_diag)
@@ -400,7 +389,3 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
             with self._engine(blocks) as engine:
                 without_empty_rows(blocks, space, engine, self.on_empty, estimator_name)
         return RepresentedRows(space, blocks, 0, training=False), known
-
-    def _threads(self, x: Array) -> int:
-        threads = count_threads(self.n_jobs, type(self).__name__)
-        return 1 if is_foreign(x) else threads  # other libraries have their own threads

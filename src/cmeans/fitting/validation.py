@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import numbers
 import os
 from dataclasses import dataclass
@@ -51,6 +52,14 @@ class CheckedRows:
     copied: int
     holes: bool = False  # whether values are missing, or may be in stored rows
     weight: Float64 | None = None  # (n,) where the rows come with weights
+    names: npt.NDArray[Any] | None = None  # (d,) of the columns, where all of them are text
+
+    def name_columns(self, estimator: BaseEstimator) -> None:
+        """Give an estimator the attributes of scikit-learn that tell of the columns of its fit."""
+        estimator.n_features_in_ = int(self.x.shape[1])
+        estimator.__dict__.pop("feature_names_in_", None)
+        if self.names is not None:
+            estimator.feature_names_in_ = self.names
 
 
 def intact(values: Any, name: str, estimator_name: str) -> Any:
@@ -86,9 +95,10 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     if not _is_plain(X):
         if isinstance(X, (str, os.PathLike)):
             X = open_blocks(X, columns=None if fitting else names_of(estimator), missing="partial" if takes_holes(estimator) else "error")
-        engine, X = engine_of(estimator), unlabelled(X)
+        engine, X = vars(estimator).get("engine"), unlabelled(X)
         if is_collection(X):
-            X = (engine or DaskEngine()).rows(X, type(estimator).__name__, holes=takes_holes(estimator))
+            held = engine if isinstance(engine, DaskEngine) else DaskEngine()
+            X = held.rows(X, type(estimator).__name__, holes=takes_holes(estimator))
         if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f" and not X.dtype.isnative:
             X = X.astype(X.dtype.newbyteorder("="))
         if type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.size and is_half(X.dtype):
@@ -96,18 +106,18 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
         source = as_source(X)
         if source is not None:
             if engine is not None:
-                source = engine.read(source, type(estimator).__name__, estimator._limits.partition_rows)
+                source = engine.reader_of(source, type(estimator).__name__, estimator._limits.partition_rows)
             return _stored_rows(estimator, source, fitting=fitting)
         refuse_no_rows(X, type(estimator).__name__)
         X = hollow(X) if takes_holes(estimator) else X
     X = intact(X, "X", type(estimator).__name__)
     if not sparse and is_sparse(X):
         raise ValueError(f'{type(estimator).__name__}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
-    x = _foreign_rows(estimator, X, fitting=fitting) if is_foreign(X) else _host_rows(estimator, X, fitting=fitting)
+    x, names = (_foreign_rows(estimator, X, fitting=fitting), None) if is_foreign(X) else _host_rows(estimator, X, fitting=fitting)
     x = x if isinstance(X, np.memmap) else in_order(x)  # a map of a file, which may be larger than memory, is read as it lies there
     holes = has_holes(x, estimator)
     shared = x is given or (isinstance(x, np.ndarray) and isinstance(given, np.ndarray) and np.shares_memory(x, given))
-    return CheckedRows(x, 0 if shared else _nbytes(x), holes)
+    return CheckedRows(x, 0 if shared else _nbytes(x), holes, names=names)
 
 
 def weights_of(given: CheckedRows, sample_weight: Any, estimator_name: str) -> tuple[Float64, float]:
@@ -123,18 +133,10 @@ def weights_of(given: CheckedRows, sample_weight: Any, estimator_name: str) -> t
         return _in_unit(sample_weight, estimator_name)
     if is_collection(sample_weight):
         if is_stored(given.x) and given.x.elsewhere:
-            weight = given.x.column(sample_weight, partial(_checked_weights, estimator_name), "sample_weight", estimator_name)
+            weight = given.x.partitions.column(sample_weight, partial(_checked_weights, estimator_name), "sample_weight", estimator_name)
             return _in_unit(weight, estimator_name)
         sample_weight = sample_weight.compute()
     return read_weights(given.weight if sample_weight is None else sample_weight, int(given.x.shape[0]), estimator_name)
-
-
-def engine_of(estimator: BaseEstimator) -> DaskEngine | None:
-    """Return the parameter `engine`, checked."""
-    engine = vars(estimator).get("engine")
-    if engine is None or isinstance(engine, DaskEngine):
-        return engine
-    raise ValueError(f"{type(estimator).__name__}(engine={engine!r}): give a cmeans.DaskEngine, or None.")
 
 
 def read_weights(sample_weight: Any, n: int, estimator_name: str) -> tuple[Float64, float]:
@@ -222,7 +224,8 @@ def one_of(value: Any, name: str, estimator_name: str, known: tuple[str, ...]) -
 
 def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> CheckedRows:
     """Return stored rows as they are; a small number of them is read into memory."""
-    check_columns(estimator, X.columns, X.where, fitting=fitting)
+    if not fitting:
+        check_columns(estimator, X.columns, X.where)
     if X.holes and not takes_holes(estimator):
         raise ValueError(
             f'{type(estimator).__name__}: {X.where} was opened with missing="partial"; impute {way_out(estimator)}, or open it without.'
@@ -230,35 +233,34 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> C
     limits: Limits = estimator._limits
     x = X.loaded(limits.loaded_bytes, limits.canonical_rows)
     holes = X.holes and (isinstance(x, StoredRows) or bool(np.isnan(x).any()))
-    return CheckedRows(x, 0 if x is X else X.nbytes, holes, X.weight)
+    return CheckedRows(x, 0 if x is X else X.nbytes, holes, X.weight, _names(X.columns))
 
 
-def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str, *, fitting: bool) -> None:
+def _names(columns: tuple[Any, ...]) -> npt.NDArray[Any] | None:
+    return np.array(columns, dtype=object) if all(isinstance(label, str) for label in columns) else None
+
+
+def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str) -> None:
     """Check that columns of stored rows match the model's, by number and, where both have them, by name."""
-    estimator_name, d = type(estimator).__name__, len(columns)
-    names = np.array(columns, dtype=object) if all(isinstance(label, str) for label in columns) else None
-    if fitting:
-        estimator.n_features_in_ = d
-        estimator.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            estimator.feature_names_in_ = names
-    elif d != estimator.n_features_in_:
+    estimator_name, d, names = type(estimator).__name__, len(columns), _names(columns)
+    if d != estimator.n_features_in_:
         raise ValueError(f"X has {d} features, but {estimator_name} is expecting {estimator.n_features_in_} features as input.")
-    elif names is not None and (known := names_of(estimator)) is not None and known != names.tolist():
+    if names is not None and (known := names_of(estimator)) is not None and known != names.tolist():
         raise ValueError(
             f"{estimator_name}: the columns of {where} are {names.tolist()}, those of the fit were {known}; open it with columns={known}."
         )
 
 
-def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
-    """Return rows in memory, checked by scikit-learn; columns of text and dates in a data frame are refused by name."""
+def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> tuple[Array, npt.NDArray[Any] | None]:
+    """Return rows in memory, checked by scikit-learn, and the names of their columns; columns of text and dates are refused by name."""
     if _needs_no_check(estimator, X, fitting=fitting):
-        return X
+        return X, None
+    seen = copy.copy(estimator)  # scikit-learn notes there what columns it sees
     try:
         if holds_dates(X):
             raise ValueError("dates are no numbers")
-        return validate_data(
-            estimator,
+        x = validate_data(
+            seen,
             X,
             reset=fitting,
             accept_sparse="csr",
@@ -266,6 +268,7 @@ def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
         )
+        return x, vars(seen).get("feature_names_in_")
     except (TypeError, ValueError) as error:
         refuse_text(X, error, type(estimator).__name__)
         raise
@@ -275,10 +278,8 @@ def _needs_no_check(estimator: BaseEstimator, X: Any, *, fitting: bool) -> bool:
     """True for an array of floats in which scikit-learn would find nothing to change or refuse: to ask it takes longer than small fits."""
     if not _is_plain(X):
         return False
-    if fitting and "feature_names_in_" not in vars(estimator):
-        estimator.n_features_in_ = X.shape[1]
     known = vars(estimator)
-    return "feature_names_in_" not in known and known.get("n_features_in_") == X.shape[1]
+    return fitting or ("feature_names_in_" not in known and known.get("n_features_in_") == X.shape[1])
 
 
 def _is_plain(X: Any) -> bool:
@@ -293,9 +294,7 @@ def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
         raise ValueError(f"{estimator_name}: found an array of shape {tuple(X.shape)}; at least one row and one feature are needed.")
     if xp.isdtype(X.dtype, "complex floating"):
         raise ValueError(f"{estimator_name}: complex data not supported, got dtype {X.dtype}.")
-    if fitting:
-        estimator.n_features_in_ = int(X.shape[1])
-    elif X.shape[1] != estimator.n_features_in_:
+    if not fitting and X.shape[1] != estimator.n_features_in_:
         raise ValueError(f"X has {X.shape[1]} features, but {estimator_name} is expecting {estimator.n_features_in_} features as input.")
     x = without_gradients(X)
     return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from ..data.arrays import in_float64, numpy_dtype, stacked, take, to_numpy
 from ..data.blocks import Blocks
-from ..engines import Engine, ThreadEngine
+from ..engines import ChunkedRows, Engine, Pass, ThreadEngine
 from ..engines.base import Span
 from ..estimators.plotting import Plotting
 from ..estimators.streaming_cmeans import StreamingFuzzyCMeans
@@ -20,7 +19,7 @@ from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamR
 from ..fitting.geometry import Geometry
 from ..fitting.procedure import FitContext, FitSettings, Method, Procedure
 from ..fitting.streams.chunks import checked_chunk_size, new_seed
-from ..fitting.streams.stream_fit import StreamingBase
+from ..fitting.streams.stream_fit import EachChunk, StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, FitSummary, StreamState
 from ..fitting.validation import integer, one_of
 from ..kernels import Kernel
@@ -28,7 +27,7 @@ from ..kernels.names import KernelName
 from ..rules import Rule
 from ..runtime.docstrings import shares_parameters
 from ..runtime.progress import SILENT, Reporter
-from ..solvers.checkpoints import Checkpoint, Packed
+from ..solvers.checkpoints import Packed
 from ..solvers.solution import Solution
 from ..spaces import Space, spanning_space
 from ..streaming import StreamSummary
@@ -120,10 +119,8 @@ class KernelPatchClustering(Plotting, StreamingBase):
         max_iter: int = 300,
         tol: float = 1e-4,
         acceleration: Acceleration | None = "anderson",
-        memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -172,10 +169,11 @@ class KernelPatchClustering(Plotting, StreamingBase):
         model, sent = self._as_sent(replace(context, hook=None))
         leaves = list[Packed]()
         with context.kept_in_checkpoint():
-            (first,) = context.engine.follow_chunks(blocks, spans[:1], partial(model._first_patch, sent, seed, len(spans)), None)
-            wanted = {number: spans[number] for number, section in sections.items() if number and section.found is None}
+            start = EachChunk(partial(model._first_patch, sent, seed, len(spans)))
+            ((first, _),) = context.engine.follow(ChunkedRows(blocks, spans[:1], [0]), start, None)
+            wanted = [number for number, section in sections.items() if number and section.found is None]
             alone = partial(model._patch_alone, replace(sent, listeners=()), seed, first)  # patches side by side send no messages
-            made = context.engine.map_chunks(blocks, wanted, alone)
+            made = context.engine.map(ChunkedRows(blocks, [spans[number] for number in wanted], wanted), PatchesAlone(alone))
             for number, section in sections.items():  # the first patch, which has the kernel, is made in any case
                 leaves.append(_kept(first) if number == 0 else next(made) if section.found is None else section.found)
                 section.note(partial(dict, leaves[-1]))
@@ -205,7 +203,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
 
     def _patch_alone(self, context: FitContext, seed: int, first: ChunkResult, blocks: Blocks, number: int) -> Packed:
         """Return what is kept of a further patch of a tree."""
-        with ThreadEngine(1) as engine:
+        with ThreadEngine(1).opened() as engine:
             chunk = Chunk(context.over(blocks.in_memory(), engine), seed, number, SILENT)
             full = _in_full(chunk)
             geometry = self._later_geometry(full, self._span(full, first.geometry.kernel, full.blocks))
@@ -224,6 +222,16 @@ class KernelPatchClustering(Plotting, StreamingBase):
 
     def _rows_at_once(self, estimator_name: str) -> int:
         return checked_chunk_size(self.patch_size, "patch_size", self.n_clusters, estimator_name)
+
+
+@dataclass(frozen=True)
+class PatchesAlone(Pass[Packed]):
+    """Patches that need not wait for each other, by a function of the rows of each and its number."""
+
+    patch: Callable[[Blocks, int], Packed]
+
+    def work(self, rows: ChunkedRows, task: int, prepared: None) -> Packed:
+        return self.patch(rows.chunk(task), rows.numbers[task])
 
 
 def _in_full(chunk: Chunk) -> Chunk:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
@@ -11,6 +10,7 @@ import numpy as np
 
 from ..data.arrays import foreign_like, itemsize, numpy_dtype, to_numpy
 from ..data.blocks import Blocks
+from ..engines import Engine
 from ..estimators.kernel_kmeans import KernelKMeans
 from ..estimators.plotting import Plotting
 from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName
@@ -27,7 +27,6 @@ from ..rules import Hard, Rule
 from ..runtime.docstrings import shares_parameters
 from ..sampling.drawing import new_key
 from ..sampling.population import Population
-from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import BestRun, FitResult, concluded
 from ..solvers.observer import Observer, Progressed, known
 from ..solvers.solution import Solution
@@ -138,10 +137,8 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         search: SearchName | None = "auto",
         max_iter: int | None = None,
         tol: float = 1e-4,
-        memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

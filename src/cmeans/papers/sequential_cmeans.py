@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
+from ..engines import Engine
 from ..estimators.kernel_kmeans import KernelKMeans
 from ..estimators.plotting import Plotting
 from ..fitting.arguments import Auto, GammaName, InnerScaling, LandmarkName, LandmarkSolver
@@ -19,7 +19,6 @@ from ..kernels.names import KernelName
 from ..rules import Hard, SparsePossibilistic
 from ..runtime.docstrings import shares_parameters
 from ..sampling.population import population_of, sample
-from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import BestRun
 from ..tuning.initial_scale import Spacing
 from .printed_rules import SparsityTest, as_tested
@@ -130,10 +129,8 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
         landmark_solver: LandmarkSolver = "eigh",
         max_iter: int = 300,
         tol: float = 1e-4,
-        memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

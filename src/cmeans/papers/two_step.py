@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray, is_sparse, one_hot
 from ..data.blocks import Blocks
+from ..engines import Engine
 from ..estimators.kernel_kmeans import KernelKMeans
 from ..estimators.plotting import Plotting
 from ..fitting.arguments import (
@@ -43,7 +43,6 @@ from ..rules import Hard
 from ..runtime.docstrings import shares_parameters
 from ..sampling.pairwise import affinity
 from ..sampling.population import population_of, sample
-from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import best_of, concluded
 from ..spaces import ExactSpace, FeatureSpace, solver_tolerance
 from ..sweeps.final_pass import assign_all
@@ -105,10 +104,8 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
-        memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

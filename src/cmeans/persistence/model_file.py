@@ -47,7 +47,7 @@ ESTIMATORS: dict[str, type[Any]] = {
     **{name: cls for name, cls in WING.items() if issubclass(cls, BaseEstimator)},
     "LandmarkGraph": LandmarkGraph,
 }
-OF_A_FIT = ("engine", "checkpoint")  # parameters of a fit, not of its result
+OF_A_FIT = ("engine",)  # parameters of a fit, not of its result
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = True, metadata: Mapping[str, Any] | None = None) -> None:
@@ -225,7 +225,7 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
         raise ValueError(f"unknown estimator {header['estimator']!r}")
     model = ESTIMATORS[header["estimator"]]()
     model.set_params(**{k: unpacked(v, arrays, OBJECTS) for k, v in header["params"].items()})
-    for name in OF_A_FIT:  # files hold neither the engine of a fit nor its checkpoint
+    for name in OF_A_FIT:  # files hold no engine of a fit
         if vars(model).get(name) is not None:
             raise ValueError(f"{name}={vars(model)[name]!r} was never saved")
     check_parameters(model)

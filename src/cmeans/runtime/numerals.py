@@ -1,12 +1,17 @@
-"""Numbers as people read them, none of which says what is not so."""
+"""Numbers as people read and write them; none says what is not so."""
 
 from __future__ import annotations
 
 import math
+import numbers
+import re
+import sys
 
 import numpy as np
 
 FINEST = 6  # decimals at most of a percentage
+POWERS = {"K": 1, "M": 2, "G": 3, "T": 4}
+UNITS = {"": 1, "B": 1, **{f"{k}B": 1000**p for k, p in POWERS.items()}, **{f"{k}IB": 1024**p for k, p in POWERS.items()}}
 FEW, MANY = 1e-6, 1e15  # sizes below and from which on a number is given with its power of ten
 
 
@@ -47,3 +52,16 @@ def in_full(value: float) -> str:
     """Return all digits of a number, from which it can be read again: 2005.5, 5432100."""
     size = abs(value)
     return repr(value) if 0 < size < FEW or size >= MANY else np.format_float_positional(value, trim="-")
+
+
+def parse_budget(budget: int | float | str | None, owner: str) -> int | None:
+    """Return the bytes of `memory_budget` (a number, or text such as "4GB" or "512MiB"); None stays None."""
+    if budget is None:
+        return None
+    if isinstance(budget, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", budget)
+        if match and match[2].upper() in UNITS:
+            return int(min(float(match[1]) * UNITS[match[2].upper()], sys.maxsize))
+    elif isinstance(budget, numbers.Real) and not isinstance(budget, bool) and 0 < budget < math.inf:
+        return int(min(budget, sys.maxsize))
+    raise ValueError(f'{owner}(memory_budget={budget!r}): give bytes or text such as "512MB" or "4GB".')

@@ -105,7 +105,7 @@ class WeightsElsewhere:
         masses = np.array(self.values.asked(_total))
         ends = np.cumsum(masses)
         part = np.minimum(np.searchsorted(ends, points, side="right"), np.flatnonzero(masses)[-1])
-        asked = {self.values.first_rows[k]: points[part == k] - (ends[k] - masses[k]) for k in np.unique(part)}
+        asked = {self.values.rows.first_rows[k]: points[part == k] - (ends[k] - masses[k]) for k in np.unique(part)}
         hits = np.empty(len(points), np.intp)
         hits[np.argsort(part, kind="stable")] = np.concatenate(self.values.asked(partial(_hit, asked)))
         return hits

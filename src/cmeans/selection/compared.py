@@ -47,7 +47,7 @@ class ComparedThere:
         self._same = reference.mapped(np.zeros_like, np.int32)
 
     def drawn(self, seed: int, replicate: int) -> Any:
-        return self._reference.mapped(partial(_drawn, seed, replicate), self._reference.first_rows, self._weight)
+        return self._reference.mapped(partial(_drawn, seed, replicate), self._reference.rows.first_rows, self._weight)
 
     def shared(self, model: Any, n_clusters: int) -> Float64:
         labels = self._reference.rows.column(model.labels_, as_labels, "labels", type(model).__name__)

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from ..data.arrays import Float64, numpy_dtype
 from ..data.blocks import Block, Blocks
+from ..engines import without_checkpoint
 from ..estimators import KernelKMeans
 from ..fitting.arguments import takes_kernel_values
 from ..fitting.rows.empty import without_empty_rows
@@ -42,7 +43,7 @@ REFIT_ROWS_A_CLUSTER = 20
 REFIT_TOL = 1e-3
 REFIT_STARTS = 3  # of a refit, in place of a search: half the time, and nearly the same answers
 OF_KERNEL = ("kernel", "gamma", "degree", "coef0", "kernel_params", "n_landmarks", "landmarks", "landmark_tol", "spherical")
-OF_SPACE = (*OF_KERNEL, "n_jobs", "random_state")
+OF_SPACE = (*OF_KERNEL, "n_jobs", "engine", "random_state")
 OF_NAMES = {"init": "k-means++", "landmarks": "rpcholesky"}
 DEVIATIONS = 3.0  # above the mean of the best that draws without clusters reach, that clusters have to show
 
@@ -105,7 +106,7 @@ class TrialRows:
 def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
     """Return the rows that are given, as they are sampled."""
     with without_partial():
-        given = read_rows(clone(estimator), X, fitting=True, sparse=not takes_kernel_values(estimator.kernel))
+        given = read_rows(estimator, X, fitting=True, sparse=not takes_kernel_values(estimator.kernel))
     if given.holes:
         raise ValueError(
             "select, silhouette_scorer: X has missing values, and rows without clusters to compare with have none. Impute X for the choice "
@@ -216,7 +217,7 @@ def _in_a_row(known: Any, numbers: list[int], here: TrialRows, rng: np.random.Ra
 def for_trials(estimator: Any) -> Any:
     """Return an estimator for a sample in memory, of which nothing is kept or said."""
     given = estimator.get_params(deep=False)
-    words: dict[str, Any] = {"engine": None, "checkpoint": None, "verbose": 0}
+    words: dict[str, Any] = {"engine": without_checkpoint(given.get("engine")), "verbose": 0}
     # Starts and landmarks that are arrays belong to all rows, or to one number of clusters.
     words |= {name: word for name, word in OF_NAMES.items() if not isinstance(given.get(name), str)}
     return clone(estimator).set_params(**{name: value for name, value in words.items() if name in given})

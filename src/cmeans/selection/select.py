@@ -18,7 +18,8 @@ from ..data.blocks import Blocks
 from ..fitting.arguments import takes_affinities
 from ..fitting.fit import MAY_CHANGE, BaseCMeans
 from ..fitting.validation import integer
-from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint, fingerprint, formatted
+from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint
+from ..solvers.fit_identity import fingerprint, formatted
 from .evidence import evidence, for_trials, given_rows, trial_rows
 from .steps import SelectionSteps
 
@@ -181,7 +182,8 @@ def _log(checkpoint: Any, estimator: Any, rows: Blocks, rng: np.random.RandomSta
     parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name not in MAY_CHANGE}
     if isinstance(estimator.random_state, (int, np.integer)):  # by which every candidate is fitted
         parameters["random_state"] = int(estimator.random_state)
-    identity = {"selection of": type(estimator).__name__, **formatted(parameters), **formatted(asked), **fingerprint(rows)}
+    with estimator._engine(rows) as engine:
+        identity = {"selection of": type(estimator).__name__, **formatted(parameters), **formatted(asked), **fingerprint(rows, engine)}
     return CheckpointLog(kept, identity, rng)
 
 

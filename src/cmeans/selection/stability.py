@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64, is_stored
 from ..data.row_source import StoredRows
+from ..engines import without_checkpoint
 from ..engines.dask.dask_api import is_collection
 from ..fitting.arguments import takes_kernel_values
 from ..fitting.fit import BaseCMeans
@@ -121,7 +122,7 @@ def stability(model: Any, X: Any, *, n_bootstrap: int = 20, sample_weight: Any =
         )
     labels = model.predict(X)
     if is_stored(rows) and rows.elsewhere and is_collection(labels):
-        compared: Compared = ComparedThere(rows.column(labels, as_labels, "labels", "stability"), weight)
+        compared: Compared = ComparedThere(rows.partitions.column(labels, as_labels, "labels", "stability"), weight)
     else:
         compared = ComparedHere(labels_here(labels), weight)
     return agreement(model, rows, compared, c, n_bootstrap, seed)
@@ -149,8 +150,8 @@ def agreement(estimator: Any, rows: Any, compared: Compared, n_clusters: int, n_
 
 def refit(estimator: Any, rows: Any, weight: Float64, seed: int) -> Any:
     """Return a fit of its own of an estimator's parameters: from no given start, saved and announced nowhere."""
-    words: dict[str, Any] = {"checkpoint": None, "verbose": 0, "random_state": seed % 2**32}
     given = estimator.get_params(deep=False)
+    words: dict[str, Any] = {"engine": without_checkpoint(given.get("engine")), "verbose": 0, "random_state": seed % 2**32}
     if not isinstance(given.get("init", ""), str):
         words["init"] = "k-means++"
     with warnings.catch_warnings():
@@ -160,7 +161,7 @@ def refit(estimator: Any, rows: Any, weight: Float64, seed: int) -> Any:
 
 def _rows_and_weights(model: BaseCMeans, X: Any, sample_weight: Any) -> tuple[Any, Float64]:
     """Return rows that bring no weights of their own, and all weights (n,), in the user's unit."""
-    given = read_rows(clone(model), X, fitting=True, sparse=not takes_kernel_values(model.kernel))
+    given = read_rows(model, X, fitting=True, sparse=not takes_kernel_values(model.kernel))
     weight, unit = weights_of(given, sample_weight, "stability")
     if given.weight is None:
         return given.x, weight if unit == 1.0 else weight * unit

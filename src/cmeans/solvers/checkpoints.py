@@ -7,7 +7,6 @@ where its loop stands: a fit that resumes does the same again, but for the sweep
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,9 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import Array, host_float64, is_sparse
-from ..data.blocks import Blocks
-from ..data.column_facts import are_here
+from ..data.arrays import Array
+from ..runtime.parameter_object import ParameterObject
 from ..runtime.signals import held_back
 from ..runtime.user_warnings import one_line, warn
 from ..runtime.version import __version__
@@ -35,7 +33,6 @@ from ..sweeps.statistics import HardStatistics, Statistics
 KEY = "cmeans checkpoint"  # of the metadata that holds the header
 FORMAT = 3
 OBJECTS: Objects = {cls.__name__: cls for cls in (Centres, HardStatistics, State, Statistics)}
-LOOKED_AT = 1000  # rows by which an input is known again
 
 Packed = dict[str, Any]  # where the loop of one solve stands, in values that a file can hold
 
@@ -66,12 +63,12 @@ class FoundBeside:
             raise _damaged(self.checkpoint, error) from None
 
 
-@dataclass(frozen=True)
-class Checkpoint:
+@dataclass(frozen=True, repr=False)
+class Checkpoint(ParameterObject):
     """A file that keeps how far a fit has come.
 
     It is written whole, under another name first, so that it is there after whatever happens; also when the fit is interrupted or ends
-    with an error. A fit that resumes needs the same rows and parameters (but for n_jobs, engine, memory_budget and verbose); on one
+    with an error. A fit that resumes needs the same rows and parameters (but for n_jobs, engine and verbose); on one
     machine it ends in the same bits.
 
     Parameters
@@ -98,9 +95,10 @@ class Checkpoint:
     >>> import cmeans, os, tempfile
     >>> X = [[0.0], [1.0], [9.0], [10.0]]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = os.path.join(folder, "fit.checkpoint")
-    ...     first = cmeans.FuzzyCMeans(2, kernel="linear", random_state=0, checkpoint=cmeans.Checkpoint(file, sweeps=1)).fit(X)
-    ...     again = cmeans.FuzzyCMeans(2, kernel="linear", random_state=0, checkpoint=cmeans.Checkpoint(file, resume=True)).fit(X)
+    ...     kept = cmeans.Checkpoint(os.path.join(folder, "fit.checkpoint"), sweeps=1)
+    ...     model = cmeans.FuzzyCMeans(2, random_state=0, engine=cmeans.ThreadEngine(checkpoint=kept))
+    ...     first = model.fit(X)
+    ...     again = cmeans.FuzzyCMeans(2, random_state=0, engine=cmeans.ThreadEngine(checkpoint=kept.set_params(resume=True))).fit(X)
     >>> first.objective_ == again.objective_
     True
     """
@@ -285,43 +283,3 @@ def checked_checkpoint(value: Any, estimator_name: str) -> Checkpoint | None:
     if kept.minutes is not None and not 0 <= kept.minutes < float("inf"):
         raise ValueError(f"{estimator_name}(checkpoint=Checkpoint(minutes={kept.minutes!r})): give minutes of at least 0, or None.")
     return kept
-
-
-def fingerprint(blocks: Blocks) -> dict[str, Any]:
-    """Return what identifies an input: its size, type and first rows, and the sum of its weights."""
-    n, d = blocks.x.shape
-    first = blocks.cut(0, min(int(n), LOOKED_AT)).x
-    parts = (first.indptr, first.indices, first.data) if is_sparse(first) else (host_float64(first),)
-    return {
-        "rows": int(n),
-        "columns": int(d),
-        "dtype": str(blocks.x.dtype).rpartition(".")[2],
-        "first rows": _digest(*parts),
-        "weight": float(blocks.weight.sum()),
-    }
-
-
-def digest_of(*columns: Any) -> str:
-    """Return what identifies numbers by row, wherever they are."""
-    return _digest(*map(_shown, columns))
-
-
-def _shown(values: Any) -> Any:
-    """Return values by row that are here, or what is known here of those that are not."""
-    return values if are_here(values) else [values.sum(), values.min(), values.max()]
-
-
-def _digest(*parts: Any) -> str:
-    return hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest()
-
-
-def formatted(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """Return parameters of an estimator as text that tells different ones apart."""
-    return {name: _formatted(value) for name, value in parameters.items()}
-
-
-def _formatted(value: Any) -> str:
-    if hasattr(value, "shape") or isinstance(value, (list, tuple)):
-        digest = hashlib.sha256(np.ascontiguousarray(host_float64(np.asarray(value) if not hasattr(value, "shape") else value)).tobytes())
-        return f"array {getattr(value, 'shape', len(value))} {digest.hexdigest()[:16]}"
-    return f"function {value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)

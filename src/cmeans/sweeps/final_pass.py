@@ -168,6 +168,32 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
         return self if self.moves is None else replace(self, moves=self.moves.between(start, stop))
 
 
+@dataclass
+class CompactKept:
+    """Labels (n,) that a pass leaves beside the rows."""
+
+    labels: npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class LabelsPass(Pass[FinalSums]):
+    """The last pass, which leaves labels where the rows are: its sums."""
+
+    final: FinalPass  # whose sink makes labels
+
+    def begin(self, rows: RepresentedRows) -> CompactKept:
+        return CompactKept(rows.blocks.by_row(label_type(len(self.final.state.centres))))
+
+    def work(self, rows: RepresentedRows, task: int, kept: CompactKept) -> FinalSums:
+        first, last = rows.blocks.task_range(task, rows.space.size)
+        sums, kept.labels[first:last], _ = self.final.work(rows, task, self.final.prepare(rows))
+        return sums
+
+    def part(self, start: int, stop: int) -> LabelsPass:
+        final = self.final.part(start, stop)
+        return self if final is self.final else LabelsPass(final)
+
+
 @dataclass(frozen=True)
 class Assignment:
     """Labels of all rows, and what goes with them."""
@@ -216,13 +242,13 @@ def assign_all(
             out.labels, memberships, out.nearest, sums.objective, sums.total_distance, sums.mass, None, out.clusters, sums.empty
         )
     compact = CompactLabels(label_type(c))
-    if not here and taker is None:
-        kept = StreamSink(c, like, compact, _discard, most)
-        final = FinalPass(kept, rule, state, None if space is rows.space else space, moves)
-        left = engine.left_there(rows, final)
-        if left is not None:
-            sums = left[1].checked(rows.blocks.unit)
-            return Assignment(left[0], None, None, sums.objective, sums.total_distance, sums.mass, sums.nowhere, None, sums.empty)
+    if not here and taker is None and rows.blocks.answers_stay:
+        left = StreamSink(c, like, compact, _discard, most)
+        final = FinalPass(left, rule, state, None if space is rows.space else space, moves)
+        sums, kept = engine.keep(rows, LabelsPass(final))
+        sums = sums.checked(rows.blocks.unit)
+        labels = kept.answer("labels")
+        return Assignment(labels, None, None, sums.objective, sums.total_distance, sums.mass, sums.nowhere, None, sums.empty)
     labels, done = rows.blocks.empty_labels(c), 0
 
     def keep(part: npt.NDArray[Any]) -> None:

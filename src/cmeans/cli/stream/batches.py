@@ -117,17 +117,18 @@ def chunks(batches: Iterable[Batch | None], size: int, wait: float | None, least
 
     A chunk is smaller where None comes, or a row has waited for `wait` seconds; the first one has at least `least` rows.
     """
-    waiting, since = list[Batch](), 0.0
+    waiting, count, since = list[Batch](), 0, 0.0
     for batch in batches:
         if batch is not None:
-            since = since if any(map(len, waiting)) else time.monotonic()
+            since = since if count else time.monotonic()
             waiting.append(batch)
+            count += len(batch)
         late = batch is None or (wait is not None and time.monotonic() - since >= wait)
-        while sum(map(len, waiting)) >= (least if late else size):
+        while count >= (least if late else size):
             whole = joined(waiting)
             stop = int(whole.rows[:size][-1]) + 1
             yield whole.part(0, stop)
-            waiting, least = [whole.part(stop)], 1
+            waiting, count, least = [whole.part(stop)], max(0, count - size), 1
             since = time.monotonic()
     if waiting:
         yield joined(waiting)

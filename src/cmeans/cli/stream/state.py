@@ -22,7 +22,7 @@ from ..output.results import plain
 from .labels import Written
 
 METHOD = "stream"  # the method in the metadata of a state, and their key for the stream
-FREE = {"chunk_size", "max_iter", "tol", "memory_budget", "n_jobs"}  # parameters that may change from run to run
+FREE = {"chunk_size", "max_iter", "tol", "engine"}  # parameters that may change from run to run
 NO_LABELS: NDArray[Any] = np.empty(0, np.intp)
 
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from ...data.column_facts import are_alike
 from ...data.row_source import RowArray, RowsError, StoredRows
-from ..threads import ThreadEngine
-from .columns import DaskColumn
-from .dask_api import column_in_parts, empty_chunk, is_array, is_frame, memory_limits, settled, started
-from .shards import as_rows, look, some_rows
+from .columns import Partitions
+from .dask_api import empty_chunk, is_array, is_frame, memory_limits, settled, started
+from .shards import as_rows, look
 
 NUMBERS = "biuf"  # NumPy's kinds that are real numbers
 FAIR = 1.05  # times a thread's equal share of the rows
@@ -30,9 +28,17 @@ class DaskRows(StoredRows):
 
     elsewhere = True
     function: Callable[[RowArray], RowArray] | None = None  # applied to partitions where they are read
-    answers_stay = True  # what is said of each row is an array on the workers too, as a collection is asked about
 
-    def __init__(self, x: Any, client: Any, estimator_name: str, memory_per_worker: int | None = None, *, holes: bool = False) -> None:
+    def __init__(
+        self,
+        x: Any,
+        client: Any,
+        estimator_name: str,
+        memory_per_worker: int | None = None,
+        *,
+        holes: bool = False,
+        answers_stay: bool = True,
+    ) -> None:
         where, (dtype, columns) = "a Dask data frame" if is_frame(x) else "a Dask array", type_and_columns(x, estimator_name)
         parts = started(client, x, as_rows, np.dtype(dtype), estimator_name)
         looks = client.gather(client.map(look, parts, holes=holes, pure=False))
@@ -46,12 +52,14 @@ class DaskRows(StoredRows):
         for number in kept:
             self._complain(estimator_name, number, starts[number], looks[number])
         self.parts = [parts[number] for number in kept]  # futures of (b, d) arrays, none of them empty
-        self.starts = np.array([0, *accumulate(looks[number].shape[0] for number in kept)])
+        self.partitions = Partitions(client, np.array([0, *accumulate(looks[number].shape[0] for number in kept)]), answers_stay)
 
-    def engine(self, here: ThreadEngine) -> Any:
-        from .engine import DaskSession
+        self.answers_stay = answers_stay
 
-        return DaskSession(here, self)
+    @property
+    def starts(self) -> Any:
+        """The number of the first row of each partition, and of all rows."""
+        return self.partitions.starts
 
     def mapped(self, function: Callable[[RowArray], RowArray]) -> DaskRows:
         rows = copy(self)
@@ -93,66 +101,18 @@ class DaskRows(StoredRows):
         largest = int(np.diff(self.starts).max())
         return (n_threads + 1) * largest * self.shape[1] * self.dtype.itemsize
 
-    def column(self, values: Any, check: Callable[[Any, int], Any], name: str, estimator_name: str) -> DaskColumn:
-        """Return a Dask array or series as numbers beside the rows; `check` makes them of each part, from the number of its first row."""
-        sizes = np.diff(self.starts).tolist()
-        column = column_in_parts(self.client, values, sizes)
-        if isinstance(column, tuple):
-            raise ValueError(f"{estimator_name}: {name} has shape {column}; one entry for each of the {self.shape[0]} rows is needed.")
-        return DaskColumn(self, self.client.map(check, column, self.starts[:-1].tolist(), pure=False))
-
-    def parts_of(self, other: Any) -> list[Any]:
-        """Return one argument for each partition: a column's parts, an array's (n,), those of a list, or the same value for all."""
-        if isinstance(other, DaskColumn):
-            return other.parts
-        if isinstance(other, list):
-            return other
-        if not isinstance(other, np.ndarray) or are_alike(other):
-            return [other[0] if isinstance(other, np.ndarray) else other] * len(self.parts)
-        return [other[start:stop] for start, stop in pairwise(self.starts)]
-
-    def brought_of(self, parts: list[Any], which: Any) -> RowArray:
-        """Return rows of futures that are parted as the rows are, by numbers or a slice."""
-        if isinstance(which, slice):
-            start, stop, _ = which.indices(self.shape[0])
-            pieces = self._brought(self.between(start, stop), parts)
-            return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-        numbers = np.searchsorted(self.starts, which, side="right") - 1
-        order = np.argsort(numbers, kind="stable")
-        bounds = np.searchsorted(numbers[order], np.arange(len(parts) + 1))
-        places = [(number, order[a:b]) for number, (a, b) in enumerate(pairwise(bounds)) if b > a]
-        pieces = self._brought([(number, np.asarray(which)[place] - self.starts[number]) for number, place in places], parts)
-        out = np.empty((len(which), *pieces[0].shape[1:]), pieces[0].dtype)
-        for (_, place), piece in zip(places, pieces, strict=True):
-            out[place] = piece
-        return out
-
-    def between(self, start: int, stop: int) -> list[tuple[int, Any]]:
-        """Return the partitions that hold rows start ... stop - 1, and which of their rows these are."""
-        first, last = (int(n) for n in np.searchsorted(self.starts, [start, stop - 1], side="right") - 1)
-        wanted = []
-        for number in range(first, last + 1):
-            at = int(self.starts[number])
-            wanted.append((number, slice(max(start - at, 0), min(stop, int(self.starts[number + 1])) - at)))
-        return wanted
-
     def _read(self, start: int, stop: int) -> RowArray:
-        rows = self.brought_of(self.parts, slice(start, stop))
-        return rows if self.function is None else self.function(rows)
+        return self._brought(slice(start, stop)) if stop > start else self._none()
 
     def _take(self, rows: Any, at_once: int, n_threads: int) -> RowArray:
-        if not len(rows):
-            return np.empty((0, self.shape[1]), self.dtype)
-        taken = self.brought_of(self.parts, rows)
-        return taken if self.function is None else self.function(taken)
+        return self._brought(rows) if len(rows) else self._none()
 
-    def _brought(self, wanted: list[tuple[int, Any]], parts: list[Any]) -> list[Any]:
-        """Return some rows of some partitions, selected on the workers."""
-        if not wanted:
-            return [np.empty((0, self.shape[1]), self.dtype)]
-        numbers, which = zip(*wanted, strict=True)
-        brought: list[Any] = self.client.gather(self.client.map(some_rows, [parts[number] for number in numbers], which, pure=False))
-        return [np.ascontiguousarray(piece) for piece in brought]
+    def _brought(self, which: Any) -> RowArray:
+        rows = self.partitions.bring(self.parts, which)
+        return rows if self.function is None else self.function(rows)
+
+    def _none(self) -> RowArray:
+        return np.empty((0, self.shape[1]), self.dtype)
 
     def _complain(self, estimator_name: str, number: int, start: int, seen: Any) -> None:
         d = self.shape[1]

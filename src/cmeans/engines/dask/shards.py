@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import copy
 import functools
-import operator
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...data.arrays import Float64, masked_entries
+from ...data.arrays import masked_entries
+from ...data.blocks import BlocksSpec
 from ...data.row_source import StoredRows
-from ..base import Chain, Pass
+from ...runtime.user_warnings import Message, collected, warn
+from ..base import Chain, ChunkedRows, Engine, Kept, Pass
 from ..threads import ThreadEngine
 from .dask_api import spare_memory, this_worker, threads_of
 
@@ -69,6 +72,20 @@ def some_rows(rows: Any, which: Any) -> Any:
     return rows[which]
 
 
+@dataclass(frozen=True)
+class Answer:
+    """The result of a task on a worker, and the warnings on the way."""
+
+    value: Any
+    warnings: tuple[Message, ...] = ()
+
+    def told(self) -> Any:
+        """Return it in the user's process, and warn there."""
+        for message, category in self.warnings:
+            warn(message, category)
+        return self.value
+
+
 class WorkerMemory:
     """A worker's memory for represented rows, which all its shards share."""
 
@@ -98,7 +115,7 @@ _making = threading.Lock()
 class Shard:
     """One partition in its space, on its worker. Sent to another worker, it is rebuilt by the first task there that needs it."""
 
-    def __init__(self, partition: Any, function: Any, spec: Any, limit: int | None, weight: Float64 | None, *columns: Any) -> None:
+    def __init__(self, partition: Any, function: Any, spec: Any, limit: int | None, weight: Any, *columns: Any) -> None:
         self._made_of = partition, function, spec, limit, weight, *columns
         self._lock = threading.Lock()
         self._rows: Any = None
@@ -124,6 +141,24 @@ class Shard:
 
     def __reduce__(self) -> Any:
         return Shard, self._made_of
+
+
+@dataclass(frozen=True)
+class ChunkShard:
+    """Consecutive chunks of rows, cut out of partitions for one task."""
+
+    rows: ChunkedRows
+
+
+def chunk_shard(spec: BlocksSpec, function: Any, spans: Any, numbers: Any, *pieces: Any) -> ChunkShard:
+    """Join pieces of partitions, and of the columns beside them, as chunks."""
+    x, *columns = (None if some is None else some[0] if len(some) == 1 else np.concatenate(some) for some in pieces)
+    return ChunkShard(ChunkedRows(spec.over(x if function is None else function(x), *columns), spans, numbers))
+
+
+def engine_here(n_threads: int | None = None) -> AbstractContextManager[Engine]:
+    """Provide an engine of the worker's threads, or of so many."""
+    return ThreadEngine(threads_of(this_worker()) if n_threads is None else n_threads).opened()
 
 
 class PreparedOnce:
@@ -179,7 +214,7 @@ def folded(
     passes = over if isinstance(over, list) else [over] * len(shards)
     places = [(at, task) for at, shard in enumerate(shards) for task in range(shard.rows.n_tasks)]
     sums: dict[Node, Any] = {}
-    with ThreadEngine(threads_of(this_worker())) as engine:
+    with engine_here() as engine:
 
         def work(place: int) -> Any:
             at, task = places[place]
@@ -201,27 +236,17 @@ def folded_and_kept(
     return folded(shards, numbers, over, n_leaves, written), dict(zip(numbers, written, strict=True))
 
 
-def followed(shard: Shard, chain: Chain[Any], kept: Any, state: Any) -> tuple[Any, Any]:
+def followed(shard: Shard | ChunkShard, chain: Chain[Any], kept: Any, before: Answer) -> tuple[Answer, Any]:
     """Return the state of a chain after a shard, and what it has written beside it."""
-    written = copy.deepcopy(kept)
-    with ThreadEngine(1):
-        for task in range(shard.rows.n_tasks):
-            state = chain.work(shard.rows, task, written, state)
-    return state, written
+    written = Kept(copy.deepcopy(kept))
+    with engine_here() as engine, collected() as messages:
+        ((state, _),) = deque(engine.follow(shard.rows, chain, before.value, written), maxlen=1)
+    return Answer(state, (*before.warnings, *messages)), written.here
 
 
-def mapped(shard: Shard, over: PreparedOnce) -> list[Any]:
+def mapped(shard: Shard | ChunkShard, over: PreparedOnce) -> Answer:
     """Return the results of a shard's tasks, in their order."""
-    with ThreadEngine(1) as engine:
+    with engine_here(1) as engine, collected() as messages:
         prepared = over.prepared(shard.rows)
-        return list(engine.run(lambda task: over.over.work(shard.rows, task, prepared), shard.rows.n_tasks))
-
-
-def summed(results: list[tuple[Any, Any, int]]) -> Any:
-    """Return the sum of what a pass returns beside its parts."""
-    return functools.reduce(operator.add, (sums for sums, _, _ in results))
-
-
-def joined(results: list[tuple[Any, Any, int]]) -> Any:
-    """Return the parts of a pass as one array."""
-    return np.concatenate([part for _, part, _ in results])
+        results = list(engine.run(lambda task: over.over.work(shard.rows, task, prepared), shard.rows.n_tasks))
+    return Answer(results, tuple(messages))

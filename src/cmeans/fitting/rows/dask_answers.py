@@ -44,7 +44,7 @@ def lazily(method: Method) -> Method:
         if diag is not None:
             raise ValueError(f"{estimator_name}: diag cannot be given with a Dask collection; pass arrays, part by part.")
         dtype, columns = type_and_columns(X, estimator_name)
-        check_columns(self, columns, "the Dask data frame", fitting=False)
+        check_columns(self, columns, "the Dask data frame")
         dtype = np.int64 if name == "predict" else dtype
         return row_by_row(X, _answer, width, dtype, model=_portable(self), asked=name, nothing=nothing)
 

@@ -15,7 +15,7 @@ from ...data.known_labels import GROUP, KnownLabels, free_part, known_of, with_k
 from ...engines import Engine
 from ...engines.dask.dask_api import is_collection
 from ...rules import Hard
-from ...solvers.checkpoints import digest_of
+from ...solvers.fit_identity import digest_of
 from ...spaces import Space
 from ...sweeps.passes import KnownPass
 from ...sweeps.problem import Problem

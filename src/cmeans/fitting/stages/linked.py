@@ -15,11 +15,11 @@ from ...data.blocks import KXX, Blocks
 from ...data.known_labels import GROUP
 from ...engines import Engine, Pass
 from ...engines.dask.dask_api import is_collection
-from ...solvers.checkpoints import digest_of
+from ...solvers.fit_identity import digest_of
 from ...spaces import ProductSpace, Space
 from ...sweeps.represented_rows import RepresentedRows
 from ..geometry import Geometry
-from ..memory import parse_budget, require
+from ..memory import require
 from ..procedure import FitContext, Outcome, Stage, Swept
 from ..validation import host_array
 from .joined import GroupedRows
@@ -40,7 +40,7 @@ class LinkedRows(Stage):
         if groups is None:
             return context
         context = context.with_stage(replace(self, groups=groups))
-        blocks = loaded_rows(blocks, context.estimator.memory_budget, name)
+        blocks = loaded_rows(blocks, context.settings.budget, name)
         return replace(context, blocks=blocks.with_columns(**{GROUP: groups}))
 
     @property
@@ -108,7 +108,7 @@ def linked_rows(space: Space, blocks: Blocks, groups: IntArray, engine: Engine) 
     return ProductSpace(space), replace(blocks, x=g, weight=weight, columns=columns | {KXX: means})
 
 
-def loaded_rows(blocks: Blocks, budget: int | float | str | None, estimator_name: str) -> Blocks:
+def loaded_rows(blocks: Blocks, budget: int | None, estimator_name: str) -> Blocks:
     """Return the same rows in memory, where those that are linked become one."""
     if not is_stored(blocks.x):
         return blocks
@@ -116,7 +116,7 @@ def loaded_rows(blocks: Blocks, budget: int | float | str | None, estimator_name
     if blocks.x.elsewhere:
         raise ValueError(f"{estimator_name}: must_link needs rows in memory; load {where} and pass the array, or leave it out.")
     advice = "linked rows are read into memory; allow for more, or leave out must_link"
-    require(parse_budget(budget, estimator_name), estimator_name, blocks.x.nbytes, f"all rows of {where}", advice)
+    require(budget, estimator_name, blocks.x.nbytes, f"all rows of {where}", advice)
     return blocks.in_memory()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self, get_args
 
@@ -13,7 +13,7 @@ import numpy as np
 from ...data.arrays import Float64, is_foreign, numpy_dtype
 from ...data.blocks import Blocks
 from ...data.known_labels import free_part, known_of
-from ...engines import Engine
+from ...engines import Chain, ChunkedRows, Engine
 from ...engines.base import Span
 from ...kernels import Kernel, LandmarkGraphKernel
 from ...rules import Hard, Rule
@@ -60,6 +60,16 @@ from .stored_classes import OF_STREAMS
 from .stream_state import Chunk, ChunkResult, EarlyRows, FitSummary, StreamState, WarmupBuffer
 
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
+
+
+@dataclass(frozen=True)
+class EachChunk(Chain[Any]):
+    """A stream: its state after each chunk, by a function of the state before, the rows of the chunk, and an engine of their place."""
+
+    step: Callable[[Any, Blocks, Engine], Any]
+
+    def work(self, rows: ChunkedRows, task: int, kept: None, state: Any, engine: Engine) -> Any:
+        return self.step(state, rows.chunk(task), engine)
 
 
 class StreamingBase(BaseCMeans):
@@ -129,7 +139,7 @@ class StreamingBase(BaseCMeans):
 
     def _checkpoint_log(self, context: FitContext, blocks: Blocks) -> CheckpointLog | None:
         """Refuse what would not go on as it is: the state of a stream holds its kernel, and rows as arrays of NumPy or CSR."""
-        if self.checkpoint is not None:
+        if self._engine_of(blocks.x).checkpoint is not None:
             name = type(self).__name__
             if not isinstance(self.kernel, str) and type(self.kernel) not in OF_STREAMS.values():
                 raise ValueError(f"{name}(checkpoint=): no file can hold kernel={self.kernel!r}; take the library's, or no checkpoint.")
@@ -146,7 +156,10 @@ class StreamingBase(BaseCMeans):
             refuse_other_width(self, X)
             self._keep_no_clusters(X, 0, settings.n_clusters, "float64" if stream is None else stream.dtype)
             return self
-        given = read_rows(self, X, fitting=stream is None and early is None)
+        begins = stream is None and early is None
+        given = read_rows(self, X, fitting=begins)
+        if begins:
+            given.name_columns(self)
         weight, unit = weights_of(given, sample_weight, estimator_name)
         blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
         with verbose_log(self.verbose, estimator_name, self.tol), self._engine(blocks) as engine:
@@ -190,9 +203,10 @@ class StreamingBase(BaseCMeans):
         found = None if section.found is None else FitSummary(*(section.found[name] for name in ("stream", "loss", "fell_short")))
         summary, done = found, 0 if found is None else found.stream.n_chunks
         model, sent = self._as_sent(context)
-        step = partial(model._after, sent, seed, len(spans))
+        chunks = ChunkedRows(context.blocks, spans[done:], range(done, len(spans)))
+        each = EachChunk(partial(model._after, sent, seed, len(spans)))
         with context.kept_in_checkpoint():
-            for summary in context.engine.follow_chunks(context.blocks, spans[done:], step, found):
+            for summary, _ in context.engine.follow(chunks, each, found):
                 before, done = done, summary.stream.n_chunks
                 if context.blocks.elsewhere:
                     summary = self._told(summary, spans, context)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,7 +17,6 @@ from ...rules import Rule
 from ...runtime.callbacks import SweepHook, memory_logger
 from ...runtime.progress import Reporter
 from ...solvers.annealing import Annealing
-from ...solvers.checkpoints import Checkpoint
 from ...solvers.multistart import FromStarts
 from ...solvers.observer import AfterSweep, Observer
 from ...solvers.search import Breathing, Searching
@@ -51,8 +49,6 @@ class BySweeps:
     n_init: int
     max_iter: int | None
     tol: float
-    memory_budget: int | float | str | None
-    n_jobs: int | None
     random_state: Any
     verbose: int
     approximation_: Approximation | None
@@ -62,8 +58,6 @@ class BySweeps:
     landmark_tol: float = 0.02
     landmark_solver: str = "eigh"
     spherical: bool = False
-    engine: Any = None
-    checkpoint: str | os.PathLike[str] | Checkpoint | None = None
     acceleration: str | None = None
     progressive: bool = False
     search: str | None = None

@@ -9,6 +9,7 @@ exactly the change of the objective. Where no row moves, every row is at its nea
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from ...data.arrays import Float64, IntArray, as_like, ascending, device, host_float64, namespace, rounding_of_sums, to_numpy
 from ...data.outputs import label_type
-from ...engines import Chain
+from ...engines import Chain, Engine
 from ...solvers.checkpoints import Beside, CheckpointSection, Packed
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedBlock, RepresentedRows
@@ -49,7 +50,7 @@ class _Moving:
 class _MovingChain(Chain[_Moving]):
     """Rows moved block after block, each by the sums that those before it have left."""
 
-    def work(self, rows: RepresentedRows, task: int, kept: KeptLabels, state: _Moving) -> _Moving:
+    def work(self, rows: RepresentedRows, task: int, kept: KeptLabels, state: _Moving, engine: Engine) -> _Moving:
         clusters = _Clusters(rows, state.mass, state.moment)
         moves = sum(_settle(clusters, block, kept.labels) for block in rows.task(task))
         return _Moving(clusters.mass, clusters.moment, state.moves + moves)
@@ -99,7 +100,7 @@ def transfer(problem: Problem, state: State, kept: Any, max_passes: int, section
         return {"labels": Beside(kept.column("labels")), **sums, "passes": passes, "moves": moves, "last": last}
 
     while passes < max_passes and last:
-        moving, kept = engine.follow(rows, _MovingChain(), replace(moving, moves=0), kept)
+        ((moving, kept),) = deque(engine.follow(rows, _MovingChain(), replace(moving, moves=0), kept), maxlen=1)
         passes, last = passes + 1, moving.moves
         moves += last
         section.note(packed)  # an interrupt in the middle of a pass leaves what was written before it
