@@ -34,7 +34,7 @@ BROKEN = {
     "fuzzy, plain": (FuzzyCMeans, {"n_clusters": 5, "kernel": "linear", "acceleration": None}, 4),
     "fuzzy, exact": (FuzzyCMeans, {"n_clusters": 4, "n_landmarks": None, "kernel": "laplacian", "gamma": 0.1, "max_iter": 12}, 3),
     "possibilistic": (PossibilisticCMeans, {"n_clusters": 5, "eta_scale": 0.1, "kernel": "rbf", "n_landmarks": 30}, 4),
-    "memberships": (CMeans, {"n_clusters": 5, "rule": "fuzzy", "stop": "memberships", "tol": 1e-3, "kernel": "rbf", "n_landmarks": 30}, 4),
+    "memberships": (cmeans.papers.PrintedCMeans, {"n_clusters": 5, "rule": "fuzzy", "tol": 1e-3, "kernel": "rbf", "n_landmarks": 30}, 4),
     "adaptive": (AdaptivePossibilisticCMeans, {"max_clusters": 9}, 6),
     "sequential": (SequentialPossibilisticCMeans, {"max_clusters": 7}, 20),
     "growing samples": (FuzzyCMeans, {"n_clusters": 5, "m": 1.3, "kernel": "linear"}, 2),
