@@ -41,7 +41,7 @@ class KernelKMeans(Plotting, BaseCMeans):
         Number of clusters.
     kernel : str, kernel object or callable k(X, Y), default="rbf"
         Kernel in whose space clusters are sought; "linear" is plain c-means. Known are "rbf", "linear", "laplacian", "polynomial",
-        "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim", "landmark_graph"
+        "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection", "landmark_graph"
         (normalised cuts, for clusters of any shape: the leading eigenvectors of the graph of rows that share near landmarks, for new rows
         too; it has no `gamma`, `landmark_tol` and certificate) or "precomputed" (X is the square kernel matrix, or only the columns of
         `landmarks` with kernel_params={"diag": k(x, x)}), or "precomputed_graph" (X is the square, symmetric matrix of affinities between

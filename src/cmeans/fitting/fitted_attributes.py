@@ -16,13 +16,14 @@ from ..data.arrays import Array, Float64, IntArray, foreign_like, namespace, num
 from ..data.blocks import Blocks, blocks_of
 from ..data.outputs import FloatArray, Labels, TopMemberships
 from ..engines import ThreadEngine
+from ..graphs.landmark_graph import suggested_clusters
 from ..kernels import FeatureKernel, Kernel, LandmarkGraphKernel
 from ..landmarks.certificate import certify
-from ..landmarks.graph import suggested_clusters
 from ..rules import Rule
 from ..runtime.numerals import percent
 from ..runtime.user_warnings import warn
 from ..solvers.multistart import BestRun, FitResult
+from ..solvers.noise import automatic_distance
 from ..solvers.observer import FitRecord
 from ..spaces import FeatureSpace, LandmarkSpace, PointSpace, Space, row_scales
 from ..spaces.centres import Centres
@@ -30,7 +31,6 @@ from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from ..tuning.diagnosis import COLLAPSED, coincident_pairs, separation
-from ..tuning.noise import automatic_distance
 from .geometry import Geometry
 from .rows.empty import warn_of_empty_rows
 

@@ -18,11 +18,11 @@ from ..runtime.progress import Listener
 from ..sampling.population import Population, population_of
 from ..solvers.checkpoints import CheckpointLog, CheckpointSection
 from ..solvers.multistart import FitResult, Pilot, Solving
+from ..solvers.noise import NoisePilot
 from ..solvers.observer import FitRecord
 from ..spaces import PointSpace
 from ..sweeps.final_pass import RowTaker
-from ..sweeps.problem import Problem, Stopping
-from ..tuning.noise import NoisePilot
+from ..sweeps.problem import Criterion, Problem, Stopping
 from .arguments import (
     check_noise,
     settled_m,
@@ -112,7 +112,7 @@ class Procedure:
     stages: tuple[Stage, ...] = ()  # that its parameters ask for
     max_clusters: int | None = None  # upper bound of a number that is found; None: `n_clusters` are made
     most_sweeps: int | None = None  # None: `max_iter`
-    criterion: str = "centres"  # of `Stopping`
+    criterion: Criterion | None = None  # of `Stopping`
     top_k: int | None = None  # clusters in which a row has memberships; None: all
 
     def in_its_space(self, geometry: Geometry) -> tuple[Geometry, Method]:

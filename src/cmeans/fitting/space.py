@@ -12,11 +12,11 @@ from ..data.arrays import IntArray, host_float64, is_foreign, to_numpy
 from ..data.blocks import Blocks
 from ..data.scaling import FeatureUnits
 from ..engines import Engine
+from ..graphs.landmark_graph import AUTOMATIC, Sought, landmark_centres, landmark_graph
+from ..graphs.precomputed_graph import precomputed_graph
 from ..kernels import Cosine, Kernel, LandmarkGraphKernel, Linear, Precomputed, PrecomputedGraphKernel
 from ..kernels.landmark_graph import GraphParameters
 from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
-from ..landmarks.graph import AUTOMATIC, Sought, landmark_centres, landmark_graph
-from ..landmarks.precomputed_graph import precomputed_graph
 from ..landmarks.select import choose, spanning_rows
 from ..sampling.population import some_rows
 from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, PointSpace, Space, landmark_space, solver_tolerance
@@ -37,8 +37,6 @@ from .kernel_width import build_named_kernel, checked_kernel_parameters
 from .memory import free_memory
 from .rows.empty import without_empty_rows
 from .validation import diagonal
-
-FEW_COLUMNS = 4  # rows for each column from which on coordinates are handled sooner than inner products
 
 
 class SpaceParameters(Protocol):

@@ -21,9 +21,10 @@ from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
-from .fixed_point import Solution, Solver, solve
+from .fixed_point import Solver, solve
 from .observer import AsFinal, Observer, Progressed, known
 from .search import Searching
+from .solution import Solution
 from .stopping import reason, rounding_of
 from .subsampling import SubsampleSchedule
 

@@ -43,7 +43,6 @@ class SweepPass(Pass[Statistics]):
 
     rule: Rule
     state: State
-    before: State | None = None  # against which memberships are compared
     labelling: bool = False
     function: SweepFunction | None = None  # of the sweeps before, which may remember them; it does not travel
 
@@ -52,7 +51,7 @@ class SweepPass(Pass[Statistics]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: SweepFunction) -> Statistics:
         labels = rows.argmax_labels if self.labelling else None
-        sums = prepared(rows, self.rule, self.state, task, self.before, labels)
+        sums = prepared(rows, self.rule, self.state, task, labels)
         if self.labelling:
             rows.labelled_by[task] = self.key
         return cast(Statistics, sums)  # which moved rows stand for until they are settled
@@ -72,7 +71,7 @@ class SweepPass(Pass[Statistics]):
         return digest.digest()
 
     def __reduce__(self) -> Any:
-        return type(self), (self.rule, self.state, self.before, self.labelling)
+        return type(self), (self.rule, self.state, self.labelling)
 
 
 @dataclass(frozen=True)

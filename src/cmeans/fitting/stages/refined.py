@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...data.arrays import Array, is_foreign, one_hot
+from ...graphs.cut_refinement import refined_cut
 from ...kernels import PrecomputedGraphKernel
-from ...landmarks.cut_refinement import refined_cut
 from ...sampling.population import Population
 from ...solvers.multistart import BestRun, FitResult, Runs, Solving, best_of
 from ...solvers.observer import Observer

@@ -19,8 +19,8 @@ from ...engines import Engine
 from ...engines.base import Span
 from ...rules import Rule
 from ...runtime.user_warnings import warn
-from ...solvers.fixed_point import Solution
 from ...solvers.multistart import FitResult
+from ...solvers.solution import Solution
 from ...solvers.stopping import reason
 from ...spaces import LandmarkSpace
 from ...streaming import StreamSummary

@@ -21,9 +21,10 @@ from ...runtime.callbacks import logger, verbose_log
 from ...runtime.progress import Reporter, current_listeners
 from ...sampling.population import population_of
 from ...solvers.checkpoints import CheckpointLog
-from ...solvers.fixed_point import Carried, Solution, solve
+from ...solvers.fixed_point import Carried, solve
 from ...solvers.multistart import FitResult, FromStarts, Runs, best_of, by_decreasing_mass
 from ...solvers.observer import FitRecord, Observer
+from ...solvers.solution import Solution
 from ...spaces import Space
 from ...spaces.centres import Centres
 from ...sweeps.final_pass import assign_all

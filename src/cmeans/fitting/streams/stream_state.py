@@ -12,7 +12,7 @@ from ...data.known_labels import KnownLabels, known_of, with_known
 from ...rules import Rule
 from ...runtime.progress import Reporter
 from ...solvers.checkpoints import Packed
-from ...solvers.fixed_point import Solution
+from ...solvers.solution import Solution
 from ...streaming import LandmarkCandidates, StreamSummary
 from ...sweeps.represented_rows import RepresentedRows
 from ..geometry import Geometry

@@ -15,9 +15,10 @@ from ...rules import SparsePossibilistic
 from ...runtime.docstrings import describes_arguments
 from ...sampling.population import sample
 from ...solvers.adaptive import Adaptation, PilotWidths, hard_sums
-from ...solvers.fixed_point import Solution, solve
+from ...solvers.fixed_point import solve
 from ...solvers.multistart import BestRun, concluded
 from ...solvers.observer import Observer
+from ...solvers.solution import Solution
 from ...solvers.steps import Verdict
 from ...sweeps.passes import SilhouettePass, SweepPass
 from ...sweeps.problem import Problem

@@ -17,6 +17,7 @@ from ...landmarks.certificate import Approximation
 from ...rules import Rule
 from ...runtime.callbacks import SweepHook, memory_logger
 from ...runtime.progress import Reporter
+from ...solvers.annealing import Annealing
 from ...solvers.checkpoints import Checkpoint
 from ...solvers.multistart import FromStarts, Runs
 from ...solvers.observer import AfterSweep, Observer
@@ -27,7 +28,6 @@ from ...sweeps.choice import memory_of
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
-from ...tuning.annealing import Annealing
 from ..fitted_attributes import OF_ROWS, certified, model_attributes
 from ..geometry import Geometry
 from ..init import InitContext, starts

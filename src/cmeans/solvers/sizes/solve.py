@@ -18,9 +18,10 @@ from ...sweeps.passes import SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
-from ..fixed_point import Solution, solve
+from ..fixed_point import solve
 from ..multistart import BestRun, FitResult, Runs, Solving, best_of, by_decreasing_mass, concluded, mass_of, portable
 from ..observer import Observer
+from ..solution import Solution
 from ..steps import NEXT_CENTRES, StepResult
 from .assignment import WholeRows, assigned
 from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices

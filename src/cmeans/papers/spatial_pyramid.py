@@ -1,66 +1,20 @@
-"""Kernels of histograms: histogram intersection, and its sum over a pyramid of grids."""
+"""The kernel of a spatial pyramid: histogram intersection summed over grids of cells (Lazebnik 2006, as Chitta 2011 uses it)."""
 
 from __future__ import annotations
 
-import math
 import numbers
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import manhattan_distances
 
-from ...data.arrays import Array, Float64, canonical_csr, inverse_root, is_foreign, is_sparse, namespace
-from ...data.blocks import blocks_of
-from ..base import Columns, Kernel
-from ..native_values import NativeValues, serves
+from ..data.arrays import Array, inverse_root, is_sparse, namespace
+from ..data.blocks import blocks_of
+from ..kernels import Columns, Kernel
+from ..kernels.histogram_intersection import check_not_negative, in_dtype, intersections_with, row_sums
 
 EXPANDED_ELEMENTS = 2**20  # numbers of a pyramid's rows written out at a time: 8 MB
 SMALLEST_PIECE = 16  # rows: below that the calls cost more than the arithmetic
-
-
-@dataclass(frozen=True)
-class HistogramIntersection(Kernel):
-    """k(x, y) = sum_f min(x_f, y_f), features at least 0: the overlap of two histograms (Swain & Ballard 1991).
-
-    Use it for counts and shares: words of texts or images, colours, species. k(x, x) is the row's sum, and the squared distance
-    in feature space, k(x, x) - 2 k(x, y) + k(y, y), is the Manhattan distance of the rows. Positive definite. Rows of unequal
-    totals are usually better divided by them first (scikit-learn's `Normalizer(norm="l1")`).
-
-    Raises
-    ------
-    ValueError
-        If a feature is negative.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cmeans.kernels import HistogramIntersection
-    >>> HistogramIntersection()(np.array([[3.0, 1.0, 0.0]]), np.array([[1.0, 1.0, 2.0], [3.0, 0.0, 0.0]]))
-    array([[2., 3.]])
-
-    References
-    ----------
-    M. J. Swain, D. H. Ballard, Color indexing, International Journal of Computer Vision 7 (1991) 11-32.
-    """
-
-    constant_part = True  # the counts that all rows have in each bin
-
-    def prepare(self, y: Array) -> Columns:
-        _check_not_negative(self, y)
-        intersections = _intersections_with(y)
-
-        def columns(x: Array, room: Array | None = None) -> Array:
-            _check_not_negative(self, x)
-            return _in_dtype(intersections(x), x)
-
-        return columns
-
-    def diag(self, x: Array) -> Array:
-        _check_not_negative(self, x)
-        return _in_dtype(_row_sums(x), x)
 
 
 @dataclass(frozen=True)
@@ -92,7 +46,7 @@ class SpatialPyramid(Kernel):
     One word on a grid of 2 x 2 cells: the first two images have a cell in common, the last two only their number of features.
 
     >>> import numpy as np
-    >>> from cmeans.kernels import SpatialPyramid
+    >>> from cmeans.papers import SpatialPyramid
     >>> images = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
     >>> SpatialPyramid(levels=2)(images, images)
     array([[1.  , 0.75, 0.75],
@@ -125,30 +79,30 @@ class SpatialPyramid(Kernel):
 
     def prepare(self, y: Array) -> Columns:
         n_words = self._checked_n_words(y)
-        _check_not_negative(self, y)
+        check_not_negative(self, y)
         width = n_words * sum(4**level for level in range(self.levels))
         step = max(EXPANDED_ELEMENTS // width, SMALLEST_PIECE)
         expand = _SparseExpansion(self.levels, n_words) if is_sparse(y) else _DenseExpansion(self.levels, n_words)
-        intersections = _intersections_with(expand(y))
-        inverse_roots = inverse_root(_row_sums(y)) if self.normalize else None
+        intersections = intersections_with(expand(y))
+        inverse_roots = inverse_root(row_sums(y)) if self.normalize else None
 
         def columns(x: Array, room: Array | None = None) -> Array:
             self._checked_n_words(x, n_words)
-            _check_not_negative(self, x)
+            check_not_negative(self, x)
             xp = namespace(x)
             parts = [intersections(expand(part)) for part in blocks_of(x, step)]
             values = parts[0] if len(parts) == 1 else xp.concat(parts)
             if inverse_roots is not None:
-                values = values * inverse_root(_row_sums(x))[:, None] * xp.astype(inverse_roots, values.dtype, copy=False)[None, :]
-            return _in_dtype(values, x)
+                values = values * inverse_root(row_sums(x))[:, None] * xp.astype(inverse_roots, values.dtype, copy=False)[None, :]
+            return in_dtype(values, x)
 
         return columns
 
     def diag(self, x: Array) -> Array:
         self._checked_n_words(x)
-        _check_not_negative(self, x)
-        totals = _row_sums(x)  # the weights of one cell and its parents sum to one
-        return _in_dtype(totals > 0 if self.normalize else totals, x)
+        check_not_negative(self, x)
+        totals = row_sums(x)  # the weights of one cell and its parents sum to one
+        return in_dtype(totals > 0 if self.normalize else totals, x)
 
     def _checked_n_words(self, x: Array, n_words: int | None = None) -> int:
         """Return the size of the dictionary; ValueError for a number of columns that does not fit."""
@@ -161,64 +115,6 @@ class SpatialPyramid(Kernel):
                 f"{self.side} x {self.side} cells of the finest grid."
             )
         return n_columns // cells
-
-
-def _check_not_negative(kernel: Kernel, x: Array) -> None:
-    values = x.data if is_sparse(x) else x
-    if math.prod(values.shape) and bool(namespace(values).any(values < 0)):
-        least = float(namespace(values).min(values))
-        raise ValueError(
-            f"{type(kernel).__name__}: features must not be negative, and {least:g} came: rows are histograms (counts, shares, "
-            "intensities). Leave the rows unscaled or scale them to [0, 1]; for features with signs take another kernel."
-        )
-
-
-def _row_sums(x: Array) -> Array:
-    """k(x, x) = sum_f x_f (b,), in float64 for NumPy and CSR."""
-    if is_foreign(x):
-        return namespace(x).sum(x, axis=1)
-    return np.asarray(x.sum(axis=1, dtype=np.float64)).ravel()
-
-
-def _in_dtype(values: Array, x: Array) -> Array:
-    """Return the values in the rows' dtype, or in float64 where rows are integers."""
-    xp = namespace(x)
-    return xp.astype(values, x.dtype if xp.isdtype(x.dtype, "real floating") else xp.float64, copy=False)
-
-
-def _intersections_with(y: Array) -> Callable[[Array], Array]:
-    """Return a function of rows x that gives sum_f min(x_if, y_lf) (b, s); no (b, s, d) array is made.
-
-    In float64. Without native code, and for CSR, min(a, b) = (a + b - |a - b|) / 2, summed by Manhattan distances.
-    """
-    if is_foreign(y):
-        return lambda x: _sums_of_minima(x, y)
-    native = NativeValues("intersections", np.asarray(y, np.float64)) if serves(np.zeros(0)) and not is_sparse(y) else None
-    totals = _row_sums(y)
-    points = canonical_csr(y) if is_sparse(y) else np.ascontiguousarray(y, dtype=np.float64)
-
-    def columns(x: Array) -> Float64:
-        if native is not None and not is_sparse(x):
-            overlaps: Float64 = native(np.asarray(x, np.float64))
-            return overlaps
-        distances = manhattan_distances(canonical_csr(x), points) if is_sparse(x) else cdist(x, points, "cityblock")
-        values: Float64 = np.asarray(distances, dtype=np.float64)
-        np.subtract(totals[None, :], values, out=values)
-        values += _row_sums(x)[:, None]
-        values *= 0.5
-        return values
-
-    return columns
-
-
-def _sums_of_minima(x: Array, y: Array) -> Array:
-    """sum_f min(x_if, y_lf) (b, s) for other array libraries, one feature at a time."""
-    xp = namespace(x)
-    y = xp.astype(y, x.dtype, copy=False)
-    total = xp.minimum(x[:, 0][:, None], y[:, 0][None, :])
-    for f in range(1, x.shape[1]):
-        total += xp.minimum(x[:, f][:, None], y[:, f][None, :])
-    return total
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..data.arrays import foreign_like, itemsize, numpy_dtype, to_numpy
 from ..data.blocks import Blocks
+from ..estimators.kernel_kmeans import KernelKMeans
+from ..estimators.plotting import Plotting
 from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName
 from ..fitting.fit import BaseCMeans
 from ..fitting.fitted_attributes import certified
@@ -26,16 +28,14 @@ from ..runtime.docstrings import shares_parameters
 from ..sampling.drawing import new_key
 from ..sampling.population import Population
 from ..solvers.checkpoints import Checkpoint
-from ..solvers.fixed_point import Solution
-from ..solvers.kpkm import DrawnStart, Found, GivenStart, NearestStart, PartitionProblem, Search, Start
 from ..solvers.multistart import BestRun, FitResult, concluded
 from ..solvers.observer import Observer, Progressed, known
+from ..solvers.solution import Solution
 from ..solvers.stopping import rounding_of
 from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .kernel_kmeans import KernelKMeans
-from .plotting import Plotting
+from .kpkm import DrawnStart, Found, GivenStart, NearestStart, PartitionProblem, Search, Start
 
 Solver = Literal["auto", "fagp", "agp", "batched", "lloyd"]
 Polish = Literal["hartigan"]

@@ -20,14 +20,14 @@ from cmeans.data.blocks import Blocks
 from cmeans.datasets import make_ring_and_disc
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Linear, Sigmoid
+from cmeans.papers.kpkm import GivenStart, PartitionProblem
+from cmeans.papers.kpkm.batched import follow_batched
+from cmeans.papers.kpkm.grams import DenseGram, gram_of
+from cmeans.papers.kpkm.projection import follow
+from cmeans.papers.kpkm.transfer import transfer_in_memory
 from cmeans.rules import Hard
 from cmeans.runtime.progress import listening
 from cmeans.sampling.population import population_of
-from cmeans.solvers.kpkm import GivenStart, PartitionProblem
-from cmeans.solvers.kpkm.batched import follow_batched
-from cmeans.solvers.kpkm.grams import DenseGram, gram_of
-from cmeans.solvers.kpkm.projection import follow
-from cmeans.solvers.kpkm.transfer import transfer_in_memory
 from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space
 from cmeans.sweeps.problem import Problem
 from cmeans.sweeps.represented_rows import RepresentedRows

@@ -17,10 +17,10 @@ import numpy as np
 from ...data.arrays import Float64, IntArray, as_like, ascending, device, host_float64, namespace, rounding_of_sums, to_numpy
 from ...data.outputs import label_type
 from ...engines import Chain
+from ...solvers.checkpoints import Beside, CheckpointSection, Packed
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedBlock, RepresentedRows
 from ...sweeps.state import State
-from ..checkpoints import Beside, CheckpointSection, Packed
 from .distributions import KeptLabels, LabelPass, SumsPass
 from .grams import Gram
 

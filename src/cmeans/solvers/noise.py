@@ -11,15 +11,15 @@ import numpy as np
 from ..data.arrays import Float64, IntArray
 from ..rules import Fuzzy, NoiseFuzzy, Rule
 from ..sampling.population import FIXED_SEED, population_of, sample
-from ..solvers.fixed_point import solve
-from ..solvers.multistart import BestRun
-from ..solvers.observer import AsFinal, Observer, as_it_is
-from ..solvers.search import Searching
-from ..solvers.subsampling import SubsampleSchedule
 from ..spaces.centres import Centres
 from ..sweeps.passes import NearestRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
+from .fixed_point import solve
+from .multistart import BestRun
+from .observer import AsFinal, Observer, as_it_is
+from .search import Searching
+from .subsampling import SubsampleSchedule
 
 HALF = 0.5  # the largest share of noise that is found from the data: more than half of the rows make the clusters
 WIDTH = 7.0  # of a cluster, in steps from the lower quartile to the median of its rows' squared distances

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
+from ..estimators.kernel_kmeans import KernelKMeans
+from ..estimators.plotting import Plotting
 from ..fitting.arguments import Auto, GammaName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest
 from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import integer, one_of, real
@@ -22,8 +24,6 @@ from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import BestRun
 from ..solvers.sequential import Growth, diametral_rows, grow
 from ..tuning.initial_scale import Spacing
-from .kernel_kmeans import KernelKMeans
-from .plotting import Plotting
 
 FormName = Literal["length", "squared"]
 SHARE = 0.4  # K of the automatic sparsity

@@ -11,14 +11,14 @@ import numpy as np
 
 from ...data.arrays import Array, Float64, one_hot, to_numpy
 from ...sampling.population import Population
+from ...solvers.fixed_point import solve
+from ...solvers.observer import Observer, Progressed
+from ...solvers.search import Breathing
 from ...spaces.centres import Centres
 from ...sweeps.passes import TotalNormPass
 from ...sweeps.problem import Problem, Stopping
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
-from ..fixed_point import solve
-from ..observer import Observer, Progressed
-from ..search import Breathing
 from .batched import AfterStep, follow_batched
 from .distributions import GivenStart, LabelPass, LargestPass, Start, SumsPass
 from .grams import Gram, gram_of

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray, is_sparse, one_hot
 from ..data.blocks import Blocks
+from ..estimators.kernel_kmeans import KernelKMeans
+from ..estimators.plotting import Plotting
 from ..fitting.arguments import (
     Auto,
     GammaName,
@@ -47,8 +49,6 @@ from ..spaces import ExactSpace, FeatureSpace, solver_tolerance
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
-from .kernel_kmeans import KernelKMeans
-from .plotting import Plotting
 
 ROWS_OF_GRAPH = 2000  # in the sample, where their number is not given: its graph has half as many landmarks
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ...data.arrays import Array, Float64, IntArray, first_largest
-from ..checkpoints import CheckpointSection, Packed, as_list
+from ...solvers.checkpoints import CheckpointSection, Packed, as_list
 from .grams import Gram
 
 AfterStep: TypeAlias = Callable[[Array, int, float], bool]  # takes P, the number of steps and the objective after each; True ends it

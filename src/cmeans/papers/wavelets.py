@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ...data.arrays import Array, Float64, IntArray, as_like, device, is_foreign, is_sparse, namespace
-from ...data.blocks import blocks_of
-from ..base import Columns, Kernel, check_parameters
+from ..data.arrays import Array, Float64, IntArray, as_like, device, is_foreign, is_sparse, namespace
+from ..data.blocks import blocks_of
+from ..kernels import Columns, Kernel
+from ..kernels.base import check_parameters
 
 POINTS = 1024  # columns of one product
 TILE, LARGE_TILE = 2**17, 2**22  # pairs of images at a time: so few that they stay in a CPU's cache; accelerators need many
@@ -70,7 +71,7 @@ class ComplexWaveletSSIM(Kernel):
     A bright bar, the same bar moved by one pixel, and a bar across:
 
     >>> import numpy as np
-    >>> from cmeans.kernels import ComplexWaveletSSIM
+    >>> from cmeans.papers import ComplexWaveletSSIM
     >>> images = np.zeros((3, 12, 12))
     >>> images[0, 2:10, 5:7] = images[1, 2:10, 6:8] = images[2, 5:7, 2:10] = 1.0
     >>> ComplexWaveletSSIM()(images.reshape(3, 144)[:1], images.reshape(3, 144)).round(1)

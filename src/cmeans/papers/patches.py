@@ -11,7 +11,7 @@ from ..data.blocks import Blocks
 from ..sampling.population import distinct_rows
 from ..spaces import LandmarkSpace, gram_matrix
 from ..spaces.centres import Centres
-from .summary import StreamSummary
+from ..streaming.summary import StreamSummary
 
 
 def carried_points(

@@ -14,6 +14,8 @@ from ..data.arrays import in_float64, numpy_dtype, stacked, take, to_numpy
 from ..data.blocks import Blocks
 from ..engines import Engine, ThreadEngine
 from ..engines.base import Span
+from ..estimators.plotting import Plotting
+from ..estimators.streaming_cmeans import StreamingFuzzyCMeans
 from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule, takes_graph
 from ..fitting.geometry import Geometry
 from ..fitting.procedure import FitContext, FitSettings, Method, Procedure
@@ -27,14 +29,13 @@ from ..rules import Rule
 from ..runtime.docstrings import shares_parameters
 from ..runtime.progress import SILENT, Reporter
 from ..solvers.checkpoints import Checkpoint, Packed
-from ..solvers.fixed_point import Solution
+from ..solvers.solution import Solution
 from ..spaces import Space, spanning_space
-from ..streaming import StreamSummary, carried_points, points_of
+from ..streaming import StreamSummary
 from ..sweeps.final_pass import assign_all
 from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem
-from .plotting import Plotting
-from .streaming_cmeans import StreamingFuzzyCMeans
+from .patches import carried_points, points_of
 
 Merge = Literal["chain", "tree"]
 

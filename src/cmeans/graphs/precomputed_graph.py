@@ -16,7 +16,7 @@ from ..kernels.base import TIE
 from ..kernels.landmark_graph import GraphParameters
 from ..kernels.precomputed_graph import NEGATIVE
 from ..runtime.user_warnings import warn
-from .graph import GAPS, Sought, complain, number_of_components
+from .landmark_graph import GAPS, Sought, complain, number_of_components
 from .multigrid import leading_eigenvectors
 
 DENSE = 1000  # rows up to which all eigenvectors are found

@@ -8,12 +8,13 @@ import numpy as np
 
 from ..sampling.drawing import weights_at
 from ..sampling.population import Population
-from ..solvers.fixed_point import Solution, solve
-from ..solvers.observer import Observer
-from ..solvers.search import Searched, better, is_enough, stage_of
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
+from .fixed_point import solve
+from .observer import Observer
+from .search import Searched, better, is_enough, stage_of
+from .solution import Solution
 
 COOLING = 0.9  # each temperature, as a multiple of the one before
 SWEEPS = 20  # at each of them, at most

@@ -12,11 +12,12 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 
 import cmeans
-import cmeans.kernels.images.wavelets as wavelets
+import cmeans.papers.wavelets as wavelets
 import naive
 from cmeans import FuzzyCMeans, KernelKMeans
-from cmeans.kernels import RBF, ComplexWaveletSSIM, build_kernel
+from cmeans.kernels import RBF
 from cmeans.metrics import purity
+from cmeans.papers import ComplexWaveletSSIM
 from contracts.arrays import DTYPES, FORMS, as_form, on_host
 from sweep_choices import once, pairs
 
@@ -256,18 +257,12 @@ def few_digits(form="numpy", n=240):
     return as_form(X[:n] / 16, form), y[:n]
 
 
-def test_by_name():
-    assert build_kernel("complex_wavelet_ssim", "Owner", {}, gamma=1.0, degree=3) == ComplexWaveletSSIM()
-    params = {"shape": [8, 8], "levels": 2, "window": 3, "width": 0.5}
-    assert build_kernel("complex_wavelet_ssim", "Owner", params) == ComplexWaveletSSIM((8, 8), levels=2, window=3, width=0.5)
-
-
 @pytest.mark.filterwarnings("ignore:.*the kernel is indefinite")
 @pytest.mark.parametrize(("n_landmarks", "form"), once([None, 40], ["numpy", "csr", "torch"]))
 def test_estimators_find_the_digits(n_landmarks, form):
     X, y = few_digits(form)
     words = {"n_landmarks": n_landmarks, "n_init": 5, "random_state": 0}
-    model = KernelKMeans(5, kernel="complex_wavelet_ssim", kernel_params={"window": 3}, **words).fit(X)
+    model = KernelKMeans(5, kernel=ComplexWaveletSSIM(window=3), **words).fit(X)
     labels = on_host(model.labels_)
     assert purity(y, labels) > 0.95
     np.testing.assert_array_equal(on_host(model.predict(X)), labels)
@@ -288,17 +283,15 @@ def test_same_as_its_matrix(estimator):
 def test_indefinite_is_said():
     X, _ = few_digits()
     with pytest.warns(UserWarning, match="the kernel is indefinite on these rows"):
-        KernelKMeans(5, kernel="complex_wavelet_ssim", n_landmarks=None, random_state=0).fit(X)
+        KernelKMeans(5, kernel=ComplexWaveletSSIM(), n_landmarks=None, random_state=0).fit(X)
 
 
 @pytest.mark.filterwarnings("ignore:.*the kernel is indefinite")
-@pytest.mark.parametrize("as_object", [False, True])
 @pytest.mark.parametrize("kernel", [ComplexWaveletSSIM(), ComplexWaveletSSIM((8, 8), 2, 3, 4, 1, 0.1, 0.5)])
 @pytest.mark.parametrize("n_landmarks", [None, 20])
-def test_save_and_load(kernel, as_object, n_landmarks, tmp_path):
+def test_save_and_load(kernel, n_landmarks, tmp_path):
     X, _ = few_digits(n=60)
-    words = {"kernel": kernel} if as_object else {"kernel": "complex_wavelet_ssim", "kernel_params": vars(kernel)}
-    model = KernelKMeans(3, n_landmarks=n_landmarks, random_state=0, **words).fit(X)
+    model = KernelKMeans(3, kernel=kernel, n_landmarks=n_landmarks, random_state=0).fit(X)
     cmeans.save(model, tmp_path / "model.safetensors")
     again = cmeans.load(tmp_path / "model.safetensors")
     assert again.kernel_ == kernel
@@ -365,4 +358,4 @@ def test_rows_unlike_the_points(shape):
 
 def test_rows_that_do_not_fit_in_a_fit():
     with pytest.raises(ValueError, match=r"ComplexWaveletSSIM\(.*rows have 10 columns where the square of a whole number belongs"):
-        KernelKMeans(2, kernel="complex_wavelet_ssim").fit(np.random.default_rng(0).uniform(size=(20, 10)))
+        KernelKMeans(2, kernel=ComplexWaveletSSIM()).fit(np.random.default_rng(0).uniform(size=(20, 10)))

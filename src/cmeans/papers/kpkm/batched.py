@@ -20,15 +20,15 @@ from ...rules import Rule
 from ...runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ...sampling.farthest import farthest_rows
 from ...sampling.quantiles import DigitWeights, QuantileSearch, quantile_of_sums
+from ...solvers.checkpoints import Beside, Packed, as_list
+from ...solvers.observer import UNOBSERVED, Observer, Progressed
+from ...solvers.stopping import rounding_of
 from ...spaces import ProductRows, Rows
 from ...spaces.centres import Centres
 from ...sweeps.generic import gather
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedBlock, RepresentedRows
 from ...sweeps.state import State
-from ..checkpoints import Beside, Packed, as_list
-from ..observer import UNOBSERVED, Observer, Progressed
-from ..stopping import rounding_of
 from .distributions import Distributions, GivenStart, LargestPass, OntoPartition, PathSums, Start
 from .projection import Path
 
