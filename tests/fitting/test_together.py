@@ -32,7 +32,6 @@ WORDS: dict[str, dict[str, Any]] = {  # by which each feature is asked for
     "join_equal_rows": {"join_equal_rows": True},
     "a kernel": {"kernel": "rbf"},
     "landmarks": {"n_landmarks": 5},
-    "init by row": {"init": [0, 10, 20]},
     "numbers of landmarks": {"landmarks": [0, 10, 20]},
 }
 OF_FIT = ("known_labels", "must_link")

@@ -6,11 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ..data.arrays import is_sparse
 from ..kernels import Linear
-from ..spaces.centres import Centres
 from .arguments import are_points, takes_affinities, takes_kernel_values
 
 BY_SWEEPS = "KernelKMeans, FuzzyCMeans, PossibilisticCMeans"
@@ -29,9 +25,9 @@ class Apart:
     def both(self) -> frozenset[str]:
         return frozenset((self.one, self.other))
 
-    def said_of(self, estimator: Any, shape: tuple[int, ...] = ()) -> str:
+    def said_of(self, estimator: Any) -> str:
         """Say why an estimator is refused, by the words that it was given."""
-        words = (WORDS[feature](estimator, shape) for feature in (self.one, self.other) if feature in WORDS)
+        words = (WORDS[feature](estimator) for feature in (self.one, self.other) if feature in WORDS)
         return f"{type(estimator).__name__}({', '.join(filter(None, words))}): {self.why}"
 
 
@@ -55,7 +51,6 @@ TABLE = (
     Apart("join_equal_rows", "must_link", "must_link joins rows already"),
     Apart("join_equal_rows", "sizes", "bounds of sizes may have to divide equal rows"),
     Apart("join_equal_rows", "numbers of landmarks", "landmarks holds numbers of rows before they are joined (give points)"),
-    Apart("join_equal_rows", "init by row", "init speaks of single rows before they are joined (give points)"),
 )
 
 
@@ -64,86 +59,75 @@ def refused_beside(name: str) -> frozenset[str]:
     return frozenset[str]().union(*(apart.both for apart in TABLE if name in apart.both)) - {name}
 
 
-def refuse_beside(name: str, others: Iterable[str], estimator: Any, shape: tuple[int, ...] = ()) -> None:
-    """Refuse a feature beside others, stages that are named and what the words of an estimator ask for, and by estimators without it.
-    `shape`: of the rows, where they are known."""
+def refuse_beside(name: str, others: Iterable[str], estimator: Any) -> None:
+    """Refuse a feature beside others, stages that are named and what the words of an estimator ask for, and by estimators without it."""
     estimator_name = type(estimator).__name__
     if name in TAKEN_BY and name not in estimator._takes:
         raise ValueError(f"{estimator_name}: {name} is for {TAKEN_BY[name]}; use one of these, or leave it out.")
-    if (apart := first_apart(name, others, estimator, shape)) is not None:
-        raise ValueError(f"{apart.said_of(estimator, shape)}.")
+    if (apart := first_apart(name, others, estimator)) is not None:
+        raise ValueError(f"{apart.said_of(estimator)}.")
 
 
-def first_apart(name: str, others: Iterable[str], estimator: Any, shape: tuple[int, ...] = ()) -> Apart | None:
+def first_apart(name: str, others: Iterable[str], estimator: Any) -> Apart | None:
     """Return the first row of the table in which a feature meets another that a fit has."""
     there = set(others)
     for apart in TABLE:
         if name in apart.both:
             (other,) = apart.both - {name}
-            if other in there or (other in WORDS and WORDS[other](estimator, shape) is not None):
+            if other in there or (other in WORDS and WORDS[other](estimator) is not None):
                 return apart
     return None
 
 
-def _spelled(*names: str) -> Callable[[Any, tuple[int, ...]], str | None]:
+def _spelled(*names: str) -> Callable[[Any], str | None]:
     """Return what says how parameters were given, where they were."""
 
-    def said(estimator: Any, shape: tuple[int, ...]) -> str | None:
+    def said(estimator: Any) -> str | None:
         values = {name: value for name in names if (value := vars(estimator).get(name)) is not None}
         return ", ".join(f"{name}={value!r}" for name, value in values.items()) or None
 
     return said
 
 
-def _search(kind: str) -> Callable[[Any, tuple[int, ...]], str | None]:
-    return lambda estimator, _: f'search="{kind}"' if _is(estimator.search, kind) else None
+def _search(kind: str) -> Callable[[Any], str | None]:
+    return lambda estimator: f'search="{kind}"' if _is(estimator.search, kind) else None
 
 
 def _is(value: Any, name: str) -> bool:
     return isinstance(value, str) and value == name
 
 
-def _kernel(estimator: Any, shape: tuple[int, ...]) -> str | None:
+def _kernel(estimator: Any) -> str | None:
     kernel = estimator.kernel
     return None if isinstance(kernel, Linear) or _is(kernel, "linear") else f"kernel={kernel!r}"
 
 
-def _landmarks(estimator: Any, shape: tuple[int, ...]) -> str | None:
+def _landmarks(estimator: Any) -> str | None:
     if not isinstance(estimator.landmarks, str):
         return "landmarks=..."
     return f"n_landmarks={estimator.n_landmarks}" if isinstance(estimator.n_landmarks, int) else None
 
 
-def _kernel_values(estimator: Any, shape: tuple[int, ...]) -> str | None:
+def _kernel_values(estimator: Any) -> str | None:
     given = takes_kernel_values(estimator.kernel) or takes_affinities(estimator.kernel)
     return f"kernel={estimator.kernel!r}" if given else None
 
 
-def _landmark_rows(estimator: Any, shape: tuple[int, ...]) -> str | None:
+def _landmark_rows(estimator: Any) -> str | None:
     given = not isinstance(estimator.landmarks, str) and not are_points(estimator.landmarks, type(estimator).__name__)
     return "landmarks=..." if given else None
 
 
-def _init_by_row(estimator: Any, shape: tuple[int, ...]) -> str | None:
-    """`shape`: numbers of rows, clusters and columns."""
-    init = estimator.init
-    if not shape or isinstance(init, (str, Centres)) or is_sparse(init) or hasattr(init, "predict"):
-        return None
-    there, (n_rows, *of_points) = np.shape(init), shape
-    return "init=..." if len(there) == 1 or (there[0] == n_rows and there != tuple(of_points)) else None
-
-
-WORDS: Mapping[str, Callable[[Any, tuple[int, ...]], str | None]] = {
-    "join_equal_rows": lambda estimator, _: None if isinstance(estimator.join_equal_rows, str) else "join_equal_rows=True",
+WORDS: Mapping[str, Callable[[Any], str | None]] = {
+    "join_equal_rows": lambda estimator: None if isinstance(estimator.join_equal_rows, str) else "join_equal_rows=True",
     "top_k": _spelled("top_k"),
     "noise": _spelled("noise"),
     "sizes": _spelled("size_min", "size_max"),
     'search="breathing"': _search("breathing"),
     'search="annealing"': _search("annealing"),
-    'missing="partial"': lambda estimator, _: 'missing="partial"' if _is(estimator.missing, "partial") else None,
+    'missing="partial"': lambda estimator: 'missing="partial"' if _is(estimator.missing, "partial") else None,
     "a kernel": _kernel,
     "landmarks": _landmarks,
     "kernel values": _kernel_values,
     "numbers of landmarks": _landmark_rows,
-    "init by row": _init_by_row,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -160,21 +160,25 @@ def _is_lower(sums: Statistics, before: Statistics, rows: RepresentedRows) -> bo
     return sums.objective < before.objective - rounding_of(rows) * before.magnitude
 
 
+@dataclass(frozen=True)
+class Runs:
+    """The runs that a problem is to be solved by; `schedule` and `search` as of `best_of`."""
+
+    starts: Iterable[Centres]
+    n_starts: int
+    problem: Problem
+    observer: Observer
+    schedule: SubsampleSchedule | None = None
+    search: Searching | None = None
+
+
 class Solving(Protocol):
     """How a problem is solved from its starts, and what the end of the best run says of every row."""
 
     takes_fewer_starts: bool = False  # True where several clusters may begin at one centre
 
-    def best(
-        self,
-        starts: Iterable[Centres],
-        n_starts: int,
-        problem: Problem,
-        observer: Observer,
-        schedule: SubsampleSchedule | None,
-        search: Searching | None,
-    ) -> tuple[Problem, BestRun]:
-        """Return the problem that was solved, and the best run; `schedule` and `search` as of `best_of`."""
+    def best(self, runs: Runs) -> tuple[Problem, BestRun]:
+        """Return the problem that was solved, and the best run."""
 
     def conclude(self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None) -> FitResult:
         """Return the result of the last pass over all rows, as `concluded` does."""
@@ -187,20 +191,14 @@ class FromStarts(Solving):
 
     pilot: Pilot | None = None
 
-    def best(
-        self,
-        starts: Iterable[Centres],
-        n_starts: int,
-        problem: Problem,
-        observer: Observer,
-        schedule: SubsampleSchedule | None = None,
-        search: Searching | None = None,
-    ) -> tuple[Problem, BestRun]:
+    def best(self, runs: Runs) -> tuple[Problem, BestRun]:
+        problem = runs.problem
+        more: dict[str, Any] = {"schedule": runs.schedule, "search": runs.search}
         if self.pilot is None:
-            return problem, best_of(starts, n_starts, problem, observer, schedule=schedule, search=search)
-        fuzzy, before = replace(problem, rule=self.pilot.rule), observer.of_pilot(self.pilot.as_final(problem.rule))
-        first = best_of(starts, n_starts, fuzzy, before, stage="pilot", measured=True, schedule=schedule, search=search)
-        return self.pilot.follow(first, problem, observer, schedule, search)
+            return problem, best_of(runs.starts, runs.n_starts, problem, runs.observer, **more)
+        fuzzy, before = replace(problem, rule=self.pilot.rule), runs.observer.of_pilot(self.pilot.as_final(problem.rule))
+        first = best_of(runs.starts, runs.n_starts, fuzzy, before, stage="pilot", measured=True, **more)
+        return self.pilot.follow(first, problem, runs.observer, runs.schedule, runs.search)
 
 
 def concluded(

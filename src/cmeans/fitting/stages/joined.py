@@ -16,6 +16,7 @@ from ...data.known_labels import LABEL, STRENGTH
 from ...data.outputs import RowOutputs
 from ...native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to
 from ...sampling.population import FIXED_SEED, distinct_numbers, distinct_rows
+from ...spaces.centres import Centres
 from ...sweeps.final_pass import Assignment, RowTaker
 from ..procedure import FitContext, Outcome, Stage
 from ..together import first_apart
@@ -41,9 +42,13 @@ class EqualRows(Stage):
 
     def settle(self, context: FitContext) -> FitContext:
         blocks, estimator = context.blocks, context.estimator
-        shape = blocks.n_rows, context.settings.n_clusters, int(blocks.x.shape[1])
-        apart = first_apart(self.name, [stage.name for stage in context.stages], estimator, shape)
-        if apart is None:
+        apart = first_apart(self.name, [stage.name for stage in context.stages], estimator)
+        if apart is not None:
+            obstacle = apart.said_of(estimator)
+        elif _speaks_of_rows(estimator.init, blocks, context.settings.n_clusters):
+            name = context.estimator_name
+            obstacle = f"{name}(join_equal_rows=True, init=...): init speaks of single rows before they are joined (give points)"
+        else:
             joined = joined_rows(blocks) if self.asked else joined_if_worth_it(blocks)
             count = estimator.n_landmarks
             if joined is None:
@@ -53,8 +58,6 @@ class EqualRows(Stage):
                 return replace(context, blocks=joined.blocks).with_stage(stage)
             few = f"n_landmarks={count} are more than the {joined.blocks.n_rows} distinct rows"
             obstacle = f"{context.estimator_name}(join_equal_rows=True): {few}"
-        else:
-            obstacle = apart.said_of(estimator, shape)
         if not self.asked:
             return context
         raise ValueError(f'{obstacle}; take join_equal_rows="auto".')
@@ -103,6 +106,14 @@ class GroupedRows:
                 clusters = None if top is None else here.of(top)
                 put(function(RowOutputs(here.of(labels), here.of(u), here.of(nearest), start, clusters)))
         return replace(assignment, labels=everywhere, memberships=None, nearest=None, clusters=None)
+
+
+def _speaks_of_rows(init: Any, blocks: Blocks, n_clusters: int) -> bool:
+    """Return whether a start holds numbers of rows, labels or memberships of all of them."""
+    if isinstance(init, (str, Centres)) or is_sparse(init) or hasattr(init, "predict"):
+        return False
+    shape = np.shape(init)
+    return len(shape) == 1 or (shape[0] == blocks.n_rows and shape != (n_clusters, blocks.x.shape[1]))
 
 
 def joined_if_worth_it(blocks: Blocks) -> GroupedRows | None:

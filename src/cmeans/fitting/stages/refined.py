@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,12 +11,9 @@ from ...data.arrays import Array, is_foreign, one_hot
 from ...graphs.cut_refinement import refined_cut
 from ...kernels import PrecomputedGraphKernel
 from ...sampling.population import Population
-from ...solvers.multistart import BestRun, FitResult, Solving, best_of
+from ...solvers.multistart import BestRun, FitResult, Runs, Solving, best_of
 from ...solvers.observer import Observer
-from ...solvers.search import Searching
-from ...solvers.subsampling import SubsampleSchedule
 from ...spaces import FeatureSpace, Space
-from ...spaces.centres import Centres
 from ...sweeps.final_pass import assign_all
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
@@ -64,16 +61,8 @@ class Refining(Solving):
     x: Array  # (n, n) affinities
     rows_of: Callable[[FeatureSpace], RepresentedRows]  # as a space sees them
 
-    def best(
-        self,
-        starts: Iterable[Centres],
-        n_starts: int,
-        problem: Problem,
-        observer: Observer,
-        schedule: SubsampleSchedule | None,
-        search: Searching | None,
-    ) -> tuple[Problem, BestRun]:
-        problem, best = self.first.best(starts, n_starts, problem, observer, schedule, search)
+    def best(self, runs: Runs) -> tuple[Problem, BestRun]:
+        problem, best = self.first.best(runs)
         state = best.solution.state
         labels = assign_all(problem.rows, problem.space, problem.rule, state, problem.engine).labels
         found = refined_cut(self.kernel, self.x, labels.astype(np.intp), len(state.centres))
@@ -83,7 +72,7 @@ class Refining(Solving):
         features = None if is_foreign(self.x) else kernel.features(self.x)
         again = replace(problem, rows=self.rows_of(FeatureSpace(kernel, features)))
         start = again.centres_of(one_hot(lower, len(state.centres), np.zeros(0)))
-        refined = best_of([start], 1, again, observer, stage="refined")
+        refined = best_of([start], 1, again, runs.observer, stage="refined")
         return again, replace(refined, row_visits=best.row_visits + refined.row_visits)
 
     def conclude(self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None) -> FitResult:

@@ -22,7 +22,7 @@ from ...runtime.progress import Reporter, current_listeners
 from ...sampling.population import population_of
 from ...solvers.checkpoints import CheckpointLog
 from ...solvers.fixed_point import Carried, solve
-from ...solvers.multistart import FitResult, FromStarts, best_of, by_decreasing_mass
+from ...solvers.multistart import FitResult, FromStarts, Runs, best_of, by_decreasing_mass
 from ...solvers.observer import FitRecord, Observer
 from ...solvers.solution import Solution
 from ...spaces import Space
@@ -331,7 +331,7 @@ class StreamingBase(BaseCMeans):
         if method.pilot is None:
             best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
         else:
-            problem, best = FromStarts(method.pilot).best(first, settings.n_init, problem, observer, search=search)
+            problem, best = FromStarts(method.pilot).best(Runs(first, settings.n_init, problem, observer, search=search))
         return problem, replace(best.solution, row_visits=best.row_visits)
 
     def _followed(

@@ -17,7 +17,7 @@ from ...rules import Rule
 from ...runtime.callbacks import SweepHook, memory_logger
 from ...runtime.progress import Reporter
 from ...solvers.annealing import Annealing
-from ...solvers.multistart import FromStarts
+from ...solvers.multistart import FromStarts, Runs
 from ...solvers.observer import AfterSweep, Observer
 from ...solvers.search import Breathing, Searching
 from ...solvers.subsampling import SubsampleSchedule, sample_sizes, subsample_schedule
@@ -80,7 +80,7 @@ class BySweeps:
         schedule, search = self._schedule(settings, swept), self._searching(swept, settings.rng)
         observer = self._observer(context, geometry, method)
         with self._interruptible(context, geometry, method):
-            problem, best = swept.solving.best(first, settings.n_init, swept.problem, observer, schedule, search)
+            problem, best = swept.solving.best(Runs(first, settings.n_init, swept.problem, observer, schedule, search))
         numbered_along = swept.population if isinstance(self.init, str) and problem.known is None else None
         result = swept.solving.conclude(best, problem, observer, numbered_along)
         return Outcome(geometry, method, certified(result, best, geometry, problem))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,12 +19,10 @@ from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
 from ..fixed_point import solve
-from ..multistart import BestRun, FitResult, Solving, best_of, by_decreasing_mass, concluded, mass_of, portable
+from ..multistart import BestRun, FitResult, Runs, Solving, best_of, by_decreasing_mass, concluded, mass_of, portable
 from ..observer import Observer
-from ..search import Searching
 from ..solution import Solution
 from ..steps import NEXT_CENTRES, StepResult
-from ..subsampling import SubsampleSchedule
 from .assignment import WholeRows, assigned
 from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
 
@@ -127,20 +124,13 @@ class Sized(Solving):
         tolerance = max(bounds.largest, 1e-3 * bounds.total / c)
         return _Pricing(bounds, temperature, 8.0 * temperature, tolerance), found.prices, visits + found.row_visits
 
-    def best(
-        self,
-        starts: Iterable[Centres],
-        n_starts: int,
-        problem: Problem,
-        observer: Observer,
-        schedule: SubsampleSchedule | None,
-        search: Searching | None,
-    ) -> tuple[Problem, BestRun]:
+    def best(self, runs: Runs) -> tuple[Problem, BestRun]:
         """Solve from every start, and with a `search` from where that for the best plain partition ends too."""
-        within, first, visits = replace(problem, rule=self.rule), list(starts), 0
-        if search is not None:
+        problem, observer, schedule = runs.problem, runs.observer, runs.schedule
+        within, first, visits = replace(problem, rule=self.rule), list(runs.starts), 0
+        if runs.search is not None:
             before = observer.of_pilot(self._as_final)
-            found = best_of(first, n_starts, problem, before, stage="plain", schedule=schedule, search=search)
+            found = best_of(first, runs.n_starts, problem, before, stage="plain", schedule=schedule, search=runs.search)
             first, visits = [*first, found.solution.state.centres], found.row_visits
         if self.matched:
             first, visits = [self._matched(centres, problem) for centres in first], visits + len(first) * problem.n_rows
