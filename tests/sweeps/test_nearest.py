@@ -125,7 +125,7 @@ def test_sweeps_after_one_another(name, dtype, monkeypatch):
         np.testing.assert_array_equal(out.memberships, own)
         moment = own.T @ (weight[:, None] * (x.astype(float) - rows.space.shift))
         np.testing.assert_allclose(sums.moment, moment, atol=1e-3 if dtype == "float32" else 1e-9)
-        v = v + np.where(own.any(axis=0)[:, None], rows.space.points(rows.space.centres(sums.mass, sums.moment)) - v, 0.0) * 0.7
+        v = v + np.where(own.any(axis=0)[:, None], rows.space.as_points(rows.space.centres(sums.mass, sums.moment)) - v, 0.0) * 0.7
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

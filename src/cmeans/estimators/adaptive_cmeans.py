@@ -16,7 +16,7 @@ from ..fitting.init import InitContext, starts
 from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import one_of, real
 from ..fitting.ways.adaptive import AdaptiveProblem, BaseAdaptive, best_separated
-from ..kernels import Kernel, Linear
+from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, Hard, Rule, SparsePossibilistic
 from ..runtime.docstrings import shares_parameters
@@ -263,7 +263,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         if self.adaptation == "squared":
             return given, state, Adaptation(2), visits
         diameter = 0.0
-        if not isinstance(given.geometry.kernel, Linear):
+        if not given.geometry.kernel.is_linear:
             far, squared = diametral_rows(hard)
             diameter, visits = math.sqrt(squared), visits + far.passes * hard.n_rows
         given, step = given.in_conference_form(diameter)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -23,7 +23,7 @@ from ..fitting.space import graph_geometry
 from ..fitting.validation import checked_random_state, integer, one_of, read_rows, weights_of
 from ..kernels import LandmarkGraphKernel
 from ..kernels.landmark_graph import GraphParameters
-from ..landmarks.graph import FeaturesPass, Sought, suggested_clusters
+from ..landmarks.graph import FeaturesPass, Sought
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming
 from ..solvers.observer import FitRecord
@@ -160,13 +160,11 @@ class LandmarkGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             sought = Sought(self.n_components, "components", f"{name}(n_components={self.n_components})")
             with self._engine(blocks) as engine:
                 geometry = graph_geometry(words, sought, blocks, self.landmarks, number, name, rng, engine)
-        kernel, space = geometry.kernel, geometry.space
-        assert isinstance(kernel, LandmarkGraphKernel)
-        assert isinstance(space, FeatureSpace)
-        self.kernel_ = kernel
-        self.eigenvalues_, self.n_clusters_suggested_ = kernel.eigenvalues, suggested_clusters(kernel.eigenvalues)
+        kernel = self.kernel_ = cast(LandmarkGraphKernel, geometry.kernel)
+        self.eigenvalues_ = kernel.eigenvalues
+        self.n_clusters_suggested_ = kernel.attributes["n_clusters_suggested_"]
         self.landmarks_, self.landmark_indices_ = kernel.points, geometry.landmark_rows
-        return blocks, space.known
+        return blocks, cast(FeatureSpace, geometry.space).known
 
     def _checked(self) -> tuple[GraphParameters, int | str | None]:
         """Return the checked parameters of the graph and the number of landmarks."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -30,7 +30,7 @@ from ..fitting.streams.chunks import checked_chunk_size
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, one_of, real
-from ..kernels import Kernel, Linear
+from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..landmarks.graph import AUTOMATIC
 from ..runtime.docstrings import shares_parameters
@@ -296,7 +296,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
             given = given_landmarks(self.landmarks, estimator_name, blocks, self.n_landmarks)
             if given is not None:
                 return landmark_space(kernel, given[1], None, blocks.x.dtype)
-            if isinstance(kernel, Linear) and self.n_landmarks == "auto":
+            if kernel.is_linear and self.n_landmarks == "auto":
                 return euclidean_space(blocks)
             if self.method == "projection":
                 return self._chunk_space(chunk, kernel)
@@ -307,19 +307,19 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         else:
             geometry = self._geometry(chunk, space_of)
         problem, solution = self._found(chunk, geometry, self._method(geometry))
-        reserve = LandmarkCandidates(limit) if growing and isinstance(geometry.space, LandmarkSpace) else None
+        reserve = LandmarkCandidates(limit) if growing and geometry.space.basis_points is not None else None
         return self._absorbed(geometry, problem, solution, None, None, reserve)
 
     def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:
         updating, _ = self._checked_stream_parameters(type(self).__name__)
         former, space, reserve, loss = stream.past * self.decay, stream.past.space, stream.reserve, None
         past = former
-        if self.method == "projection" and isinstance(space, LandmarkSpace):
+        if self.method == "projection" and space.basis_points is not None:
             space = self._chunk_space(chunk, space.kernel)
             past, loss = former.moved(space, projected(former, space, chunk.blocks, self.projection))
         elif reserve is not None:
-            assert isinstance(space, LandmarkSpace)
-            space, reserve = further_landmarks(space, chunk.blocks, population_of(chunk.blocks), reserve, chunk.rng("landmarks"))
+            landmarks = cast(LandmarkSpace, space)
+            space, reserve = further_landmarks(landmarks, chunk.blocks, population_of(chunk.blocks), reserve, chunk.rng("landmarks"))
             if space is not former.space:
                 past, _ = former.moved(space, space.project(former.centres, former.space))
         carried = MetaVectors(past, stream.rule) if updating else SettledSums(past)

@@ -13,7 +13,6 @@ from pathlib import Path
 from ..data.blocks import Blocks
 from ..data.limits import Limits
 from ..data.memory_estimate import footprint
-from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..landmarks.select import rows_for
 from ..runtime.numerals import percent
 from ..solvers.subsampling import sample_sizes
@@ -102,7 +101,7 @@ def plan(
 ) -> MemoryPlan:
     """Divide the budget, or raise an error with the least that suffices."""
     n, r, c = blocks.n_rows, space.size, n_clusters
-    features = 0 if isinstance(space.kernel, (Precomputed, PrecomputedGraphKernel)) else int(blocks.x.shape[1])
+    features = int(blocks.x.shape[1]) if space.kernel.takes_features else 0
     beside = footprint(blocks, c, itemsize, n_threads, SAMPLED * max(sample_sizes(n, c, blocks.limits), default=0), most_clusters)
     seeding = 8 * min(n, blocks.limits.seeding_rows_for(c)) * (2 * features + 4 * (2 + int(math.log(c))))
     b = blocks.block_rows(r)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -121,8 +121,8 @@ def build_geometry(request: SpaceRequest) -> Geometry:
 
 def _of_graph(geometry: Geometry, parameters: SpaceParameters) -> Geometry:
     """Return the geometry of a graph with centres as the parameters ask for them."""
-    assert isinstance(geometry.space, FeatureSpace)
-    return replace(geometry, space=replace(geometry.space, spherical=parameters.spherical))
+    space = cast(FeatureSpace, geometry.space)
+    return replace(geometry, space=replace(space, spherical=parameters.spherical))
 
 
 def _chosen_rows(request: SpaceRequest, number: int | str | None, geometry: Geometry, *, factor: bool) -> IntArray | None:

@@ -22,6 +22,7 @@ class Linear(ProductKernel):
     array([[11.,  2.]])
     """
 
+    is_linear = True
     constant_part = True
     distances_ignore_shifts = True
 

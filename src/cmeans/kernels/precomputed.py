@@ -34,6 +34,9 @@ class Precomputed(Kernel):
     True
     """
 
+    takes_features = False
+    points_are_columns = True
+
     @property
     def positive_definite(self) -> bool:
         return False  # unknown, so a sample is checked

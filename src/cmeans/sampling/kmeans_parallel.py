@@ -39,8 +39,8 @@ def scalable_kmeans_plus_plus(metric: Metric, population: Population, count: int
     """
     if population.member is not None:  # few rows, of which equal ones are one
         rows = population.rows
-        features = None if metric.features is None else metric.features[rows]
-        among = replace(metric, blocks=metric.blocks.part(rows, population.weights), features=features)
+        space = None if metric.space is None else metric.space.of_part(rows)
+        among = replace(metric, blocks=metric.blocks.part(rows, population.weights), space=space)
         everyone = Population(None, population.weights, None, len(rows), population.limits)
         return rows[scalable_kmeans_plus_plus(among, everyone, count, rng, engine)]
     found = np.empty(0, dtype=np.intp)

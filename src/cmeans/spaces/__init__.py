@@ -1,6 +1,6 @@
 """Spaces: geometries that give the distances of rows to centres."""
 
-from .base import ProductRows, Rows, RowValues, Space, View
+from .base import Pairing, ProductRows, Rows, RowValues, Space, View
 from .conjugate_gradients import solver_tolerance
 from .euclidean import EuclideanSpace, PartialSpace, PointSpace, row_scales
 from .exact import ExactSpace
@@ -14,6 +14,7 @@ __all__ = [
     "ExactSpace",
     "FeatureSpace",
     "LandmarkSpace",
+    "Pairing",
     "PartialSpace",
     "PointSpace",
     "ProductRows",

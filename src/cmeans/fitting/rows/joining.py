@@ -9,7 +9,6 @@ import numpy as np
 from ...data.arrays import is_sparse
 from ...data.blocks import Blocks
 from ...sampling.joined_rows import GroupedRows, joined_if_worth_it, joined_rows
-from ...spaces.centres import Centres
 from ..arguments import are_points, takes_affinities, takes_kernel_values
 from ..validation import host_array
 
@@ -53,7 +52,7 @@ def _obstacle_to_joining(parameters: BaseCMeans, blocks: Blocks, n_clusters: int
         return "size_min and size_max may have to divide equal rows"
     if not isinstance(parameters.landmarks, str) and not are_points(parameters.landmarks, estimator_name):
         return "landmarks holds numbers of rows before they are joined (give points)"
-    if isinstance(parameters.init, (str, Centres)) or is_sparse(parameters.init) or hasattr(parameters.init, "predict"):
+    if isinstance(parameters.init, str) or is_sparse(parameters.init) or hasattr(parameters.init, "predict"):
         return None
     shape = host_array(parameters.init, "init", estimator_name).shape
     if len(shape) == 1 or (shape[0] == blocks.n_rows and shape != (n_clusters, blocks.x.shape[1])):

@@ -12,7 +12,7 @@ from ...sampling.joined_rows import GroupedRows
 from ...sampling.linked_rows import linked_rows
 from ...sampling.population import Population, population_of
 from ...solvers.multistart import FitResult, Pilot
-from ...spaces import ExactSpace, Space
+from ...spaces import Space
 from ...sweeps.passes import KnownPass
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
@@ -56,9 +56,10 @@ class SweptRows:
 
 def for_linked_rows(geometry: Geometry) -> Geometry:
     """Return the geometry in a space in which means of rows are rows."""
-    if geometry.blocks.groups is None or not isinstance(geometry.space, ExactSpace):
+    if geometry.blocks.groups is None:
         return geometry
-    return geometry.over(geometry.space.factored(), geometry.landmark_rows)
+    space = geometry.space.for_means()
+    return geometry if space is geometry.space else geometry.over(space, geometry.landmark_rows)
 
 
 def sums_of_known(space: Space, blocks: Blocks, n_clusters: int, engine: Engine) -> KnownSums | None:

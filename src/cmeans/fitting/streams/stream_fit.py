@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, get_args
+from typing import Any, Self, cast, get_args
 
 import numpy as np
 
@@ -294,9 +294,7 @@ class StreamingBase(BaseCMeans):
         if isinstance(number, int) and isinstance(self.landmarks, str):
             number = max(min(number, chunk.blocks.n_rows // 2), 1)  # at most: there will be more of them with more rows
         request = replace(self._space_request(chunk.context, chunk.blocks), rng=chunk.rng("landmarks"))
-        made = estimator_graph(request, self.landmarks, number)
-        assert isinstance(made.kernel, LandmarkGraphKernel)
-        return made.kernel
+        return cast(LandmarkGraphKernel, estimator_graph(request, self.landmarks, number).kernel)
 
     def _later_geometry(self, chunk: Chunk, space: Space) -> Geometry:
         """Return the geometry of a further chunk in its space."""
