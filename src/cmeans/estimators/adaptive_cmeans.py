@@ -263,7 +263,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         if self.adaptation == "squared":
             return given, state, Adaptation(2), visits
         diameter = 0.0
-        if not given.geometry.kernel.is_linear:
+        if given.geometry.kernel.coordinates != "rows":
             far, squared = diametral_rows(hard)
             diameter, visits = math.sqrt(squared), visits + far.passes * hard.n_rows
         given, step = given.in_conference_form(diameter)

@@ -296,7 +296,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
             given = given_landmarks(self.landmarks, estimator_name, blocks, self.n_landmarks)
             if given is not None:
                 return landmark_space(kernel, given[1], None, blocks.x.dtype)
-            if kernel.is_linear and self.n_landmarks == "auto":
+            if kernel.coordinates == "rows" and self.n_landmarks == "auto":
                 return euclidean_space(blocks)
             if self.method == "projection":
                 return self._chunk_space(chunk, kernel)

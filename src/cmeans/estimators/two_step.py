@@ -176,7 +176,7 @@ def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, In
         kernel = cast(FeatureKernel, alone.kernel)
         return Geometry(blocks, kernel, FeatureSpace(kernel), n_clusters), alone, rows
     alone = Geometry(part, kernel, ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)), n_clusters, gamma)
-    if not kernel.is_linear:
+    if kernel.coordinates != "rows":
         alone.complain(estimator_name)
     else:
         alone = replace(alone, space=euclidean_space(part))

@@ -48,7 +48,7 @@ class Geometry:
     @property
     def is_precomputed(self) -> bool:
         """True where rows are kernel values already."""
-        return self.kernel.points_are_columns
+        return self.kernel.takes_kernel_values
 
     @property
     def given_landmark_rows(self) -> IntArray | None:
@@ -124,7 +124,7 @@ class Geometry:
     def _by_inner_products(self, size: int) -> tuple[SampledRows, Float64]:
         """Return at most so many rows, the same for every random_state, by their inner products, and their weights."""
         positions, weights = self.population.fixed_sample_of(size)
-        if self.kernel.is_linear and FEW_COLUMNS * self.blocks.x.shape[1] <= len(positions):
+        if self.kernel.coordinates == "rows" and FEW_COLUMNS * self.blocks.x.shape[1] <= len(positions):
             rows = self.blocks.filled.take(self.population.at(positions)).x
             if not is_sparse(rows):
                 x = host_float64(rows)

@@ -373,13 +373,13 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
     def _table(self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None) -> tuple[RepresentedRows, bool]:
         """Return new rows represented in the model's space, and True if their k(x, x) are known; messages about weights name `caller`."""
         estimator_name = type(self).__name__
-        given = read_rows(self, X, fitting=False, sparse=not self.kernel_.points_are_columns)
+        given = read_rows(self, X, fitting=False, sparse=not self.kernel_.takes_kernel_values)
         x, (weight, unit) = given.x, weights_of(given, sample_weight, caller or estimator_name)
         with naming(estimator_name):
             weight = self.kernel_.row_weights(x, weight)
         blocks = Blocks(x, weight, unit=unit, factors=self._factors, limits=self._limits, n_threads=self._threads(x))
         known = True
-        if self.kernel_.points_are_columns:
+        if self.kernel_.takes_kernel_values:
             kxx = diagonal_for_prediction(diag, x, estimator_name, self._training_diag)
             known = kxx is not None
             blocks = replace(blocks, kxx=kxx if known else as_like(np.zeros(blocks.n_rows), x))

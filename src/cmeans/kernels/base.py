@@ -6,7 +6,7 @@ import math
 import numbers
 from abc import ABC, abstractmethod
 from dataclasses import fields
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -58,11 +58,16 @@ class Kernel(ABC):
 
     prepares_lightly: ClassVar[bool] = False  # True: many prepared points take hardly more memory than the points themselves
 
-    is_linear: ClassVar[bool] = False  # True: k(x, y) = x.y, so that rows are their own features
+    coordinates: ClassVar[Literal["", "rows", "unit rows"]] = ""  # what k(x, y) is the inner product of, where these are coordinates
 
-    takes_features: ClassVar[bool] = True  # False: rows are their values or affinities with others
+    takes_kernel_values: ClassVar[bool] = False  # True: rows are kernel values already
 
-    points_are_columns: ClassVar[bool] = False  # True: a "point" is the number of a column of the rows
+    takes_affinities: ClassVar[bool] = False  # True: rows are affinities to all rows of a graph
+
+    @property
+    def takes_features(self) -> bool:
+        """True where rows are features, not their values with other rows."""
+        return not (self.takes_kernel_values or self.takes_affinities)
 
     @property
     def positive_definite(self) -> bool:

@@ -34,8 +34,7 @@ class Precomputed(Kernel):
     True
     """
 
-    takes_features = False
-    points_are_columns = True
+    takes_kernel_values = True
 
     @property
     def positive_definite(self) -> bool:

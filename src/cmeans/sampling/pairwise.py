@@ -220,7 +220,7 @@ class Metric:
             if found.kxx is None:
                 return KernelAffinity(Linear(), found.g)
             return PairedAffinity(found, found.kxx)
-        if self.kernel.points_are_columns:
+        if self.kernel.takes_kernel_values:
             return MatrixAffinity(self.blocks.x, host_float64(take(self.blocks.kxx, rows)), rows)
         x = in_float64(self.blocks.take(rows).x)
         shift = self._shift(x)
@@ -274,7 +274,7 @@ class NearestOf:
         """Return a function of a block: its kernel values (b, k) with the rows, and k(x, x) (b,)."""
         if self.space is not None:
             return _products_in(self.space, self.chosen)
-        if self.kernel.points_are_columns:
+        if self.kernel.takes_kernel_values:
             prepared = self.kernel.prepare(self.rows)
             return lambda block: (host_float64(prepared(block.x)), host_float64(block.kxx))
         points = in_float64(self.chosen.x)

@@ -130,7 +130,7 @@ class ExactSpace(Space):
         return True
 
     def for_means(self) -> LandmarkSpace:
-        given = self.kernel.points_are_columns
+        given = self.kernel.takes_kernel_values
         gram = host_float64(self._columns(self.data.cut(0, self.size).x)) if given else None
         return landmark_space(self.kernel, self._points, gram, self.data.x.dtype, spherical=self.spherical)
 
@@ -156,7 +156,7 @@ class ExactSpace(Space):
 
     @property
     def _points(self) -> Array:
-        return np.arange(self.size) if self.kernel.points_are_columns else self.data.cut(0, self.size).x
+        return np.arange(self.size) if self.kernel.takes_kernel_values else self.data.cut(0, self.size).x
 
     @cached_property
     def _columns(self) -> Columns:

@@ -59,7 +59,7 @@ class LandmarkSpace(Space):
     spherical: bool = False
 
     def __post_init__(self) -> None:
-        s, numbered = int(self.points.shape[0]), self.kernel.points_are_columns
+        s, numbered = int(self.points.shape[0]), self.kernel.takes_kernel_values
         if self.points.ndim != (1 if numbered else 2):
             raise ValueError(f"LandmarkSpace: points of shape {tuple(self.points.shape)} are no landmarks of {self.kernel!r}")
         fitting = self.centring is None or self.centring.row_means.shape == (s,)
@@ -121,7 +121,7 @@ class LandmarkSpace(Space):
     def portable(self, centres: Centres, columns: IntArray | None = None) -> tuple[Space, Centres]:
         a, duals = self.coefficients(centres), host_float64(self.as_rows(centres).plain().g)
         # K_ss can be computed again from the landmarks, except where it was given.
-        gram = self.gram if self.kernel.points_are_columns else None
+        gram = self.gram if self.kernel.takes_kernel_values else None
         points = self.points if columns is None else columns
         return replace(self, points=points, whitener=None, gram=gram), Centres(a, duals)
 
@@ -154,11 +154,11 @@ class LandmarkSpace(Space):
     def attributes(self, centres: Centres, landmark_rows: IntArray | None) -> dict[str, Any]:
         found = super().attributes(centres, landmark_rows)
         found |= {"dual_coef_": self.raw_coefficients(centres), "landmark_indices_": landmark_rows}
-        return found if self.kernel.points_are_columns else {**found, "landmarks_": self.points}
+        return found if self.kernel.takes_kernel_values else {**found, "landmarks_": self.points}
 
     def check(self, n_features: int, diag: Any) -> None:
         points, d = self.points, n_features
-        if not self.kernel.points_are_columns:
+        if not self.kernel.takes_kernel_values:
             if diag is not None or points.shape[1] != d or not np.issubdtype(points.dtype, np.floating):
                 raise ValueError(f"landmarks of shape {points.shape} and {points.dtype} do not fit {d} features")
             return
@@ -186,7 +186,7 @@ class LandmarkSpace(Space):
         return np.maximum(host_float64(rows.kxx) - projections.squared_norms(), 0.0)
 
     def for_rows(self, x: Array, *, holes: bool, is_scale_free: bool) -> LandmarkSpace:
-        if self.kernel.points_are_columns or is_foreign(self.points) == is_foreign(x):
+        if self.kernel.takes_kernel_values or is_foreign(self.points) == is_foreign(x):
             return self
         points = self.points.toarray() if is_sparse(self.points) else self.points
         return replace(self, points=as_like(points, x) if is_foreign(x) else to_numpy(points))

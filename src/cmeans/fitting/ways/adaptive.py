@@ -78,7 +78,7 @@ class AdaptiveProblem:
     def unit_length(self, diameter: float) -> float:
         """Factor from a mean deviation to a squared length in the form "length": 1 for plain features, which the papers scale to
         [0, 10]; a tenth of the rows' diameter in the space of any other kernel."""
-        return 1.0 if self.geometry.kernel.is_linear or diameter == 0 else TENTH * diameter
+        return 1.0 if self.geometry.kernel.coordinates == "rows" or diameter == 0 else TENTH * diameter
 
 
 @dataclass(frozen=True)

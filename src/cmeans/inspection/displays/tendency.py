@@ -61,7 +61,7 @@ class TendencyDisplay:
         model, X = last_step(model, X)  # distances are those of the rows that it sees
         seen = inspected(model, X, caller, most=most)
         kernel = model.kernel_
-        if kernel.points_are_columns or seen.x is None:
+        if kernel.takes_kernel_values or seen.x is None:
             raise ValueError(
                 f"{caller}: a precomputed kernel gives no distances between rows of X; pass them, sqrt(K_ii + K_jj - 2 K_ij), to "
                 f"{cls.__name__}.from_predictions."
