@@ -124,7 +124,8 @@ class Geometry:
     def _by_inner_products(self, size: int) -> tuple[SampledRows, Float64]:
         """Return at most so many rows, the same for every random_state, by their inner products, and their weights."""
         positions, weights = self.population.fixed_sample_of(size)
-        if self.kernel.coordinates == "rows" and FEW_COLUMNS * self.blocks.x.shape[1] <= len(positions):
+        plain = self.kernel.coordinates == "rows" and self.space.pairs_by_kernel
+        if plain and FEW_COLUMNS * self.blocks.x.shape[1] <= len(positions):
             rows = self.blocks.filled.take(self.population.at(positions)).x
             if not is_sparse(rows):
                 x = host_float64(rows)

@@ -18,7 +18,7 @@ from ..landmarks.graph import AUTOMATIC, Sought, landmark_centres, landmark_grap
 from ..landmarks.precomputed_graph import precomputed_graph
 from ..landmarks.select import choose, spanning_rows
 from ..sampling.population import some_rows
-from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, PartialSpace, PointSpace, Space, landmark_space, solver_tolerance
+from ..spaces import SPACES, EuclideanSpace, ExactSpace, FeatureSpace, PartialSpace, PointSpace, Space, landmark_space, solver_tolerance
 from .arguments import (
     checked_landmark_parameters,
     given_diagonal,
@@ -81,6 +81,11 @@ class SpaceRequest:
 def build_geometry(request: SpaceRequest) -> Geometry:
     """Check the parameters, determine the kernel's width, choose the landmarks, build the space."""
     parameters, estimator_name, blocks, n_clusters = request.parameters, request.estimator_name, request.blocks, request.n_clusters
+    if is_space(parameters.kernel):
+        space = SPACES[str(parameters.kernel)].over(blocks, request.rng)
+        named = Geometry(request.without_empty_rows(space), space.kernel, space, n_clusters)
+        named.refuse_range(estimator_name)
+        return named
     number, factor = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
     refuse_stored(parameters, estimator_name, blocks, number)
     if takes_kernel_values(parameters.kernel):
@@ -150,12 +155,19 @@ def _takes_all_rows(number: int | str | None, blocks: Blocks) -> bool:
     return number is None or (number == "auto" and blocks.n_rows <= blocks.limits.exact_rows)
 
 
+def is_space(kernel: Any) -> bool:
+    """True where the word for the kernel is the name of a space."""
+    return isinstance(kernel, str) and kernel in SPACES
+
+
 def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
     """Refuse invalid kernel parameters."""
     if not isinstance(parameters.spherical, (bool, np.bool_)):
         raise ValueError(f"{estimator_name}(spherical={parameters.spherical!r}): give True or False.")
     if takes_kernel_values(parameters.kernel):
         given_diagonal(parameters, estimator_name)
+    elif is_space(parameters.kernel):
+        pass  # it has no parameters here
     elif takes_graph(parameters.kernel) or takes_affinities(parameters.kernel):
         graph_parameters(parameters, estimator_name)
     else:

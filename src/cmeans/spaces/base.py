@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from ..data.arrays import (
 from ..data.blocks import LARGEST_SUM, Block, Blocks, rows_between, spans
 from ..kernels import Columns, Kernel
 from .centres import Centres
+
+SPACES: dict[str, type[Space]] = {}  # by the names that `kernel=` gives; a class with one enters itself
 
 
 @dataclass(frozen=True)
@@ -139,13 +141,19 @@ class Space(ABC):
     rows are coordinates over orthonormal axes about the origin. Other spaces replace more of it.
     """
 
-    kernel: Kernel
+    name: ClassVar[str] = ""  # by which a fit makes it `over` its rows; "": by other words
+    kernel: Kernel  # of the class, where it has a name
     spherical: bool = False  # whether centres have length one
     empty_row_has = "only zeros, and so no direction"  # for messages
 
+    def __init_subclass__(cls, **words: Any) -> None:
+        super().__init_subclass__(**words)
+        if cls.__dict__.get("name"):
+            SPACES[cls.name] = cls
+
     @classmethod
     def over(cls, blocks: Blocks, rng: np.random.RandomState) -> Space:  # noqa: ARG003
-        """Return the space over rows that a fit with `kernel=` its name in `SPACES` takes."""
+        """Return the space over the rows of a fit whose `kernel` is its name."""
         raise ValueError(f"{cls.__name__} is no space that a name alone can build.")
 
     # What a sweep asks: rows as numbers, and what they cost.
