@@ -165,7 +165,7 @@ def test_seeds_are_drawn_by_partial_distances(scaled: bool) -> None:
     chosen = np.array([3, 40])
     expected = partial_distances(X, np.where(np.isnan(X), space.shift, X)[chosen], scaled=scaled)
     np.testing.assert_allclose(metric.among(np.arange(60)).squared_distances(chosen), expected, atol=1e-9)
-    best, d2 = metric.nearest_of(chosen).function()(Block(X, np.ones(60), 0))
+    best, d2 = metric.nearest_of(chosen).nearest(Block(X, np.ones(60), 0))
     np.testing.assert_allclose(d2, expected.min(axis=1), atol=1e-9)
     np.testing.assert_array_equal(best, expected.argmin(axis=1))
 

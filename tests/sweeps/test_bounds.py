@@ -88,7 +88,7 @@ class Watched:
         return sums
 
     def _labels(self, rows: RepresentedRows, task: int) -> np.ndarray:
-        return np.concatenate([known.label for _, known in sorted(self._sweep._memory[id(rows), task].bounds.items())])
+        return np.concatenate([known.label for _, known in sorted(self._sweep._known[rows].tasks[task].bounds.items())])
 
 
 def total(sweep, rows: RepresentedRows, state: State) -> Statistics:

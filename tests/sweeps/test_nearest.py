@@ -151,7 +151,7 @@ def test_in_a_kernels_space(dtype, monkeypatch):
     space = landmark_space(RBF(0.05), x[::5], None, x.dtype)
     rows = RepresentedRows(space, euclidean_rows(x, None, 0).blocks, 10**9)
     state = State(Centres.stack([space.embed(rows.blocks.cut(3 * j, 3 * j + 1)) for j in range(70)]))
-    assert rows.directions(nearest.direction_count(space, 700, 70)) is not None
+    assert rows.beside(nearest.Directions).most(nearest.direction_count(space, 700, 70)) is not None
     search = NearestSearch(x.dtype)
     labels = np.concatenate([search(rows, state, task)[0] for task in range(rows.n_tasks)])
     whitened = space.embed(rows.blocks.cut(0, 700)).coordinates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -302,7 +302,6 @@ class GivenRows:
 
     blocks: Blocks
     width: int
-    memory: dict[int, Any] = field(default_factory=dict)  # what passes keep of the rows of a task, by its number
 
     @property
     def n_tasks(self) -> int:

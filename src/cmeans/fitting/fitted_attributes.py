@@ -84,25 +84,28 @@ def restored_on_failure(model: Any, record: FitRecord) -> Iterator[None]:
 
 def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State) -> dict[str, Any]:
     """Attributes that predict and that describe the centres."""
-    x = geometry.blocks.x
-    precomputed = geometry.is_precomputed
-    model: dict[str, Any] = {
-        "_space": space,
-        "_state": state,
-        "_rule": rule,
-        "_training_diag": to_numpy(geometry.blocks.kxx).astype(np.float64) if precomputed else None,
-        "_n_features_out": len(state.centres),
+    blocks, x = geometry.blocks, geometry.blocks.x
+    model = centre_attributes(rule, space, state, geometry.given_landmark_rows)
+    model |= {
+        "_training_diag": to_numpy(blocks.kxx).astype(np.float64) if geometry.is_precomputed else None,
         "kernel_": geometry.kernel,
         "gamma_": geometry.gamma,
         "n_landmarks_": _landmarks_used(geometry),
     }
-    model |= space.attributes(state.centres, geometry.given_landmark_rows)
     for name in IN_FEATURES & model.keys():
-        model[name] = geometry.blocks.unscaled(model[name])
+        model[name] = blocks.unscaled(model[name])
     if "cluster_centers_" in model:
         model["cluster_centers_"] = foreign_like(model["cluster_centers_"].astype(numpy_dtype(x)), x)
-    if geometry.blocks.factors is not None:
-        model["_factors"] = geometry.blocks.factors
+    if blocks.factors is not None:
+        model["_factors"] = blocks.factors
+    return model
+
+
+def centre_attributes(rule: Rule, space: Space, state: State, landmark_rows: IntArray | None = None) -> dict[str, Any]:
+    """Return the attributes that follow from the centres, without any rows; `landmark_rows` are the
+    numbers of the landmarks, where these are rows."""
+    model = {"_space": space, "_state": state, "_rule": rule, "_n_features_out": len(state.centres)}
+    model |= space.attributes(state.centres, landmark_rows)
     if rule.needs_pilot:
         model["eta_"] = state.scales
     if rule.has_prices:

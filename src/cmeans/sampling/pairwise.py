@@ -249,8 +249,9 @@ class NearestOf:
     space: Space | None  # whose `pairing` says how far rows are from each other
     shifted: bool  # rows are centred first
 
-    def function(self) -> Callable[[Block, int], tuple[IntArray, Float64]]:
-        """Return a function of a block and the number of the first row of all: the index (b,) of the row nearest to each of the block's,
+    @cached_property
+    def nearest(self) -> Callable[[Block, int], tuple[IntArray, Float64]]:
+        """A function of a block and the number of the first row of all: the index (b,) of the row nearest to each of the block's,
         and the squared distance (b,). Each of the rows is nearest to itself, at zero; so are rows that differ from it by rounding only."""
         products_with, rows = self._products(), self.rows
         _, norms = products_with(self.chosen)
@@ -269,6 +270,9 @@ class NearestOf:
             return best, d2
 
         return nearest
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "nearest"}  # made again where it is needed
 
     def _products(self) -> Callable[[Block], tuple[Float64, Float64]]:
         """Return a function of a block: its kernel values (b, k) with the rows, and k(x, x) (b,)."""

@@ -31,7 +31,7 @@ from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ..arguments import StreamRule, check_m, check_noise
 from ..fit import BaseCMeans
-from ..fitted_attributes import OF_ROWS, model_attributes, restored_on_failure, warn_of_result
+from ..fitted_attributes import OF_ROWS, centre_attributes, restored_on_failure, warn_of_result
 from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..kernel_width import build_named_kernel
@@ -376,11 +376,10 @@ class StreamingBase(BaseCMeans):
     def _keep_without_rows(self, stream: StreamState) -> None:
         """Keep a stream that has changed without rows: attributes of the last rows are removed."""
         space, centres = stream.past.space.portable(stream.past.centres)
-        row = np.zeros((1, self.n_features_in_), dtype=stream.dtype)
-        blocks = Blocks(row, np.ones(1), limits=self._limits)
-        geometry = Geometry(blocks, self.kernel_, stream.past.space, len(stream.past.mass), self.gamma_)
-        for name, value in model_attributes(geometry, stream.rule, space, State(centres)).items():
-            setattr(self, name, value)
+        self.__dict__.update(centre_attributes(stream.rule, space, State(centres)))
+        self.n_landmarks_ = stream.past.space.n_landmarks
+        if (points := space.as_points(centres)) is not None:
+            self.cluster_centers_ = points.astype(stream.dtype)
         for name in (*OF_ROWS, *OF_SWEEPS):
             self.__dict__.pop(name, None)
         self.n_clusters_ = int(np.count_nonzero(stream.past.mass > 0))
