@@ -18,8 +18,8 @@ from cmeans.rules import Hard
 from cmeans.solvers.fixed_point import solve
 from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
-from cmeans.sweeps.hard.bounded import BoundedSweep
-from cmeans.sweeps.hard.nearest import NearestAssign
+from cmeans.sweeps.bounded import BoundedSweep
+from cmeans.sweeps.nearest import NearestAssign
 from cmeans.sweeps.problem import Problem, Stopping
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State

@@ -14,9 +14,9 @@ from cmeans.kernels import RBF
 from cmeans.rules import Hard
 from cmeans.spaces import landmark_space
 from cmeans.spaces.centres import Centres
-from cmeans.sweeps.hard import nearest
-from cmeans.sweeps.hard.bounded import BoundedSweep
-from cmeans.sweeps.hard.nearest import NearestAssign, NearestSearch
+from cmeans.sweeps import nearest
+from cmeans.sweeps.bounded import BoundedSweep
+from cmeans.sweeps.nearest import NearestAssign, NearestSearch
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 from contracts.arrays import DTYPES

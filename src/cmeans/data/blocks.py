@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Array, Float64, IntArray, as_like, foreign_like, is_sparse, is_stored, itemsize, take
+from .arrays import Array, Float64, IntArray, as_like, foreign_like, is_foreign, is_sparse, is_stored, itemsize, take
 from .column_facts import are_alike
 from .known_labels import KnownLabels
 from .limits import DEFAULT, Limits
@@ -130,6 +130,25 @@ class Blocks:
     def elsewhere(self) -> bool:
         """True where other machines hold the rows, and no more than a few of them, or of what is made of each, should come here."""
         return is_stored(self.x) and bool(self.x.elsewhere)
+
+    def tuned_on(self, most: int) -> int | None:
+        """Return the number of rows on which parameters are tuned by sweeps: None for all of them, `most` of rows on other machines, where
+        each sweep waits for an answer."""
+        return most if self.elsewhere else None
+
+    def may_keep(self, planned: bool) -> bool:
+        """Return True where passes may keep numbers beside the rows: as planned, and always of rows in memory, which are larger."""
+        return planned or not self.read_anew
+
+    @property
+    def skipping_pays(self) -> bool:
+        """True where a pass that leaves single rows out saves time."""
+        return not self.read_anew
+
+    @property
+    def may_gather(self) -> bool:
+        """True where a pass may gather many of the rows, as NumPy arrays or CSR."""
+        return not is_foreign(self.x) and not self.elsewhere
 
     def in_their_place(self) -> Blocks:
         """Return the same blocks with limits for the place where the rows are: a large sample of rows on other machines would be swept

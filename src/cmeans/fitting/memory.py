@@ -17,7 +17,7 @@ from ..landmarks.select import rows_for
 from ..runtime.numerals import percent
 from ..solvers.subsampling import sample_sizes
 from ..spaces import Space
-from ..sweeps.hard.bounded import SearchMemory
+from ..sweeps.bounded import SearchMemory
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 SAMPLED = 32  # bytes for each row of the largest sample: its number, its weight, and what drawing takes

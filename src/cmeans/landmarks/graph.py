@@ -133,7 +133,7 @@ def landmark_graph(
     automatic = isinstance(parameters.n_components, str)
     wanted = sought.count if automatic else int(parameters.n_components)
     few = blocks.n_rows * (12 * parameters.n_neighbors + 8 * wanted) <= blocks.limits.neighbour_bytes
-    kept = few and not blocks.read_anew and not is_foreign(blocks.x)
+    kept = few and blocks.may_keep(False) and not is_foreign(blocks.x)
     falloff = Falloff.over(blocks, weights, float(parameters.falloff))
     sums = engine.fold(rows, _GraphPass(weights, falloff, kept))
     joint = sums.graph.toarray()

@@ -77,10 +77,10 @@ class RepresentedRows:
         self.space = space
         self.blocks = blocks
         self.n_tasks = blocks.n_tasks(space.size)
-        self.keep_bounds = keep_bounds or not blocks.read_anew
-        self.keep_coordinates = keep_coordinates or not blocks.read_anew
+        self.keep_bounds = blocks.may_keep(keep_bounds)
+        self.keep_coordinates = blocks.may_keep(keep_coordinates)
         self.training = training
-        self._left = self.room_to_keep = keep_bytes if space.keeps_rows_cheaply or blocks.read_anew else 0
+        self._left = self.room_to_keep = keep_bytes if space.keeps_rows_cheaply or not blocks.skipping_pays else 0
         self._views = blocks.are_views and space.represents_by_views  # which take no memory, and are always kept
         self._kept: dict[int, list[RepresentedBlock]] = {}
         self._spare: Array | None = None  # memory for rows that will be kept

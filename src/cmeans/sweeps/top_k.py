@@ -13,9 +13,9 @@ from ..native.calls import ADDRESS, INT, TEXT, WHOLE, Structure, address, byref,
 from ..rules import Rule
 from ..spaces import Space
 from . import generic
-from .hard.nearest import Directions, SearchArgument, SearchCache, total_distance
 from .native import CENTRES, ROWS, CentresCache, NewSums, SumsArgument
 from .native_rows import NativeRows
+from .nearest import Directions, SearchArgument, SearchCache, total_distance
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import FinalSums, Statistics

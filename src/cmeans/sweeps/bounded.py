@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ... import native
-from ...data.arrays import Array, Float64, IntArray, itemsize
-from ...data.blocks import Blocks
-from ...native.calls import ADDRESS, WHOLE, Structure, address, done, pointer_to
-from ...rules import Rule
-from ...spaces import Space
-from ..native import CentresCache, NativeChange
-from ..native_rows import NativeRows, RowsArgument
-from ..represented_rows import RepresentedRows
-from ..state import State
-from ..statistics import Statistics
+from .. import native
+from ..data.arrays import Array, Float64, IntArray, itemsize
+from ..data.blocks import Blocks
+from ..native.calls import ADDRESS, WHOLE, Structure, address, done, pointer_to
+from ..rules import Rule
+from ..spaces import Space
+from .native import CentresCache, NativeChange
+from .native_rows import NativeRows, RowsArgument
 from .nearest import Directions, SearchArgument, SearchCache, coordinate_bytes
+from .represented_rows import RepresentedRows
+from .state import State
+from .statistics import Statistics
 
 ALL = -1  # the number under which the sums of several tasks are kept
 GROUPS = 8  # centre j belongs to group j modulo their number
@@ -219,7 +219,7 @@ def _itself(sums: Statistics) -> Statistics:
 
 def _rows_may_go(space: Space, blocks: Blocks) -> bool:
     """True where represented rows may be gone after their task and take long to represent again, so that each task keeps its own sums."""
-    return space.keeps_rows_cheaply and not blocks.read_anew
+    return space.keeps_rows_cheaply and blocks.skipping_pays
 
 
 class BoundedSweep:
@@ -240,7 +240,7 @@ class BoundedSweep:
     def memory(space: Space, blocks: Blocks, n_clusters: int) -> SearchMemory:
         """Bytes that may be kept between sweeps."""
         bounds = blocks.n_rows * (4 + itemsize(blocks.x) * (1 + min(n_clusters, GROUPS)))
-        if not blocks.read_anew:
+        if blocks.skipping_pays:
             sums = 1 + blocks.n_tasks(space.size) * _rows_may_go(space, blocks)
             bounds += sums * 8 * n_clusters * (space.size + 3)
         return SearchMemory(bounds, coordinate_bytes(space, blocks, n_clusters))
@@ -252,7 +252,7 @@ class BoundedSweep:
         known = self._known.setdefault(rows, _SweepMemory())
         memory = known.tasks.get(task) or _TaskMemory(state)
         search = self._search.argument(rows, rows.space, state)
-        own = ClusterSums.none(len(state.centres), rows.space.moment_width) if rows.blocks.read_anew else None
+        own = None if rows.blocks.skipping_pays else ClusterSums.none(len(state.centres), rows.space.moment_width)
         for here in rows.native_task(task):
             bounds = memory.bounds.get(here.start) or RowBounds.unknown(len(here), len(state.centres), here.dtype)
             if rows.keep_bounds:

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ... import native
-from ...data.arrays import Array, Float64, IntArray, itemsize, numpy_dtype, rounding
-from ...data.blocks import Blocks
-from ...data.outputs import RowOutputs
-from ...native.calls import ADDRESS, INT, LINE, REAL, WHOLE, Structure, address, aligned, done, pointer_to
-from ...rules import Rule
-from ...spaces import Space
-from ...spaces.centres import Centres
-from ...spaces.spectrum import directing_rows, leading_directions
-from ..native_rows import NativeRows, RowsArgument
-from ..represented_rows import RepresentedRows
-from ..state import State
-from ..statistics import ClusterCosts, FinalSums
+from .. import native
+from ..data.arrays import Array, Float64, IntArray, itemsize, numpy_dtype, rounding
+from ..data.blocks import Blocks
+from ..data.outputs import RowOutputs
+from ..native.calls import ADDRESS, INT, LINE, REAL, WHOLE, Structure, address, aligned, done, pointer_to
+from ..rules import Rule
+from ..spaces import Space
+from ..spaces.centres import Centres
+from ..spaces.spectrum import directing_rows, leading_directions
+from .native_rows import NativeRows, RowsArgument
+from .represented_rows import RepresentedRows
+from .state import State
+from .statistics import ClusterCosts, FinalSums
 
 STATES = 2  # whose centres are kept as C reads them
 COLUMNS_A_DIRECTION = 12  # columns that a row has for each direction along which bounds are taken
