@@ -251,8 +251,9 @@ class Space(ABC):
         which a part can be taken."""
         return self
 
-    def for_means(self) -> Space:
-        """Return the same space in which weighted means of rows may stand in their place."""
+    def factored(self) -> Space:
+        """Return the same space in a form in which rows need not be training rows, as their means
+        are none."""
         return self
 
     def for_rows(self, x: Array, *, holes: bool, is_scale_free: bool) -> Space:

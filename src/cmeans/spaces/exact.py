@@ -129,7 +129,7 @@ class ExactSpace(Space):
     def pairs_by_kernel(self) -> bool:
         return True
 
-    def for_means(self) -> LandmarkSpace:
+    def factored(self) -> LandmarkSpace:
         given = self.kernel.takes_kernel_values
         gram = host_float64(self._columns(self.data.cut(0, self.size).x)) if given else None
         return landmark_space(self.kernel, self._points, gram, self.data.x.dtype, spherical=self.spherical)

@@ -76,7 +76,7 @@ class RepresentedRows:
         along a few directions; of those in memory they may."""
         self.space = space
         self.blocks = blocks
-        self.n_tasks = blocks.n_tasks(space.size)
+        self.n_rows, self.n_tasks = blocks.n_rows, blocks.n_tasks(space.size)
         self.keep_bounds = blocks.may_keep(keep_bounds)
         self.keep_coordinates = blocks.may_keep(keep_coordinates)
         self.training = training
@@ -89,11 +89,6 @@ class RepresentedRows:
         self._empty: dict[int, dict[int, IntArray]] = {}  # of each task, by the first row of a block
         self._beside: dict[Any, Any] = {}  # what passes keep, by what makes it
         self._lock = threading.RLock()
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.blocks.n_rows
 
     @property
     def kept_share(self) -> float:

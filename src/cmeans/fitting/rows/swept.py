@@ -58,7 +58,7 @@ def for_linked_rows(geometry: Geometry) -> Geometry:
     """Return the geometry in a space in which means of rows are rows."""
     if geometry.blocks.groups is None:
         return geometry
-    space = geometry.space.for_means()
+    space = geometry.space.factored()
     return geometry if space is geometry.space else geometry.over(space, geometry.landmark_rows)
 
 
