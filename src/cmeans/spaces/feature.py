@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, host_float64, squared_norms
+from ..data.arrays import Array, IntArray, host_float64, squared_norms
 from ..data.blocks import Block
 from ..kernels import FeatureKernel
 from .base import ProductRows, Rows, Space
@@ -58,10 +58,6 @@ class FeatureSpace(Space):
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         known = None if self.known is None or numbers is None else self.known[numbers]
         return Centres.orthonormal(host_float64(self.kernel.features(block.x) if known is None else known))
-
-    def inner_products(self, centres: Centres, block: Block) -> Float64:
-        products: Float64 = centres.coordinates @ host_float64(self.kernel.features(block.x)).T
-        return products
 
     def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
         """Project centres of this kernel's span of some rows, or of the same features."""
