@@ -13,6 +13,7 @@ import cmeans.rules
 from cmeans import CMeans
 from cmeans.cli.option_values import METHODS
 from cmeans.native.sources import FOLDER
+from cmeans.papers import PrintedFuzzy
 from cmeans.persistence.model_file import OBJECTS
 from cmeans.rules import RULES, Rule
 
@@ -60,7 +61,7 @@ def test_all_can_be_saved():
 
 def test_native_functions_are_there():
     named = re.findall(r'^    {"(.+?)", ', (FOLDER / "rules.h").read_text(encoding="utf-8"), re.MULTILINE)
-    rules = [cmeans.rules.Fuzzy(2.0), cmeans.rules.Fuzzy(1.5), cmeans.rules.Fuzzy(1.5, exponent=3.0), cmeans.rules.Hard()]
+    rules = [cmeans.rules.Fuzzy(2.0), cmeans.rules.Fuzzy(1.5), PrintedFuzzy(1.5, exponent=3.0), cmeans.rules.Hard()]
     rules += [cmeans.rules.Possibilistic(2.0), cmeans.rules.Possibilistic(1.5), cmeans.rules.SparsePossibilistic(p=0.3)]
     priced = [cmeans.rules.SizedHard(), cmeans.rules.SizedFuzzy(1.5), cmeans.rules.SizedEntropy(0.5)]
     rules += [cmeans.rules.NoiseFuzzy(1.5, delta=2.0), cmeans.rules.NoiseFuzzy(2.0, delta=3.0)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, get_args
+from typing import Any
 
 from ..data.outputs import FloatArray
 from ..fitting.arguments import (
@@ -29,6 +29,7 @@ from ..fitting.arguments import (
 from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
 from ..fitting.procedure import Method, Procedure
+from ..fitting.stages.sized import SizedClusters
 from ..fitting.validation import one_of, real
 from ..kernels import Kernel
 from ..kernels.names import KernelName
@@ -40,7 +41,6 @@ from ..solvers.multistart import ScalesPilot
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
-StopName = Literal["centres", "memberships"]
 MADE_BY_NAME = tuple(name for name, rule in RULES.items() if rule.made_from is not None)
 SIZED_BY_NAME = tuple(name for name in MADE_BY_NAME if RULES[name].with_prices is not Rule.with_prices)
 OF_SOME_RULES = sorted({word for rule in RULES.values() for word in rule.made_from or ()} - {"m"})  # None unless given; m never is
@@ -54,8 +54,7 @@ def _has_typicalities(estimator: Any) -> bool:
 class CMeans(Plotting, BaseCMeans):
     """c-means with a rule of your choice: minimise  sum_ij w_i weight(u_ij) |phi(x_i) - v_j|^2 + penalty(u)  by alternating.
 
-    Use it for rules of your own (a `cmeans.rules.Rule` needs two short methods), for `Fuzzy(m, exponent=...)`, the exponent
-    that Havens 2011 prints, and for the papers' own stopping criterion.
+    Use it for rules of your own: a `cmeans.rules.Rule` needs two short methods.
 
     Parameters
     ----------
@@ -77,10 +76,8 @@ class CMeans(Plotting, BaseCMeans):
         For rules that need scales: see `PossibilisticCMeans`.
     size_min, size_max : default=None
         As in `KernelKMeans`, for the rules "hard", "fuzzy" and "entropy".
-    stop : "centres" or "memberships", default="centres"
-        What must stand still to `tol`: the centres, or max |u - u'| as the papers print it (at twice the distances a sweep).
     acceleration : "anderson" or None, default="anderson"
-        As in `FuzzyCMeans`; hard rules and stop="memberships" go without.
+        As in `FuzzyCMeans`; hard rules go without.
     search : "auto", "breathing", "annealing" or None, default="auto"
         As in `KernelKMeans`. "annealing", for rule="entropy": the temperature falls from where all centres coincide to T, so that clusters
         divide one after the other, whatever the start. It suits clusters of like sizes: large ones divide before small ones part.
@@ -112,10 +109,9 @@ class CMeans(Plotting, BaseCMeans):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from cmeans import CMeans
-    >>> from cmeans.rules import Fuzzy
+    >>> from cmeans.rules import Entropy
     >>> X = load_iris().data
-    >>> printed = CMeans(3, rule=Fuzzy(2.0, exponent=2.0), stop="memberships", tol=1e-3, random_state=0).fit(X)
-    >>> printed.converged_
+    >>> CMeans(3, rule=Entropy(0.5), random_state=0).fit(X).converged_
     True
     """
 
@@ -126,7 +122,6 @@ class CMeans(Plotting, BaseCMeans):
     pilot_m: str | float
     eta_scale: float
     top_k: int | None
-    stop: str
 
     def __init__(
         self,
@@ -139,7 +134,6 @@ class CMeans(Plotting, BaseCMeans):
         pilot_m: Auto | float = "auto",
         eta_scale: float = 1.0,
         top_k: int | None = None,
-        stop: StopName = "centres",
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
         degree: int = 3,
@@ -194,10 +188,14 @@ class CMeans(Plotting, BaseCMeans):
         sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
         if sizes is not None:
             self._check_sizes(sizes.given)
-        top_k = check_top_k(self.top_k, self.rule if isinstance(self.rule, Rule) else cls, sizes, self.search, name)
+        top_k = check_top_k(self.top_k, self.rule if isinstance(self.rule, Rule) else cls, name)
         most = self.rule.most_clusters if isinstance(self.rule, Rule) and top_k is None else top_k
-        criterion = one_of(self.stop, "stop", name, get_args(StopName))
-        return Procedure(method, criterion=criterion, sizes=sizes, can_be_annealed=cls.can_be_annealed, top_k=most)
+        stages = () if sizes is None else (SizedClusters(sizes),)
+        return Procedure(method, stages=stages, top_k=most)
+
+    @property
+    def _can_be_annealed(self) -> bool:  # type: ignore[override]
+        return self._rule_class().can_be_annealed
 
     def _settled_rule(self, geometry: Geometry) -> Rule:
         if isinstance(self.rule, Rule):

@@ -24,6 +24,7 @@ from ..fitting.arguments import (
 )
 from ..fitting.fit import BaseCMeans
 from ..fitting.procedure import Procedure, fuzzy_method
+from ..fitting.stages.sized import SizedClusters
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy
@@ -185,10 +186,5 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
         if self.noise is not None:
             check_noise(self.noise, name)
-            if sizes is not None:
-                raise ValueError(
-                    f"{name}(noise={self.noise!r}, {sizes.given}): sizes are bounded of clusters without noise; give noise= or "
-                    "size_min=, size_max=, not both."
-                )
-        top_k = check_top_k(self.top_k, Fuzzy, sizes, self.search, name)
-        return Procedure(lambda geometry: fuzzy_method(self.m, self.noise, name, geometry, top_k), sizes=sizes, top_k=top_k)
+        top_k, stages = check_top_k(self.top_k, Fuzzy, name), () if sizes is None else (SizedClusters(sizes),)
+        return Procedure(lambda geometry: fuzzy_method(self.m, self.noise, name, geometry, top_k), stages=stages, top_k=top_k)

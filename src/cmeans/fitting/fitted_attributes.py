@@ -22,6 +22,7 @@ from ..rules import Rule
 from ..runtime.numerals import percent
 from ..runtime.user_warnings import warn
 from ..solvers.multistart import BestRun, FitResult
+from ..solvers.noise import automatic_distance
 from ..solvers.observer import FitRecord
 from ..spaces import LandmarkSpace, Space, row_scales
 from ..spaces.centres import Centres
@@ -29,7 +30,6 @@ from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from ..tuning.diagnosis import COLLAPSED, coincident_pairs, separation
-from ..tuning.noise import automatic_distance
 from .geometry import Geometry
 from .rows.empty import warn_of_empty_rows
 
@@ -93,11 +93,9 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
         "n_landmarks_": _landmarks_used(geometry),
     }
     for name in IN_FEATURES & model.keys():
-        model[name] = blocks.unscaled(model[name])
+        model[name] = geometry.as_given(model[name])
     if "cluster_centers_" in model:
         model["cluster_centers_"] = foreign_like(model["cluster_centers_"].astype(numpy_dtype(x)), x)
-    if blocks.factors is not None:
-        model["_factors"] = blocks.factors
     return model
 
 
@@ -283,7 +281,8 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
             "Take a smaller sparsity; 0 leaves no row out.",
             ConvergenceWarning,
         )
-    warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
+    if result.assignment.empty:
+        warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
     if result.rule.is_soft and len(result.alive) > 1:
         _complain_of_fallen_centres(geometry, result, estimator_name)
 

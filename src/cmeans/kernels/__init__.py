@@ -1,8 +1,7 @@
 """Kernels: the geometry in which rows are clustered."""
 
 from .base import Columns, FeatureKernel, Kernel
-from .images.histograms import HistogramIntersection, SpatialPyramid
-from .images.wavelets import ComplexWaveletSSIM
+from .histogram_intersection import HistogramIntersection
 from .landmark_graph import LandmarkGraphKernel
 from .linear import Cosine, Linear
 from .manhattan import Gower, Laplacian
@@ -17,7 +16,6 @@ __all__ = [
     "RBF",
     "CallableKernel",
     "Columns",
-    "ComplexWaveletSSIM",
     "Cosine",
     "FeatureKernel",
     "Gower",
@@ -31,7 +29,6 @@ __all__ = [
     "Precomputed",
     "PrecomputedGraphKernel",
     "Sigmoid",
-    "SpatialPyramid",
     "build_kernel",
     "checked_params",
     "kernel_class",

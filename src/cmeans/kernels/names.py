@@ -8,8 +8,7 @@ from functools import cache
 from typing import Any, Literal
 
 from .base import FeatureKernel, Kernel
-from .images.histograms import HistogramIntersection, SpatialPyramid
-from .images.wavelets import ComplexWaveletSSIM
+from .histogram_intersection import HistogramIntersection
 from .landmark_graph import LandmarkGraphKernel
 from .linear import Cosine, Linear
 from .manhattan import Laplacian
@@ -19,7 +18,7 @@ from .precomputed_graph import PrecomputedGraphKernel
 from .rbf import RBF
 
 VectorKernel = Literal["rbf", "linear", "laplacian", "polynomial", "normalized_polynomial", "sigmoid", "cosine", "landmark_graph"]
-KernelName = Literal[VectorKernel, "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim", "precomputed", "precomputed_graph"]
+KernelName = Literal[VectorKernel, "histogram_intersection", "precomputed", "precomputed_graph"]
 KERNELS: dict[str, type[Kernel]] = {
     "linear": Linear,
     "rbf": RBF,
@@ -30,8 +29,6 @@ KERNELS: dict[str, type[Kernel]] = {
     "sigmoid": Sigmoid,
     "cosine": Cosine,
     "histogram_intersection": HistogramIntersection,
-    "spatial_pyramid": SpatialPyramid,
-    "complex_wavelet_ssim": ComplexWaveletSSIM,
     "landmark_graph": LandmarkGraphKernel,
     "precomputed": Precomputed,
     "precomputed_graph": PrecomputedGraphKernel,

@@ -15,7 +15,7 @@ from ..engines import Engine, NumberedPass
 from ..engines.base import Sum
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from .drawing import exponentials, new_key, one_drawn
-from .many_rows import seeds
+from .kmeanspp import seeds
 from .pairwise import Metric, NearestOf
 from .population import Population
 

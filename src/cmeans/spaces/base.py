@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
@@ -230,6 +231,11 @@ class Space(ABC):
         return True
 
     # What is asked of rows that say nothing, and of parts of the rows.
+
+    @property
+    def filling(self) -> Callable[[Array], Array] | None:
+        """Function of rows that puts something in place of what is missing; None where nothing is."""
+        return None
 
     @property
     def may_hold_empty_rows(self) -> bool:

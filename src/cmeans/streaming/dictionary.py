@@ -12,7 +12,8 @@ from ..kernels import Kernel
 from ..landmarks.select import rpcholesky
 from ..sampling.pairwise import affinity
 from ..sampling.population import Population, sample
-from ..solvers.fixed_point import Carried, Solution
+from ..solvers.fixed_point import Carried
+from ..solvers.solution import Solution
 from ..spaces import LandmarkSpace, Space, landmark_space
 
 LOOKED_AT = 256  # rows of a chunk that test the landmarks

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from ..rules import Rule
-from ..solvers.fixed_point import Solution
+from ..solvers.solution import Solution
 from ..spaces import Space
 from ..spaces.centres import Centres
 from ..sweeps.generic import sweep

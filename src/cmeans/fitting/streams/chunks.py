@@ -19,8 +19,8 @@ from ...engines import Engine
 from ...engines.base import Span
 from ...rules import Rule
 from ...runtime.user_warnings import warn
-from ...solvers.fixed_point import Solution
 from ...solvers.multistart import FitResult
+from ...solvers.solution import Solution
 from ...solvers.stopping import reason
 from ...streaming import StreamSummary
 from ...sweeps.final_pass import assign_all

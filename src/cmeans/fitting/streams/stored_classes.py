@@ -6,7 +6,6 @@ from typing import Any
 
 from ...kernels import (
     RBF,
-    ComplexWaveletSSIM,
     Cosine,
     Gower,
     HistogramIntersection,
@@ -18,7 +17,6 @@ from ...kernels import (
     Precomputed,
     PrecomputedGraphKernel,
     Sigmoid,
-    SpatialPyramid,
 )
 from ...rules import RULES
 from ...spaces import EuclideanSpace, FeatureSpace, LandmarkSpace, PartialSpace
@@ -29,7 +27,7 @@ from .stream_state import StreamState, WarmupBuffer
 
 _BY_CLASS: tuple[type[Any], ...] = (
     *(Cosine, Gower, Laplacian, Linear, NormalizedPolynomial, Polynomial, Precomputed, RBF, Sigmoid),
-    *(ComplexWaveletSSIM, HistogramIntersection, SpatialPyramid, LandmarkGraphKernel, PrecomputedGraphKernel),
+    *(HistogramIntersection, LandmarkGraphKernel, PrecomputedGraphKernel),
     *RULES.values(),
     *(EuclideanSpace, FeatureSpace, LandmarkSpace, PartialSpace, Centring, Centres),
 )
