@@ -115,10 +115,6 @@ def test_imports_run_downhill(path):
 ONE_CIRCLE_EACH = {  # files that still import each other round about, to be parted
     frozenset(f"engines/dask/{name}" for name in ("chunks", "columns", "engine", "rows")),
     frozenset(f"fitting/{name}" for name in ("arguments", "kernel_width", "space")),
-    frozenset(
-        f"fitting/{name}"
-        for name in ("fit", "init", "prediction", "procedure", "rows/joining", "rows/missing", "rows/told", "ways/by_sweeps")
-    ),
 }
 
 
