@@ -12,8 +12,8 @@ import threadpoolctl
 from cmeans.data.blocks import Blocks
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
 from cmeans.spaces import EuclideanSpace
+from cmeans.sweeps.bounded import BoundedSweep
 from cmeans.sweeps.generic import sweep
-from cmeans.sweeps.hard.bounded import BoundedSweep
 from cmeans.sweeps.native import NativeSweep
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State

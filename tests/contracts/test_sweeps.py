@@ -6,10 +6,10 @@ import pytest
 
 from cmeans.rules import Rule
 from cmeans.sweeps import generic
+from cmeans.sweeps.bounded import BoundedSweep
 from cmeans.sweeps.choice import AssignFunction, DeviationsFunction, MeasureFunction, SweepFunction
-from cmeans.sweeps.hard.bounded import BoundedSweep
-from cmeans.sweeps.hard.nearest import NearestAssign
 from cmeans.sweeps.native import NativeAssign, NativeDeviations, NativeMeasure, NativeSweep
+from cmeans.sweeps.nearest import NearestAssign
 from contracts.sweep import RULES, SIZES, Given, SweepContract
 
 

@@ -93,7 +93,7 @@ def test_sweeps_are_those_of_the_naive_loop(name: str, scaled: bool) -> None:
         problem = Problem(RepresentedRows(space, Blocks(X, WEIGHTS), 10**6), rule, engine, Stopping(6, 0.0))
         solution = solve(problem, State(space.at(V), ETA if rule.needs_pilot else None))
     np.testing.assert_allclose(solution.history, twin.history[: len(solution.history)], rtol=1e-9)
-    np.testing.assert_allclose(space.points(solution.state.centres), twin.centres, atol=1e-9)
+    np.testing.assert_allclose(space.as_points(solution.state.centres), twin.centres, atol=1e-9)
     assert (np.diff(solution.history) <= 1e-9 * abs(solution.history[0])).all()
 
 
@@ -161,11 +161,11 @@ def test_seeds_are_drawn_by_partial_distances(scaled: bool) -> None:
     """To another row as a centre whose holes are filled with the means."""
     X, _ = rows()
     space = PartialSpace(np.nanmean(X, axis=0), scaled)
-    metric = Metric(Linear(), Blocks(X, np.ones(60)), partial=space)
+    metric = Metric(Linear(), Blocks(X, np.ones(60)), space)
     chosen = np.array([3, 40])
     expected = partial_distances(X, np.where(np.isnan(X), space.shift, X)[chosen], scaled=scaled)
     np.testing.assert_allclose(metric.among(np.arange(60)).squared_distances(chosen), expected, atol=1e-9)
-    best, d2 = metric.nearest_of(chosen).function()(Block(X, np.ones(60), 0))
+    best, d2 = metric.nearest_of(chosen).nearest(Block(X, np.ones(60), 0))
     np.testing.assert_allclose(d2, expected.min(axis=1), atol=1e-9)
     np.testing.assert_array_equal(best, expected.argmin(axis=1))
 

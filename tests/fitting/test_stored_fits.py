@@ -16,9 +16,8 @@ from cmeans.fitting.memory import plan
 from cmeans.fitting.ways import by_sweeps
 from cmeans.papers import StreamingKernelFCM
 from cmeans.rules import Fuzzy
-from cmeans.sweeps import choice
-from cmeans.sweeps.hard import nearest
-from cmeans.sweeps.hard.bounded import BoundedSweep
+from cmeans.sweeps import choice, nearest
+from cmeans.sweeps.bounded import BoundedSweep
 from every_estimator import FINDING, NAMES, build, known
 from limited import limited, within
 from stored_rows import ELSEWHERE, EVERYWHERE, FEW, C, Kept, N, placed, rows

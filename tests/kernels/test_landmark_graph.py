@@ -11,9 +11,10 @@ import naive_graph
 from cmeans import native
 from cmeans.data.blocks import Blocks
 from cmeans.engines import ThreadEngine
-from cmeans.graphs.landmark_graph import Sought, landmark_graph, suggested_clusters
+from cmeans.graphs.landmark_graph import Sought, landmark_graph
 from cmeans.kernels import LandmarkGraphKernel
 from cmeans.kernels import nearest_points as module
+from cmeans.kernels.base import suggested_clusters
 from cmeans.kernels.landmark_graph import GraphParameters, LandmarkWeights
 from cmeans.kernels.nearest_points import NearestPoints
 from contracts.arrays import FORMS, as_form

@@ -17,9 +17,8 @@ from cmeans.papers import PrintedFuzzy
 from cmeans.rules import Entropy, Fuzzy, Hard, NoiseFuzzy, Possibilistic, SizedFuzzy, Truncated
 from cmeans.spaces import EuclideanSpace
 from cmeans.spaces.centres import Centres
-from cmeans.sweeps import generic
+from cmeans.sweeps import generic, nearest
 from cmeans.sweeps.choice import assign_for, searches_few, sweep_for
-from cmeans.sweeps.hard import nearest
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 from cmeans.sweeps.top_k import NativeTopKAssign, NativeTopKSweep

@@ -167,7 +167,7 @@ def test_rows_known_by_their_landmarks_columns_against_loops():
 def test_a_row_is_nearest_to_itself_and_its_copies_at_zero(kernel, X):
     X = np.vstack([X, X[:9]]) + 1e3 * (kernel in ("rbf", "linear"))
     rows, blocks = np.array([70, 4, 11, 3]), Blocks(X, np.ones(len(X)))
-    number, d2 = Metric(KERNELS[kernel], blocks).nearest_of(rows).function()(blocks.cut(0, len(X)))
+    number, d2 = Metric(KERNELS[kernel], blocks).nearest_of(rows).nearest(blocks.cut(0, len(X)))
     assert number[rows].tolist() == [0, 1, 2, 3]
     assert (d2[[*rows, N + 4]] == 0).all()
     assert (np.delete(d2, [*rows, N + 4]) >= 0).all()

@@ -18,8 +18,8 @@ from cmeans.rules import Hard
 from cmeans.solvers.fixed_point import solve
 from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
-from cmeans.sweeps.hard.bounded import BoundedSweep
-from cmeans.sweeps.hard.nearest import NearestAssign
+from cmeans.sweeps.bounded import BoundedSweep
+from cmeans.sweeps.nearest import NearestAssign
 from cmeans.sweeps.problem import Problem, Stopping
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
@@ -88,7 +88,7 @@ class Watched:
         return sums
 
     def _labels(self, rows: RepresentedRows, task: int) -> np.ndarray:
-        return np.concatenate([known.label for _, known in sorted(self._sweep._memory[id(rows), task].bounds.items())])
+        return np.concatenate([known.label for _, known in sorted(self._sweep._known[rows].tasks[task].bounds.items())])
 
 
 def total(sweep, rows: RepresentedRows, state: State) -> Statistics:

@@ -16,7 +16,7 @@ from cmeans.papers import PrintedFuzzy
 from cmeans.rules import Fuzzy, Hard, NoiseFuzzy
 from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space
 from cmeans.spaces.centres import Centres
-from cmeans.sweeps.hard import nearest
+from cmeans.sweeps import nearest
 from cmeans.sweeps.passes import CostPass, NearestRowsPass
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State

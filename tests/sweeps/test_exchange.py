@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cmeans import native
-from cmeans.sweeps.hard.exchange import exchanged
+from cmeans.sweeps.exchange import exchanged
 
 pytestmark = pytest.mark.skipif(not native.is_available(), reason="native code alone does it")
 NOTHING = np.empty((0, 2))

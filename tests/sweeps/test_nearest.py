@@ -14,9 +14,9 @@ from cmeans.kernels import RBF
 from cmeans.rules import Hard
 from cmeans.spaces import landmark_space
 from cmeans.spaces.centres import Centres
-from cmeans.sweeps.hard import nearest
-from cmeans.sweeps.hard.bounded import BoundedSweep
-from cmeans.sweeps.hard.nearest import NearestAssign, NearestSearch
+from cmeans.sweeps import nearest
+from cmeans.sweeps.bounded import BoundedSweep
+from cmeans.sweeps.nearest import NearestAssign, NearestSearch
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 from contracts.arrays import DTYPES
@@ -125,7 +125,7 @@ def test_sweeps_after_one_another(name, dtype, monkeypatch):
         np.testing.assert_array_equal(out.memberships, own)
         moment = own.T @ (weight[:, None] * (x.astype(float) - rows.space.shift))
         np.testing.assert_allclose(sums.moment, moment, atol=1e-3 if dtype == "float32" else 1e-9)
-        v = v + np.where(own.any(axis=0)[:, None], rows.space.points(rows.space.centres(sums.mass, sums.moment)) - v, 0.0) * 0.7
+        v = v + np.where(own.any(axis=0)[:, None], rows.space.as_points(rows.space.centres(sums.mass, sums.moment)) - v, 0.0) * 0.7
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -151,7 +151,7 @@ def test_in_a_kernels_space(dtype, monkeypatch):
     space = landmark_space(RBF(0.05), x[::5], None, x.dtype)
     rows = RepresentedRows(space, euclidean_rows(x, None, 0).blocks, 10**9)
     state = State(Centres.stack([space.embed(rows.blocks.cut(3 * j, 3 * j + 1)) for j in range(70)]))
-    assert rows.directions(nearest.direction_count(space, 700, 70)) is not None
+    assert rows.beside(nearest.Directions).most(nearest.direction_count(space, 700, 70)) is not None
     search = NearestSearch(x.dtype)
     labels = np.concatenate([search(rows, state, task)[0] for task in range(rows.n_tasks)])
     whitened = space.embed(rows.blocks.cut(0, 700)).coordinates

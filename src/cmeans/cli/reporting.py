@@ -15,7 +15,6 @@ from .. import __version__
 from ..inspection.contrast import contrast_of
 from ..inspection.report import CALLER, Again, Findings, names_a_page, page_of
 from ..inspection.rows import InspectedRows, inspected
-from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
 from .models import Preprocessing, with_rows
@@ -118,7 +117,7 @@ def descriptions(seen: InspectedRows, names: Sequence[str]) -> list[str] | None:
 
 def feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:
     """Return the names of the columns as the model has them; None where rows are no features, or a pipeline knows better."""
-    if isinstance(model, Pipeline) or isinstance(model.kernel_, Precomputed | PrecomputedGraphKernel):
+    if isinstance(model, Pipeline) or not model.kernel_.takes_features:
         return None
     return [label if isinstance(label, str) else f"column {label}" for label in recipe.columns]
 

@@ -128,6 +128,25 @@ class Blocks:
         """True where labels of the rows of a fit stay with them on other machines."""
         return is_stored(self.x) and bool(self.x.answers_stay)
 
+    def tuned_on(self, most: int) -> int | None:
+        """Return the number of rows on which parameters are tuned by sweeps: None for all of them, `most` of rows on other machines, where
+        each sweep waits for an answer."""
+        return most if self.elsewhere else None
+
+    def may_keep(self, planned: bool) -> bool:
+        """Return True where passes may keep numbers beside the rows: as planned, and always of rows in memory, which are larger."""
+        return planned or not self.read_anew
+
+    @property
+    def skipping_pays(self) -> bool:
+        """True where a pass that leaves single rows out saves time."""
+        return not self.read_anew
+
+    @property
+    def may_gather(self) -> bool:
+        """True where a pass may gather many of the rows, as NumPy arrays or CSR."""
+        return not is_foreign(self.x) and not self.elsewhere
+
     def in_their_place(self) -> Blocks:
         """Return the same blocks with limits for the place where the rows are: a large sample of rows on other machines would be swept
         here, for longer than they sweep all rows."""
@@ -281,7 +300,6 @@ class GivenRows:
 
     blocks: Blocks
     width: int
-    memory: dict[int, Any] = field(default_factory=dict)  # what passes keep of the rows of a task, by its number
 
     @property
     def n_tasks(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -18,7 +18,7 @@ from ..fitting.engine import RunsPasses, check_engine
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.space import graph_geometry
 from ..fitting.validation import checked_random_state, integer, one_of, read_rows, weights_of
-from ..graphs.landmark_graph import FeaturesPass, Sought, suggested_clusters
+from ..graphs.landmark_graph import FeaturesPass, Sought
 from ..kernels import LandmarkGraphKernel
 from ..kernels.landmark_graph import GraphParameters
 from ..runtime.docstrings import describes_arguments
@@ -161,13 +161,11 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             sought = Sought(self.n_components, "components", f"{name}(n_components={self.n_components})")
             with self._engine(blocks) as engine:
                 geometry = graph_geometry(words, sought, blocks, self.landmarks, number, name, rng, engine)
-        kernel, space = geometry.kernel, geometry.space
-        assert isinstance(kernel, LandmarkGraphKernel)
-        assert isinstance(space, FeatureSpace)
-        self.kernel_ = kernel
-        self.eigenvalues_, self.n_clusters_suggested_ = kernel.eigenvalues, suggested_clusters(kernel.eigenvalues)
+        kernel = self.kernel_ = cast(LandmarkGraphKernel, geometry.kernel)
+        self.eigenvalues_ = kernel.eigenvalues
+        self.n_clusters_suggested_ = kernel.attributes["n_clusters_suggested_"]
         self.landmarks_, self.landmark_indices_ = kernel.points, geometry.landmark_rows
-        return blocks, space.known
+        return blocks, cast(FeatureSpace, geometry.space).known
 
     def _checked(self) -> tuple[GraphParameters, int | str | None]:
         """Return the checked parameters of the graph and the number of landmarks."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -31,7 +31,7 @@ from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, one_of, real
 from ..graphs.landmark_graph import AUTOMATIC
-from ..kernels import Kernel, Linear
+from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Rule
 from ..runtime.docstrings import shares_parameters
@@ -259,7 +259,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
             given = given_landmarks(self.landmarks, estimator_name, blocks, self.n_landmarks)
             if given is not None:
                 return landmark_space(kernel, given[1], None, blocks.x.dtype)
-            if isinstance(kernel, Linear) and self.n_landmarks == "auto":
+            if kernel.coordinates == "rows" and self.n_landmarks == "auto":
                 return euclidean_space(blocks)
             return self._first_space(chunk, kernel, limit)
 
@@ -268,7 +268,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         else:
             geometry = self._geometry(chunk, space_of)
         problem, solution = self._found(chunk, geometry, self._method(geometry))
-        growing = isinstance(self.landmarks, str) and isinstance(geometry.space, LandmarkSpace)
+        growing = isinstance(self.landmarks, str) and geometry.space.basis_points is not None
         reserve = LandmarkCandidates(limit) if growing else None
         return self._absorbed(geometry, problem, solution, None, None, reserve)
 
@@ -295,8 +295,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         known already."""
         if reserve is None:
             return former, None, None
-        assert isinstance(former.space, LandmarkSpace)
-        space, reserve = further_landmarks(former.space, chunk.blocks, population_of(chunk.blocks), reserve, chunk.rng("landmarks"))
+        landmarks = cast(LandmarkSpace, former.space)
+        space, reserve = further_landmarks(landmarks, chunk.blocks, population_of(chunk.blocks), reserve, chunk.rng("landmarks"))
         if space is former.space:
             return former, reserve, None
         return former.moved(space, space.project(former.centres, former.space))[0], reserve, None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -16,8 +16,7 @@ from ..data.arrays import Array, Float64, IntArray, foreign_like, namespace, num
 from ..data.blocks import Blocks, blocks_of
 from ..data.outputs import FloatArray, Labels, TopMemberships
 from ..engines.one_blas_thread import one_blas_thread
-from ..graphs.landmark_graph import suggested_clusters
-from ..kernels import FeatureKernel, Kernel, LandmarkGraphKernel
+from ..kernels import Kernel
 from ..landmarks.certificate import certify
 from ..rules import Rule
 from ..runtime.numerals import percent
@@ -25,7 +24,7 @@ from ..runtime.user_warnings import warn
 from ..solvers.multistart import BestRun, FitResult
 from ..solvers.noise import automatic_distance
 from ..solvers.observer import FitRecord
-from ..spaces import FeatureSpace, LandmarkSpace, PointSpace, Space, row_scales
+from ..spaces import LandmarkSpace, Space, row_scales
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
@@ -59,6 +58,7 @@ OPTIONAL = (
     "_factors",
     "_nearest",
 )  # attributes of some fits only
+IN_FEATURES = {"cluster_centers_", "landmarks_"}  # which are in the units of the rows
 PRIVATE = {"_space", "_state", "_rule", "_training_diag", "_nearest", "_n_features_out", "_factors", "_stream", "_early"}
 FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
 
@@ -84,30 +84,26 @@ def restored_on_failure(model: Any, record: FitRecord) -> Iterator[None]:
 
 def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State) -> dict[str, Any]:
     """Attributes that predict and that describe the centres."""
-    x = geometry.blocks.x
-    precomputed = geometry.is_precomputed
-    model: dict[str, Any] = {
-        "_space": space,
-        "_state": state,
-        "_rule": rule,
-        "_training_diag": to_numpy(geometry.blocks.kxx).astype(np.float64) if precomputed else None,
-        "_n_features_out": len(state.centres),
+    blocks, x = geometry.blocks, geometry.blocks.x
+    model = centre_attributes(rule, space, state, geometry.given_landmark_rows)
+    model |= {
+        "_training_diag": to_numpy(blocks.kxx).astype(np.float64) if geometry.is_precomputed else None,
         "kernel_": geometry.kernel,
         "gamma_": geometry.gamma,
         "n_landmarks_": _landmarks_used(geometry),
     }
-    if isinstance(space, PointSpace):
-        model["cluster_centers_"] = foreign_like(geometry.as_given(space.points(state.centres)).astype(numpy_dtype(x)), x)
-    if isinstance(space, LandmarkSpace):
-        model["dual_coef_"] = space.raw_coefficients(state.centres)
-        model["landmark_indices_"] = geometry.given_landmark_rows
-        if not precomputed:
-            model["landmarks_"] = geometry.as_given(space.points)
-    kernel = space.kernel
-    if isinstance(kernel, FeatureKernel):
-        model |= {"eigenvalues_": kernel.eigenvalues, "n_clusters_suggested_": suggested_clusters(kernel.eigenvalues)}
-    if isinstance(space, FeatureSpace) and isinstance(kernel, LandmarkGraphKernel) and kernel.points is not None:
-        model |= {"landmarks_": geometry.as_given(kernel.points), "landmark_indices_": geometry.given_landmark_rows}
+    for name in IN_FEATURES & model.keys():
+        model[name] = geometry.as_given(model[name])
+    if "cluster_centers_" in model:
+        model["cluster_centers_"] = foreign_like(model["cluster_centers_"].astype(numpy_dtype(x)), x)
+    return model
+
+
+def centre_attributes(rule: Rule, space: Space, state: State, landmark_rows: IntArray | None = None) -> dict[str, Any]:
+    """Return the attributes that follow from the centres, without any rows; `landmark_rows` are the
+    numbers of the landmarks, where these are rows."""
+    model = {"_space": space, "_state": state, "_rule": rule, "_n_features_out": len(state.centres)}
+    model |= space.attributes(state.centres, landmark_rows)
     if rule.needs_pilot:
         model["eta_"] = state.scales
     if rule.has_prices:
@@ -118,19 +114,17 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
 
 
 def _landmarks_used(geometry: Geometry) -> int | None:
-    if isinstance(geometry.space, LandmarkSpace):
-        return int(geometry.space.points.shape[0])
-    if isinstance(geometry.kernel, LandmarkGraphKernel):
-        return geometry.kernel.n_landmarks
+    if geometry.space.n_landmarks is not None:
+        return geometry.space.n_landmarks
     rows = geometry.landmark_rows
     return None if rows is None or len(rows) == geometry.blocks.n_rows else len(rows)  # the sample of two-step k-means
 
 
 def certified(result: FitResult, best: BestRun, geometry: Geometry, problem: Problem) -> FitResult:
     """Return the result with the certificate of its landmarks; one more sweep gives the sums of the returned partition."""
-    space = problem.space
-    if not isinstance(space, LandmarkSpace):
+    if problem.space.basis_points is None:  # nothing is left out
         return result
+    space = cast(LandmarkSpace, problem.space)
     state, visits = best.solution.state, result.row_visits
     sums = best.sums if best.sums is not None else _sums_of_a_fixed_point(best)
     if sums is None:

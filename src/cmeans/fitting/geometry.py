@@ -11,12 +11,12 @@ from ..data.arrays import Array, Float64, IntArray, host_float64, is_sparse, num
 from ..data.blocks import LARGEST_SUM, Block, Blocks, mapped
 from ..data.limits import DEFAULT
 from ..data.scaling import FeatureUnits
-from ..kernels import Kernel, Linear, Precomputed, PrecomputedGraphKernel
+from ..kernels import Kernel
 from ..runtime.user_warnings import OutOfRangeError, warn
 from ..sampling.pairwise import Affinity, Metric
 from ..sampling.population import JudgedSample, Population, population_of, some_rows
 from ..sampling.sampled_rows import CoordinateRows, GramRows, SampledRows
-from ..spaces import FeatureSpace, LandmarkSpace, PartialSpace, Space, checked_gram
+from ..spaces import Space, checked_gram
 from ..spaces.centres import Centres
 from ..tuning.diagnosis import kernel_complaints, out_of_range
 from ..tuning.fuzzifier import Fuzzifier, fuzzifier
@@ -36,7 +36,7 @@ class Geometry:
     gamma: float | None = None
     landmark_rows: IntArray | None = None  # row numbers of the landmarks, where they are rows
     basis: Block | None = None  # the landmarks as rows of data, where the points themselves are column numbers
-    columns_only: LandmarkSpace | None = None  # set where a precomputed kernel has only its landmarks' columns
+    columns_only: Space | None = None  # set where a precomputed kernel has only its landmarks' columns
     former: Geometry | None = None  # the same rows in another space, whose samples need not be computed again
     judged_rows: int = DEFAULT.fixed_rows  # rows on which the kernel and its landmarks are judged
     units: FeatureUnits | None = None  # of the features, where they are not the user's
@@ -44,13 +44,13 @@ class Geometry:
     @cached_property
     def population(self) -> Population:
         """The rows that may be drawn; of kernel values and affinities equal ones are not sought."""
-        comparable = not self.is_precomputed and not isinstance(self.kernel, PrecomputedGraphKernel)
+        comparable = self.kernel.takes_features
         return population_of(self.blocks, comparable=comparable) if self.former is None else self.former.population
 
     @property
     def is_precomputed(self) -> bool:
         """True where rows are kernel values already."""
-        return isinstance(self.kernel, Precomputed)
+        return self.kernel.takes_kernel_values
 
     @property
     def given_landmark_rows(self) -> IntArray | None:
@@ -72,8 +72,8 @@ class Geometry:
     @property
     def metric(self) -> Metric:
         """Distances and kernel values between rows."""
-        features = self.space.known if isinstance(self.space, FeatureSpace) else None
-        return Metric(self.kernel, self.blocks, self.columns_only, features, self.space if isinstance(self.space, PartialSpace) else None)
+        by_space = None if self.space.pairs_by_kernel else self.space
+        return Metric(self.kernel, self.blocks, self.columns_only or by_space)
 
     @property
     def _filled(self) -> Blocks:
@@ -101,11 +101,9 @@ class Geometry:
 
     def portable(self, centres: Centres) -> tuple[Space, Centres]:
         """Return centres in a space that a model can keep."""
-        space, centres = self.space.portable(centres)
-        if self.is_precomputed and self.columns_only is None and isinstance(space, LandmarkSpace):
-            assert self.landmark_rows is not None
-            space = replace(space, points=self.landmark_rows)  # columns by their numbers among all, also where the space is a sample's
-        return space, centres
+        whole = self.is_precomputed and self.columns_only is None
+        # Columns have their numbers among all, also where the space is that of a sample.
+        return self.space.portable(centres, self.landmark_rows if whole else None)
 
     @cached_property
     def fuzzifier(self) -> Fuzzifier:
@@ -142,7 +140,8 @@ class Geometry:
     def _by_inner_products(self, size: int) -> tuple[SampledRows, Float64]:
         """Return at most so many rows, the same for every random_state, by their inner products, and their weights."""
         positions, weights = self.population.fixed_sample_of(size)
-        if isinstance(self.kernel, Linear) and FEW_COLUMNS * self.blocks.x.shape[1] <= len(positions):
+        plain = self.kernel.coordinates == "rows" and self.space.pairs_by_kernel
+        if (plain or self.space.filling is not None) and FEW_COLUMNS * self.blocks.x.shape[1] <= len(positions):
             rows = self._filled.take(self.population.at(positions)).x
             if not is_sparse(rows):
                 x = host_float64(rows)

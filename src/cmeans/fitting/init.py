@@ -30,7 +30,6 @@ from ..sampling.drawing import balanced_labels, new_key
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
 from ..sampling.kmeanspp import max_min, seeds
 from ..sampling.population import draw, sample
-from ..spaces import PointSpace
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.statistics import KnownSums
@@ -60,7 +59,7 @@ def check_init(init: Any, estimator_name: str, known: tuple[str, ...]) -> None:
         if init not in known:
             raise ValueError(f"{estimator_name}(init={init!r}): unknown init; known are {list(known)}, arrays and fitted estimators.")
         return
-    if isinstance(init, (Centres, Predicting)):
+    if isinstance(init, Predicting):
         return
     values = intact(init, "init", estimator_name) if is_sparse(init) else host_array(init, "init", estimator_name)
     numbers = np.issubdtype(values.dtype, np.integer if values.ndim == 1 else np.number)
@@ -135,7 +134,7 @@ def _drawn_beside(known: KnownSums, init: str, context: InitContext, rng: np.ran
 
 def given_partition(init: Any, context: InitContext) -> Array | None:
     """Return memberships (n, c) where `init` is labels or memberships of all rows, else None."""
-    if isinstance(init, (str, Centres, Predicting)) or is_sparse(init):
+    if isinstance(init, (str, Predicting)) or is_sparse(init):
         return None
     values, (n, d), c = host_array(init, "init", context.estimator_name), context.geometry.blocks.x.shape, context.n_clusters
     like = context.geometry.blocks.x
@@ -162,9 +161,10 @@ def _of_model(model: Predicting, geometry: Geometry, estimator_name: str) -> Cen
     ours, theirs = (np.ones(n_features) if units is None else units.factors for units in (geometry.units, model._units))
     if np.array_equal(ours, theirs):
         return space.project(model._state.centres, its_space, geometry.basis)
-    if isinstance(its_space, PointSpace) and isinstance(space, PointSpace):
-        points = its_space.points(model._state.centres)
-        return space.at(geometry.as_rows(points if model._units is None else model._units.inverse(points)))
+    points = its_space.as_points(model._state.centres)
+    if points is not None:
+        points = geometry.as_rows(points if model._units is None else model._units.inverse(points))
+        return space.embed(Block(points, np.ones(len(points)), 0))
     raise ValueError(
         f"{name}: it scales the features in another way, so its centres are none of this space; give points, or scale beforehand and "
         "take scaling=None in both."

@@ -12,12 +12,11 @@ from ..data.blocks import Blocks
 from ..data.column_facts import are_here
 from ..data.limits import Limits
 from ..data.outputs import label_type
-from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..landmarks.select import rows_for
 from ..runtime.numerals import percent
 from ..solvers.subsampling import sample_sizes
 from ..spaces import Space
-from ..sweeps.hard.bounded import SearchMemory
+from ..sweeps.bounded import SearchMemory
 
 SAMPLED = 32  # bytes for each row of the largest sample: its number, its weight, and what drawing takes
 ALWAYS_THERE = 2**27  # bytes that are taken without asking the system how many there are
@@ -89,7 +88,7 @@ def plan(
 ) -> MemoryPlan:
     """Divide the budget, or raise an error with the least that suffices."""
     n, r, c = blocks.n_rows, space.size, n_clusters
-    features = 0 if isinstance(space.kernel, (Precomputed, PrecomputedGraphKernel)) else int(blocks.x.shape[1])
+    features = int(blocks.x.shape[1]) if space.kernel.takes_features else 0
     beside = footprint(blocks, c, itemsize, n_threads, most_clusters)
     seeding = 8 * min(n, blocks.limits.seeding_rows_for(c)) * (2 * features + 4 * (2 + int(math.log(c))))
     b = blocks.block_rows(r)

@@ -30,14 +30,13 @@ from ..data.outputs import FloatArray, Labels, RowOutputs, TopMemberships
 from ..data.scaling import FeatureUnits
 from ..engines import Engine
 from ..engines.dask.dask_api import is_collection
-from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..rules import Rule
 from ..runtime.callbacks import with_callbacks
 from ..runtime.docstrings import describes_arguments
 from ..runtime.offered import offered_if
 from ..runtime.progress import Reporter, current_listeners
 from ..runtime.user_warnings import naming
-from ..spaces import EuclideanSpace, LandmarkSpace, PartialSpace, Space
+from ..spaces import Space
 from ..storage.overwriting import refuse_overwriting
 from ..storage.row_writer import ResultsFile
 from ..sweeps.final_pass import ArraySink, RowTaker, Sink, StreamSink, assign_all, assign_into
@@ -368,23 +367,20 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
     def _table(self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None) -> tuple[RepresentedRows, bool]:
         """Return new rows represented in the model's space, and True if their k(x, x) are known; messages about weights name `caller`."""
         estimator_name = type(self).__name__
-        given = read_rows(self, X, fitting=False, sparse=not isinstance(self.kernel_, Precomputed))
+        given = read_rows(self, X, fitting=False, sparse=not self.kernel_.takes_kernel_values)
         x, (weight, unit) = given.x, weights_of(given, sample_weight, caller or estimator_name)
-        if isinstance(self.kernel_, PrecomputedGraphKernel):
-            with naming(estimator_name):
-                weight = self.kernel_.row_weights(x, weight)
+        with naming(estimator_name):
+            weight = self.kernel_.row_weights(x, weight)
         scaled = x if self._units is None else mapped(x, self._units)
         blocks = Blocks(scaled, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(x).n_threads)
         known = True
-        if isinstance(self.kernel_, Precomputed):
+        if self.kernel_.takes_kernel_values:
             kxx = diagonal_for_prediction(diag, x, estimator_name, self._training_diag)
             known = kxx is not None
             blocks = blocks.with_columns(kxx=kxx if known else as_like(np.zeros(blocks.n_rows), x))
         elif diag is not None:
             raise ValueError(f'{estimator_name}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
-        space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
-        if given.holes and isinstance(space, EuclideanSpace):  # of a fit to rows without any
-            space = PartialSpace(space.shift, not self._rule.is_scale_free)
+        space = self._space.for_rows(x, holes=given.holes, is_scale_free=self._rule.is_scale_free)
         if vars(self).get("on_empty") == "error":
             with self._engine(blocks) as engine:
                 without_empty_rows(blocks, space, engine, self.on_empty, estimator_name)

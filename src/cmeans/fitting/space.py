@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..kernels.landmark_graph import GraphParameters
 from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
 from ..landmarks.select import choose, spanning_rows
 from ..sampling.population import some_rows
-from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, PointSpace, Space, landmark_space, solver_tolerance
+from ..spaces import SPACES, EuclideanSpace, ExactSpace, FeatureSpace, PointSpace, Space, landmark_space, solver_tolerance
 from .arguments import (
     checked_landmark_parameters,
     given_diagonal,
@@ -84,6 +84,11 @@ class SpaceRequest:
 def build_geometry(request: SpaceRequest) -> Geometry:
     """Check the parameters, determine the kernel's width, choose the landmarks, build the space."""
     parameters, estimator_name, blocks, n_clusters = request.parameters, request.estimator_name, request.blocks, request.n_clusters
+    if is_space(parameters.kernel):
+        space = SPACES[str(parameters.kernel)].over(blocks, request.rng)
+        named = Geometry(request.without_empty_rows(space), space.kernel, space, n_clusters)
+        named.refuse_range(estimator_name)
+        return named
     number, factor = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
     refuse_stored(parameters, estimator_name, blocks, number)
     if takes_kernel_values(parameters.kernel):
@@ -124,8 +129,8 @@ def build_geometry(request: SpaceRequest) -> Geometry:
 
 def _of_graph(geometry: Geometry, parameters: SpaceParameters) -> Geometry:
     """Return the geometry of a graph with centres as the parameters ask for them."""
-    assert isinstance(geometry.space, FeatureSpace)
-    return replace(geometry, space=replace(geometry.space, spherical=parameters.spherical))
+    space = cast(FeatureSpace, geometry.space)
+    return replace(geometry, space=replace(space, spherical=parameters.spherical))
 
 
 def _chosen_rows(request: SpaceRequest, number: int | str | None, geometry: Geometry, *, factor: bool) -> IntArray | None:
@@ -153,12 +158,19 @@ def _takes_all_rows(number: int | str | None, blocks: Blocks) -> bool:
     return number is None or (number == "auto" and blocks.n_rows <= blocks.limits.exact_rows)
 
 
+def is_space(kernel: Any) -> bool:
+    """True where the word for the kernel is the name of a space."""
+    return isinstance(kernel, str) and kernel in SPACES
+
+
 def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
     """Refuse invalid kernel parameters."""
     if not isinstance(parameters.spherical, (bool, np.bool_)):
         raise ValueError(f"{estimator_name}(spherical={parameters.spherical!r}): give True or False.")
     if takes_kernel_values(parameters.kernel):
         given_diagonal(parameters, estimator_name)
+    elif is_space(parameters.kernel):
+        pass  # it has no parameters here
     elif takes_graph(parameters.kernel) or takes_affinities(parameters.kernel):
         graph_parameters(parameters, estimator_name)
     else:

@@ -14,7 +14,7 @@ from ..data.arrays import Array, Float64, IntArray, is_foreign, namespace
 from ..data.blocks import Blocks
 from ..engines import Engine, Pass
 from ..kernels import LandmarkGraphKernel
-from ..kernels.base import TIE
+from ..kernels.base import TIE, suggested_clusters
 from ..kernels.landmark_graph import GraphParameters, LandmarkWeights
 from ..rules import Hard
 from ..runtime.user_warnings import warn
@@ -29,7 +29,6 @@ AUTOMATIC = 1000  # landmarks at most, where their number is not given
 ROWS = 10  # of the sample for each landmark
 SWEEPS = 5  # of k-means: landmarks need to cover the rows, not to be a best partition
 LEAST = 1e-8  # of its weight with which a row counts in the graph
-NEARLY = 0.9  # share of the largest gap from which on another is as large
 GAPS = 20  # eigenvalues at least, between which the largest gap is sought
 
 
@@ -43,7 +42,7 @@ def landmark_centres(blocks: Blocks, population: Population, count: int, rng: np
     for _ in range(SWEEPS):
         sums = problem.sweep(state)
         state = State(problem.means(state, sums))
-    return space.points(state.centres[np.flatnonzero(sums.mass > 0)])
+    return space.as_points(state.centres[np.flatnonzero(sums.mass > 0)])
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ def landmark_graph(
     automatic = isinstance(parameters.n_components, str)
     wanted = sought.count if automatic else int(parameters.n_components)
     few = blocks.n_rows * (12 * parameters.n_neighbors + 8 * wanted) <= blocks.limits.neighbour_bytes
-    kept = few and not blocks.read_anew and not is_foreign(blocks.x)
+    kept = few and blocks.may_keep(False) and not is_foreign(blocks.x)
     falloff = Falloff.over(blocks, weights, float(parameters.falloff))
     sums = engine.fold(rows, _GraphPass(weights, falloff, kept))
     joint = sums.graph.toarray()
@@ -204,13 +203,3 @@ def complain(values: Float64, parts: int, sought: Sought) -> None:
             f"{sought.call}: eigenvalues number {count} and {count + 1} of the graph are equal, so that chance decides which {what} are "
             f"made; take another number of them (the graph shows {suggested_clusters(values)} clusters most clearly)."
         )
-
-
-def suggested_clusters(eigenvalues: Float64) -> int:
-    """Return the number of clusters that a graph shows: before the largest gap of its frequencies, sqrt(1 - eigenvalue).
-
-    Of one long, thin cluster these are evenly spaced (of broader ones they come closer), while gaps of the eigenvalues themselves grow;
-    so of gaps that are large within a tenth the first is taken.
-    """
-    gaps = np.diff(np.sqrt(np.maximum(1.0 - eigenvalues, 0.0)))
-    return int(np.argmax(gaps >= NEARLY * gaps.max())) + 1 if len(gaps) else 1

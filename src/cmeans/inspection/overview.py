@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..runtime.docstrings import describes_arguments
 from .displays.centres import CentresDisplay
 from .displays.convergence import ConvergenceDisplay
@@ -39,7 +38,7 @@ def overview(model: Any, X: Any, *, diag: Any = None) -> Any:
         MembershipDisplay.from_estimator(model, X, diag=diag, ax=third)
     else:
         SilhouetteDisplay.from_estimator(model, X, diag=diag, ax=third)
-    if isinstance(last.kernel_, Precomputed | PrecomputedGraphKernel):
+    if not last.kernel_.takes_features:
         ConvergenceDisplay.from_estimator(last, ax=fourth)
     else:
         CentresDisplay.from_estimator(model, X, ax=fourth)

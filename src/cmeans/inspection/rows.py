@@ -13,7 +13,6 @@ from sklearn.pipeline import Pipeline
 from ..data.arrays import Array, Float64, IntArray, dense_like, host_float64, is_sparse
 from ..fitting.prediction import Predicting
 from ..fitting.validation import integer
-from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..runtime.progress import SILENT
 from ..sweeps.final_pass import ArraySink, assign_into
 from ..sweeps.passes import DistancePass
@@ -118,7 +117,7 @@ def inspected(
     with model._engine(rows.blocks) as engine:
         assign_into(sink, rows, rows.space, model._rule, model._state, engine, SILENT)
         distances = [host_float64(part) for part in engine.map(rows.in_scale(), DistancePass(model._rule, model._state))]
-    x = None if isinstance(model.kernel_, Precomputed | PrecomputedGraphKernel) else rows.blocks.x
+    x = rows.blocks.x if model.kernel_.takes_features else None
     if x is not None and inverse_transform is not None:
         x = inverse_transform(x)
         if getattr(x, "shape", None) != (len(numbers), model.n_features_in_):

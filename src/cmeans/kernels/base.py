@@ -6,13 +6,14 @@ import math
 import numbers
 from abc import ABC, abstractmethod
 from dataclasses import fields
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
 from ..data.arrays import Array, Float64, as_like, numpy_dtype, squared_norms, to_numpy
 
 TIE = 1e-8  # difference of eigenvalues, of 1 at most, that is rounding
+NEARLY = 0.9  # share of the largest gap from which on another is as large
 
 
 class Columns(Protocol):
@@ -57,6 +58,17 @@ class Kernel(ABC):
 
     prepares_lightly: ClassVar[bool] = False  # True: many prepared points take hardly more memory than the points themselves
 
+    coordinates: ClassVar[Literal["", "rows", "unit rows"]] = ""  # what k(x, y) is the inner product of, where these are coordinates
+
+    takes_kernel_values: ClassVar[bool] = False  # True: rows are kernel values already
+
+    takes_affinities: ClassVar[bool] = False  # True: rows are affinities to all rows of a graph
+
+    @property
+    def takes_features(self) -> bool:
+        """True where rows are features, not their values with other rows."""
+        return not (self.takes_kernel_values or self.takes_affinities)
+
     @property
     def positive_definite(self) -> bool:
         """False where k may have negative eigenvalues on some data."""
@@ -66,6 +78,15 @@ class Kernel(ABC):
     def zero_at_zero_alone(self) -> bool:
         """True: k(x, x) is 0 for no row but one of zeros, so that 0 for another is an underflow."""
         return False
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """Fitted attributes that describe the kernel itself, by name."""
+        return {}
+
+    def row_weights(self, x: Array, weight: Float64) -> Float64:
+        """Return the weights (b,) that rows have in sums, from their sample weights."""
+        return weight
 
     @abstractmethod
     def prepare(self, y: Array) -> Columns:
@@ -94,6 +115,21 @@ class FeatureKernel(Kernel):
     @abstractmethod
     def n_features_in(self) -> int:
         """Number of columns of the rows."""
+
+    @property
+    def landmarks(self) -> Array | None:
+        """The landmarks (s, d) over which the graph is made, where they are known."""
+        return None
+
+    @property
+    def n_landmarks(self) -> int | None:
+        """s, the number of landmarks; None where the graph is not made over any."""
+        return None
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        suggested = suggested_clusters(self.eigenvalues)
+        return {"eigenvalues_": self.eigenvalues, "n_clusters_suggested_": suggested}
 
     @property
     def shows_all_parts(self) -> bool:
@@ -127,3 +163,13 @@ def of_length_one(e: Float64) -> Float64:
     norms = np.sqrt(squared_norms(e))
     e /= np.where(norms > 0, norms, 1.0)[:, None]
     return e
+
+
+def suggested_clusters(eigenvalues: Float64) -> int:
+    """Return the number of clusters that a graph shows: before the largest gap of its frequencies, sqrt(1 - eigenvalue).
+
+    Of one long, thin cluster these are evenly spaced (of broader ones they come closer), while gaps of the eigenvalues themselves grow;
+    so of gaps that are large within a tenth the first is taken.
+    """
+    gaps = np.diff(np.sqrt(np.maximum(1.0 - eigenvalues, 0.0)))
+    return int(np.argmax(gaps >= NEARLY * gaps.max())) + 1 if len(gaps) else 1

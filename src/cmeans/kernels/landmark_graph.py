@@ -136,6 +136,10 @@ class LandmarkGraphKernel(FeatureKernel):
         return self.n_landmarks if self.points is None else int(self.points.shape[1])
 
     @property
+    def landmarks(self) -> Float64 | None:
+        return self.points
+
+    @property
     def n_landmarks(self) -> int:
         return len(self.axes)
 

@@ -22,6 +22,7 @@ class Linear(ProductKernel):
     array([[11.,  2.]])
     """
 
+    coordinates = "rows"
     constant_part = True
     distances_ignore_shifts = True
 
@@ -45,6 +46,8 @@ class Cosine(ProductKernel):
     >>> Cosine()(np.array([[1.0, 0.0]]), np.array([[5.0, 0.0], [0.0, 2.0], [0.0, 0.0]]))
     array([[1., 0., 0.]])
     """
+
+    coordinates = "unit rows"
 
     @property
     def coefficients(self) -> tuple[float, float]:

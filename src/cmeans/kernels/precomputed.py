@@ -34,6 +34,8 @@ class Precomputed(Kernel):
     True
     """
 
+    takes_kernel_values = True
+
     @property
     def positive_definite(self) -> bool:
         return False  # unknown, so a sample is checked

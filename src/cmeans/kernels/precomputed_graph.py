@@ -36,6 +36,7 @@ class PrecomputedGraphKernel(FeatureKernel):
     weight: Float64
     mean_degree: float
     normalized: bool = False
+    takes_affinities = True
 
     def __post_init__(self) -> None:
         if self.axes.ndim != 2 or self.weight.shape != self.axes.shape[:1] or not 0 < self.mean_degree < np.inf:

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..data.arrays import Float64, binary_exponent, host_float64, in_float64, rounding
 from ..data.blocks import Block, Blocks
-from ..kernels import Precomputed
 from ..rules import Rule
 from ..runtime.numerals import in_digits
 from ..sampling.population import JudgedSample, Population
@@ -144,7 +143,7 @@ class _Mean:
 def _residuals(space: LandmarkSpace, block: Block) -> tuple[Float64, Float64, Float64, ProductRows]:
     """e_i = |phi(x_i) - its projection|^2 and |phi(x_i)|^2, (p,) each, about the space's own origin, the projections (p, k), and the
     rows as they are represented."""
-    if not isinstance(space.kernel, Precomputed):  # in float64: e_i is the difference of two nearly equal numbers
+    if space.kernel.takes_features:  # in float64: e_i is the difference of two nearly equal numbers
         space = replace(space, points=in_float64(space.points))
         block = replace(block, x=in_float64(block.x))
     represented = space.rows(block).plain()

@@ -94,7 +94,7 @@ class ValidityPass(Pass[ValiditySums]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: Any) -> ValiditySums:
         distances = host_float64(self._measuring.work(rows, task, prepared))
-        first, last = rows.blocks.task_range(task, rows.space.size)
+        first, last = rows.task_range(task)
         weights, total = rows.blocks.weight[first:last], None
         if len(empty := rows.empty_rows(task) - first):  # rows that say nothing count nowhere
             distances, weights = np.array(distances), np.array(weights)

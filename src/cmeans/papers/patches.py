@@ -34,9 +34,8 @@ def carried_points(
 
 def points_of(past: StreamSummary) -> tuple[Array, Float64]:
     """Return the carried rows and their weights: each cluster's mass divided evenly among its rows."""
-    assert isinstance(past.space, LandmarkSpace)
     weights: Float64 = past.mass @ past.centres.coordinates
-    return past.space.points, weights
+    return past.space.basis_points, weights
 
 
 def _nearest(distances: Float64, blocks: Blocks, n_points: int) -> tuple[IntArray, Float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -12,7 +12,7 @@ from sklearn.linear_model import Lasso
 from ..data.arrays import take
 from ..data.blocks import Block, Blocks
 from ..kernels import Kernel
-from ..spaces import EuclideanSpace, ExactSpace, LandmarkSpace, Space, solver_tolerance, spanning_space
+from ..spaces import ExactSpace, LandmarkSpace, Space, solver_tolerance, spanning_space
 from ..spaces.centres import Centres
 from ..streaming.summary import StreamSummary
 
@@ -32,10 +32,9 @@ def chunk_space(kernel: Kernel, blocks: Blocks, projection: str) -> Space:
 def projected(past: StreamSummary, space: Space, blocks: Blocks, projection: str) -> Centres:
     """Return the past's centres over a chunk's rows: the nearest points of their span, or, for "l1", combinations of few rows near them."""
     centres = space.project(past.centres, past.space)
-    if projection != "l1" or isinstance(space, EuclideanSpace):
+    if projection != "l1":
         return centres
-    assert isinstance(space, LandmarkSpace)
-    return _sparse(centres, space, blocks.take(np.flatnonzero(blocks.weight > 0)))
+    return _sparse(centres, cast(LandmarkSpace, space), blocks.take(np.flatnonzero(blocks.weight > 0)))
 
 
 def _sparse(centres: Centres, space: LandmarkSpace, rows: Block) -> Centres:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -174,10 +174,10 @@ def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, In
     part = part if chosen.kxx is None else part.with_columns(kxx=chosen.kxx)
     if graph:
         alone = estimator_graph(replace(request, blocks=part), "k-means", "auto")
-        assert isinstance(alone.kernel, FeatureKernel)
-        return Geometry(blocks, alone.kernel, FeatureSpace(alone.kernel), n_clusters), alone, rows
+        kernel = cast(FeatureKernel, alone.kernel)
+        return Geometry(blocks, kernel, FeatureSpace(kernel), n_clusters), alone, rows
     alone = Geometry(part, kernel, ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)), n_clusters, gamma)
-    if not isinstance(kernel, Linear):
+    if kernel.coordinates != "rows":
         alone.complain(estimator_name)
     else:
         alone = replace(alone, space=euclidean_space(part))
@@ -200,7 +200,7 @@ def _sample_rows(request: SpaceRequest, number: int | str | None, kernel: Kernel
                 f"{estimator_name}(landmarks=...): every row of the sample has a weight of zero; name rows of positive weight."
             )
         return rows, weights
-    population = population_of(blocks, comparable=not isinstance(kernel, Precomputed))
+    population = population_of(blocks, comparable=kernel.takes_features)
     if number == "auto" and takes_graph(request.parameters.kernel):
         number = min(ROWS_OF_GRAPH, len(population))
     elif number == "auto":

@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import is_sparse
 from ..data.outputs import TopMemberships
 from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import StreamState
-from ..kernels import LandmarkGraphKernel, Precomputed
+from ..kernels import LandmarkGraphKernel
 from ..landmarks.certificate import Approximation
 from ..rules import Rule
-from ..spaces import FeatureSpace, LandmarkSpace, PointSpace, Space
+from ..spaces import Space
 from ..sweeps.state import State
 
 NEEDED = {"_space", "_state", "_rule", "_training_diag", "_n_features_out", "kernel_", "n_features_in_"}
@@ -40,8 +39,7 @@ def check_model(model: Any) -> None:
     if not isinstance(space, Space) or not isinstance(state, State) or not isinstance(rule, Rule):
         raise ValueError("space, state or rule is missing")
     c = len(state.centres)
-    width = len(space.shift) if isinstance(space, PointSpace) else space.size
-    if state.centres.coordinates.shape[1] != width or c == 0 or model._n_features_out != c:
+    if state.centres.coordinates.shape[1] != space.n_coordinates or c == 0 or model._n_features_out != c:
         raise ValueError(f"centres of shape {state.centres.coordinates.shape} do not fit the model")
     if rule.rows_sum_to_one != model._sums_to_one:
         raise ValueError(f"{type(rule).__name__} is no rule of {type(model).__name__}")
@@ -54,8 +52,8 @@ def check_model(model: Any) -> None:
     certificate = vars(model).get("approximation_")
     if certificate is not None and not isinstance(certificate, Approximation):
         raise ValueError("the certificate is none")
-    if isinstance(space, LandmarkSpace) and space.whitener is not None:
-        raise ValueError("the space of a model has no factor")
+    if not space.is_portable:
+        raise ValueError("the space is none that a model keeps, as it has a factor or training rows")
     _check_features(model, space)
     for name, kind in BY_ROW.items():
         array = vars(model).get(name)
@@ -103,33 +101,7 @@ def _check_features(model: Any, space: Space) -> None:
         known = isinstance(factors, np.ndarray) and factors.dtype == np.float64 and factors.shape == (d,)
         if not known or not (np.isfinite(factors) & (factors > 0)).all():
             raise ValueError("the factors of the features do not fit their number")
-    _check_space(model, space)
-
-
-def _check_space(model: Any, space: Space) -> None:
-    """Check that rows of the model's features can be represented in a space."""
-    d, diag = model.n_features_in_, model._training_diag
-    if isinstance(space, PointSpace):
-        if space.shift.shape != (d,):
-            raise ValueError(f"a space of {space.shift.shape} does not fit {d} features")
-        return
-    if isinstance(space, FeatureSpace):
-        if space.kernel.n_features_in != d:
-            raise ValueError(f"a graph of {space.kernel.n_features_in} columns does not fit {d} features")
-        return
-    if not isinstance(space, LandmarkSpace):
-        raise ValueError(f"{type(space).__name__} is no space of a model")
-    points = space.points
-    if not isinstance(space.kernel, Precomputed):
-        if diag is not None or points.shape[1] != d or not np.issubdtype(points.dtype, np.floating):
-            raise ValueError(f"landmarks of shape {points.shape} and {points.dtype} do not fit {d} features")
-        return
-    if not isinstance(diag, np.ndarray) or diag.ndim != 1 or diag.dtype != np.float64 or len(diag) == 0 or not np.isfinite(diag).all():
-        raise ValueError("the diagonal of the training rows is missing or damaged")
-    if is_sparse(points) or not np.issubdtype(points.dtype, np.integer):
-        raise ValueError("the landmarks of a precomputed kernel are no column numbers")
-    if len(points) and (points.min() < 0 or points.max() >= d):
-        raise ValueError(f"column numbers beyond the {d} columns")
+    space.check(d, model._training_diag)
 
 
 def _check_stream(model: Any, stream: Any) -> None:
@@ -139,8 +111,8 @@ def _check_stream(model: Any, stream: Any) -> None:
     past = stream.past
     if past.space.kernel != model.kernel_ or stream.rule != model._rule or len(past.centres) != len(model._state.centres):
         raise ValueError("the stream has another kernel, rule or number of clusters than the model")
-    _check_space(model, past.space)
-    if stream.reserve is not None and (not isinstance(past.space, LandmarkSpace) or past.space.whitener is None):
+    past.space.check(model.n_features_in_, model._training_diag)
+    if stream.reserve is not None and (past.space.basis_points is None or past.space.is_portable):
         raise ValueError("the stream goes on choosing landmarks, and its space cannot say how well it represents rows")
     if stream.held is not None and stream.held.x.shape[1] != model.n_features_in_:
         raise ValueError("the rows that the stream holds do not fit the model's features")

@@ -28,6 +28,7 @@ from ..fitting.streams.stored_classes import OF_STREAMS
 from ..landmarks.certificate import Approximation
 from ..runtime.user_warnings import one_line
 from ..runtime.version import __version__
+from ..spaces import SPACES
 from ..storage.codec import UNREADABLE, Arrays, Packer, read_packed, unpacked, write_packed
 from ..sweeps.state import State
 from .model_checks import check_model, check_parameters
@@ -48,6 +49,11 @@ ESTIMATORS: dict[str, type[Any]] = {
     "LandmarkGraph": LandmarkGraph,
 }
 OF_A_FIT = ("engine",)  # parameters of a fit, not of its result
+
+
+def known_objects() -> dict[str, type[Any]]:
+    """Return the classes that a model file may hold, by their names there: the spaces of users too."""
+    return OBJECTS | {cls.__name__: cls for cls in SPACES.values()}
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = True, metadata: Mapping[str, Any] | None = None) -> None:
@@ -109,7 +115,7 @@ def packed(model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, An
         last = "" if steps is None else f"the last step, {steps.last!r}, "
         raise ValueError(f"save: {last}{type(model)!r} is not one of the library's estimators ({sorted(ESTIMATORS)}).")
     check_parameters(model)  # they may have been changed since the fit, and loading would refuse them
-    writer = Packer(OBJECTS)
+    writer = Packer(known_objects())
     fitted = {k: v for k, v in vars(model).items() if is_fitted_name(k) and (rows or k not in PER_ROW)}
     header = {
         "format": FORMAT,
@@ -188,7 +194,7 @@ def _why(error: BaseException) -> str:
 
 
 def _numbers_of(certificate: Any) -> dict[str, Any]:
-    decoded = unpacked(certificate, {}, OBJECTS)
+    decoded = unpacked(certificate, {}, known_objects())
     if not isinstance(decoded, Approximation):
         raise ValueError("the certificate is none")
     return dataclasses.asdict(decoded)
@@ -224,7 +230,8 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
     if header["estimator"] not in ESTIMATORS:
         raise ValueError(f"unknown estimator {header['estimator']!r}")
     model = ESTIMATORS[header["estimator"]]()
-    model.set_params(**{k: unpacked(v, arrays, OBJECTS) for k, v in header["params"].items()})
+    objects = known_objects()
+    model.set_params(**{k: unpacked(v, arrays, objects) for k, v in header["params"].items()})
     for name in OF_A_FIT:  # files hold no engine of a fit
         if vars(model).get(name) is not None:
             raise ValueError(f"{name}={vars(model)[name]!r} was never saved")
@@ -233,5 +240,5 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
         of_class = getattr(type(model), name, None)  # a cached property may be held by the model itself
         if not is_fitted_name(name) or not (name in PRIVATE or of_class is None or isinstance(of_class, cached_property)):
             raise ValueError(f"{name!r} is no fitted attribute")
-        setattr(model, name, unpacked(value, arrays, OBJECTS))
+        setattr(model, name, unpacked(value, arrays, objects))
     return model

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
@@ -40,7 +39,7 @@ def farthest_rows(problem: Problem, centres: Centres, count: int, quantile: floa
     Fewer are returned where all other rows coincide with one of these. With a quantile below 1 the rows of the largest distances,
     1 - quantile of the weight, are passed over.
     """
-    search = _FarSearch(problem, uuid4().hex, (State(centres),))
+    search = _FarSearch(problem, centres)
     rows: list[int] = []
     chosen: list[Centres] = []
     passes = 0
@@ -52,18 +51,21 @@ def farthest_rows(problem: Problem, centres: Centres, count: int, quantile: floa
         latest = problem.space.embed(problem.rows.blocks.take(np.array([row])), np.array([row]))
         rows.append(row)
         chosen.append(latest)
-        search = replace(search, centres=(*search.centres, State(latest)))
-    problem.rows.memory.clear()
+        search.add(latest)
     return FarRows(np.array(rows, dtype=np.intp), Centres.stack(chosen) if chosen else None, passes)
 
 
-@dataclass(frozen=True)
 class _FarSearch:
     """Looks for rows far from some centres, and from those that are added; distances stay where the rows are."""
 
-    problem: Problem
-    name: str  # of no other search
-    centres: tuple[State, ...]
+    def __init__(self, problem: Problem, centres: Centres) -> None:
+        self._problem = problem
+        self._centres: tuple[State, ...] = (State(centres),)
+        self._kept: Any = None
+
+    def add(self, centres: Centres) -> None:
+        """Let rows be far from these too."""
+        self._centres = (*self._centres, State(centres))
 
     def farthest(self, quantile: float) -> tuple[int, float]:
         """Return the row of the largest distance, or the first of the distance at a weighted quantile below 1, and the distance."""
@@ -75,30 +77,40 @@ class _FarSearch:
         return self._fold(_WeightsPass(*self._to, search))
 
     @property
-    def _to(self) -> tuple[str, Rule, tuple[State, ...]]:
-        return self.name, self.problem.rule, self.centres
+    def _to(self) -> tuple[Rule, tuple[State, ...]]:
+        return self._problem.rule, self._centres
 
     def _fold(self, over: Pass[Any]) -> Any:
-        return self.problem.engine.fold(self.problem.rows, over)
+        total, self._kept = self._problem.engine.keep(self._problem.rows, over, self._kept)
+        return total
+
+
+@dataclass
+class _Distances:
+    """Squared distances of rows to their nearest centres."""
+
+    least: Float64  # (n,)
+    known: IntArray  # (tasks,) number of sets of centres that those of a task know of
 
 
 @dataclass(frozen=True)
 class _DistancesPass(Pass[Sum]):
-    """A pass over the squared distances of rows to their nearest centres, which are kept between the passes of one search."""
+    """A pass over the distances that one search keeps of each row."""
 
-    name: str
     rule: Rule
     centres: tuple[State, ...]
 
-    def distances(self, rows: RepresentedRows, task: int) -> tuple[Float64, Float64]:
-        """Return the distances of the rows of one task, and their weights; where they are lost they are found anew."""
-        name, known, least = rows.memory.get(task, (None, 0, None))
-        known, least = (known, least) if name == self.name else (0, None)
-        for state in self.centres[known:]:
-            _, here = nearest_for(rows, self.rule, len(state.centres))(rows, state, task)
-            least = here if least is None else np.minimum(least, here)
-        rows.memory[task] = (self.name, len(self.centres), least)
-        return least, rows.blocks.weight[slice(*rows.blocks.task_range(task, rows.space.size))]
+    def begin(self, rows: RepresentedRows) -> _Distances:
+        return _Distances(np.full(rows.n_rows, np.inf), np.zeros(rows.n_tasks, np.intp))
+
+    def distances(self, rows: RepresentedRows, task: int, kept: _Distances) -> tuple[Float64, Float64]:
+        """Return the distances of the rows of one task, and their weights."""
+        here = slice(*rows.task_range(task))
+        least = kept.least[here]
+        for state in self.centres[kept.known[task] :]:
+            np.minimum(least, nearest_for(rows, self.rule, len(state.centres))(rows, state, task)[1], out=least)
+        kept.known[task] = len(self.centres)
+        return least, rows.blocks.weight[here]
 
 
 @dataclass(frozen=True)
@@ -117,12 +129,12 @@ class _FarthestPass(_DistancesPass[_Farthest], NumberedPass[_Farthest]):
 
     most: float = math.inf
 
-    def work(self, rows: RepresentedRows, task: int, prepared: None) -> _Farthest:
-        distance, weight = self.distances(rows, task)
+    def work(self, rows: RepresentedRows, task: int, prepared: _Distances) -> _Farthest:
+        distance, weight = self.distances(rows, task, prepared)
         noise = rounding_of_sums(rows.blocks.x.dtype)
         values = np.where((weight > 0) & (distance <= self.most * (1.0 + noise)), distance, -1.0)
         at = first_largest(values, noise * float(values.max()))
-        return _Farthest(self.first + rows.blocks.task_range(task, rows.space.size)[0] + at, float(values[at]), noise)
+        return _Farthest(self.first + rows.task_range(task)[0] + at, float(values[at]), noise)
 
 
 @dataclass(frozen=True)
@@ -131,6 +143,6 @@ class _WeightsPass(_DistancesPass[Any]):
 
     search: QuantileSearch
 
-    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Any:
-        distance, weight = self.distances(rows, task)
+    def work(self, rows: RepresentedRows, task: int, prepared: _Distances) -> Any:
+        distance, weight = self.distances(rows, task, prepared)
         return self.search.weights(distance[weight > 0], weight[weight > 0])

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..data.arrays import Float64, IntArray
-from ..data.blocks import Block, GivenRows
+from ..data.blocks import GivenRows
 from ..engines import Engine, NumberedPass
+from ..engines.base import Sum
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from .drawing import exponentials, new_key, one_drawn
 from .kmeanspp import seeds
@@ -39,8 +38,8 @@ def scalable_kmeans_plus_plus(metric: Metric, population: Population, count: int
     """
     if population.member is not None:  # few rows, of which equal ones are one
         rows = population.rows
-        features = None if metric.features is None else metric.features[rows]
-        among = replace(metric, blocks=metric.blocks.part(rows, population.weights), features=features)
+        space = None if metric.space is None else metric.space.of_part(rows)
+        among = replace(metric, blocks=metric.blocks.part(rows, population.weights), space=space)
         everyone = Population(None, population.weights, None, len(rows), population.limits)
         return rows[scalable_kmeans_plus_plus(among, everyone, count, rng, engine)]
     found = np.empty(0, dtype=np.intp)
@@ -61,40 +60,37 @@ def scalable_kmeans_plus_plus(metric: Metric, population: Population, count: int
 
 
 @dataclass
-class _NearestMemory:
-    """Distances of the rows of one task that are kept."""
+class _Known:
+    """The candidate nearest to each row, as it is kept beside the rows."""
 
-    distance: Float64  # (b,) squared, to the nearest candidate
-    member: npt.NDArray[np.int32]  # (b,) index of that candidate; of equal ones the first
-    joined: int = 0  # sets of candidates that these know of
+    distance: Float64  # (n,) squared, to that candidate
+    member: npt.NDArray[np.int32]  # (n,) its index; of equally near ones the first
+    joined: IntArray  # (tasks,) number of rounds that those of a task know of
 
 
 @dataclass(frozen=True)
 class _Candidates:
-    """All candidates so far, by the rounds that drew them: from these the memory of a task is made again where it is lost."""
+    """All candidates so far, by the rounds that drew them: from these all is found again where it is lost."""
 
     rounds: tuple[NearestOf, ...]
 
-    def prepared(self) -> Callable[[int], Callable[[Block, int], tuple[IntArray, Float64]]]:
-        """Return a function of a round's number that returns what tells its nearest candidates, made once."""
-        return cache(lambda number: self.rounds[number].function())
-
-    def memory(self, rows: GivenRows, task: int, first: int, prepared: Callable[[int], Any]) -> _NearestMemory:
-        """Return the memory of one task, with all candidates joined; `first`: number of the first row of `rows`."""
+    def join(self, rows: GivenRows, task: int, first: int, kept: _Known) -> tuple[Float64, Any]:
+        """Return the distances of the rows of one task and their nearest candidates, with all candidates joined; `first`: number of the
+        first row of `rows`."""
         start, stop = rows.task_range(task)
-        known = rows.memory.get(task) or _NearestMemory(np.full(stop - start, np.inf), np.zeros(stop - start, np.int32))
-        if known.joined < len(self.rounds):
+        joined = int(kept.joined[task])
+        if joined < len(self.rounds):
+            before = sum(len(one.rows) for one in self.rounds[:joined])
             for block in rows.task(task):
-                here, index = slice(block.start - start, block.stop - start), sum(len(one.rows) for one in self.rounds[: known.joined])
-                distance, member = known.distance[here], known.member[here]
-                for number in range(known.joined, len(self.rounds)):
-                    best, d2 = prepared(number)(block, first)
+                distance, member = kept.distance[block.start : block.stop], kept.member[block.start : block.stop]
+                index = before
+                for one in self.rounds[joined:]:
+                    best, d2 = one.nearest(block, first)
                     closer = d2 < distance
                     distance[closer], member[closer] = d2[closer], index + best[closer]
-                    index += len(self.rounds[number].rows)
-            known.joined = len(self.rounds)
-            rows.memory[task] = known
-        return known
+                    index += len(one.rows)
+            kept.joined[task] = len(self.rounds)
+        return kept.distance[start:stop], kept.member[start:stop]
 
     def weight(self, rows: GivenRows, task: int) -> Float64:
         """Return the weights of the rows of a task."""
@@ -102,17 +98,23 @@ class _Candidates:
 
 
 @dataclass(frozen=True)
-class _CostPass(NumberedPass[float]):
-    """sum_i w_i d2_i over the nearest candidates."""
+class _CandidatePass(NumberedPass[Sum]):
+    """A pass over the nearest candidates that are kept of each row."""
 
     candidates: _Candidates
 
-    def prepare(self, rows: GivenRows) -> Callable[[int], Any]:
-        return self.candidates.prepared()
+    def begin(self, rows: GivenRows) -> _Known:
+        n = rows.blocks.n_rows
+        return _Known(np.full(n, np.inf), np.zeros(n, np.int32), np.zeros(rows.n_tasks, np.intp))
 
-    def work(self, rows: GivenRows, task: int, prepared: Callable[[int], Any]) -> float:
-        known = self.candidates.memory(rows, task, self.first, prepared)
-        return float(self.candidates.weight(rows, task) @ known.distance)
+
+@dataclass(frozen=True)
+class _CostPass(_CandidatePass[float]):
+    """sum_i w_i d2_i over the nearest candidates."""
+
+    def work(self, rows: GivenRows, task: int, prepared: _Known) -> float:
+        distance, _ = self.candidates.join(rows, task, self.first, prepared)
+        return float(self.candidates.weight(rows, task) @ distance)
 
 
 @dataclass(frozen=True)
@@ -126,36 +128,27 @@ class _Drawn:
 
 
 @dataclass(frozen=True)
-class _DrawPass(NumberedPass[_Drawn]):
+class _DrawPass(_CandidatePass[_Drawn]):
     """Rows whose exponential numbers, times `scale`, are less than their part of the cost."""
 
-    candidates: _Candidates
     key: int
     scale: float
 
-    def prepare(self, rows: GivenRows) -> Callable[[int], Any]:
-        return self.candidates.prepared()
-
-    def work(self, rows: GivenRows, task: int, prepared: Callable[[int], Any]) -> _Drawn:
-        known, (start, stop) = self.candidates.memory(rows, task, self.first, prepared), rows.task_range(task)
+    def work(self, rows: GivenRows, task: int, prepared: _Known) -> _Drawn:
+        (distance, _), (start, stop) = self.candidates.join(rows, task, self.first, prepared), rows.task_range(task)
         keys = exponentials(self.key, self.first + start, self.first + stop)
-        hits = np.flatnonzero(keys * self.scale < known.distance * self.candidates.weight(rows, task))
+        hits = np.flatnonzero(keys * self.scale < distance * self.candidates.weight(rows, task))
         return _Drawn(self.first + start + hits)
 
 
 @dataclass(frozen=True)
-class _MassPass(NumberedPass[Float64]):
+class _MassPass(_CandidatePass[Float64]):
     """(k,) the weights of the rows that each candidate is nearest to."""
 
-    candidates: _Candidates
-
-    def prepare(self, rows: GivenRows) -> Callable[[int], Any]:
-        return self.candidates.prepared()
-
-    def work(self, rows: GivenRows, task: int, prepared: Callable[[int], Any]) -> Float64:
-        known = self.candidates.memory(rows, task, self.first, prepared)
+    def work(self, rows: GivenRows, task: int, prepared: _Known) -> Float64:
+        _, member = self.candidates.join(rows, task, self.first, prepared)
         count = sum(len(one.rows) for one in self.candidates.rounds)
-        return np.bincount(known.member, self.candidates.weight(rows, task), minlength=count).astype(np.float64)
+        return np.bincount(member, self.candidates.weight(rows, task), minlength=count).astype(np.float64)
 
 
 class _Nearest:
@@ -163,6 +156,7 @@ class _Nearest:
 
     def __init__(self, metric: Metric, count: int, engine: Engine) -> None:
         self._metric, self._engine, self._candidates = metric, engine, _Candidates(())
+        self._kept: Any = None
         width = max(int(metric.blocks.x.shape[1]), OVERSAMPLING * count) * NARROWING
         self._rows = GivenRows(metric.blocks, width)
 
@@ -175,15 +169,20 @@ class _Nearest:
         """Add candidates by one pass over all rows, with distances to the new ones only, and return the cost of all."""
         if len(rows):
             self._candidates = _Candidates((*self._candidates.rounds, self._metric.nearest_of(rows)))
-        return self._engine.fold(self._rows, _CostPass(self._candidates))
+        return self._fold(_CostPass(self._candidates))
 
     def draw(self, key: int, scale: float) -> IntArray:
         """Draw rows in proportion to their cost, each independently."""
-        return self._engine.fold(self._rows, _DrawPass(self._candidates, key, scale)).rows
+        return self._fold(_DrawPass(self._candidates, key, scale)).rows
 
     def masses(self) -> Float64:
         """Weights (k,) of the rows that each candidate is nearest to."""
-        return self._engine.fold(self._rows, _MassPass(self._candidates))
+        return self._fold(_MassPass(self._candidates))
+
+    def _fold(self, over: _CandidatePass[Sum]) -> Sum:
+        total: Sum
+        total, self._kept = self._engine.keep(self._rows, over, self._kept)
+        return total
 
 
 def _chosen(metric: Metric, nearest: _Nearest, count: int, rng: np.random.RandomState) -> IntArray:

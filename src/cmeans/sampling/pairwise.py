@@ -12,11 +12,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import Array, Float64, IntArray, central_point, host_float64, in_float64, is_sparse, itemsize, rounding, take
+from ..data.arrays import (
+    Array,
+    Float64,
+    IntArray,
+    central_point,
+    host_float64,
+    in_float64,
+    is_sparse,
+    itemsize,
+    rounding,
+    squared_norms,
+    take,
+)
 from ..data.blocks import Block, Blocks
-from ..kernels import Columns, FeatureKernel, Kernel, Linear, Precomputed
+from ..kernels import Columns, Kernel, Linear
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
-from ..spaces import LandmarkSpace, PartialSpace
+from ..spaces import Pairing, Space
 from ..spaces.spectrum import directing_rows, leading_directions
 
 WIDE = 4  # columns for each of a few directions, from which on these take less time
@@ -162,14 +174,15 @@ class MatrixAffinity(Affinity):
 
 
 @dataclass(frozen=True)
-class LandmarkAffinity(Affinity):
-    """Rows given only by a kernel's landmark columns: k between their projections, and the true k(x, x)."""
+class PairedAffinity(Affinity):
+    """Rows as a space of them pairs them: products with row i are those with a centre at row i, and
+    need not be symmetric."""
 
-    z: Float64  # (p, k) orthonormal coordinates of the projections
+    rows: Pairing
     kxx: Float64  # (p,)
 
     def between(self, rows: IntArray) -> Float64:
-        values: Float64 = self.z[rows] @ self.z.T
+        values = paired(self.rows, self.rows.g, rows)
         values[np.arange(len(rows)), rows] = self.kxx[rows]
         return values
 
@@ -177,32 +190,16 @@ class LandmarkAffinity(Affinity):
         return self.kxx
 
 
-@dataclass(frozen=True)
-class PartialAffinity(Affinity):
-    """Rows with missing values. Their products are such that the squared distance of row i to row j is that to a centre at row j, where
-    the holes of row j are filled: it is not symmetric."""
-
-    g: Float64  # (p, r) the rows in their space
-    kxx: Float64  # (p,)
-    coefficients: Float64  # (p, r) of the rows as centres
-
-    @classmethod
-    def of(cls, space: PartialSpace, block: Block) -> PartialAffinity:
-        """Return the affinity of the rows of a block, whose numbers are float64."""
-        rows = space.rows(block).plain()
-        return cls(rows.g, rows.kxx, space.coefficients(space.embed(block)))
-
-    def between(self, rows: IntArray) -> Float64:
-        return self.with_rows(rows, self.g)
-
-    def with_rows(self, rows: IntArray, g: Float64) -> Float64:
-        """Products (len(rows), b) of some of the rows, as centres, with any rows (b, r) of the space."""
-        products: Float64 = self.coefficients[rows] @ g.T
-        products += self.kxx[rows][:, None] / 2.0
-        return products
-
-    def diag(self) -> Float64:
-        return self.kxx
+def paired(
+    chosen: Pairing,
+    g: Float64,  # (b, r) any rows
+    which: IntArray | slice = slice(None),  # of the chosen
+) -> Float64:
+    """Return products (k, b) of some of the chosen rows, as centres, with any rows."""
+    products: Float64 = (chosen.g if chosen.a is None else chosen.a)[which] @ g.T
+    if chosen.lack is not None:
+        products += chosen.lack[which][:, None]
+    return products
 
 
 @dataclass(frozen=True)
@@ -214,29 +211,24 @@ class Metric:
 
     kernel: Kernel
     blocks: Blocks
-    columns_only: LandmarkSpace | None = None  # where a precomputed kernel has only its landmarks' columns
-    features: Array | None = None  # (n, k) of all rows, where their products are the kernel
-    partial: PartialSpace | None = None  # where values of rows are missing
+    space: Space | None = None  # where its `pairing` says how far rows are from each other
 
     def among(self, rows: IntArray) -> Affinity:
         """Return the affinity among the given rows."""
-        if self.partial is not None:
-            return PartialAffinity.of(self.partial, _in_float64(self.blocks.take(rows)))
-        if self.columns_only is not None:
-            return LandmarkAffinity(*_projected(self.columns_only, self.blocks.take(rows)))
-        if isinstance(self.kernel, Precomputed):
+        if self.space is not None:
+            found = self.space.pairing(self.blocks.take(rows), rows)
+            if found.kxx is None:
+                return KernelAffinity(Linear(), found.g)
+            return PairedAffinity(found, found.kxx)
+        if self.kernel.takes_kernel_values:
             return MatrixAffinity(self.blocks.x, host_float64(take(self.blocks.kxx, rows)), rows)
-        if isinstance(self.kernel, FeatureKernel):  # a few features, found once
-            known = self.kernel.features(self.blocks.take(rows).x) if self.features is None else self.features[rows]
-            return KernelAffinity(Linear(), host_float64(known))
         x = in_float64(self.blocks.take(rows).x)
         shift = self._shift(x)
         return KernelAffinity(self.kernel, x if shift is None else x - shift, itemsize(self.blocks.x) == 4)
 
     def nearest_of(self, rows: IntArray) -> NearestOf:
         """Return what tells the nearest of some rows to others."""
-        columns = rows if isinstance(self.kernel, Precomputed) and self.columns_only is None else None
-        return NearestOf(self.kernel, self.blocks.take(rows), rows, columns, self.columns_only, self.shifted, self.partial)
+        return NearestOf(self.kernel, self.blocks.take(rows), rows, self.space, self.shifted)
 
     @property
     def shifted(self) -> bool:
@@ -254,13 +246,12 @@ class NearestOf:
     kernel: Kernel
     chosen: Block  # the rows themselves
     rows: IntArray  # (k,) their numbers
-    columns: IntArray | None  # (k,) the same, where rows of a square kernel matrix are compared
-    columns_only: LandmarkSpace | None  # where a precomputed kernel has only its landmarks' columns
+    space: Space | None  # whose `pairing` says how far rows are from each other
     shifted: bool  # rows are centred first
-    partial: PartialSpace | None = None  # where values of rows are missing
 
-    def function(self) -> Callable[[Block, int], tuple[IntArray, Float64]]:
-        """Return a function of a block and the number of the first row of all: the index (b,) of the row nearest to each of the block's,
+    @cached_property
+    def nearest(self) -> Callable[[Block, int], tuple[IntArray, Float64]]:
+        """A function of a block and the number of the first row of all: the index (b,) of the row nearest to each of the block's,
         and the squared distance (b,). Each of the rows is nearest to itself, at zero; so are rows that differ from it by rounding only."""
         products_with, rows = self._products(), self.rows
         _, norms = products_with(self.chosen)
@@ -280,21 +271,15 @@ class NearestOf:
 
         return nearest
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "nearest"}  # made again where it is needed
+
     def _products(self) -> Callable[[Block], tuple[Float64, Float64]]:
         """Return a function of a block: its kernel values (b, k) with the rows, and k(x, x) (b,)."""
-        if self.partial is not None:
-            return _partial_products(self.partial, _in_float64(self.chosen))
-        space = self.columns_only
-        if space is not None:
-            z, _ = _projected(space, self.chosen)
-
-            def by_projections(block: Block) -> tuple[Float64, Float64]:
-                coordinates, kxx = _projected(space, block)
-                return coordinates @ z.T, kxx
-
-            return by_projections
-        if self.columns is not None:
-            prepared = self.kernel.prepare(self.columns)
+        if self.space is not None:
+            return _products_in(self.space, self.chosen)
+        if self.kernel.takes_kernel_values:
+            prepared = self.kernel.prepare(self.rows)
             return lambda block: (host_float64(prepared(block.x)), host_float64(block.kxx))
         points = in_float64(self.chosen.x)
         shift = central_point(points)[None, :] if self.shifted else None
@@ -308,28 +293,21 @@ class NearestOf:
         return by_kernel
 
 
-def affinity(kernel: Kernel, blocks: Blocks, rows: IntArray, space: LandmarkSpace | None = None) -> Affinity:
-    """Return the affinity among the given rows; `space` where a precomputed kernel has only its landmarks' columns."""
+def affinity(kernel: Kernel, blocks: Blocks, rows: IntArray, space: Space | None = None) -> Affinity:
+    """Return the affinity among the given rows; `space`: as of a `Metric`."""
     return Metric(kernel, blocks, space).among(rows)
 
 
-def _projected(space: LandmarkSpace, block: Block) -> tuple[Float64, Float64]:
-    """Orthonormal coordinates (b, k) of the projections of rows, and their k(x, x) (b,)."""
-    represented = space.rows(block).plain()
-    assert space.whitener is not None
-    return host_float64(represented.g) @ space.whitener, host_float64(represented.kxx)
+def _products_in(space: Space, chosen: Block) -> Callable[[Block], tuple[Float64, Float64]]:
+    """Return a function of a block: its products (b, k) with the chosen rows, and k(x, x) (b,)."""
+    pairing = space.pairing(_in_float64(chosen))
+
+    def products(block: Block) -> tuple[Float64, Float64]:
+        rows = space.pairing(_in_float64(block))
+        return paired(pairing, rows.g).T, squared_norms(rows.g) if rows.kxx is None else rows.kxx
+
+    return products
 
 
 def _in_float64(block: Block) -> Block:
-    return replace(block, x=host_float64(block.x))
-
-
-def _partial_products(space: PartialSpace, chosen: Block) -> Callable[[Block], tuple[Float64, Float64]]:
-    """Return a function of a block: its products (b, k) with the chosen rows, and k(x, x) (b,), where values are missing."""
-    affinity, every = PartialAffinity.of(space, chosen), np.arange(len(chosen.weight))
-
-    def products(block: Block) -> tuple[Float64, Float64]:
-        rows = space.rows(_in_float64(block)).plain()
-        return affinity.with_rows(every, rows.g).T, rows.kxx
-
-    return products
+    return replace(block, x=in_float64(block.x))

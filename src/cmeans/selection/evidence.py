@@ -22,7 +22,6 @@ from ..fitting.space import unit_sphere
 from ..fitting.validation import read_rows, weights_of
 from ..metrics.validity import silhouette_and_xie_beni
 from ..sampling.population import population_of, sample
-from ..spaces import LandmarkSpace
 from ..spaces.landmark import landmark_space
 from .compared import ComparedHere
 from .null import SHAPES, null_of_products, null_of_rows
@@ -89,9 +88,9 @@ class TrialRows:
         if judge.n_landmarks == "auto":
             judge.n_landmarks = min(LANDMARKS_A_CLUSTER * most_clusters, len(self.weights))
         space = judge.fit(self.x, sample_weight=self.weights)._space
-        if not isinstance(space, LandmarkSpace):
+        if space.basis_points is None:
             return estimator, self
-        whole = landmark_space(space.kernel, space.points, space.gram, numpy_dtype(self.x))
+        whole = landmark_space(space.kernel, space.basis_points, None, numpy_dtype(self.x))
         known = clone(estimator).set_params(kernel="linear", n_landmarks="auto")
         return known, replace(self, x=whole.coordinates(Block(self.x, self.weights, 0)), products=False)
 

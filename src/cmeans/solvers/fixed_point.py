@@ -164,7 +164,8 @@ class _Loop:
 
     def _report(self, sweeps: int, objective: float, movement: float) -> None:
         reporter, n = self.observer.reporter, self.problem.n_rows
-        reporter.emit(reporter.stage, sweeps, self.problem.stopping.max_iter, n, n, objective, movement)
+        if reporter.listeners:
+            reporter.emit(reporter.stage, sweeps, self.problem.stopping.max_iter, n, n, objective, movement)
 
     def _is_ended(self, state: State, sweeps: int) -> bool:
         """True where a callback says so."""

@@ -154,11 +154,10 @@ class NoisePilot:
                 settled = self._settled(part, found.solution.state.centres, self.share, here.within("found"))
                 visits += settled.row_visits
         if self.share is not None:  # distances crowd in many columns: until centres rest, a little of them is many rows
-            among = part if problem.rows.blocks.elsewhere else problem
-            settled = self._settled(among, settled.centres, self.share, here.within("share"), at_rest=True)
+            settled = self._settled(_judged(problem, part), settled.centres, self.share, here.within("share"), at_rest=True)
             visits += settled.row_visits
         centres, delta = settled.centres, settled.delta
-        if self.share is None and schedule is not None and not problem.rows.blocks.elsewhere:  # of rows elsewhere the sample's will do
+        if self.share is None and schedule is not None and _judged(problem, part) is problem:  # else the sample's will do
             delta, visits = self._distance(self.nearest(problem, centres), self.share), visits + problem.n_rows
         final = replace(problem, rule=self._rule(delta))
         solution = solve(final, State(centres), observer.at("fit"))
@@ -216,11 +215,14 @@ def _times_farther(problem: Problem, n_clusters: int) -> float:
     return min(max(n_rows / (ROWS * n_clusters), 1.0), FARTHER)
 
 
-def _judged(problem: Problem) -> Problem:
-    """Return the problem over all rows, or over a fixed sample of those on other machines."""
+def _judged(problem: Problem, part: Problem | None = None) -> Problem:
+    """Return the problem over the rows that the distance is tuned on: all, or a fixed sample; `part`: that sample, where it is known."""
     blocks = problem.rows.blocks
-    if not blocks.elsewhere:
+    most = blocks.tuned_on(blocks.limits.last_sample_rows)
+    if most is None:
         return problem
+    if part is not None:
+        return part
     population = population_of(blocks)
-    positions, weights = sample(population, blocks.limits.last_sample_rows, np.random.RandomState(FIXED_SEED))
+    positions, weights = sample(population, most, np.random.RandomState(FIXED_SEED))
     return problem.on_sample(population.at(positions), weights, problem.stopping)

@@ -2,7 +2,7 @@
 
 Breathing k-means (Fritzke 2020): b centres are added in the b clusters of largest error, which sweeps settle; then the b clusters of
 least utility go, and sweeps settle the rest. What lowers the objective is kept; b = 5, one less after each failure. Here centres come at
-rows, so that it works in any space, and all else are sums of a pass. Few rows are then looked at one by one (`sweeps/hard/exchange.py`).
+rows, so that it works in any space, and all else are sums of a pass. Few rows are then looked at one by one (`sweeps/exchange.py`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ..rules import Hard
 from ..sampling.drawing import DrawWithinPass, new_key
 from ..sampling.population import Population
 from ..spaces.centres import Centres
+from ..sweeps.bounded import sweep_of_fewer
 from ..sweeps.choice import SweepFunction
-from ..sweeps.hard.bounded import sweep_of_fewer
-from ..sweeps.hard.exchange import exchanged
+from ..sweeps.exchange import exchanged
 from ..sweeps.passes import CostPass, NearestRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State

@@ -1,6 +1,6 @@
 """Spaces: geometries that give the distances of rows to centres."""
 
-from .base import ProductRows, Rows, RowValues, Space, View
+from .base import SPACES, Pairing, ProductRows, Rows, RowValues, Space, View
 from .conjugate_gradients import solver_tolerance
 from .euclidean import EuclideanSpace, PartialSpace, PointSpace, row_scales
 from .exact import ExactSpace
@@ -10,10 +10,12 @@ from .products import ProductSpace
 from .spanning import spanning_space
 
 __all__ = [
+    "SPACES",
     "EuclideanSpace",
     "ExactSpace",
     "FeatureSpace",
     "LandmarkSpace",
+    "Pairing",
     "PartialSpace",
     "PointSpace",
     "ProductRows",

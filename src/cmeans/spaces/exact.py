@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace
 from ..data.blocks import Block, Blocks
-from ..kernels import Columns, Kernel, Precomputed
+from ..kernels import Columns, Kernel
 from .base import ProductRows, Rows, Space, View, columns_of, kernel_room, mean_products
 from .centres import Centres
 from .conjugate_gradients import conjugate_gradients
@@ -95,9 +95,6 @@ class ExactSpace(Space):
         parts = mean_products(mass, moment)
         return Centres(parts[:, self.size :], parts[:, : self.size])
 
-    def coefficients(self, centres: Centres) -> Float64:
-        return centres.coordinates
-
     def view(self, centres: Centres, like: Array) -> View:
         norms = as_like(centres.squared_norms(), like)
         return View(as_like(centres.coordinates, like), norms, as_like(centres.duals, like))
@@ -113,9 +110,6 @@ class ExactSpace(Space):
     def inner_products(self, centres: Centres, block: Block) -> Float64:
         return centres.coordinates @ host_float64(self._columns(block.x)).T
 
-    def norms(self, centres: Centres) -> Float64:
-        return centres.squared_norms()
-
     def as_rows(self, centres: Centres) -> Rows:
         return CentreRows(centres, centres.squared_norms())
 
@@ -123,12 +117,21 @@ class ExactSpace(Space):
         tasks = (self.data.task(task, self.size) for task in range(self.data.n_tasks(self.size)))
         return self._from_products(np.concatenate([origin.inner_products(centres, block) for task in tasks for block in task], axis=1))
 
-    def portable(self, centres: Centres) -> tuple[Space, Centres]:
-        return LandmarkSpace(self.kernel, self._points, spherical=self.spherical), centres
+    def portable(self, centres: Centres, columns: IntArray | None = None) -> tuple[Space, Centres]:
+        points = self._points if columns is None else columns
+        return LandmarkSpace(self.kernel, points, spherical=self.spherical), centres
+
+    @property
+    def is_portable(self) -> bool:
+        return False
+
+    @property
+    def pairs_by_kernel(self) -> bool:
+        return True
 
     def factored(self) -> LandmarkSpace:
-        """Return the same space with its Gram matrix factored: rows in it need not be training rows."""
-        gram = host_float64(self._columns(self.data.cut(0, self.size).x)) if isinstance(self.kernel, Precomputed) else None
+        given = self.kernel.takes_kernel_values
+        gram = host_float64(self._columns(self.data.cut(0, self.size).x)) if given else None
         return landmark_space(self.kernel, self._points, gram, self.data.x.dtype, spherical=self.spherical)
 
     def _from_products(self, t: Float64) -> Centres:
@@ -153,7 +156,7 @@ class ExactSpace(Space):
 
     @property
     def _points(self) -> Array:
-        return np.arange(self.size) if isinstance(self.kernel, Precomputed) else self.data.cut(0, self.size).x
+        return np.arange(self.size) if self.kernel.takes_kernel_values else self.data.cut(0, self.size).x
 
     @cached_property
     def _columns(self) -> Columns:

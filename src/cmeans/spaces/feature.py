@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, host_float64, squared_norms
+from ..data.arrays import Array, IntArray, host_float64, squared_norms
 from ..data.blocks import Block
-from ..kernels import FeatureKernel, LandmarkGraphKernel
-from .base import ProductRows, Rows, Space, mean_products
+from ..kernels import FeatureKernel
+from .base import ProductRows, Rows, Space
 from .centres import Centres
 
 
@@ -32,7 +33,7 @@ class FeatureSpace(Space):
 
     @property
     def factored_size(self) -> int:
-        return self.kernel.n_landmarks if isinstance(self.kernel, LandmarkGraphKernel) else self.size
+        return self.n_landmarks or self.size
 
     def empty_rows_of(self, block: Block) -> IntArray:
         return self.empty_rows(self.training_rows(block))
@@ -54,36 +55,35 @@ class FeatureSpace(Space):
     def of_part(self, numbers: IntArray) -> Space:
         return self if self.known is None else replace(self, known=self.known[numbers])
 
-    def means(self, mass: Float64, moment: Float64) -> Centres:
-        return Centres.orthonormal(mean_products(mass, moment))
-
-    def coefficients(self, centres: Centres) -> Float64:
-        return centres.coordinates
-
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         known = None if self.known is None or numbers is None else self.known[numbers]
         return Centres.orthonormal(host_float64(self.kernel.features(block.x) if known is None else known))
-
-    def inner_products(self, centres: Centres, block: Block) -> Float64:
-        products: Float64 = centres.coordinates @ host_float64(self.kernel.features(block.x)).T
-        return products
-
-    def norms(self, centres: Centres) -> Float64:
-        return centres.squared_norms()
-
-    def as_rows(self, centres: Centres) -> Rows:
-        return ProductRows(centres.coordinates, centres.squared_norms())
 
     def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
         """Project centres of this kernel's span of some rows, or of the same features."""
         if isinstance(origin, FeatureSpace):
             return centres
-        points = self.kernel.points if isinstance(self.kernel, LandmarkGraphKernel) else None
+        points = self.kernel.landmarks
         if points is None:
             raise ValueError("the centres of another space have no place in a graph that is given by affinities or distances.")
         rows = Block(points, np.ones(len(points)), 0)
         e = host_float64(self.kernel.features(rows.x))  # of the landmarks, which span all features unless some of these are theirs alone
         return Centres.orthonormal(np.asarray(np.linalg.lstsq(e, origin.inner_products(centres, rows).T, rcond=None)[0].T, np.float64))
 
-    def portable(self, centres: Centres) -> tuple[Space, Centres]:
+    def portable(self, centres: Centres, columns: IntArray | None = None) -> tuple[Space, Centres]:
         return replace(self, known=None), centres
+
+    @property
+    def n_landmarks(self) -> int | None:
+        return self.kernel.n_landmarks
+
+    def attributes(self, centres: Centres, landmark_rows: IntArray | None) -> dict[str, Any]:
+        found, points = super().attributes(centres, landmark_rows), self.kernel.landmarks
+        if points is None:
+            return found
+        return {**found, "landmarks_": points, "landmark_indices_": landmark_rows}
+
+    def check(self, n_features: int, diag: Any) -> None:
+        width = self.kernel.n_features_in
+        if width != n_features:
+            raise ValueError(f"a graph of {width} columns does not fit {n_features} features")

@@ -23,9 +23,9 @@ from ..data.arrays import (
     to_numpy,
 )
 from ..data.blocks import Block, blocks_of, spans
-from ..kernels import Columns, Kernel, Precomputed
+from ..kernels import Columns, Kernel
 from ..runtime.user_warnings import OutOfRangeError
-from .base import ProductRows, Rows, Space, columns_of, kernel_room, mean_products
+from .base import Pairing, ProductRows, Rows, Space, columns_of, kernel_room, mean_products
 from .centres import Centres
 from .conjugate_gradients import conjugate_gradients, solver_tolerance
 from .kernel_centring import Centring
@@ -59,7 +59,7 @@ class LandmarkSpace(Space):
     spherical: bool = False
 
     def __post_init__(self) -> None:
-        s, numbered = int(self.points.shape[0]), isinstance(self.kernel, Precomputed)
+        s, numbered = int(self.points.shape[0]), self.kernel.takes_kernel_values
         if self.points.ndim != (1 if numbered else 2):
             raise ValueError(f"LandmarkSpace: points of shape {tuple(self.points.shape)} are no landmarks of {self.kernel!r}")
         fitting = self.centring is None or self.centring.row_means.shape == (s,)
@@ -118,11 +118,57 @@ class LandmarkSpace(Space):
         rows = Block(self.points, np.ones(self.points.shape[0]), 0) if basis is None else basis
         return self._from_raw_products(origin.inner_products(centres, rows))
 
-    def portable(self, centres: Centres) -> tuple[Space, Centres]:
+    def portable(self, centres: Centres, columns: IntArray | None = None) -> tuple[Space, Centres]:
         a, duals = self.coefficients(centres), host_float64(self.as_rows(centres).plain().g)
         # K_ss can be computed again from the landmarks, except where it was given.
-        gram = self.gram if isinstance(self.kernel, Precomputed) else None
-        return replace(self, whitener=None, gram=gram), Centres(a, duals)
+        gram = self.gram if self.kernel.takes_kernel_values else None
+        points = self.points if columns is None else columns
+        return replace(self, points=points, whitener=None, gram=gram), Centres(a, duals)
+
+    @property
+    def is_portable(self) -> bool:
+        return self.whitener is None
+
+    @property
+    def n_coordinates(self) -> int:
+        return self.size if self.whitener is None else int(self.whitener.shape[1])
+
+    @property
+    def n_landmarks(self) -> int:
+        return int(self.points.shape[0])
+
+    @property
+    def basis_points(self) -> Array:
+        return self.points
+
+    @property
+    def pairs_by_kernel(self) -> bool:
+        return True
+
+    def pairing(self, block: Block, numbers: IntArray | None = None) -> Pairing:
+        """The products of rows are those of their projections, k(x, x) is whole."""
+        assert self.whitener is not None
+        rows = self.rows(block).plain()
+        return Pairing(host_float64(rows.g) @ self.whitener, host_float64(rows.kxx))
+
+    def attributes(self, centres: Centres, landmark_rows: IntArray | None) -> dict[str, Any]:
+        found = super().attributes(centres, landmark_rows)
+        found |= {"dual_coef_": self.raw_coefficients(centres), "landmark_indices_": landmark_rows}
+        return found if self.kernel.takes_kernel_values else {**found, "landmarks_": self.points}
+
+    def check(self, n_features: int, diag: Any) -> None:
+        points, d = self.points, n_features
+        if not self.kernel.takes_kernel_values:
+            if diag is not None or points.shape[1] != d or not np.issubdtype(points.dtype, np.floating):
+                raise ValueError(f"landmarks of shape {points.shape} and {points.dtype} do not fit {d} features")
+            return
+        known = isinstance(diag, np.ndarray) and diag.ndim == 1 and diag.dtype == np.float64 and len(diag) > 0
+        if not known or not np.isfinite(diag).all():
+            raise ValueError("the diagonal of the training rows is missing or damaged")
+        if is_sparse(points) or not np.issubdtype(points.dtype, np.integer):
+            raise ValueError("the landmarks of a precomputed kernel are no column numbers")
+        if len(points) and (points.min() < 0 or points.max() >= d):
+            raise ValueError(f"column numbers beyond the {d} columns")
 
     def coordinates(self, block: Block) -> Float64:
         """Orthonormal coordinates (b, k) of the projections of any rows, about the origin of feature space."""
@@ -139,9 +185,8 @@ class LandmarkSpace(Space):
         rows, projections = self.rows(block).plain(), self.embed(block)
         return np.maximum(host_float64(rows.kxx) - projections.squared_norms(), 0.0)
 
-    def in_library_of(self, x: Array) -> LandmarkSpace:
-        """Return the same space for rows of another array library than the landmarks'."""
-        if isinstance(self.kernel, Precomputed) or is_foreign(self.points) == is_foreign(x):
+    def for_rows(self, x: Array, *, holes: bool, is_scale_free: bool) -> LandmarkSpace:
+        if self.kernel.takes_kernel_values or is_foreign(self.points) == is_foreign(x):
             return self
         points = self.points.toarray() if is_sparse(self.points) else self.points
         return replace(self, points=as_like(points, x) if is_foreign(x) else to_numpy(points))

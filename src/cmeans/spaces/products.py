@@ -106,5 +106,13 @@ class ProductSpace(Space):
     def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
         return self.of.project(centres, origin, basis)
 
-    def portable(self, centres: Centres) -> tuple[Space, Centres]:
-        return self.of.portable(centres)
+    def portable(self, centres: Centres, columns: IntArray | None = None) -> tuple[Space, Centres]:
+        return self.of.portable(centres, columns)
+
+    @property
+    def is_portable(self) -> bool:
+        return False
+
+    @property
+    def n_coordinates(self) -> int:
+        return self.of.n_coordinates

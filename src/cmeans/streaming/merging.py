@@ -7,7 +7,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ..data.arrays import IntArray, equal, stacked, take
 from ..sampling.population import distinct_rows
-from ..spaces import LandmarkSpace, Space, landmark_space, spanning_space
+from ..spaces import Space, landmark_space, spanning_space
 from ..spaces.centres import Centres
 from .summary import StreamSummary
 
@@ -15,15 +15,17 @@ from .summary import StreamSummary
 def together(one: StreamSummary, other: StreamSummary) -> tuple[StreamSummary, bool]:
     """Return the sum of two summaries, and True if both had to be moved to the union of their landmarks."""
     mine, its = one.space, other.space
-    if not isinstance(mine, LandmarkSpace) or not isinstance(its, LandmarkSpace):
+    points, others = mine.basis_points, its.basis_points
+    if points is None or others is None:
         return _added(one, _moved(other, mine)), False
-    if mine.whitener is None:  # centres over the rows of their last chunks: they lie in the span of these, and do not change
-        rows = stacked(mine.points, its.points)
+    if not mine.is_portable and equal(points, others):
+        return _added(one, other), False
+    rows = stacked(points, others)
+    if mine.is_portable:  # centres over the rows of their last chunks: they lie in the span of these, and do not change
         space = spanning_space(mine.kernel, rows, rows.dtype)
         return _added(_moved(one, space), _moved(other, space)).portable(), False
-    if equal(mine.points, its.points):
-        return _added(one, other), False
-    space = _union(mine, its)
+    different = np.sort(distinct_rows(rows)[0])
+    space = landmark_space(mine.kernel, take(rows, different), None, rows.dtype)
     return _added(_moved(one, space), _moved(other, space)), True
 
 
@@ -39,10 +41,3 @@ def _partners(centres: Centres, others: Centres) -> IntArray:
 
 def _moved(past: StreamSummary, space: Space) -> StreamSummary:
     return past.moved(space, space.project(past.centres, past.space))[0]
-
-
-def _union(one: LandmarkSpace, other: LandmarkSpace) -> LandmarkSpace:
-    """Return the space over the landmarks of both, without duplicates."""
-    points = stacked(one.points, other.points)
-    different = np.sort(distinct_rows(points)[0])
-    return landmark_space(one.kernel, take(points, different), None, points.dtype)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from ..solvers.solution import Solution
-from ..spaces import LandmarkSpace, Space
+from ..spaces import Space
 from ..spaces.centres import Centres
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
@@ -27,8 +27,7 @@ class StreamSummary:
 
     def __post_init__(self) -> None:
         c, width = self.centres.coordinates.shape
-        factor = self.space.whitener if isinstance(self.space, LandmarkSpace) else None
-        if width != (self.space.size if factor is None else factor.shape[1]):
+        if width != self.space.n_coordinates:
             raise ValueError(f"StreamSummary: centres of {width} coordinates do not lie in the space")
         if self.mass.shape != (c,) or self.spread.shape != (c,) or (self.mass < 0).any() or (self.spread < 0).any() or self.penalty < 0:
             raise ValueError(f"StreamSummary: the sums do not fit {c} centres, or are negative")

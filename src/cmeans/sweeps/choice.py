@@ -14,8 +14,7 @@ from ..data.outputs import RowOutputs
 from ..rules import Rule
 from ..spaces import Space
 from . import generic
-from .hard.bounded import BoundedSweep, MovedRows, SearchMemory
-from .hard.nearest import NearestAssign, NearestSearch, SearchedCosts, coordinate_bytes
+from .bounded import BoundedSweep, MovedRows, SearchMemory
 from .native import (
     NativeAssign,
     NativeCosts,
@@ -26,6 +25,7 @@ from .native import (
     NativePrices,
     NativeSweep,
 )
+from .nearest import NearestAssign, NearestSearch, SearchedCosts, coordinate_bytes
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics

@@ -150,7 +150,7 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
         return assign_for(rows, self.space or rows.space, self.rule, len(self.state.centres))
 
     def work(self, rows: RepresentedRows, task: int, prepared: AssignFunction) -> tuple[FinalSums, Any, int]:
-        first, last = rows.blocks.task_range(task, rows.space.size)
+        first, last = rows.task_range(task)
         out, space = self.sink.room(first, last), self.space or rows.space
         sums = prepared(rows, space, self.rule, self.state, task, out)
         if self.moves is not None:

@@ -37,9 +37,17 @@ from .state import State
 from .statistics import ClusterCosts, Margins, PriceStatistics, Statistics
 
 
+class OwnLabels:
+    """The cluster of each row's largest membership, as labelling sweeps leave it beside the rows."""
+
+    def __init__(self, rows: RepresentedRows) -> None:
+        self.labels = np.full(rows.n_rows, -1, dtype=np.intp)  # (n,) -1: none
+        self.written_by: dict[int, bytes] = {}  # the key of the sweep that wrote those of a task
+
+
 @dataclass(frozen=True)
 class SweepPass(Pass[Statistics]):
-    """One sweep from a state. A labelling one also writes `argmax_labels` of the rows, and sums over each cluster's own rows."""
+    """One sweep from a state. A labelling one also writes `OwnLabels` of the rows, and sums over each cluster's own rows."""
 
     rule: Rule
     state: State
@@ -50,10 +58,10 @@ class SweepPass(Pass[Statistics]):
         return self.function or sweep_for(rows, self.rule, len(self.state.centres))
 
     def work(self, rows: RepresentedRows, task: int, prepared: SweepFunction) -> Statistics:
-        labels = rows.argmax_labels if self.labelling else None
-        sums = prepared(rows, self.rule, self.state, task, labels)
-        if self.labelling:
-            rows.labelled_by[task] = self.key
+        own = rows.beside(OwnLabels) if self.labelling else None
+        sums = prepared(rows, self.rule, self.state, task, None if own is None else own.labels)
+        if own is not None:
+            own.written_by[task] = self.key
         return cast(Statistics, sums)  # which moved rows stand for until they are settled
 
     def conclude(self, total: Statistics) -> Statistics:
@@ -86,9 +94,10 @@ class DeviationPass(Pass[Float64]):
         return deviations_for(rows, self.labelled.rule, len(self.means.centres))
 
     def work(self, rows: RepresentedRows, task: int, prepared: DeviationsFunction) -> Float64:
-        if rows.labelled_by.get(task) != self.labelled.key:  # the rows were represented anew since, after a worker was lost
+        own = rows.beside(OwnLabels)
+        if own.written_by.get(task) != self.labelled.key:  # the rows were represented anew since, after a worker was lost
             self.labelled.work(rows, task, self.labelled.prepare(rows))
-        return prepared(rows, self.means, rows.argmax_labels, self.power, task)
+        return prepared(rows, self.means, own.labels, self.power, task)
 
 
 @dataclass(frozen=True)
@@ -187,7 +196,7 @@ class FirstRowsPass(NumberedPass[Float64]):
         return nearest_for(rows, Hard(), len(self.state.centres))
 
     def work(self, rows: RepresentedRows, task: int, prepared: NearestFunction) -> Float64:
-        start, stop = rows.blocks.task_range(task, rows.space.size)
+        start, stop = rows.task_range(task)
         places = np.arange(self.first + start, self.first + stop) if self.places is None else self.places[start:stop]
         labels, weighs = prepared(rows, self.state, task)[0], rows.blocks.weight[start:stop] > 0
         found = np.full(len(self.state.centres), np.inf)
@@ -241,7 +250,7 @@ class DistancePass(Pass[Array]):
     def work(self, rows: RepresentedRows, task: int, prepared: MeasureFunction) -> Array:
         distances = prepared(rows, self.space or rows.space, self.state, task)
         if len(empty := rows.empty_rows(task)):
-            fill_rows(distances, empty - rows.blocks.task_range(task, rows.space.size)[0], np.nan)
+            fill_rows(distances, empty - rows.task_range(task)[0], np.nan)
         return distances
 
 
@@ -253,7 +262,7 @@ class NearestPass(Pass[IntArray]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> IntArray:
         labels = nearest(rows, rows.space, self.state, task)
-        labels[rows.empty_rows(task) - rows.blocks.task_range(task, rows.space.size)[0]] = -1
+        labels[rows.empty_rows(task) - rows.task_range(task)[0]] = -1
         return labels
 
 

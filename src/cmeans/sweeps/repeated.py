@@ -11,7 +11,7 @@ from ..data.arrays import Float64
 from ..engines import Engine
 from ..native.calls import ADDRESS, INT, TEXT, WHOLE, Structure, address, done, pointer, pointer_to
 from .native import CentresArgument, NativeSweep, NewSums
-from .native_rows import RowsArgument
+from .native_rows import NativeTable, RowsArgument
 from .represented_rows import RepresentedRows
 from .state import State
 
@@ -37,12 +37,25 @@ class _SharedSweep(Structure):
     ]
 
 
+class _RowsForC:
+    """All rows of a table for native code, made once for the runs over them."""
+
+    def __init__(self, rows: RepresentedRows) -> None:
+        self._table: NativeTable | None = None
+
+    def of(self, rows: RepresentedRows, engine: Engine) -> NativeTable:
+        """Return the table, by the engine's threads where it is not there yet."""
+        if self._table is None:
+            self._table = NativeTable(list(engine.run(lambda task: list(rows.native_task(task)), rows.n_tasks)))
+        return self._table
+
+
 class RepeatedSweep:
     """A native sweep whose memory is taken once: that of its last sums is used again by the next sweep but one."""
 
     def __init__(self, sweep: NativeSweep, rows: RepresentedRows, state: State, engine: Engine) -> None:
         """The scales are those of `state`."""
-        table = rows.native_table(engine)
+        table = rows.beside(_RowsForC).of(rows, engine)
         centres = sweep.cache.new_argument(rows.space, state, table.dtype)
         values, norms, scales = centres.kept
         self._values, self._norms = np.array(values), np.array(norms)  # to be written to

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, is_sparse, itemsize
 from ..data.blocks import Block, Blocks, BlocksSpec
-from ..engines import Engine
 from ..spaces import Rows, Space
-from ..spaces.centres import Centres
-from ..spaces.spectrum import directing_rows, leading_directions
-from .native_rows import SUMMED_ROWS, NativeRows, NativeTable
+from .native_rows import SUMMED_ROWS, NativeRows
 
+Beside = TypeVar("Beside")
 NO_ROWS = np.empty(0, np.intp)
 PIECE = 2**23  # bytes of memory that is taken at once: NumPy asks for large pages from half as much on, and rows are found sooner in them
 
@@ -78,28 +76,19 @@ class RepresentedRows:
         along a few directions; of those in memory they may."""
         self.space = space
         self.blocks = blocks
-        self.n_tasks = blocks.n_tasks(space.size)
-        self.keep_bounds = keep_bounds or not blocks.read_anew
-        self._keep_coordinates = keep_coordinates or not blocks.read_anew
-        self._training = training
-        self._left = self.room_to_keep = keep_bytes if space.keeps_rows_cheaply or blocks.read_anew else 0
+        self.n_rows, self.n_tasks = blocks.n_rows, blocks.n_tasks(space.size)
+        self.keep_bounds = blocks.may_keep(keep_bounds)
+        self.keep_coordinates = blocks.may_keep(keep_coordinates)
+        self.training = training
+        self._left = self.room_to_keep = keep_bytes if space.keeps_rows_cheaply or not blocks.skipping_pays else 0
         self._views = blocks.are_views and space.represents_by_views  # which take no memory, and are always kept
         self._kept: dict[int, list[RepresentedBlock]] = {}
         self._spare: Array | None = None  # memory for rows that will be kept
         self._native_views: dict[int, NativeRows] = {}
-        self._native_table: NativeTable | None = None
         self._weights: dict[int, float] = {}
         self._empty: dict[int, dict[int, IntArray]] = {}  # of each task, by the first row of a block
-        self._directions: dict[int, Centres | None] = {}
-        self._coordinates: dict[tuple[int, int], Array] = {}  # by the first row of a block and the number of directions
-        self._lock = threading.Lock()
-        self.memory: dict[int, Any] = {}  # what a search keeps of the rows of a task, by its number
-        self.labelled_by: dict[int, bytes] = {}  # the key of the pass that wrote the labels of a task's rows
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.blocks.n_rows
+        self._beside: dict[Any, Any] = {}  # what passes keep, by what makes it
+        self._lock = threading.RLock()
 
     @property
     def kept_share(self) -> float:
@@ -116,14 +105,27 @@ class RepresentedRows:
         """All of the table but its rows."""
         return RepresentationSpec(self.space, self.blocks.spec)
 
+    def beside(self, make: Callable[[RepresentedRows], Beside]) -> Beside:
+        """Return what a pass keeps beside the rows, made of them when it is first asked for: an object of the pass alone, which dies
+        with the rows."""
+        with self._lock:
+            if make not in self._beside:
+                self._beside[make] = make(self)
+            found: Beside = self._beside[make]
+            return found
+
+    def task_range(self, task: int) -> tuple[int, int]:
+        """First row and one past the last row of a task."""
+        return self.blocks.task_range(task, self.space.size)
+
     def task(self, task: int) -> Iterator[RepresentedBlock]:
         """The represented blocks of one task, in order; where they are not kept, each holds only until the next is asked for."""
         if task in self._kept:
             yield from self._kept[task]
             return
-        represent = self.space.training_rows if self._training else self.space.rows
+        represent = self.space.training_rows if self.training else self.space.rows
         x, size = self.blocks.x, self.space.size
-        first, last = self.blocks.task_range(task, size)
+        first, last = self.task_range(task)
         keep = self._views or self._reserve((last - first) * _bytes_of_a_row(self.space, x))
         # One piece of memory for all: asking the system for block after block can take longer than filling them.
         room = self._room_to_stay(last - first) if keep else self.space.room(min(self.blocks.block_rows(size), last - first), x)
@@ -157,75 +159,36 @@ class RepresentedRows:
             yield from (block.native for block in self.task(task))
             return
         if task not in self._native_views:
-            block = self.blocks.cut(*self.blocks.task_range(task, self.space.size))
+            block = self.blocks.cut(*self.task_range(task))
             self._native_views[task] = self._piece(task, self.space.rows(block), block).native
         yield self._native_views[task]
-
-    def native_table(self, engine: Engine) -> NativeTable:
-        """All rows for native code, made once; for rows that stay in memory."""
-        if self._native_table is None:
-            self._native_table = NativeTable(list(engine.run(lambda task: list(self.native_task(task)), self.n_tasks)))
-        return self._native_table
 
     def part(self, rows: IntArray, weights: Float64) -> RepresentedRows:
         """Some of the rows, with weights of their own, as a table in the same space and within the same memory; for spaces that
         know no more of training rows than of others."""
         space, blocks = self.space.of_part(rows), self.blocks.part(rows, weights)
-        return RepresentedRows(space, blocks, self._left, keep_bounds=self.keep_bounds, keep_coordinates=self._keep_coordinates)
+        return RepresentedRows(space, blocks, self._left, keep_bounds=self.keep_bounds, keep_coordinates=self.keep_coordinates)
 
     def over(self, blocks: Blocks) -> RepresentedRows:
         """Return as many rows of other weights in the same space and within the same memory."""
-        keep = {"keep_bounds": self.keep_bounds, "keep_coordinates": self._keep_coordinates}
-        return RepresentedRows(self.space, blocks, self.room_to_keep, training=self._training, **keep)
+        keep = {"keep_bounds": self.keep_bounds, "keep_coordinates": self.keep_coordinates}
+        return RepresentedRows(self.space, blocks, self.room_to_keep, training=self.training, **keep)
 
     def in_scale(self) -> RepresentedRows:
         """Return the rows in the space in which distances of those with missing values compare with those of others."""
         space = self.space.in_scale()
-        return self if space is self.space else RepresentedRows(space, self.blocks, self.room_to_keep, training=self._training)
-
-    @cached_property
-    def argmax_labels(self) -> IntArray:
-        """(n,) number of the cluster of each row's largest membership (-1: none), written by labelling sweeps."""
-        return np.full(self.n_rows, -1, dtype=np.intp)
+        return self if space is self.space else RepresentedRows(space, self.blocks, self.room_to_keep, training=self.training)
 
     def task_weight(self, task: int) -> float:
         """The sum of the sample weights of one task's rows."""
         if task not in self._weights:
-            first, last = self.blocks.task_range(task, self.space.size)
+            first, last = self.task_range(task)
             self._weights[task] = float(self.blocks.weight[first:last].sum())
         return self._weights[task]
 
-    def directions(self, count: int) -> Centres | None:
-        """At most `count` orthonormal directions along which the rows differ most, those of a sample; None in spaces without orthonormal
-        coordinates."""
-        with self._lock:
-            if count not in self._directions:
-                self._directions[count] = self._principal_directions(count)
-            return self._directions[count]
-
-    def coordinates(self, block: NativeRows, count: int) -> Array | None:
-        """Room (b, count + 2) for the coordinates of a block's rows along so many directions, which a search fills and finds again: zeros
-        where it has not been yet. None for rows that are read once, and where there is no room."""
-        if not self._keep_coordinates or not self._training or not count:
-            return None
-        key = block.start, count
-        if key not in self._coordinates:
-            self._coordinates[key] = np.zeros((len(block), count + 2), block.dtype)
-        return self._coordinates[key]
-
-    def _principal_directions(self, count: int) -> Centres | None:
-        numbers = directing_rows(self.n_rows)
-        sample = self.space.embed(self.blocks.take(numbers), numbers if self._training else None)
-        if sample.duals is not sample.coordinates:
-            return None
-        x = sample.coordinates[np.isfinite(sample.coordinates).all(axis=1)]
-        if not len(x):
-            return None
-        return Centres.orthonormal(leading_directions(x, count))
-
     def rows_done(self, task: int) -> int:
         """Number of rows in the tasks up to this one."""
-        return self.blocks.task_range(task, self.space.size)[1]
+        return self.task_range(task)[1]
 
     def _room_to_stay(self, n_rows: int) -> Array | None:
         """Return memory for represented rows that will be kept."""

@@ -13,9 +13,9 @@ from ..native.calls import ADDRESS, INT, TEXT, WHOLE, Structure, address, byref,
 from ..rules import Rule
 from ..spaces import Space
 from . import generic
-from .hard.nearest import SearchArgument, SearchCache, total_distance
 from .native import CENTRES, ROWS, CentresCache, NewSums, SumsArgument
 from .native_rows import NativeRows
+from .nearest import Directions, SearchArgument, SearchCache, total_distance
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import FinalSums, Statistics
@@ -39,7 +39,7 @@ class _Finding:
 
     def arguments(self, rows: RepresentedRows, here: NativeRows, search: SearchArgument | None) -> tuple[Any, Any]:
         """Return what C reads of it, for one block."""
-        return (None, None) if search is None else (byref(search), address(rows.coordinates(here, search.size)))
+        return (None, None) if search is None else (byref(search), address(rows.beside(Directions).coordinates(here, search.size)))
 
 
 class NativeTopKSweep:

@@ -11,7 +11,7 @@ from ..data.arrays import Float64, IntArray
 from ..data.blocks import Blocks, spans
 from ..kernels import Kernel
 from ..sampling.pairwise import affinity
-from ..spaces import LandmarkSpace
+from ..spaces import Space
 
 COLUMNS = 512  # of all pairs' distances that are computed at a time
 EQUAL = 1e-7  # of the largest distance: distances that differ by less are equal
@@ -24,7 +24,7 @@ class Spacing:
     kernel: Kernel
     blocks: Blocks
     rows: IntArray  # (p,) the sample
-    space: LandmarkSpace | None = None  # set where a precomputed kernel has only its landmarks' columns
+    space: Space | None = None  # set where a precomputed kernel has only its landmarks' columns
 
     @cached_property
     def largest_gap(self) -> float:

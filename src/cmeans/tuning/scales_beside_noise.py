@@ -79,7 +79,7 @@ def _has_stray_rows(near: NearestCentres, n_clusters: int, gross: float) -> bool
 def _part_of(problem: Problem) -> Problem:
     """Return the problem over all rows, or over a fixed sample of very many, in which a cluster of one row among a million has none."""
     blocks, most = problem.rows.blocks, problem.rows.blocks.limits.adaptive_rows
-    if not blocks.elsewhere and (blocks.n_rows <= most or not problem.space.sweeps_products):
+    if blocks.tuned_on(most) is None and (blocks.n_rows <= most or not problem.space.sweeps_products):
         return problem
     population = population_of(blocks)
     positions, weights = sample(population, most, np.random.RandomState(FIXED_SEED))

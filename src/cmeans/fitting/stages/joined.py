@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ... import native
-from ...data.arrays import Array, Float64, IntArray, in_order, is_foreign, is_sparse, is_stored, one_hot, stacked, take, to_numpy
+from ...data.arrays import Array, Float64, IntArray, in_order, is_foreign, is_sparse, one_hot, stacked, take, to_numpy
 from ...data.blocks import NUMBER, Blocks, rows_between, spans
 from ...data.known_labels import LABEL, STRENGTH
 from ...data.outputs import RowOutputs
@@ -119,7 +119,7 @@ def _speaks_of_rows(init: Any, blocks: Blocks, n_clusters: int) -> bool:
 def joined_if_worth_it(blocks: Blocks) -> GroupedRows | None:
     """Return the rows with equal ones joined where that pays: those of images, counts, categories. A sample says if it is tried at all."""
     n, limits = blocks.n_rows, blocks.limits
-    if n <= limits.canonical_rows or is_foreign(blocks.x) or (is_stored(blocks.x) and blocks.x.elsewhere):
+    if n <= limits.canonical_rows or not blocks.may_gather:
         return None
     rows = blocks.take(distinct_numbers(n, min(limits.fixed_rows, n // FEWER), np.random.RandomState(FIXED_SEED))).x
     return joined_rows(blocks, n // LEAST_FEWER) if _estimated_distinct(rows) * FEWER <= n else None

@@ -22,7 +22,6 @@ from ...runtime.user_warnings import warn
 from ...solvers.multistart import FitResult
 from ...solvers.solution import Solution
 from ...solvers.stopping import reason
-from ...spaces import LandmarkSpace
 from ...streaming import StreamSummary
 from ...sweeps.final_pass import assign_all
 from ...sweeps.represented_rows import RepresentedRows
@@ -99,7 +98,7 @@ def of_all_chunks(result: FitResult, settings: FitSettings, summary: FitSummary)
 def like_first(x: Array, stream: StreamState) -> Array:
     """Return rows in the float type of the first chunk and the array library of the stream's state."""
     space = stream.past.space
-    like = stream.held.x if stream.held is not None else space.points if isinstance(space, LandmarkSpace) else None
+    like = space.basis_points if stream.held is None else stream.held.x
     if like is not None and is_foreign(like):
         return as_like(to_numpy(x), like) if is_foreign(x) and namespace(x) is not namespace(like) else in_form_of(x, like)
     if like is not None and is_foreign(x):

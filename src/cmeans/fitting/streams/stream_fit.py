@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, get_args
+from typing import Any, Self, cast, get_args
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ..arguments import StreamRule, check_m, check_noise
 from ..fit import BaseCMeans
-from ..fitted_attributes import OF_ROWS, model_attributes, restored_on_failure, warn_of_result
+from ..fitted_attributes import OF_ROWS, centre_attributes, restored_on_failure, warn_of_result
 from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..kernel_width import build_named_kernel
@@ -313,9 +313,7 @@ class StreamingBase(BaseCMeans):
         if isinstance(number, int) and isinstance(self.landmarks, str):
             number = max(min(number, chunk.blocks.n_rows // 2), 1)  # at most: there will be more of them with more rows
         request = replace(self._space_request(chunk.context, chunk.blocks), rng=chunk.rng("landmarks"))
-        made = estimator_graph(request, self.landmarks, number)
-        assert isinstance(made.kernel, LandmarkGraphKernel)
-        return made.kernel
+        return cast(LandmarkGraphKernel, estimator_graph(request, self.landmarks, number).kernel)
 
     def _later_geometry(self, chunk: Chunk, space: Space) -> Geometry:
         """Return the geometry of a further chunk in its space."""
@@ -397,11 +395,10 @@ class StreamingBase(BaseCMeans):
     def _keep_without_rows(self, stream: StreamState) -> None:
         """Keep a stream that has changed without rows: attributes of the last rows are removed."""
         space, centres = stream.past.space.portable(stream.past.centres)
-        row = np.zeros((1, self.n_features_in_), dtype=stream.dtype)
-        blocks = Blocks(row, np.ones(1), limits=self._limits)
-        geometry = Geometry(blocks, self.kernel_, stream.past.space, len(stream.past.mass), self.gamma_)
-        for name, value in model_attributes(geometry, stream.rule, space, State(centres)).items():
-            setattr(self, name, value)
+        self.__dict__.update(centre_attributes(stream.rule, space, State(centres)))
+        self.n_landmarks_ = stream.past.space.n_landmarks
+        if (points := space.as_points(centres)) is not None:
+            self.cluster_centers_ = points.astype(stream.dtype)
         for name in (*OF_ROWS, *OF_SWEEPS):
             self.__dict__.pop(name, None)
         self.n_clusters_ = int(np.count_nonzero(stream.past.mass > 0))

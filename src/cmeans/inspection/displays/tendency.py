@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from ...data.arrays import Float64, IntArray, host_float64, in_float64
+from ...data.blocks import Blocks
 from ...fitting.validation import host_array, integer
-from ...kernels import FeatureKernel, Linear, Precomputed
-from ...sampling.pairwise import KernelAffinity
+from ...sampling.pairwise import Affinity, KernelAffinity, affinity
 from ..figure import SEQUENTIAL
 from ..rows import inspected
 from ..steps import last_step
@@ -60,15 +60,16 @@ class TendencyDisplay(Display):
         model, X = last_step(model, X)  # distances are those of the rows that it sees
         seen = inspected(model, X, caller, most=most)
         kernel = model.kernel_
-        if isinstance(kernel, Precomputed) or seen.x is None:
+        if kernel.takes_kernel_values or seen.x is None:
             raise ValueError(
                 f"{caller}: a precomputed kernel gives no distances between rows of X; pass them, sqrt(K_ii + K_jj - 2 K_ij), to "
                 f"{cls.__name__}.from_predictions."
             )
         x = in_float64(seen.x)
-        known = (
-            KernelAffinity(Linear(), host_float64(kernel.features(x))) if isinstance(kernel, FeatureKernel) else KernelAffinity(kernel, x)
-        )
+        known: Affinity = KernelAffinity(kernel, x)
+        if not model._space.pairs_by_kernel:
+            numbers = np.arange(x.shape[0])
+            known = affinity(kernel, Blocks(x, np.ones(len(numbers))), numbers, model._space)
         return cls(np.sqrt(known.squared_distances(np.arange(len(seen.numbers))))).plot(ax=ax)
 
     @classmethod

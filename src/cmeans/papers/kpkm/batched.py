@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...data.arrays import Array, IntArray, as_like, device, namespace, numpy_dtype, take, to_numpy
+from ...data.arrays import Array, IntArray, as_like, device, namespace, numpy_dtype, to_numpy
 from ...data.outputs import label_type
 from ...engines import NumberedPass, Pass
 from ...rules import Rule
@@ -23,7 +23,7 @@ from ...sampling.quantiles import DigitWeights, QuantileSearch, quantile_of_sums
 from ...solvers.checkpoints import Beside, Packed, as_list
 from ...solvers.observer import UNOBSERVED, Observer, Progressed
 from ...solvers.stopping import rounding_of
-from ...spaces import ProductRows, Rows
+from ...spaces import Rows
 from ...spaces.centres import Centres
 from ...sweeps.generic import gather
 from ...sweeps.problem import Problem
@@ -292,6 +292,5 @@ def _active(block: RepresentedBlock, kept: Distributions) -> IntArray:
 def _picked(block: RepresentedBlock, which: IntArray) -> tuple[Rows, bool]:
     """Return the given rows of a block alone where they are few and can be picked out (True), else all of its rows."""
     rows = block.rows
-    if isinstance(rows, ProductRows) and len(which) < SELECTED * rows.kxx.shape[0]:
-        return ProductRows(take(rows.g, which), take(rows.kxx, which)), True
-    return rows, False
+    some = rows.some(which) if len(which) < SELECTED * rows.kxx.shape[0] else None
+    return (rows, False) if some is None else (some, True)

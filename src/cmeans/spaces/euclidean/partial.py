@@ -9,7 +9,7 @@ import numpy as np
 from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace, squared_norms, to_numpy
 from ...data.blocks import Block
 from ...data.missing import MeanFilled
-from ..base import ProductRows, Rows
+from ..base import Pairing, ProductRows, Rows
 from ..centres import Centres
 from .points import PointSpace
 
@@ -98,6 +98,16 @@ class PartialSpace(PointSpace):
 
     def as_rows(self, centres: Centres) -> Rows:
         return ProductRows(np.concatenate([centres.coordinates, np.ones_like(centres.coordinates)], axis=1), centres.squared_norms())
+
+    @property
+    def pairs_by_kernel(self) -> bool:
+        return False
+
+    def pairing(self, block: Block, numbers: IntArray | None = None) -> Pairing:
+        """As centres rows have their holes filled, so that distances are not symmetric."""
+        block = replace(block, x=host_float64(block.x))
+        rows = self.rows(block).plain()
+        return Pairing(rows.g, rows.kxx, self.coefficients(self.embed(block)), rows.kxx / 2.0)
 
     def _observed(self, block: Block) -> tuple[Array, Array]:
         """Return the values (b, d) of rows about the shift, 0 where they are missing, and 1 (b, d) where they are not, else 0."""

@@ -23,8 +23,9 @@ from ...data.arrays import (
 from ...data.blocks import Block
 from ...kernels import Cosine, Kernel, Linear
 from ...runtime.user_warnings import OutOfRangeError
-from ..base import ProductRows, Rows, RowValues, View, kernel_room, mean_products
+from ..base import ProductRows, Rows, RowValues, View, kernel_room
 from ..centres import Centres
+from .partial import PartialSpace
 from .points import PointSpace
 
 
@@ -94,6 +95,9 @@ class EuclideanSpace(PointSpace):
     def represents_by_views(self) -> bool:
         return not self.spherical
 
+    def for_rows(self, x: Array, *, holes: bool, is_scale_free: bool) -> PointSpace:
+        return PartialSpace(self.shift, not is_scale_free) if holes else self
+
     def empty_rows_of(self, block: Block) -> IntArray:
         return np.flatnonzero(to_numpy(lengths_squared(block.x) == 0))
 
@@ -109,21 +113,12 @@ class EuclideanSpace(PointSpace):
             return ProductRows(x, squared_norms(x))
         return ShiftedRows(block.x, as_like(self.shift, block.x))
 
-    def means(self, mass: Float64, moment: Float64) -> Centres:
-        return Centres.orthonormal(mean_products(mass, moment))
-
-    def coefficients(self, centres: Centres) -> Float64:
-        return centres.coordinates
-
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         return self.at(self._points_of(block))
 
     def inner_products(self, centres: Centres, block: Block) -> Float64:
-        products: Float64 = np.asarray(self._points_of(block) @ self.points(centres).T).T
+        products: Float64 = np.asarray(self._points_of(block) @ self.as_points(centres).T).T
         return products
-
-    def as_rows(self, centres: Centres) -> Rows:
-        return ProductRows(centres.coordinates, centres.squared_norms())
 
     def _points_of(self, block: Block) -> Float64:
         """Return rows (b, d) in float64 as the space sees them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...data.arrays import Float64, host_float64, squared_norms
@@ -28,23 +30,31 @@ class PointSpace(Space):
         """Return centres at given points (c, d) in the rows' own coordinates."""
         return Centres.orthonormal(points - self.shift)
 
-    def points(self, centres: Centres) -> Float64:
-        """Return the centres in the rows' own coordinates (c, d)."""
+    def as_points(self, centres: Centres) -> Float64:
         return centres.coordinates + self.shift
 
     def inner_products(self, centres: Centres, block: Block) -> Float64:
-        products: Float64 = np.asarray(host_float64(block.x) @ self.points(centres).T).T
+        products: Float64 = np.asarray(host_float64(block.x) @ self.as_points(centres).T).T
         return products
 
     def norms(self, centres: Centres) -> Float64:
-        norms: Float64 = squared_norms(self.points(centres))
+        norms: Float64 = squared_norms(self.as_points(centres))
         return norms
 
     def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
         if isinstance(origin, PointSpace):
-            return self.at(origin.points(centres))
+            return self.at(origin.as_points(centres))
         d = len(self.shift)
         return self.at(origin.inner_products(centres, Block(np.eye(d), np.ones(d), 0)))
 
-    def portable(self, centres: Centres) -> tuple[Space, Centres]:
-        return self, centres
+    @property
+    def n_coordinates(self) -> int:
+        return len(self.shift)
+
+    @property
+    def pairs_by_kernel(self) -> bool:
+        return True
+
+    def check(self, n_features: int, diag: Any) -> None:
+        if self.shift.shape != (n_features,):
+            raise ValueError(f"a space of {self.shift.shape} does not fit {n_features} features")

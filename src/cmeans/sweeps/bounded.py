@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ... import native
-from ...data.arrays import Array, Float64, IntArray, itemsize
-from ...data.blocks import Blocks
-from ...native.calls import ADDRESS, WHOLE, Structure, address, done, pointer_to
-from ...rules import Rule
-from ...spaces import Space
-from ..native_rows import NativeRows, RowsArgument
-from ..represented_rows import RepresentedRows
-from ..state import State
-from ..statistics import Statistics
-from .nearest import SearchArgument, SearchCache, coordinate_bytes
+from .. import native
+from ..data.arrays import Array, Float64, IntArray, itemsize
+from ..data.blocks import Blocks
+from ..native.calls import ADDRESS, WHOLE, Structure, address, done, pointer_to
+from ..rules import Rule
+from ..spaces import Space
+from .native_rows import NativeRows, RowsArgument
+from .nearest import Directions, SearchArgument, SearchCache, coordinate_bytes
+from .represented_rows import RepresentedRows
+from .state import State
+from .statistics import Statistics
 
 ALL = -1  # the number under which the sums of several tasks are kept
 GROUPS = 8  # centre j belongs to group j modulo their number
@@ -159,6 +160,30 @@ class _TaskMemory:
     moves: dict[int, BlockMoves] = field(default_factory=dict)
 
 
+@dataclass
+class _SweepMemory:
+    """What a sweep knows of some rows, by task; sums of most tasks are together."""
+
+    tasks: dict[int, _TaskMemory] = field(default_factory=dict)
+    sums: dict[int, ClusterSums] = field(default_factory=dict)
+
+    def sums_of(self, rows: RepresentedRows, state: State, task: int = ALL) -> ClusterSums:
+        """Return the sums over all rows that are kept, or over those of one task."""
+        if task not in self.sums:
+            self.sums[task] = ClusterSums.none(len(state.centres), rows.space.moment_width)
+        return self.sums[task]
+
+    def of_fewer(self, kept: IntArray) -> _SweepMemory:
+        """Return what is known of some of the clusters, numbered anew."""
+        fewer = _SweepMemory(sums={task: sums[kept] for task, sums in self.sums.items()})
+        for task, memory in self.tasks.items():
+            number = np.full(len(memory.state.centres), -1, np.int32)
+            number[kept] = np.arange(len(kept))
+            bounds = {start: one.of_fewer(number) for start, one in memory.bounds.items()}
+            fewer.tasks[task] = _TaskMemory(State(memory.state.centres[kept]), bounds)
+        return fewer
+
+
 @dataclass(frozen=True)
 class MovedRows:
     """The statistics of some tasks' rows, whose sums are taken when they are asked for, or added to those of other rows.
@@ -192,7 +217,7 @@ def _itself(sums: Statistics) -> Statistics:
 
 def _rows_may_go(space: Space, blocks: Blocks) -> bool:
     """True where represented rows may be gone after their task and take long to represent again, so that each task keeps its own sums."""
-    return space.keeps_rows_cheaply and not blocks.read_anew
+    return space.keeps_rows_cheaply and blocks.skipping_pays
 
 
 class BoundedSweep:
@@ -204,15 +229,15 @@ class BoundedSweep:
         self._search = SearchCache()
         self._pass = native.function("sweep_bounded", dtype, ARGUMENTS, WHOLE)
         self._move = native.function("move_rows", dtype, (ROWS, MOVES, SUMS, WHOLE))
-        self._memory: dict[tuple[int, int], _TaskMemory] = {}  # by rows and task: on a worker one sweep serves several partitions
-        self._sums: dict[tuple[int, int], ClusterSums] = {}  # by rows and task, those of most tasks together
+        # On a worker one sweep serves several partitions; what it knows of rows dies with them.
+        self._known: weakref.WeakKeyDictionary[RepresentedRows, _SweepMemory] = weakref.WeakKeyDictionary()
         self._latest_drift: tuple[State, State, Drift] | None = None
 
     @staticmethod
     def memory(space: Space, blocks: Blocks, n_clusters: int) -> SearchMemory:
         """Bytes that may be kept between sweeps."""
         bounds = blocks.n_rows * (4 + itemsize(blocks.x) * (1 + min(n_clusters, GROUPS)))
-        if not blocks.read_anew:
+        if blocks.skipping_pays:
             sums = 1 + blocks.n_tasks(space.size) * _rows_may_go(space, blocks)
             bounds += sums * 8 * n_clusters * (space.size + 3)
         return SearchMemory(bounds, coordinate_bytes(space, blocks, n_clusters))
@@ -221,10 +246,10 @@ class BoundedSweep:
         self, rows: RepresentedRows, rule: Rule, state: State, task: int, labels: IntArray | None = None
     ) -> MovedRows | Statistics:
         assert labels is None, "the hard rule needs no labels"
-        key = (id(rows), task)
-        memory = self._memory.get(key) or _TaskMemory(state)
+        known = self._known.setdefault(rows, _SweepMemory())
+        memory = known.tasks.get(task) or _TaskMemory(state)
         search = self._search.argument(rows, rows.space, state)
-        own = ClusterSums.none(len(state.centres), rows.space.moment_width) if rows.blocks.read_anew else None
+        own = None if rows.blocks.skipping_pays else ClusterSums.none(len(state.centres), rows.space.moment_width)
         for here in rows.native_task(task):
             bounds = memory.bounds.get(here.start) or RowBounds.unknown(len(here), len(state.centres), here.dtype)
             if rows.keep_bounds:
@@ -237,18 +262,18 @@ class BoundedSweep:
                 search,
                 _DriftArgument(address(drift.cluster), address(drift.group)),
                 _BoundsArgument(*map(address, (bounds.label, bounds.upper, bounds.lower)), len(bounds.lower)),
-                address(rows.coordinates(here, search.size)),
+                address(rows.beside(Directions).coordinates(here, search.size)),
                 argument,
             )
             done(self._pass(*arguments))
             if own is not None:  # as all rows are read in every sweep, their sums take little more, and do not depend on sweeps before
                 self._add(here, BlockMoves.into(bounds.label), own)
             elif argument.count and _rows_may_go(rows.space, rows.blocks):
-                self._add(here, moves.first(argument.count), self._sums_of(rows, state, task))
+                self._add(here, moves.first(argument.count), known.sums_of(rows, state, task))
             elif argument.count:
                 memory.moves[here.start] = moves.first(argument.count)
         memory.state = state
-        self._memory[key] = memory
+        known.tasks[task] = memory
         if own is not None:
             return own.statistics(rows.space, state, rows.task_weight(task))
         return MovedRows(self, rows, state, rows.task_weight(task))
@@ -256,34 +281,24 @@ class BoundedSweep:
     def of_fewer(self, kept: IntArray) -> BoundedSweep:
         """Return the sweep of some of the clusters, numbered anew, which knows what this one does of them after a whole sweep."""
         fewer = BoundedSweep(*self._made_from)
-        for key, memory in self._memory.items():
-            number = np.full(len(memory.state.centres), -1, np.int32)
-            number[kept] = np.arange(len(kept))
-            bounds = {start: one.of_fewer(number) for start, one in memory.bounds.items()}
-            fewer._memory[key] = _TaskMemory(State(memory.state.centres[kept]), bounds)
-        fewer._sums = {key: sums[kept] for key, sums in self._sums.items()}
+        for rows, known in self._known.items():
+            fewer._known[rows] = known.of_fewer(kept)
         return fewer
 
     def statistics(self, moved: MovedRows) -> Statistics:
         """Return the statistics of all rows that sweeps have seen, at the state of the last."""
         rows, state = moved.rows, moved.state
-        total = self._sums_of(rows, state)
+        known = self._known.setdefault(rows, _SweepMemory())
+        total = known.sums_of(rows, state)
         for task in range(rows.n_tasks):
-            memory = self._memory.get((id(rows), task))
+            memory = known.tasks.get(task)
             if memory is not None and memory.moves:
                 for here in rows.native_task(task):
                     if here.start in memory.moves:
                         self._add(here, memory.moves.pop(here.start), total)
         for task in range(rows.n_tasks):
-            total = total + self._sums[id(rows), task] if (id(rows), task) in self._sums else total
+            total = total + known.sums[task] if task in known.sums else total
         return replace(total, mass=total.mass.copy(), moment=total.moment.copy()).statistics(rows.space, state, moved.weight)
-
-    def _sums_of(self, rows: RepresentedRows, state: State, task: int = ALL) -> ClusterSums:
-        """Return the sums over all rows that are kept, or over those of one task."""
-        key = id(rows), task
-        if key not in self._sums:
-            self._sums[key] = ClusterSums.none(len(state.centres), rows.space.moment_width)
-        return self._sums[key]
 
     def _add(self, here: NativeRows, moves: BlockMoves, sums: ClusterSums) -> None:
         to = _ClusterSumsArgument(*map(address, (sums.count, sums.mass, sums.kxx, sums.moment)))

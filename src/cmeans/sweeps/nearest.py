@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ... import native
-from ...data.arrays import Array, Float64, IntArray, itemsize, numpy_dtype, rounding
-from ...data.blocks import Blocks
-from ...data.outputs import RowOutputs
-from ...native.calls import ADDRESS, INT, LINE, REAL, WHOLE, Structure, address, aligned, done, pointer_to
-from ...rules import Rule
-from ...spaces import Space
-from ...spaces.centres import Centres
-from ..native_rows import RowsArgument
-from ..represented_rows import RepresentedRows
-from ..state import State
-from ..statistics import ClusterCosts, FinalSums
+from .. import native
+from ..data.arrays import Array, Float64, IntArray, itemsize, numpy_dtype, rounding
+from ..data.blocks import Blocks
+from ..data.outputs import RowOutputs
+from ..native.calls import ADDRESS, INT, LINE, REAL, WHOLE, Structure, address, aligned, done, pointer_to
+from ..rules import Rule
+from ..spaces import Space
+from ..spaces.centres import Centres
+from ..spaces.spectrum import directing_rows, leading_directions
+from .native_rows import NativeRows, RowsArgument
+from .represented_rows import RepresentedRows
+from .state import State
+from .statistics import ClusterCosts, FinalSums
 
 STATES = 2  # whose centres are kept as C reads them
 COLUMNS_A_DIRECTION = 12  # columns that a row has for each direction along which bounds are taken
@@ -63,6 +64,42 @@ def coordinate_bytes(space: Space, blocks: Blocks, n_clusters: int) -> int:
     return blocks.n_rows * itemsize(blocks.x) * (count + 2) if count else 0
 
 
+class Directions:
+    """Directions along which rows differ most, and the coordinates of the rows along them, which searches leave beside the rows."""
+
+    def __init__(self, rows: RepresentedRows) -> None:
+        self._space, self._blocks, self._training = rows.space, rows.blocks, rows.training
+        self._kept = rows.keep_coordinates and rows.training
+        self._found: dict[int, Centres | None] = {}
+        self._coordinates: dict[tuple[int, int], Array] = {}  # by the first row of a block and the number of directions
+        self._lock = threading.Lock()
+
+    def most(self, count: int) -> Centres | None:
+        """At most `count` orthonormal directions, those of a sample; None in spaces without orthonormal coordinates."""
+        with self._lock:
+            if count not in self._found:
+                self._found[count] = self._principal(count)
+            return self._found[count]
+
+    def coordinates(self, block: NativeRows, count: int) -> Array | None:
+        """Room (b, count + 2) for the coordinates of a block's rows along so many directions, which a search fills and finds again: zeros
+        where it has not been yet. None for rows that are read once, and where there is no room."""
+        if not self._kept or not count:
+            return None
+        key = block.start, count
+        if key not in self._coordinates:
+            self._coordinates[key] = np.zeros((len(block), count + 2), block.dtype)
+        return self._coordinates[key]
+
+    def _principal(self, count: int) -> Centres | None:
+        numbers = directing_rows(self._blocks.n_rows)
+        sample = self._space.embed(self._blocks.take(numbers), numbers if self._training else None)
+        if sample.duals is not sample.coordinates:
+            return None
+        x = sample.coordinates[np.isfinite(sample.coordinates).all(axis=1)]
+        return Centres.orthonormal(leading_directions(x, count)) if len(x) else None
+
+
 class SearchCache:
     """The centres of the latest states as the search reads them, made once for all tasks of a pass."""
 
@@ -85,7 +122,7 @@ def _search_argument(rows: RepresentedRows, space: Space, state: State) -> Searc
     centres, dtype = state.centres, numpy_dtype(rows.blocks.x)
     values, norms = _in_lines(space.coefficients(centres), dtype), centres.squared_norms()
     count = direction_count(space, rows.n_rows, len(centres))
-    directions = rows.directions(count) if count and space is rows.space else None
+    directions = rows.beside(Directions).most(count) if count and space is rows.space else None
     size = 0 if directions is None else len(directions)
     margin = _margin(dtype, values.shape[1], size)
     kept = [values, aligned(norms.astype(dtype))]
@@ -159,7 +196,7 @@ class NearestAssign:
             place = out.place(here.start, len(here))
             memberships = out.memberships[place] if out.memberships.shape[1] else None
             to = sums.argument(out.labels[place], out.nearest[place], memberships)
-            done(self._pass(here.argument, search, address(rows.coordinates(here, search.size)), to))
+            done(self._pass(here.argument, search, address(rows.beside(Directions).coordinates(here, search.size)), to))
         objective, square = sums.totals
         return FinalSums(float(objective), total_distance(space, state, sums.mass.sum(), square, sums.moment), sums.mass)
 
@@ -178,7 +215,7 @@ class NearestSearch:
             labels.append(np.empty(len(here), np.int64))
             distances.append(np.empty(len(here)))
             to = sums.argument(labels[-1], distances[-1], None)
-            done(self._pass(here.argument, search, address(rows.coordinates(here, search.size)), to))
+            done(self._pass(here.argument, search, address(rows.beside(Directions).coordinates(here, search.size)), to))
         return np.concatenate(labels), np.concatenate(distances)
 
 
@@ -193,7 +230,7 @@ class SearchedCosts:
         search = self._cache.argument(rows, rows.space, state)
         costs = ClusterCosts(np.zeros(len(state.centres)), np.zeros(len(state.centres)))
         for here in rows.native_task(task):
-            coordinates = address(rows.coordinates(here, search.size))
+            coordinates = address(rows.beside(Directions).coordinates(here, search.size))
             done(self._pass(here.argument, search, coordinates, address(costs.error), address(costs.utility)))
         return costs
 

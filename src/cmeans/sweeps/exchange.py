@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ... import native
-from ...data.arrays import Float64, IntArray
-from ...native.calls import ADDRESS, REAL, WHOLE, Structure, address, byref, pointer_to
+from .. import native
+from ..data.arrays import Float64, IntArray
+from ..native.calls import ADDRESS, REAL, WHOLE, Structure, address, byref, pointer_to
 
 TOGETHER = 8  # clusters that are measured together
 

@@ -1,1 +1,0 @@
-"""Sweeps and last passes of hard rules that leave most distances out."""
