@@ -27,7 +27,7 @@ STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
 MORE_STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
     **STREAMS,
     "update": (StreamingFuzzyCMeans, {"kernel": "rbf", "n_landmarks": 16, "meta_membership": "update", "past_weight": "u"}),
-    "polynomial": (StreamingFuzzyCMeans, {"kernel": "polynomial", "degree": 2, "gamma": 0.3, "method": "projection"}),
+    "polynomial": (StreamingFuzzyCMeans, {"kernel": Polynomial(degree=2, gamma=0.3), "method": "projection"}),
 }
 
 

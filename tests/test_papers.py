@@ -264,7 +264,7 @@ def test_fuzzy_and_possibilistic_runs_are_the_papers_algorithms(X, tmp_path):
 
 def test_the_printed_possibilistic_rule_is_swept_as_printed(X):
     """Where it ends its centres are the means by its own exponent, 2 / (m - 1) on squared distances, in native sweeps too."""
-    model = CMeans(3, rule=PrintedPossibilistic(2.0), pilot_m=2.0, tol=1e-9, max_iter=1000, random_state=0).fit(X)
+    model = CMeans(3, rule=PrintedPossibilistic(2.0, pilot_m=2.0), tol=1e-9, max_iter=1000, random_state=0).fit(X)
     d2 = ((X[:, None, :] - model.cluster_centers_[None, :, :]) ** 2).sum(axis=2)
     weights = (1.0 / (1.0 + (d2 / model.eta_) ** 2.0)) ** 2
     np.testing.assert_allclose(model.cluster_centers_, weights.T @ X / weights.sum(axis=0)[:, None], atol=1e-6)

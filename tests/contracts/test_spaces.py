@@ -12,8 +12,7 @@ import naive_graph
 from cmeans.data.arrays import host_float64, take
 from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
-from cmeans.kernels import RBF, Cosine, Linear, Polynomial, Precomputed, Sigmoid
-from cmeans.kernels.landmark_graph import GraphParameters
+from cmeans.kernels import RBF, Cosine, LandmarkGraphKernel, Linear, Polynomial, Precomputed, Sigmoid
 from cmeans.landmarks.graph import Sought, landmark_graph
 from cmeans.spaces import EuclideanSpace, ExactSpace, FeatureSpace, LandmarkSpace, PartialSpace, Space, landmark_space, spanning_space
 from contracts.arrays import FORMS, as_form
@@ -149,7 +148,7 @@ GRAPH_LANDMARKS = GRAPH_ROWS[::3] + 0.01
 with ThreadEngine(1) as _engine:
     GRAPH, GRAPH_FEATURES = landmark_graph(
         GRAPH_LANDMARKS,
-        GraphParameters(n_neighbors=4, width=1.5, n_components=3),
+        LandmarkGraphKernel(n_neighbors=4, width=1.5, n_components=3),
         Sought(2, "clusters", "Test"),
         Blocks(GRAPH_ROWS, np.ones(N)),
         _engine,

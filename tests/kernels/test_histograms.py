@@ -12,7 +12,7 @@ import cmeans
 import cmeans.kernels.images.histograms as histograms
 import naive
 from cmeans import FuzzyCMeans, KernelKMeans
-from cmeans.kernels import HistogramIntersection, SpatialPyramid, build_kernel
+from cmeans.kernels import HistogramIntersection, SpatialPyramid, kernel_of
 from contracts.arrays import DTYPES, FORMS, as_form, on_host
 
 pytestmark = pytest.mark.slow
@@ -249,21 +249,20 @@ def parted(labels: np.ndarray, y: np.ndarray) -> bool:
 
 
 def test_by_name():
-    assert build_kernel("histogram_intersection", "Owner", {}, gamma=1.0) == HistogramIntersection()
-    assert build_kernel("spatial_pyramid", "Owner", {}, gamma=1.0, degree=3) == SpatialPyramid()
-    assert build_kernel("spatial_pyramid", "Owner", {"levels": 3, "n_words": 2}) == SpatialPyramid(3, 2)
+    assert kernel_of("histogram_intersection", "Owner") == HistogramIntersection()
+    assert kernel_of("spatial_pyramid", "Owner") == SpatialPyramid()
 
 
-WORDS = {"histogram_intersection": {}, "spatial_pyramid": {"kernel_params": {"levels": 3}}}
+KERNELS = {"histogram_intersection": "histogram_intersection", "spatial_pyramid": SpatialPyramid(levels=3)}
 
 
-@pytest.mark.parametrize("kernel", WORDS)
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("n_landmarks", [None, 30])
 @pytest.mark.parametrize("form", ["numpy", "csr", "torch"])
 def test_estimators_find_the_clusters(kernel, n_landmarks, form):
     X, y = images()
-    words = {"n_landmarks": n_landmarks, "n_init": 5, "random_state": 0, **WORDS[kernel]}
-    model = KernelKMeans(3, kernel=kernel, **words).fit(as_form(X, form))
+    words = {"n_landmarks": n_landmarks, "n_init": 5, "random_state": 0}
+    model = KernelKMeans(3, kernel=KERNELS[kernel], **words).fit(as_form(X, form))
     labels = on_host(model.labels_)
     assert parted(labels, y)
     np.testing.assert_array_equal(on_host(model.predict(as_form(X, form))), labels)
@@ -291,14 +290,11 @@ def test_float32_with_much_in_common():
     assert narrow.labels_.shape == (len(X),)
 
 
-@pytest.mark.parametrize("as_object", [False, True])
 @pytest.mark.parametrize("kernel", [HistogramIntersection(), SpatialPyramid(levels=3), SpatialPyramid(3, 2, normalize=False)])
 @pytest.mark.parametrize("n_landmarks", [None, 20])
-def test_save_and_load(kernel, as_object, n_landmarks, tmp_path):
+def test_save_and_load(kernel, n_landmarks, tmp_path):
     X, _ = images()
-    name = "histogram_intersection" if isinstance(kernel, HistogramIntersection) else "spatial_pyramid"
-    words = {"kernel": kernel} if as_object else {"kernel": name, "kernel_params": vars(kernel)}
-    model = KernelKMeans(3, n_landmarks=n_landmarks, random_state=0, **words).fit(X)
+    model = KernelKMeans(3, kernel=kernel, n_landmarks=n_landmarks, random_state=0).fit(X)
     cmeans.save(model, tmp_path / "model.safetensors")
     again = cmeans.load(tmp_path / "model.safetensors")
     assert again.kernel_ == kernel

@@ -13,7 +13,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import LandmarkGraphKernel
 from cmeans.kernels import nearest_points as module
-from cmeans.kernels.landmark_graph import GraphParameters, LandmarkWeights
+from cmeans.kernels.landmark_graph import LandmarkWeights
 from cmeans.kernels.nearest_points import NearestPoints
 from cmeans.landmarks.graph import Sought, landmark_graph, suggested_clusters
 from contracts.arrays import FORMS, as_form
@@ -125,7 +125,7 @@ SOUGHT = Sought(2, "clusters", "Test")
 
 def made(X, w, landmarks, k, engine=None, **params):
     with engine or ThreadEngine(1) as running:
-        graph, features = landmark_graph(landmarks, GraphParameters(n_components=k, **params), SOUGHT, Blocks(X, w), running)
+        graph, features = landmark_graph(landmarks, LandmarkGraphKernel(n_components=k, **params), SOUGHT, Blocks(X, w), running)
     np.testing.assert_array_equal(features, graph.features(X))
     return graph
 

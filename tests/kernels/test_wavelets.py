@@ -15,7 +15,7 @@ import cmeans
 import cmeans.kernels.images.wavelets as wavelets
 import naive
 from cmeans import FuzzyCMeans, KernelKMeans
-from cmeans.kernels import RBF, ComplexWaveletSSIM, build_kernel
+from cmeans.kernels import RBF, ComplexWaveletSSIM, kernel_of
 from cmeans.metrics import purity
 from contracts.arrays import DTYPES, FORMS, as_form, on_host
 from sweep_choices import once, pairs
@@ -257,9 +257,8 @@ def few_digits(form="numpy", n=240):
 
 
 def test_by_name():
-    assert build_kernel("complex_wavelet_ssim", "Owner", {}, gamma=1.0, degree=3) == ComplexWaveletSSIM()
-    params = {"shape": [8, 8], "levels": 2, "window": 3, "width": 0.5}
-    assert build_kernel("complex_wavelet_ssim", "Owner", params) == ComplexWaveletSSIM((8, 8), levels=2, window=3, width=0.5)
+    assert kernel_of("complex_wavelet_ssim", "Owner") == ComplexWaveletSSIM()
+    assert ComplexWaveletSSIM([8, 8]) == ComplexWaveletSSIM((8, 8))
 
 
 @pytest.mark.filterwarnings("ignore:.*the kernel is indefinite")
@@ -267,7 +266,7 @@ def test_by_name():
 def test_estimators_find_the_digits(n_landmarks, form):
     X, y = few_digits(form)
     words = {"n_landmarks": n_landmarks, "n_init": 5, "random_state": 0}
-    model = KernelKMeans(5, kernel="complex_wavelet_ssim", kernel_params={"window": 3}, **words).fit(X)
+    model = KernelKMeans(5, kernel=ComplexWaveletSSIM(window=3), **words).fit(X)
     labels = on_host(model.labels_)
     assert purity(y, labels) > 0.95
     np.testing.assert_array_equal(on_host(model.predict(X)), labels)
@@ -292,13 +291,11 @@ def test_indefinite_is_said():
 
 
 @pytest.mark.filterwarnings("ignore:.*the kernel is indefinite")
-@pytest.mark.parametrize("as_object", [False, True])
 @pytest.mark.parametrize("kernel", [ComplexWaveletSSIM(), ComplexWaveletSSIM((8, 8), 2, 3, 4, 1, 0.1, 0.5)])
 @pytest.mark.parametrize("n_landmarks", [None, 20])
-def test_save_and_load(kernel, as_object, n_landmarks, tmp_path):
+def test_save_and_load(kernel, n_landmarks, tmp_path):
     X, _ = few_digits(n=60)
-    words = {"kernel": kernel} if as_object else {"kernel": "complex_wavelet_ssim", "kernel_params": vars(kernel)}
-    model = KernelKMeans(3, n_landmarks=n_landmarks, random_state=0, **words).fit(X)
+    model = KernelKMeans(3, kernel=kernel, n_landmarks=n_landmarks, random_state=0).fit(X)
     cmeans.save(model, tmp_path / "model.safetensors")
     again = cmeans.load(tmp_path / "model.safetensors")
     assert again.kernel_ == kernel
@@ -341,7 +338,7 @@ def test_parameters(words, message):
     [
         ({"shape": (4, 5)}, 24, r"rows have 24 columns where 4 x 5 = 20 belong: one number per pixel .* Give the images' shape"),
         ({}, 24, r"rows have 24 columns where the square of a whole number belongs: .* Give the images' shape=\(height, width\)"),
-        ({"levels": 3}, 64, r"levels=3, .*: images of 8 x 8 pixels have room for 2 levels, .* give levels=2 or less"),
+        ({"levels": 3}, 64, r"levels=3.: images of 8 x 8 pixels have room for 2 levels, .* give levels=2 or less"),
         ({"levels": 4, "shape": (5, 40)}, 200, r"images of 5 x 40 pixels have room for 2 levels"),
         ({"shape": (2, 8)}, 16, r"images of 2 x 8 pixels are too small: .* at least 3 pixels"),
         ({}, 0, r"images of 0 x 0 pixels are too small"),

@@ -27,7 +27,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
 )
 from cmeans.kernels import Linear
-from cmeans.rules import Rule
+from cmeans.rules import Fuzzy, Rule
 from cmeans.solvers.anderson import Anderson, Mixing, _least_squares
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.state import State
@@ -331,7 +331,7 @@ def test_the_first_two_sweeps_are_plain_and_the_third_starts_from_a_mixture(spac
 
 def test_hard_rules_and_the_papers_stopping_rule_go_without():
     X = groups()
-    for words in ({"rule": "hard"}, {"rule": "fuzzy", "m": 1.08, "stop": "memberships"}):
+    for words in ({"rule": "hard"}, {"rule": Fuzzy(m=1.08), "stop": "memberships"}):
         mixed, plain = (CMeans(C, kernel="rbf", gamma=GAMMA, init=START, acceleration=how, **words).fit(X) for how in ("anderson", None))
         assert mixed.n_iter_ == plain.n_iter_
         np.testing.assert_array_equal(mixed.objective_history_, plain.objective_history_)
@@ -351,9 +351,9 @@ def test_who_mixes_and_who_does_not(monkeypatch):
         (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, n_init=3, **PLAIN), 3),
         (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, acceleration=None, **PLAIN), 0),
         (PossibilisticCMeans(C, pilot_m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 2),
-        (CMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 1),
+        (CMeans(C, rule=Fuzzy(1.08), kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 1),
         (CMeans(C, rule="hard", kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
-        (CMeans(C, m=1.08, stop="memberships", kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
+        (CMeans(C, rule=Fuzzy(1.08), stop="memberships", kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
         (KernelKMeans(C, gamma=GAMMA, random_state=0, **PLAIN), 0),
         (AdaptivePossibilisticCMeans(4, random_state=0), 0),
         (StreamingFuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, n_init=1, chunk_size=75, **PLAIN), 2),

@@ -18,7 +18,7 @@ from safetensors.numpy import save_file
 from scipy import sparse
 
 from cmeans import KernelPatchClustering, StreamingFuzzyCMeans, load, save
-from cmeans.kernels import RBF
+from cmeans.kernels import RBF, Polynomial
 from sweep_choices import often, pairs
 
 # The few rows here tempt centres to fall together, and short chunks lose much; that is not what these tests are about.
@@ -37,12 +37,12 @@ NEW = rng.normal(size=(9, 3)) * 3
 
 STREAMS = {
     "growing": (StreamingFuzzyCMeans, {"kernel": "rbf", "gamma": 0.1, "n_landmarks": 12}),
-    "growing, polynomial": (StreamingFuzzyCMeans, {"kernel": "polynomial", "degree": 2, "n_landmarks": 8, "warm_up": 0}),
+    "growing, polynomial": (StreamingFuzzyCMeans, {"kernel": Polynomial(degree=2), "n_landmarks": 8, "warm_up": 0}),
     "growing, laplacian, hard": (StreamingFuzzyCMeans, {"kernel": "laplacian", "gamma": 0.2, "n_landmarks": 12, "rule": "hard"}),
     "points": (StreamingFuzzyCMeans, {"kernel": RBF(0.1), "landmarks": X[::9], "m": 1.5, "meta_membership": "update", "past_weight": "u"}),
     "linear": (StreamingFuzzyCMeans, {"kernel": "linear", "decay": 0.8}),
     "projection": (StreamingFuzzyCMeans, {"kernel": "rbf", "gamma": "median", "method": "projection", "decay": 0.8, "warm_up": 0}),
-    "projection, polynomial": (StreamingFuzzyCMeans, {"kernel": "polynomial", "degree": 2, "method": "projection"}),
+    "projection, polynomial": (StreamingFuzzyCMeans, {"kernel": Polynomial(degree=2), "method": "projection"}),
     "gradient": (StreamingFuzzyCMeans, {"kernel": "rbf", "gamma": 0.1, "method": "projection", "projection": "gradient", "warm_up": 40}),
     "l1": (StreamingFuzzyCMeans, {"kernel": "rbf", "gamma": 0.1, "method": "projection", "projection": "l1", "past_weight": "u"}),
     "patches": (KernelPatchClustering, {"kernel": "rbf", "gamma": 0.1, "n_points": 4}),

@@ -12,7 +12,7 @@ import numpy as np
 
 from cmeans import CMeans
 from cmeans.fitting.procedure import Procedure
-from cmeans.kernels import Kernel
+from cmeans.kernels import Kernel, Precomputed
 from cmeans.metrics import purity
 from cmeans.rules import Fuzzy, Possibilistic, Rule
 from cmeans.rules.base import NativeFunctions
@@ -60,7 +60,7 @@ def estimator(algorithm: str, variant: str, clusters: int, m: float, **words: An
         return CMeans(clusters, rule=fuzzy_rule(variant, m), **words)
     if variant == PRINTED:
         return PrintedPCM(clusters, rule=PrintedPossibilistic(M), **words)
-    return CMeans(clusters, rule=Possibilistic(M), pilot_m=m if variant == AUTO else M, **words)
+    return CMeans(clusters, rule=Possibilistic(M, pilot_m=m if variant == AUTO else M), **words)
 
 
 def kernel_values(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -137,7 +137,7 @@ class Drawn:
         x, landmarks, kernel = self.problem.x, self.landmarks, kernel_of(self.problem.kernel)
         started = time.perf_counter()
         values, diag = kernel_values(kernel, x, x[landmarks]), kernel.diag(x)
-        return Values(values, {"landmarks": landmarks, "kernel_params": {"diag": diag}}, time.perf_counter() - started)
+        return Values(values, {"landmarks": landmarks, "kernel": Precomputed(diagonal=diag)}, time.perf_counter() - started)
 
     def memberships(self, variant: str, m: float) -> np.ndarray:
         """U of the start."""

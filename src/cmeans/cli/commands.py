@@ -355,6 +355,7 @@ def stream(
     if random_state is not None or not resume:
         words["random_state"] = random_state or 0
     STREAM.made(words)
+    words = STREAM.in_objects(words)
     wanted = Wanted(source, kind, header, Follow(1.0 if poll is None else poll, idle) if follow else None)
     reading = ReadOptions(source, tuple(columns or ()), weight, dtype=None if dtype == "keep" else dtype)
     checkpoints = Checkpoints(checkpoint, checkpoint_every, resume)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest, check_m
+from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, SparsityTest
 from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, starts
 from ..fitting.procedure import Method, Procedure
@@ -19,6 +19,7 @@ from ..fitting.ways.adaptive import AdaptiveProblem, BaseAdaptive, best_separate
 from ..kernels import Kernel, Linear
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, Hard, Rule, SparsePossibilistic
+from ..runtime.checks import is_auto, parameters_of
 from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import warn
 from ..solvers.adaptive import MERGED, Adaptation, PilotWidths, halfway_scales, merged, pilot_widths
@@ -132,7 +133,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
 
     alpha: str | float
     beta: float
-    pilot_m: str | float
+    pilot_m: Auto | float
 
     def __init__(
         self,
@@ -148,9 +149,6 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         scaling: InnerScaling | None = "range",
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
         n_landmarks: int | Auto | None = "auto",
         landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
@@ -181,8 +179,8 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         def method(geometry: Geometry) -> Method:
             if not piloted:
                 return Method(rule, None)
-            m = check_m(self.pilot_m, "pilot_m", name)
-            return Method(rule, ScalesPilot(Fuzzy(geometry.merging_fuzzifier if m is None else m)))
+            fuzzy = Fuzzy(geometry.merging_fuzzifier if is_auto(self.pilot_m) else float(self.pilot_m))
+            return Method(rule, ScalesPilot(fuzzy), {"pilot_m_": fuzzy.m})
 
         return self._adaptive_procedure(method, self._search)
 
@@ -196,7 +194,8 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         known = get_args(AdaptationName)
         piloted = self.adaptation is None or one_of(self.adaptation, "adaptation", estimator_name, known) == "scale-free"
         if piloted:
-            check_m(self.pilot_m, "pilot_m", estimator_name)
+            with parameters_of(estimator_name, m="pilot_m"):
+                Fuzzy(self.pilot_m)
         return alpha, beta, piloted
 
     def _search(self, given: AdaptiveProblem, method: Method) -> tuple[BestRun, SparsePossibilistic]:

@@ -14,9 +14,10 @@ from sklearn.utils import ClassifierTags, Tags
 from ..data.blocks import Blocks
 from ..data.outputs import Labels
 from ..engines import count_threads
+from ..kernels import Linear
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
 from ..runtime.progress import current_listeners
-from ..solvers.checkpoints import OBJECTS, CheckpointLog, checked_checkpoint, fingerprint, formatted
+from ..solvers.checkpoints import CheckpointLog, checked_checkpoint, fingerprint, formatted
 from ..solvers.multistart import FitResult
 from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
@@ -25,12 +26,11 @@ from .arguments import (
     OnEmpty,
     SearchName,
     checked_landmark_parameters,
-    takes_affinities,
-    takes_kernel_values,
 )
 from .fitted_attributes import OPTIONAL, restored_on_failure, row_attributes, warn_of_result
 from .geometry import Geometry
 from .init import check_init
+from .kernel_evidence import given_kernel
 from .memory import parse_budget
 from .prediction import Predicting
 from .procedure import FitContext, FitSettings, Method, Procedure
@@ -48,7 +48,6 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
     """The fit that all estimators share. An estimator adds its own parameters, and the `Procedure` that they make."""
 
     _takes_labels = False  # True of an estimator with a `cluster` of its own that uses known labels
-    _kept_objects = OBJECTS  # classes of what a checkpoint of its fit holds
 
     def _store(self, parameters: dict[str, Any]) -> None:
         """Keep the parameters of a constructor as they came (its `locals()`)."""
@@ -109,7 +108,8 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
             procedure, settings = self._checked()
             if taker is not None:
                 taker.check(settings.n_clusters, most=procedure.top_k)
-            given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
+            kernel = given_kernel(self, estimator_name)
+            given = read_rows(self, X, fitting=True, sparse=not kernel.takes_kernel_values)
             weight, unit = weights_of(given, sample_weight, estimator_name)
             blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._threads(given.x)).in_their_place()
             if procedure.factors is not None:
@@ -152,7 +152,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
             return None
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in MAY_CHANGE}
         identity = {"estimator": type(self).__name__, **formatted(parameters), **fingerprint(blocks)}
-        return CheckpointLog(checkpoint, identity, settings.rng, self._kept_objects)
+        return CheckpointLog(checkpoint, identity, settings.rng)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **told: Any) -> Labels:
         """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`; `told`: further arguments of `fit`."""
@@ -168,13 +168,14 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
     def _checked(self) -> tuple[Procedure, FitSettings]:
         """Refuse parameters that are invalid for all rows: before a fit reads any, and where a model is read."""
         name, procedure = type(self).__name__, self._procedure()
-        if procedure.cluster is not None and takes_affinities(self.kernel):
+        kernel = given_kernel(self, name)
+        if procedure.cluster is not None and kernel.takes_affinities:
             raise ValueError(
                 f'{name}(kernel="precomputed_graph"): a cut of a given graph is sought by KernelKMeans, FuzzyCMeans, CMeans and '
                 "PossibilisticCMeans; this estimator works on rows."
             )
         check_kernel(self, name)
-        checked_landmark_parameters(self, name)
+        checked_landmark_parameters(self, kernel, name)
         check_init(self.init, name, procedure.starts)
         check_missing(self, name)
         one_of(self.on_empty, "on_empty", name, get_args(OnEmpty))
@@ -206,9 +207,12 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        precomputed = takes_kernel_values(self.kernel)
-        tags.input_tags.sparse, tags.input_tags.allow_nan = not precomputed, self.missing == "partial"
-        tags.input_tags.pairwise = precomputed or takes_affinities(self.kernel)
+        try:
+            kernel = given_kernel(self, type(self).__name__)
+        except ValueError:  # a fit refuses it
+            kernel = Linear()
+        tags.input_tags.sparse, tags.input_tags.allow_nan = not kernel.takes_kernel_values, self.missing == "partial"
+        tags.input_tags.pairwise = kernel.takes_kernel_values or kernel.takes_affinities
         # Not a classifier, but scikit-learn's check of CSR input reads this tag where predict_proba exists.
         tags.classifier_tags = ClassifierTags(multi_class=True)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

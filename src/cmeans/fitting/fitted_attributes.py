@@ -105,7 +105,7 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
             model["landmarks_"] = geometry.blocks.unscaled(space.points)
     kernel = space.kernel
     if isinstance(kernel, FeatureKernel):
-        model |= {"eigenvalues_": kernel.eigenvalues, "n_clusters_suggested_": suggested_clusters(kernel.eigenvalues)}
+        model |= {"eigenvalues_": kernel.eigenvalues, "n_clusters_suggested_": suggested_clusters(np.asarray(kernel.eigenvalues))}
     if isinstance(space, FeatureSpace) and isinstance(kernel, LandmarkGraphKernel) and kernel.points is not None:
         model |= {"landmarks_": geometry.blocks.unscaled(kernel.points), "landmark_indices_": geometry.given_landmark_rows}
     if geometry.blocks.factors is not None:

@@ -12,21 +12,16 @@ import numpy as np
 from ..data.arrays import Float64
 from ..data.blocks import Blocks
 from ..engines import Engine, ThreadEngine
-from ..rules import Fuzzy, Rule
+from ..rules import Rule, RuleEvidence, RuleWithScales
 from ..runtime.callbacks import SweepHook
 from ..runtime.progress import Listener
 from ..solvers.checkpoints import CheckpointLog, CheckpointSection
-from ..solvers.multistart import FitResult, Pilot
+from ..solvers.multistart import FitResult, Pilot, ScalesPilot
 from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
 from ..tuning.noise import NoisePilot
-from .arguments import (
-    GivenSizes,
-    check_noise,
-    settled_m,
-    truncated,
-)
+from .arguments import GivenSizes
 from .geometry import Geometry
 from .init import METHODS
 from .validation import CheckedRows
@@ -52,11 +47,15 @@ class Method:
     attributes: Mapping[str, Any] = field(default_factory=dict)  # fitted attributes of this estimator only
 
 
-def fuzzy_method(m: Any, noise: Any, estimator_name: str, geometry: Geometry, top_k: int | None = None) -> Method:
-    """Return fuzzy c-means, with a noise cluster where one is asked for."""
-    rule = Fuzzy(settled_m(m, "m", estimator_name, geometry))
-    pilot = None if noise is None else NoisePilot(rule, check_noise(noise, estimator_name), lambda made: truncated(made, top_k))
-    return Method(truncated(rule, top_k), pilot)
+def method_of(rule: Rule, evidence: RuleEvidence, scales_pilot: Callable[[Rule, float], Pilot] = ScalesPilot) -> Method:
+    """Return the method of a rule, settled, with the pilot run that it needs: `scales_pilot` makes one that gives scales."""
+    rule = rule.settled(evidence)
+    if rule.pilot is None:
+        return Method(rule)
+    if rule.noise_share is not None:
+        return Method(rule.pilot, NoisePilot(rule))
+    assert isinstance(rule, RuleWithScales)
+    return Method(rule, scales_pilot(rule.pilot, rule.eta_scale), {"pilot_m_": getattr(rule.pilot, "m", 1.0)})
 
 
 @dataclass(frozen=True)

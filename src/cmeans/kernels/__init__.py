@@ -1,12 +1,12 @@
 """Kernels: the geometry in which rows are clustered."""
 
-from .base import Columns, FeatureKernel, Kernel
+from .base import KERNELS, Columns, FeatureKernel, Kernel, KernelEvidence
 from .images.histograms import HistogramIntersection, SpatialPyramid
 from .images.wavelets import ComplexWaveletSSIM
 from .landmark_graph import LandmarkGraphKernel
 from .linear import Cosine, Linear
 from .manhattan import Gower, Laplacian
-from .names import KERNELS, build_kernel, checked_params, kernel_class
+from .names import kernel_of
 from .polynomial import NormalizedPolynomial, Polynomial, Sigmoid
 from .precomputed import CallableKernel, Precomputed
 from .precomputed_graph import PrecomputedGraphKernel
@@ -23,6 +23,7 @@ __all__ = [
     "Gower",
     "HistogramIntersection",
     "Kernel",
+    "KernelEvidence",
     "LandmarkGraphKernel",
     "Laplacian",
     "Linear",
@@ -32,7 +33,5 @@ __all__ = [
     "PrecomputedGraphKernel",
     "Sigmoid",
     "SpatialPyramid",
-    "build_kernel",
-    "checked_params",
-    "kernel_class",
+    "kernel_of",
 ]

@@ -1,7 +1,7 @@
 """Models in one safetensors file: arrays and JSON, nothing that could run.
 
 The header holds the estimator's parameters and fitted attributes as JSON, in which arrays are named and the library's own frozen
-objects (kernels, rules, spaces) are written by class and fields. Reading builds only classes of a fixed table, and sets
+objects (kernels, rules, spaces) are written by class and fields. Reading builds only classes that are known here, and sets
 only names that a fit sets, so a hostile file can be wrong but cannot act.
 """
 
@@ -20,23 +20,20 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import estimators
-from ..data.outputs import TopMemberships
 from ..engines.dask.dask_api import is_collection
 from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.fitted_attributes import PER_ROW, PRIVATE, is_fitted_name
-from ..fitting.streams.stored_classes import OF_STREAMS
 from ..landmarks.certificate import Approximation
+from ..runtime.stored_classes import UnknownClassError
 from ..runtime.user_warnings import one_line
 from ..runtime.version import __version__
 from ..storage.codec import UNREADABLE, Arrays, Packer, read_packed, unpacked, write_packed
-from ..sweeps.state import State
 from .model_checks import check_model, check_parameters
 from .pipelines import described_steps, packed_steps, pipeline_of, steps_of
 
 KEY = "cmeans"  # of the metadata that holds the header
 FORMAT = 1
 WITH_STEPS = 2  # the format of a pipeline, which readers of the former would take for its last step alone
-OBJECTS: dict[str, type[Any]] = {**OF_STREAMS, **{cls.__name__: cls for cls in (State, Approximation, TopMemberships)}}
 ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__} | {"LandmarkGraph": LandmarkGraph}
 OF_A_FIT = ("engine", "checkpoint")  # parameters of a fit, not of its result
 
@@ -56,8 +53,8 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = Tru
     Raises
     ------
     ValueError
-        If the model holds a callable kernel or a rule or kernel of your own: only the library's can be written to a file. If a step of a
-        pipeline cannot be carried: the message names it. If parameters have been set since the fit that no fit would accept.
+        If the model holds a callable kernel, which no file can. If a step of a pipeline cannot be carried: the message names it. If
+        parameters have been set since the fit that no fit would accept.
     OSError
         If the file cannot be written; it names the file, and is a ValueError too.
 
@@ -100,7 +97,7 @@ def packed(model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, An
         last = "" if steps is None else f"the last step, {steps.last!r}, "
         raise ValueError(f"save: {last}{type(model)!r} is not one of the library's estimators ({sorted(ESTIMATORS)}).")
     check_parameters(model)  # they may have been changed since the fit, and loading would refuse them
-    writer = Packer(OBJECTS)
+    writer = Packer()
     fitted = {k: v for k, v in vars(model).items() if is_fitted_name(k) and (rows or k not in PER_ROW)}
     header = {
         "format": FORMAT,
@@ -129,7 +126,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        If the file is truncated, changed or no model, or holds parameters that no fit would accept.
+        If the file is truncated, changed or no model, or holds parameters that no fit would accept; or if a rule or kernel in it is
+        of your own, and its module has not been imported: nothing is imported for a file.
     FileNotFoundError
         If there is none.
 
@@ -142,6 +140,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         model = _build(header, arrays)
         check_model(model)
         return pipeline_of(header["steps"], arrays, model) if header["format"] == WITH_STEPS else model
+    except UnknownClassError as error:
+        raise ValueError(f"{os.fspath(path)}: {_why(error)}.") from None
     except UNREADABLE as error:
         raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {_why(error)}.") from None
 
@@ -179,7 +179,7 @@ def _why(error: BaseException) -> str:
 
 
 def _numbers_of(certificate: Any) -> dict[str, Any]:
-    decoded = unpacked(certificate, {}, OBJECTS)
+    decoded = unpacked(certificate, {})
     if not isinstance(decoded, Approximation):
         raise ValueError("the certificate is none")
     return dataclasses.asdict(decoded)
@@ -215,7 +215,7 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
     if header["estimator"] not in ESTIMATORS:
         raise ValueError(f"unknown estimator {header['estimator']!r}")
     model = ESTIMATORS[header["estimator"]]()
-    model.set_params(**{k: unpacked(v, arrays, OBJECTS) for k, v in header["params"].items()})
+    model.set_params(**{k: unpacked(v, arrays) for k, v in header["params"].items()})
     for name in OF_A_FIT:  # files hold neither the engine of a fit nor its checkpoint
         if vars(model).get(name) is not None:
             raise ValueError(f"{name}={vars(model)[name]!r} was never saved")
@@ -224,5 +224,5 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
         of_class = getattr(type(model), name, None)  # a cached property may be held by the model itself
         if not is_fitted_name(name) or not (name in PRIVATE or of_class is None or isinstance(of_class, cached_property)):
             raise ValueError(f"{name!r} is no fitted attribute")
-        setattr(model, name, unpacked(value, arrays, OBJECTS))
+        setattr(model, name, unpacked(value, arrays))
     return model

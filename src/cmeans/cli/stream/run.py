@@ -18,6 +18,7 @@ from ...storage.atomic import write_text
 from ...storage.overwriting import FileWord, refuse_overwriting
 from ..errors import InputError, Stopped
 from ..models import Preprocessing
+from ..option_values import name_of
 from ..output.results import Stopwatch, as_json, caught_warnings, refuse_unwritable, staged_file
 from ..output.terminal import Screen
 from ..rows import ReadOptions, learn_scaling
@@ -262,11 +263,11 @@ def _summary(request: StreamRequest, state: SavedStream) -> dict[str, Any]:
         "scale": recipe.scaling.kind,
         "weight": state.learnt.weight,
         "method": model.method,
-        "rule": model.rule,
+        "rule": name_of(model.rule),
         "n_clusters": model.n_clusters_,
         "m": model.m_,
         "decay": model.decay,
-        "kernel": model.kernel,
+        "kernel": name_of(model.kernel),
         "gamma": model.gamma_,
         "n_landmarks": model.n_landmarks_,
         "seed": model.random_state,

@@ -10,7 +10,8 @@ from ...data.arrays import is_sparse
 from ...data.blocks import Blocks
 from ...sampling.joined_rows import GroupedRows, joined_if_worth_it, joined_rows
 from ...spaces.centres import Centres
-from ..arguments import are_points, takes_affinities, takes_kernel_values
+from ..arguments import are_points
+from ..kernel_evidence import given_kernel
 from ..validation import host_array
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def equal_rows_joined(parameters: BaseCMeans, blocks: Blocks, n_clusters: int, e
 
 def _obstacle_to_joining(parameters: BaseCMeans, blocks: Blocks, n_clusters: int, estimator_name: str) -> str | None:
     """Return a reason why equal rows cannot be joined."""
-    if takes_kernel_values(parameters.kernel) or takes_affinities(parameters.kernel):
+    kernel = given_kernel(parameters, estimator_name)
+    if kernel.takes_kernel_values or kernel.takes_affinities:
         return "rows of kernel values or affinities stand for all rows"
     if blocks.groups is not None:
         return "must_link joins rows already"

@@ -10,9 +10,9 @@ import numpy as np
 from ...data.arrays import IntArray
 from ...data.blocks import Blocks
 from ...data.files.schema import shortened
-from ...kernels import Linear
 from ...runtime.user_warnings import warn
 from ..arguments import MissingName
+from ..kernel_evidence import given_kernel
 from ..validation import one_of
 from .observed import observed_sums
 
@@ -26,13 +26,11 @@ def check_missing(parameters: BaseCMeans, estimator_name: str) -> None:
     """Refuse `missing` where the space knows no partial distances."""
     if one_of(parameters.missing, "missing", estimator_name, get_args(MissingName)) == "error":
         return
-    kernel = parameters.kernel
-    linear = isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
     asked = f'{estimator_name}(missing="partial"'
-    if not linear:
+    if given_kernel(parameters, estimator_name).coordinates != "rows":
         raise ValueError(
-            f'{asked}, kernel={kernel!r}): distances over the values that are there are those of kernel="linear"; take that, or impute X '
-            "(scikit-learn's SimpleImputer, KNNImputer)."
+            f'{asked}, kernel={parameters.kernel!r}): distances over the values that are there are those of kernel="linear"; take that, or '
+            "impute X (scikit-learn's SimpleImputer, KNNImputer)."
         )
     if not isinstance(parameters.landmarks, str) or isinstance(parameters.n_landmarks, int):
         given = "landmarks=..." if not isinstance(parameters.landmarks, str) else f"n_landmarks={parameters.n_landmarks}"

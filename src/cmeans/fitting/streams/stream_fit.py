@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from ...data.blocks import Blocks
 from ...engines import Engine
 from ...engines.base import Span
 from ...kernels import Kernel, LandmarkGraphKernel
-from ...rules import Hard, Rule
+from ...rules import Fuzzy, Hard, NoiseFuzzy, Rule
 from ...runtime.callbacks import logger, verbose_log
+from ...runtime.checks import parameters_of
 from ...runtime.progress import Reporter, current_listeners
 from ...sampling.population import population_of
 from ...solvers.checkpoints import CheckpointLog
@@ -25,23 +26,24 @@ from ...solvers.multistart import FitResult, best_of, by_decreasing_mass, from_p
 from ...solvers.observer import FitRecord, Observer
 from ...spaces import Space
 from ...spaces.centres import Centres
+from ...storage.codec import Packer
 from ...sweeps.final_pass import assign_all
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
-from ..arguments import StreamRule, check_m, check_noise
+from ..arguments import StreamRule, changed_among, rule_of
 from ..fit import BaseCMeans
 from ..fitted_attributes import OF_ROWS, model_attributes, restored_on_failure, warn_of_result
 from ..geometry import Geometry
 from ..init import InitContext, starts
-from ..kernel_width import build_named_kernel
+from ..kernel_evidence import given_kernel, settled_kernel
 from ..memory import require
-from ..procedure import FitContext, FitSettings, Method, Procedure, fuzzy_method
+from ..procedure import FitContext, FitSettings, Method, Procedure, method_of
 from ..rows.numbering import numbers_of_labels, tied_numbers
 from ..rows.swept import sums_of_known
 from ..rows.told import Told
 from ..space import estimator_graph
-from ..validation import one_of, read_rows, weights_of
+from ..validation import read_rows, weights_of
 from .chunks import (
     cut,
     like_first,
@@ -55,7 +57,6 @@ from .chunks import (
     with_weight,
 )
 from .no_rows import has_no_rows, of_no_cluster, refuse_other_width
-from .stored_classes import OF_STREAMS
 from .stream_state import Chunk, ChunkResult, EarlyRows, FitSummary, StreamState, WarmupBuffer
 
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
@@ -64,11 +65,10 @@ OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
 class StreamingBase(BaseCMeans):
     """Base of streaming estimators: `fit` cuts rows into chunks, `partial_fit` takes one; subclasses define how to cluster a chunk."""
 
-    rule: str
-    m: str | float
-    noise: str | float | None = None
+    rule: str | Rule
+    m: Literal["auto"] | float
+    noise: Literal["auto"] | float | None = None
     _stream: StreamState
-    _kept_objects = OF_STREAMS
     _answers_no_rows = True
 
     @abstractmethod
@@ -86,14 +86,24 @@ class StreamingBase(BaseCMeans):
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         refuse_kernel_values(self.kernel, name)
-        if one_of(self.rule, "rule", name, get_args(StreamRule)) == "fuzzy":
-            check_m(self.m, "m", name)
-            if self.noise is not None:
-                check_noise(self.noise, name)
-        elif self.noise is not None:
-            raise ValueError(f'{name}(noise={self.noise!r}): there is no hard rule with noise; take rule="fuzzy", or noise=None.')
+        rule = self._rule_asked(name)
         too_few = "the first rows are fewer than the clusters, n_samples={n}; start with a larger chunk, or take fewer clusters."
-        return Procedure(self._method, self._by_chunks, bounded=False, too_few=too_few)
+        return Procedure(partial(method_of, rule), self._by_chunks, bounded=False, too_few=too_few)
+
+    def _rule_asked(self, name: str) -> Rule:
+        """Return the rule of the parameters: a name has `m` and `noise` beside it, an object its own."""
+        if self.rule == Fuzzy.name:
+            with parameters_of(name, share="noise"):
+                return Fuzzy(self.m) if self.noise is None else NoiseFuzzy(self.m, self.noise)
+        rule = rule_of(self.rule, name, get_args(StreamRule))
+        if self.rule == Hard.name and self.noise is not None:
+            raise ValueError(f'{name}(noise={self.noise!r}): there is no hard rule with noise; take rule="fuzzy", or noise=None.')
+        if rule is self.rule:
+            for word in changed_among({"m", "noise"}, self):
+                raise ValueError(f"{name}({word}={getattr(self, word)!r}): rule={rule!r} is an object that holds its own parameters.")
+        if rule.needs_pilot or rule.has_prices or rule.most_clusters is not None:
+            raise ValueError(f"{name}(rule={rule!r}): a stream keeps no scales, prices or nearest clusters of rows; give another rule.")
+        return rule
 
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, known_labels: Any = None, label_strength: Any = None
@@ -128,8 +138,11 @@ class StreamingBase(BaseCMeans):
         """Refuse what would not go on as it is: the state of a stream holds its kernel, and rows as arrays of NumPy or CSR."""
         if self.checkpoint is not None:
             name = type(self).__name__
-            if not isinstance(self.kernel, str) and type(self.kernel) not in OF_STREAMS.values():
-                raise ValueError(f"{name}(checkpoint=): no file can hold kernel={self.kernel!r}; take the library's, or no checkpoint.")
+            try:
+                Packer().encode(given_kernel(self, name), "kernel")
+            except ValueError:
+                wanted = "take the library's, or no checkpoint"
+                raise ValueError(f"{name}(checkpoint=): no file can hold kernel={self.kernel!r}; {wanted}.") from None
             if is_foreign(blocks.x):
                 raise ValueError(f"{name}(checkpoint=): a file holds rows of NumPy alone; give those, or no checkpoint.")
         return super()._checkpoint_log(settings, blocks)
@@ -283,7 +296,8 @@ class StreamingBase(BaseCMeans):
         """Return the kernel determined by the first rows, and the space made with it."""
         estimator_name, blocks = type(self).__name__, chunk.blocks
         n_clusters = chunk.context.settings.n_clusters
-        kernel, gamma = build_named_kernel(self, estimator_name, blocks, chunk.context.engine)
+        given = given_kernel(self, estimator_name)
+        kernel, gamma = settled_kernel(given, self, estimator_name, blocks, chunk.context.engine)
         geometry = Geometry(blocks, kernel, space_of(kernel), n_clusters, gamma)
         geometry.complain(estimator_name)
         return geometry
@@ -336,7 +350,12 @@ class StreamingBase(BaseCMeans):
         require(chunk.context.settings.budget, type(self).__name__, 3 * 8 * n_rows**2, f"{n_rows} rows at once", advice)
 
     def _method(self, geometry: Geometry) -> Method:
-        return Method(Hard()) if self.rule == Hard.name else fuzzy_method(self.m, self.noise, type(self).__name__, geometry)
+        return method_of(self._rule_asked(type(self).__name__), geometry)
+
+    def _makes_graph(self) -> bool:
+        """Return True where a graph is to be made of the first rows."""
+        kernel = given_kernel(self, type(self).__name__)
+        return isinstance(kernel, LandmarkGraphKernel) and not kernel.is_made
 
     def _result_of(self, rows: RepresentedRows | None, context: FitContext, absorbed: ChunkResult, stream: StreamState) -> FitResult:
         """Return the fit result of the centres for rows, in the form that the model keeps."""

@@ -24,10 +24,11 @@ from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...tuning.feature_ranges import factors_to_ten
 from ...tuning.isolation import isolated_rows
-from ..arguments import InnerScaling, SparsityTest, takes_kernel_values
+from ..arguments import InnerScaling, SparsityTest
 from ..fit import BaseCMeans
 from ..fitted_attributes import certified
 from ..geometry import Geometry
+from ..kernel_evidence import given_kernel
 from ..procedure import FitContext, FitSettings, Method, Procedure
 from ..space import build_geometry
 from ..validation import integer, one_of, real
@@ -186,7 +187,7 @@ class BaseAdaptive(BaseCMeans):
         scaled = (
             self.scaling is not None
             and one_of(self.scaling, "scaling", name, get_args(InnerScaling))
-            and not takes_kernel_values(self.kernel)
+            and not given_kernel(self, name).takes_kernel_values
         )
         return Procedure(
             method,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -30,10 +30,10 @@ from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ...tuning.annealing import Annealing
-from ..arguments import graph_parameters
 from ..fitted_attributes import OF_ROWS, certified, model_attributes
 from ..geometry import Geometry
 from ..init import InitContext, starts
+from ..kernel_evidence import given_kernel
 from ..memory import MemoryPlan, plan
 from ..procedure import FitContext, FitSettings, Method
 from ..rows.swept import SweptRows, for_linked_rows, swept_rows
@@ -48,9 +48,6 @@ class BySweeps:
     n_clusters: int
     kernel: str | Kernel | Callable[..., Any]
     gamma: str | float
-    degree: int
-    coef0: float
-    kernel_params: Mapping[str, Any] | None
     init: Any
     n_init: int
     max_iter: int | None
@@ -114,10 +111,9 @@ class BySweeps:
 
     def _refines(self, method: Method, geometry: Geometry) -> bool:
         """Return True where a cut of a given graph is sought on the graph itself too: by hard rules, from no given start."""
-        named, told = isinstance(self.kernel, str) and isinstance(self.init, str), geometry.blocks
-        if not named or self.spherical or method.rule.is_soft or told.known is not None or told.groups is not None:
-            return False
-        return graph_parameters(self, type(self).__name__).refine
+        given, told = given_kernel(self, type(self).__name__), geometry.blocks
+        free = isinstance(self.init, str) and not self.spherical and told.known is None and told.groups is None
+        return free and not method.rule.is_soft and isinstance(given, PrecomputedGraphKernel) and given.refine and not given.is_made
 
     def _space_request(self, context: FitContext, blocks: Blocks) -> SpaceRequest:
         settings = context.settings
@@ -193,10 +189,8 @@ class BySweeps:
     def _model_attributes(self, geometry: Geometry, method: Method, space: Space, state: State) -> dict[str, Any]:
         """Attributes needed for prediction, and the parameters determined by the data."""
         attributes = {**model_attributes(geometry, method.rule, space, state), **method.attributes}
-        if "m" in vars(self):
+        if "m" in vars(self) or "rule" in vars(self):
             attributes["m_"] = getattr(method.rule, "m", 1.0)
-        if method.pilot is not None and "pilot_m" in vars(self):
-            attributes["pilot_m_"] = getattr(method.pilot.rule, "m", 1.0)
         return attributes
 
     def _observer(self, context: FitContext, geometry: Geometry, method: Method) -> Observer:

@@ -21,7 +21,7 @@ EXPANDED_ELEMENTS = 2**20  # numbers of a pyramid's rows written out at a time: 
 SMALLEST_PIECE = 16  # rows: below that the calls cost more than the arithmetic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HistogramIntersection(Kernel):
     """k(x, y) = sum_f min(x_f, y_f), features at least 0: the overlap of two histograms (Swain & Ballard 1991).
 
@@ -46,6 +46,8 @@ class HistogramIntersection(Kernel):
     M. J. Swain, D. H. Ballard, Color indexing, International Journal of Computer Vision 7 (1991) 11-32.
     """
 
+    name = "histogram_intersection"
+    is_for_tables = False
     constant_part = True  # the counts that all rows have in each bin
 
     def prepare(self, y: Array) -> Columns:
@@ -63,7 +65,7 @@ class HistogramIntersection(Kernel):
         return _in_dtype(_row_sums(x), x)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SpatialPyramid(Kernel):
     """k(x, y) = sum_words [ 2^-L I^0 + sum_{l=1..L} 2^-(L-l+1) I^l ] / sqrt(k(x, x) k(y, y)), images as words on a grid (Lazebnik 2006).
 
@@ -108,6 +110,8 @@ class SpatialPyramid(Kernel):
     levels: int = 4
     n_words: int | None = None
     normalize: bool = True
+    name = "spatial_pyramid"
+    is_for_tables = False
 
     def __post_init__(self) -> None:
         for name in ("levels", "n_words"):
