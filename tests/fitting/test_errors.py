@@ -178,7 +178,7 @@ WITH_M = [(FuzzyCMeans, "m"), (PossibilisticCMeans, "m"), (PossibilisticCMeans, 
 @pytest.mark.parametrize(("estimator", "word"), WITH_M)
 def test_an_m_that_cannot_be_is_refused(estimator, word):
     for value in (1, 1.0, np.float32(1)):
-        refused(rf"{estimator.__name__}\({word}=.*\): .*greater than 1.*KernelKMeans", estimator, **{word: value})
+        refused(rf"{estimator.__name__}\({word}=.*\): {word} must be greater than 1.*KernelKMeans", estimator, **{word: value})
     for value in (0.5, 0, -1, np.nan, np.inf, None, [2]):
         refused(rf"{estimator.__name__}\({word}=.*\): .*greater than 1", estimator, **{word: value})
     for value in ("AUTO", "2"):
@@ -188,7 +188,7 @@ def test_an_m_that_cannot_be_is_refused(estimator, word):
 @pytest.mark.parametrize("rule", [Fuzzy, Possibilistic])
 @pytest.mark.parametrize("m", [1, 0.5, np.nan])
 def test_m_of_a_rule(rule, m):
-    with pytest.raises(ValueError, match=rf"{rule.__name__}\(m={m}\): m must be greater than 1.*KernelKMeans"):
+    with pytest.raises(ValueError, match=rf"{rule.__name__}\(m={m}\): m must be .*greater than 1"):
         rule(m)
 
 
@@ -290,7 +290,7 @@ def test_unknown_words_list_the_known(estimator, word, space):
     assert all(name in message for name in KNOWN[word])
 
 
-@pytest.mark.parametrize("value", ["foo", None, 3, Fuzzy])
+@pytest.mark.parametrize("value", ["foo", None, 3])
 def test_unknown_rules(value):
     message = refused(r"CMeans\(rule=.*\): unknown rule", CMeans, rule=value)
     assert all(name in message for name in ("hard", "fuzzy", "possibilistic"))
@@ -684,18 +684,20 @@ def test_possibilistic_clusters_that_coincide(words):
     only(pattern, lambda: PossibilisticCMeans(6, eta_scale=2.0, random_state=0, **words).fit(BLOBS))
 
 
-@pytest.mark.parametrize("estimator", [FuzzyCMeans, CMeans])
+@pytest.mark.parametrize("make", [lambda m, **words: FuzzyCMeans(3, m=m, **words), lambda m, **words: CMeans(3, rule=Fuzzy(m), **words)])
 @pytest.mark.parametrize("words", [{"n_landmarks": None}, {"n_landmarks": 20}])
-def test_collapse_names_the_critical_m(estimator, words):
+def test_collapse_names_the_critical_m(make, words):
     rows = np.random.default_rng(0).normal(size=(200, 6))
+    words = {"kernel": "rbf", "gamma": 0.2, "random_state": 0, **words}
+    model = make(4.0, init="random-partition", **words)
     model = only(
-        rf"{estimator.__name__}: the clusters have collapsed.*m=4 is beyond m\*=1\.\d+.*m=\"auto\" \(at most 1\.\d+ here\)",
-        lambda: estimator(3, m=4.0, kernel="rbf", gamma=0.2, random_state=0, init="random-partition", **words).fit(rows),
+        rf"{type(model).__name__}: the clusters have collapsed.*m=4 is beyond m\*=1\.\d+.*m=\"auto\" \(at most 1\.\d+ here\)",
+        lambda: model.fit(rows),
     )
     assert model.separation_ < 1e-2
     said, advised = (float(x) for x in re.findall(r"(?:m\*=|at most )(1\.\d+)", complaints(lambda: clone(model).fit(rows))[1][0]))
     assert advised == pytest.approx(1 + (said - 1) / 2, abs=2e-3)
-    assert clone(model).set_params(m="auto", init="k-means++", max_iter=1000).fit(rows).m_ == pytest.approx(advised, abs=1e-3)
+    assert make("auto", max_iter=1000, **words).fit(rows).m_ == pytest.approx(advised, abs=1e-3)
 
 
 def test_a_collapse_is_not_laid_to_m_where_m_is_right():

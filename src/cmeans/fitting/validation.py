@@ -304,7 +304,7 @@ def checked_square_diagonal(estimator_name: str, gram: Array) -> Array:
     if n != width:
         raise ValueError(
             f'{estimator_name}(kernel="precomputed"): X has shape ({n}, {width}); give the square kernel matrix, or only the columns of '
-            'the landmarks with landmarks=their row numbers and kernel_params={"diag": k(x, x) of every row}.'
+            "the landmarks with landmarks=their row numbers and kernel=Precomputed(diagonal=k(x, x) of every row)."
         )
     xp = namespace(gram)
     size = max(abs(float(xp.max(gram))), abs(float(xp.min(gram))))

@@ -88,6 +88,7 @@ class Kernel(ParameterObject, ABC):
     - `x` (b, d): a block of rows.
     - `y` (s, d): the points that they are compared with.
     - `s` (b, s): inner products x.y, where the kernel is a function of these.
+    - `evidence`: what the rows of the fit say, `KernelEvidence`.
     """
 
     name: ClassVar[str] = ""  # by which estimators, the command and `KERNELS` know it, made with the defaults of its parameters

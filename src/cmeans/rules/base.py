@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -90,6 +91,7 @@ class Rule(ParameterObject, ABC):
     - `u` (b, c): memberships, as `memberships` returned them for these distances.
     - `scales` (c,): one number a cluster, such as eta_j or a price; None for rules that have none.
     - `temperature`: the softness of memberships, in units of squared distances.
+    - `delta`: the squared distance of a noise cluster from every row.
     - `evidence`: what the rows of the fit say, `RuleEvidence`.
     """
 
@@ -227,7 +229,7 @@ class Rule(ParameterObject, ABC):
 def check_fuzzifier(rule: Rule, name: str = "m") -> None:
     """Raise ValueError for a fuzzifier that is neither a number above 1 nor "auto"."""
     value, owner = getattr(rule, name), type(rule).__name__
-    if isinstance(value, (int, float)) and value == 1:
+    if isinstance(value, numbers.Real) and value == 1:
         raise ParameterError(owner, name, value, "{name} must be greater than 1; for m = 1, hard memberships, use KernelKMeans.")
     if not is_auto(value):
         real(value, name, owner, least=1.0, above=True, others='"auto" or ')

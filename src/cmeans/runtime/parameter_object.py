@@ -30,7 +30,7 @@ class ParameterObject:
         return with_nested(found) if deep else found
 
     def set_params(self, **params: Any) -> Self:
-        """Return a copy with some parameters changed, by their names or as `name__inner`; the object itself stays as it is.
+        """Return a copy with some `params` changed, by their names or as `name__inner`; the object itself stays as it is.
 
         Raises
         ------

@@ -36,7 +36,13 @@ class StreamSummary:
         factor = self.space.whitener if isinstance(self.space, LandmarkSpace) else None
         if width != (self.space.size if factor is None else factor.shape[1]):
             raise ValueError(f"StreamSummary: centres of {width} coordinates do not lie in the space")
-        if self.mass.shape != (c,) or self.spread.shape != (c,) or (self.mass < 0).any() or (self.spread < 0).any() or not np.isfinite(self.penalty):
+        if (
+            self.mass.shape != (c,)
+            or self.spread.shape != (c,)
+            or (self.mass < 0).any()
+            or (self.spread < 0).any()
+            or not np.isfinite(self.penalty)
+        ):
             raise ValueError(f"StreamSummary: the sums do not fit {c} centres, or are negative")
 
     @classmethod
