@@ -55,7 +55,6 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
     **{
         f"CMeans, {name}": lambda _name=name, **words: CMeans(rule=_name, **words)
         for name, rule in RULES.items()
-        if rule.made_from is not None
     },
     "FuzzyCMeans, noise": lambda **words: FuzzyCMeans(noise="auto", **words),
 }

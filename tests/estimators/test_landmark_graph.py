@@ -197,7 +197,7 @@ def test_bad_parameters_of_a_graph(name):
 
 def test_a_graph_that_is_to_be_made_has_no_values():
     with pytest.raises(ValueError, match="the graph is made of rows"):
-        LandmarkGraphKernel()(MOONS, MOONS)
+        LandmarkGraphKernel().prepare(MOONS)
 
 
 BAD = {

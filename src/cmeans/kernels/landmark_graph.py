@@ -143,12 +143,13 @@ class LandmarkGraphKernel(FeatureKernel):
         return len(self.axes)
 
     def features(self, x: Array) -> Array:
+        if self.axes is None:
+            raise ValueError(f"{self!r}: the graph is made of rows, by the fit of an estimator; this needs values of any two rows.")
         return as_like(self.features_of(self._weights(x)).astype(numpy_dtype(x), copy=False), x)
 
     def features_of(self, z: Array) -> Float64:
         """e(x) (b, k) of rows with the given weights z (b, s), as CSR."""
-        if self.axes is None:
-            raise ValueError(f"{self!r}: the graph is made of rows, by the fit of an estimator; this needs values of any two rows.")
+        assert self.axes is not None
         e: Float64 = z @ self.axes
         return of_length_one(e) if self.normalized else e
 
